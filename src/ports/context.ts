@@ -1,0 +1,89 @@
+import type { EpochMs } from '../protocol/brand.ts'
+import type { ClientId, Random } from '../protocol/ids.ts'
+import type { Secrets } from '../protocol/secrets.ts'
+import type { ApiRecord } from './records.ts'
+import type { Store } from './store.ts'
+
+/** What the use-cases need from the world. Each declares the part that it touches. */
+export interface Context {
+  /** RFC 8414 §2, byte for byte as configured. */
+  readonly issuer: string
+  readonly version: string
+  readonly clock: () => EpochMs
+  readonly random: Random
+  readonly secrets: Secrets
+  readonly store: Store
+  /** The declared APIs, at most a second old. */
+  readonly apis: () => Promise<readonly ApiRecord[]>
+  readonly tokens: TokenSigner
+  readonly passwords: Passwords
+  readonly budgets: Budgets
+  readonly settings: Settings
+  /** Something that happened on the way to an outcome and that an operator wants to know. Never a parameter or a token. */
+  readonly record: (event: OutcomeEvent) => void
+  /** false once the process is shutting down. */
+  readonly isAccepting: () => boolean
+}
+
+/** Choices of the operator that reach into the protocol. */
+export interface Settings {
+  readonly lifetimes: Lifetimes
+  /** Private-use redirect schemes that are allowed though they have no dot. */
+  readonly redirectSchemes: ReadonlySet<string>
+  /** The issuer is a loopback address: without a declared API any scope and resource may be asked for (decisions.md D6). */
+  readonly isLoopbackIssuer: boolean
+  /** Refused authorization requests of unverified clients go back by redirect as well (decisions.md D8). */
+  readonly redirectErrors: boolean
+}
+
+/** All in seconds. */
+export interface Lifetimes {
+  readonly code: number
+  readonly accessToken: number
+  readonly refreshIdle: number
+  readonly refreshAbsolute: number
+  readonly refreshRetry: number
+  readonly session: number
+  /** How long a person may take between the first page and the last. */
+  readonly authorization: number
+  readonly unusedClient: number
+}
+
+/** Signs JWTs in bursts: one at the end of the turn for everything that was asked in it. */
+export interface TokenSigner {
+  /** A compact JWS over the claims, `typ: at+jwt`. RFC 9068 §2.1. */
+  readonly sign: (claims: string) => Promise<string>
+  /** Public keys. RFC 7517 §5. */
+  readonly publicKeys: () => readonly object[]
+  readonly algorithms: readonly string[]
+}
+
+/** argon2id, off the main thread, a few at a time. */
+export interface Passwords {
+  /** A PHC string. Throws OAuthError temporarily_unavailable when too many are waiting. */
+  readonly hash: (password: string) => Promise<string>
+  /** Takes as long for `undefined` as for a hash, so that an answer's time does not tell who has an account. */
+  readonly verify: (password: string, phc: string | undefined) => Promise<boolean>
+}
+
+/** Budgets by network, kept in this process. */
+export interface Budgets {
+  readonly take: (budget: BudgetName, network: string, now: EpochMs) => BudgetOutcome
+}
+
+export type BudgetName = 'registration' | 'client-authentication' | 'authorization'
+
+export interface BudgetOutcome {
+  readonly isWithin: boolean
+  readonly limit: number
+  readonly remaining: number
+  /** Seconds until the budget is whole again. */
+  readonly resetSeconds: number
+}
+
+/** What happened, for the log. `reason` is a slug of docs/errors.md. */
+export interface OutcomeEvent {
+  readonly event: string
+  readonly client?: ClientId | undefined
+  readonly reason?: string
+}

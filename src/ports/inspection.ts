@@ -1,0 +1,58 @@
+import type { EpochMs } from '../protocol/brand.ts'
+import type { KeyId } from '../protocol/ids.ts'
+
+/** What a look at the database found, without changing it. */
+export type DatabaseInspection =
+  | { readonly kind: 'missing' }
+  /** It cannot be opened, or is not safe to use; the reason says what to do. */
+  | { readonly kind: 'unusable'; readonly reason: string }
+  | ({ readonly kind: 'opened' } & DatabaseFacts)
+
+export interface DatabaseFacts {
+  /** What the database's own check complains about; empty when it is sound. */
+  readonly damage: readonly string[]
+  readonly appliedMigrations: readonly number[]
+  /** `0002-name`; this release would apply them. */
+  readonly missingMigrations: readonly string[]
+  /** Applied by a newer release. */
+  readonly unknownMigrations: readonly number[]
+  readonly freeBytes: number
+  /** The youngest row of all; undefined in an empty database. */
+  readonly newestRowAt: EpochMs | undefined
+  readonly apis: number
+  /** What the root secret made of a fixed text when the database was new; undefined before the first start. */
+  readonly secretCheck: string | undefined
+}
+
+/** Whether the root secret is the one that the database was made under. */
+export type SecretInspection =
+  | { readonly kind: 'matches' | 'differs' | 'missing' | 'unused' }
+  | { readonly kind: 'unusable'; readonly reason: string }
+
+/** A signing key: whether its private part decrypts and belongs to the public part that is published. */
+export interface KeyInspection {
+  readonly id: KeyId
+  readonly state: 'sound' | 'undecryptable' | 'mismatched'
+}
+
+export interface StoreInspection {
+  readonly location: string
+  readonly secretLocation: string
+  readonly database: DatabaseInspection
+  readonly secret: SecretInspection
+  readonly keys: readonly KeyInspection[]
+}
+
+/** What answered at the issuer's address of metadata (RFC 8414 §3). */
+export type IssuerProbe =
+  | { readonly kind: 'unreachable' | 'no-metadata'; readonly address: string; readonly reason: string }
+  | {
+      readonly kind: 'answered'
+      readonly address: string
+      /** The metadata's `issuer`, byte for byte. */
+      readonly issuer: string
+      /** Of the keys that are served; undefined when they could not be had. */
+      readonly keyIds: readonly string[] | undefined
+      /** What the server, or the proxy before it, thinks the time is. */
+      readonly time: EpochMs | undefined
+    }

@@ -1,0 +1,67 @@
+import { hash } from 'node:crypto'
+import type { EpochSeconds } from './brand.ts'
+import type { ClientId, GrantId, UserId } from './ids.ts'
+import type { Resource } from './resource.ts'
+import type { Scope } from './scope.ts'
+
+/** Everything that an access token says, fixed before it is signed. */
+export interface AccessTokenFacts {
+  readonly issuer: string
+  /** Empty: the issuer itself (decisions.md D3). */
+  readonly resources: readonly Resource[]
+  readonly clientId: ClientId
+  /** undefined: the client acts for itself. */
+  readonly userId: UserId | undefined
+  /** undefined for client credentials, where there is nothing but the client to revoke. */
+  readonly grantId: GrantId | undefined
+  readonly scope: Scope
+  readonly tokenId: string
+  readonly issuedAt: EpochSeconds
+  readonly expiresAt: EpochSeconds
+}
+
+/** The claims of a JWT access token, as JSON. RFC 9068 §2.2; `scope` RFC 8693 §4.2; `grant_id` is ours (decisions.md D5). */
+export function accessTokenClaims(facts: AccessTokenFacts): string {
+  const audience = facts.resources.length > 1 ? facts.resources : (facts.resources[0] ?? facts.issuer)
+  return JSON.stringify({
+    iss: facts.issuer,
+    aud: audience,
+    sub: facts.userId ?? facts.clientId,
+    client_id: facts.clientId,
+    iat: facts.issuedAt,
+    exp: facts.expiresAt,
+    jti: facts.tokenId,
+    ...(facts.scope === '' ? {} : { scope: facts.scope }),
+    ...(facts.grantId === undefined ? {} : { grant_id: facts.grantId }),
+  })
+}
+
+/** A `jti` that the same issue of the same grant always has. What it is made of stands in the token, so it needs no key. */
+export function tokenIdOf(identity: readonly string[]): string {
+  return hash('sha256', JSON.stringify(identity), 'base64url')
+}
+
+/** The body of a successful token response. RFC 6749 §5.1; absent members are absent, never null (clients.md). */
+export interface TokenResponse {
+  readonly access_token: string
+  readonly token_type: 'Bearer'
+  /** Seconds. */
+  readonly expires_in: number
+  readonly refresh_token?: string
+  readonly scope?: string
+}
+
+export function tokenResponse(
+  accessToken: string,
+  facts: Pick<AccessTokenFacts, 'scope' | 'expiresAt'>,
+  now: EpochSeconds,
+  refreshToken: string | undefined,
+): TokenResponse {
+  return {
+    access_token: accessToken,
+    token_type: 'Bearer',
+    expires_in: Math.max(0, facts.expiresAt - now),
+    ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
+    ...(facts.scope === '' ? {} : { scope: facts.scope }),
+  }
+}

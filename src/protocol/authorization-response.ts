@@ -1,0 +1,39 @@
+/** What goes back to the client through the browser. */
+export type AuthorizationAnswer =
+  | { readonly kind: 'code'; readonly code: string }
+  | { readonly kind: 'error'; readonly error: AuthorizationErrorCode }
+
+/** RFC 6749 §4.1.2.1, RFC 8707 §2, OpenID Connect Core §3.1.2.6 (for `prompt` and `request`). */
+export type AuthorizationErrorCode =
+  | 'invalid_request'
+  | 'unauthorized_client'
+  | 'access_denied'
+  | 'unsupported_response_type'
+  | 'invalid_scope'
+  | 'invalid_target'
+  | 'login_required'
+  | 'consent_required'
+  | 'request_not_supported'
+  | 'request_uri_not_supported'
+
+/** The errors of a request itself, before a person has decided anything. */
+export type RefusalCode = Exclude<AuthorizationErrorCode, 'access_denied'>
+
+/**
+ * The redirect URI with the answer in its query. RFC 6749 §4.1.2: a query that was registered is kept. RFC 9207 §2: `iss`
+ * stands in every answer, so that a client can tell which server it comes from.
+ */
+export function answerUri(
+  redirectUri: string,
+  answer: AuthorizationAnswer,
+  state: string | undefined,
+  issuer: string,
+): string {
+  const parameters: [string, string][] = [answer.kind === 'code' ? ['code', answer.code] : ['error', answer.error]]
+  if (state !== undefined) parameters.push(['state', state])
+  parameters.push(['iss', issuer])
+  // Encoded by hand and appended: URL objects would rewrite private-use and empty-path URIs that the client compares.
+  const query = parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
+  if (!redirectUri.includes('?')) return `${redirectUri}?${query}`
+  return redirectUri.endsWith('?') || redirectUri.endsWith('&') ? redirectUri + query : `${redirectUri}&${query}`
+}

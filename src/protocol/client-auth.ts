@@ -1,0 +1,57 @@
+import { invalidClient, invalidRequest } from './errors.ts'
+import { parseClientId, type ClientId } from './ids.ts'
+import { decode, type Parameters } from './message.ts'
+import { problem } from './validation.ts'
+
+/** How a request says who its client is. RFC 6749 §2.3.1, RFC 7591 §2 (`none`). */
+export type ClientCredentials =
+  | { readonly kind: 'none'; readonly id: ClientId; readonly usedBasic: false }
+  | { readonly kind: 'secret'; readonly id: ClientId; readonly secret: string; readonly usedBasic: boolean }
+
+/**
+ * Reads the client's credentials from the Authorization header or the form.
+ *
+ *  RFC 6749 §2.3    Not more than one method in a request.
+ *  RFC 6749 §2.3.1  Basic: id and secret are form-urlencoded before they are put together. Some clients do not encode; our
+ *                   ids and secrets read the same either way.
+ *
+ * @throws OAuthError invalid_client, invalid_request
+ */
+export function readClientCredentials(authorization: string | undefined, form: Parameters): ClientCredentials {
+  if (authorization !== undefined) return readBasic(authorization, form)
+  const id = form.get('client_id')
+  if (id === undefined) throw invalidClient('client_missing', false)
+  const parsed = parseClientId(id)
+  if (parsed === undefined) throw invalidClient('client_unknown', false)
+  const secret = form.get('client_secret')
+  return secret === undefined
+    ? { kind: 'none', id: parsed, usedBasic: false }
+    : { kind: 'secret', id: parsed, secret, usedBasic: false }
+}
+
+function readBasic(authorization: string, form: Parameters): ClientCredentials {
+  const encoded = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1]
+  if (encoded === undefined) throw invalidClient('basic_malformed', true)
+  if (form.get('client_secret') !== undefined) {
+    const msg = 'The client authenticated in the Authorization header already.'
+    throw invalidRequest('two_client_authentications', {
+      problems: [problem(['body', 'client_secret'], 'value_error', msg, null, {})],
+    })
+  }
+  const text = Buffer.from(encoded, 'base64').toString('utf8')
+  const colon = text.indexOf(':')
+  const id = colon === -1 ? undefined : decode(text.slice(0, colon))
+  const secret = colon === -1 ? undefined : decode(text.slice(colon + 1))
+  if (id === undefined || id === '' || secret === undefined) throw invalidClient('basic_malformed', true)
+  const bodyId = form.get('client_id')
+  if (bodyId !== undefined && bodyId !== id) {
+    const msg = 'This is not the client of the Authorization header.'
+    throw invalidRequest('two_client_authentications', {
+      problems: [problem(['body', 'client_id'], 'value_error', msg, bodyId, {})],
+    })
+  }
+  const parsed = parseClientId(id)
+  if (parsed === undefined) throw invalidClient('client_unknown', true)
+  if (secret === '') throw invalidClient('client_secret_missing', true)
+  return { kind: 'secret', id: parsed, secret, usedBasic: true }
+}

@@ -1,0 +1,221 @@
+import * as z from 'zod'
+import { LIST_LIMIT, readDescriptive, tooMany, type DescriptiveMetadata } from './descriptive-metadata.ts'
+import { judgeRedirectUri, type RedirectUriPolicy } from './redirect-uri.ts'
+import { narrow, NO_SCOPE, parseScope, type Scope } from './scope.ts'
+import { problem, type Problem } from './validation.ts'
+
+/** Grant types that the token endpoint knows. The spec, "Create OAuth token". */
+export const GRANT_TYPES = ['authorization_code', 'client_credentials', 'refresh_token'] as const
+export type GrantType = (typeof GRANT_TYPES)[number]
+
+/** RFC 7591 §2: how a client authenticates at the token endpoint. */
+export const CLIENT_AUTH_METHODS = ['client_secret_post', 'client_secret_basic', 'none'] as const
+export type ClientAuthMethod = (typeof CLIENT_AUTH_METHODS)[number]
+
+/** What a client registered, after negotiation. Exactly the spec's fields; anything else that was sent is ignored. */
+export interface ClientMetadata {
+  readonly redirectUris: readonly string[]
+  readonly authMethod: ClientAuthMethod
+  readonly grantTypes: readonly GrantType[]
+  readonly responseTypes: readonly 'code'[]
+  /** undefined: registered none, so only decisions.md D6 limits it. '' : asked, and nothing of it is offered. */
+  readonly scope: Scope | undefined
+  readonly descriptive: DescriptiveMetadata
+}
+
+/** What registration depends on besides the request. */
+export interface RegistrationPolicy extends RedirectUriPolicy {
+  /** Whether a scope token may be registered at all (decisions.md D6). */
+  readonly offersScope: (token: string) => boolean
+}
+
+/** A registration request, read. */
+export type RegistrationReading =
+  | {
+      readonly kind: 'accepted'
+      readonly metadata: ClientMetadata
+      /** Fields the caller sent as null and the spec types "or null": echoed as null to that caller (decisions.md D2). */
+      readonly nulls: readonly string[]
+    }
+  /** The shape is wrong: 422. */
+  | { readonly kind: 'malformed'; readonly problems: readonly Problem[] }
+  /** Well-formed and not allowed: 400. */
+  | { readonly kind: 'not-allowed'; readonly problems: readonly Problem[]; readonly redirectUriAtFault: boolean }
+
+const text = z.string().nullish()
+const texts = z.array(z.string()).nullish()
+const shape = z.object({
+  redirect_uris: texts,
+  token_endpoint_auth_method: text,
+  grant_types: texts,
+  response_types: texts,
+  client_name: text,
+  client_uri: text,
+  logo_uri: text,
+  scope: text,
+  contacts: texts,
+  tos_uri: text,
+  policy_uri: text,
+  software_id: text,
+  software_version: text,
+})
+type Shape = z.infer<typeof shape>
+type Field = keyof Shape
+
+const NULLABLE = [
+  'client_name',
+  'client_uri',
+  'logo_uri',
+  'scope',
+  'contacts',
+  'tos_uri',
+  'policy_uri',
+  'software_id',
+  'software_version',
+] as const satisfies readonly Field[]
+const SCOPE_LIMIT = 2048
+
+/**
+ * Reads a registration request (RFC 7591 §2 and §3.1): names every fault at once, negotiates what is not offered, refuses
+ * what is dangerous. `body` is parsed JSON.
+ */
+export function readRegistration(body: unknown, policy: RegistrationPolicy): RegistrationReading {
+  const parsed = shape.safeParse(body, { reportInput: true })
+  const malformed = parsed.success ? [] : parsed.error.issues.map(shapeProblem)
+  // Policy is judged on every field whose shape is right, so that one answer names all faults.
+  const fields = parsed.success ? parsed.data : soundFields(body, malformed)
+  const faults = new Map<string, Problem>()
+  const fault = (found: Problem): void => void faults.set(found.loc.join('.'), asSent(found, body))
+
+  const redirectUris = fields.redirect_uris ?? []
+  judgeRedirectUris(redirectUris, policy, fault)
+  const authMethod = readAuthMethod(fields.token_endpoint_auth_method, fault)
+  const { grantTypes, responseTypes } = negotiateGrants(fields, authMethod, fault)
+  const scope = readScope(fields.scope, policy, fault)
+  const descriptive = readDescriptive(fields, fault)
+
+  for (const { loc } of malformed) faults.delete(loc.join('.'))
+  const problems = [...malformed, ...faults.values()]
+  if (malformed.length > 0) return { kind: 'malformed', problems }
+  if (problems.length > 0) {
+    return { kind: 'not-allowed', problems, redirectUriAtFault: problems.some(({ loc }) => loc[1] === 'redirect_uris') }
+  }
+  const metadata = { redirectUris, authMethod, grantTypes, responseTypes, scope, descriptive }
+  return { kind: 'accepted', metadata, nulls: NULLABLE.filter((field) => fields[field] === null) }
+}
+
+function shapeProblem(issue: z.core.$ZodIssue): Problem {
+  const loc = ['body', ...issue.path.map(String)]
+  const expected = issue.code === 'invalid_type' ? issue.expected : 'string'
+  if (expected === 'array')
+    return problem(loc, 'list_type', 'This must be a list of strings.', issue.input, { expected })
+  if (expected === 'object')
+    return problem(loc, 'object_type', 'The body must be a JSON object.', issue.input, { expected })
+  return problem(loc, 'string_type', 'This must be a string.', issue.input, { expected })
+}
+
+function soundFields(body: unknown, malformed: readonly Problem[]): Shape {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return {}
+  const faulty = new Set(malformed.filter(({ loc }) => loc.length === 2).map(({ loc }) => loc[1]))
+  const sound = Object.entries(body).filter(([name]) => !faulty.has(name) && name in shape.shape)
+  // A list with a faulty entry is judged for its other entries; '' keeps their places.
+  const strings = sound.map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.map((one) => (typeof one === 'string' ? one : '')) : value,
+  ])
+  return shape.parse(Object.fromEntries(strings))
+}
+
+/** With the value that was sent, where reading blanked entries of a list. */
+function asSent({ loc, type, msg, ctx }: Problem, body: unknown): Problem {
+  const sent = loc.slice(1).reduce<unknown>((value, name) => (value as Record<string, unknown> | null)?.[name], body)
+  return problem(loc, type, msg, sent, ctx)
+}
+
+type Fault = (problem: Problem) => void
+
+function judgeRedirectUris(uris: readonly string[], policy: RedirectUriPolicy, fault: Fault): void {
+  if (uris.length > LIST_LIMIT) fault(tooMany('redirect_uris', uris))
+  let usable = 0
+  for (const [index, uri] of uris.slice(0, LIST_LIMIT).entries()) {
+    const verdict = judgeRedirectUri(uri, policy)
+    if (verdict.kind === 'refused') {
+      const type = URL.canParse(uri) ? 'value_error' : 'url_parsing'
+      fault(problem(['body', 'redirect_uris', String(index)], type, `The redirect URI ${verdict.reason}.`, uri, {}))
+    }
+    if (verdict.kind !== 'dormant') usable += 1
+  }
+  if (uris.length > 0 && usable === 0) {
+    const msg = 'No redirect URI can be used here: https, http on loopback, or an allowed private-use scheme is needed.'
+    fault(
+      problem(['body', 'redirect_uris'], 'url_scheme', msg, uris, { expected: ['https', 'http', ...policy.schemes] }),
+    )
+  }
+}
+
+function readAuthMethod(sent: string | null | undefined, fault: Fault): ClientAuthMethod {
+  const wanted = sent === null || sent === undefined || sent === '' ? 'client_secret_post' : sent
+  const method = CLIENT_AUTH_METHODS.find((known) => known === wanted)
+  if (method !== undefined) return method
+  const msg = 'This client authentication method is not supported.'
+  fault(problem(['body', 'token_endpoint_auth_method'], 'literal_error', msg, sent, { expected: CLIENT_AUTH_METHODS }))
+  return 'client_secret_post'
+}
+
+/** RFC 7591 §2.1 relates the two lists; decisions.md D2 drops what is not offered and fails only where nothing is left. */
+function negotiateGrants(
+  fields: Shape,
+  authMethod: ClientAuthMethod,
+  fault: Fault,
+): Pick<ClientMetadata, 'grantTypes' | 'responseTypes'> {
+  const sentGrants = fields.grant_types ?? undefined
+  const sentResponses = fields.response_types ?? undefined
+  let grantTypes = GRANT_TYPES.filter((known) => (sentGrants ?? ['authorization_code']).includes(known))
+  // RFC 6749 §4.4: the client credentials grant is for confidential clients only.
+  if (authMethod === 'none') grantTypes = grantTypes.filter((grant) => grant !== 'client_credentials')
+  let responseTypes: 'code'[] = (sentResponses ?? ['code']).includes('code') ? ['code'] : []
+  if (responseTypes.length === 0) grantTypes = grantTypes.filter((grant) => grant !== 'authorization_code')
+  if (sentResponses !== undefined && !grantTypes.includes('authorization_code')) responseTypes = []
+  // Without a code there is never a refresh token to use.
+  if (!grantTypes.includes('authorization_code')) grantTypes = grantTypes.filter((grant) => grant !== 'refresh_token')
+  if (grantTypes.some((grant) => grant !== 'refresh_token'))
+    return { grantTypes: inOrder(sentGrants, grantTypes), responseTypes }
+  const field = sentGrants === undefined ? 'response_types' : 'grant_types'
+  const msg = 'Nothing of this can be used here together with the rest of the request.'
+  fault(
+    problem(['body', field], 'literal_error', msg, fields[field], {
+      expected: field === 'grant_types' ? GRANT_TYPES : ['code'],
+    }),
+  )
+  return { grantTypes, responseTypes }
+}
+
+/** The caller's order, so that the echo looks like what was sent. */
+function inOrder(sent: readonly string[] | undefined, kept: readonly GrantType[]): readonly GrantType[] {
+  return sent === undefined ? kept : [...new Set(sent)].flatMap((name) => kept.filter((grant) => grant === name))
+}
+
+function readScope(sent: string | null | undefined, policy: RegistrationPolicy, fault: Fault): Scope | undefined {
+  if (sent === null || sent === undefined || sent === '') return undefined
+  const scope = sent.length > SCOPE_LIMIT ? undefined : parseScope(sent)
+  if (scope !== undefined) return narrow(scope, policy.offersScope)
+  fault(problem(['body', 'scope'], 'value_error', 'The scope is malformed, or has too many values.', sent, {}))
+  return NO_SCOPE
+}
+
+/** The scopes that a client may ask for when its request names none. */
+export function defaultScope(metadata: ClientMetadata): Scope {
+  return metadata.scope ?? NO_SCOPE
+}
+
+/** The metadata under the names of RFC 7591 §2. */
+export function describeMetadata(metadata: ClientMetadata): Readonly<Record<string, unknown>> {
+  return {
+    redirect_uris: metadata.redirectUris,
+    token_endpoint_auth_method: metadata.authMethod,
+    grant_types: metadata.grantTypes,
+    response_types: metadata.responseTypes,
+    ...(metadata.scope === undefined ? {} : { scope: metadata.scope }),
+    ...metadata.descriptive,
+  }
+}

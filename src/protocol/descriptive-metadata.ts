@@ -1,0 +1,76 @@
+import { isLoopbackHost } from './loopback.ts'
+import { problem, type Problem } from './validation.ts'
+
+/** Fields that say something about the client and decide nothing. */
+export type DescriptiveMetadata = Readonly<Partial<Record<DescriptiveText, string>>> & {
+  readonly contacts?: readonly string[]
+}
+
+type DescriptiveText =
+  | 'client_name'
+  | 'client_uri'
+  | 'logo_uri'
+  | 'tos_uri'
+  | 'policy_uri'
+  | 'software_id'
+  | 'software_version'
+
+/** What was sent for those fields; null and '' count as not sent. */
+export type DescriptiveFields = {
+  readonly [Field in DescriptiveText]?: string | null | undefined
+} & { readonly contacts?: readonly string[] | null | undefined }
+
+/** Entries that a list in a registration may have. */
+export const LIST_LIMIT = 10
+const URI_FIELDS = ['client_uri', 'logo_uri', 'tos_uri', 'policy_uri'] as const
+const LENGTH_LIMITS = { client_name: 128, software_id: 256, software_version: 128 } as const
+const URI_LIMIT = 2048
+const EMAIL_LIMIT = 254
+
+/** Keeps what is sound and reports the rest. RFC 7591 §2. */
+export function readDescriptive(fields: DescriptiveFields, fault: (problem: Problem) => void): DescriptiveMetadata {
+  const kept: Record<string, string | readonly string[]> = {}
+  for (const [field, limit] of Object.entries(LENGTH_LIMITS) as [keyof typeof LENGTH_LIMITS, number][]) {
+    const value = fields[field]
+    if (value === null || value === undefined || value === '') continue
+    if ([...value].length > limit) {
+      fault(problem(['body', field], 'too_long', `This may have ${limit} characters.`, value, { max_length: limit }))
+    } else if (/\p{Cc}|\p{Zl}|\p{Zp}|\p{Cs}/u.test(value)) {
+      fault(problem(['body', field], 'value_error', 'This has a control character.', value, {}))
+    } else kept[field] = value
+  }
+  for (const field of URI_FIELDS) {
+    const value = fields[field]
+    if (value === null || value === undefined || value === '') continue
+    const found = judgeInformativeUri(field, value)
+    if (found === undefined) kept[field] = value
+    else fault(found)
+  }
+  const contacts = fields.contacts ?? []
+  if (contacts.length > LIST_LIMIT) fault(tooMany('contacts', contacts))
+  for (const [index, contact] of contacts.slice(0, LIST_LIMIT).entries()) {
+    if (contact.length <= EMAIL_LIMIT && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(contact)) continue
+    fault(problem(['body', 'contacts', String(index)], 'value_error', 'This is not an e-mail address.', contact, {}))
+  }
+  if (fields.contacts !== null && fields.contacts !== undefined) kept['contacts'] = contacts
+  return kept
+}
+
+/** Links that a person may be shown. Never fetched; https, or http on loopback for development (threats.md REG-15). */
+function judgeInformativeUri(field: string, value: string): Problem | undefined {
+  const loc = ['body', field]
+  if (value.length > URI_LIMIT)
+    return problem(loc, 'too_long', `This may have ${URI_LIMIT} characters.`, value, { max_length: URI_LIMIT })
+  if (/[\s\p{Cc}\\]/u.test(value) || !URL.canParse(value))
+    return problem(loc, 'url_parsing', 'This is not an absolute URL.', value, {})
+  const url = new URL(value)
+  if (url.username !== '' || url.password !== '') return problem(loc, 'value_error', 'The URL names a user.', value, {})
+  if (url.protocol === 'https:') return undefined
+  if (url.protocol === 'http:' && isLoopbackHost(url.hostname)) return undefined
+  return problem(loc, 'url_scheme', 'The URL must use https.', value, { expected: ['https'] })
+}
+
+/** A list that is too long. */
+export function tooMany(field: string, sent: readonly string[]): Problem {
+  return problem(['body', field], 'too_many', `This may have ${LIST_LIMIT} entries.`, sent, { max_length: LIST_LIMIT })
+}

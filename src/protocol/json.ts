@@ -1,0 +1,43 @@
+import { problem, type Problem } from './validation.ts'
+
+/** JSON of a request body, or why it is not taken. */
+export type JsonReading =
+  | { readonly kind: 'read'; readonly value: unknown }
+  | { readonly kind: 'malformed'; readonly status: 400 | 422; readonly problem: Problem }
+
+const DEPTH_LIMIT = 4
+const MEMBER_LIMIT = 100
+/** Names that reach into an object's prototype in code that copies members carelessly. */
+const POISON: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
+
+/** Parses a body and refuses what no client sends: deep nesting, many members, poisoned names. RFC 8259 §9. */
+export function readJson(text: string): JsonReading {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    const msg = 'The body is not valid JSON.'
+    return {
+      kind: 'malformed',
+      status: 422,
+      problem: problem(['body'], 'json_invalid', msg, text === '' ? null : text, {}),
+    }
+  }
+  const fault = findFault(value, 1)
+  if (fault === undefined) return { kind: 'read', value }
+  return { kind: 'malformed', status: 400, problem: problem(['body'], 'value_error', fault, null, {}) }
+}
+
+function findFault(value: unknown, depth: number): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  if (depth > DEPTH_LIMIT) return `The body is nested more than ${DEPTH_LIMIT} levels deep.`
+  const names = Object.keys(value)
+  if (names.length > MEMBER_LIMIT) return `The body has more than ${MEMBER_LIMIT} members in one place.`
+  if (!Array.isArray(value) && names.some((name) => POISON.has(name)))
+    return 'The body has a member that is not allowed.'
+  for (const inner of Object.values(value)) {
+    const fault = findFault(inner, depth + 1)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}

@@ -1,0 +1,30 @@
+import { createHmac, hash } from 'node:crypto'
+
+/** HMAC over a text in UTF-8, as base64url. */
+export type Mac = (text: string) => string
+
+const SIZES = { sha256: { block: 64, digest: 32 }, sha512: { block: 128, digest: 64 } } as const
+/** Bytes of text that the prepared buffer holds. Credentials are shorter; anything longer takes the general way. */
+const TEXT_LIMIT = 1024
+/** UTF-8 needs at most three bytes for a UTF-16 unit. */
+const BYTES_PER_UNIT = 3
+
+/**
+ * HMAC (RFC 2104 §2) of many short texts under one key: two one-shot hashes over buffers in which the padded key stands
+ * already. That is half the cost of making an HMAC object for each text, and every token request needs several.
+ */
+export function openMac(algorithm: keyof typeof SIZES, key: Buffer): Mac {
+  const { block, digest } = SIZES[algorithm]
+  const inner = Buffer.alloc(block + TEXT_LIMIT, 0x36)
+  const outer = Buffer.alloc(block + digest, 0x5c)
+  for (const [index, byte] of key.entries()) {
+    inner[index] = byte ^ 0x36
+    outer[index] = byte ^ 0x5c
+  }
+  return (text) => {
+    if (text.length * BYTES_PER_UNIT > TEXT_LIMIT) return createHmac(algorithm, key).update(text).digest('base64url')
+    const end = block + inner.write(text, block)
+    outer.write(hash(algorithm, inner.subarray(0, end), 'latin1'), block, 'latin1')
+    return hash(algorithm, outer, 'base64url')
+  }
+}

@@ -1,0 +1,77 @@
+/** The encodings that OAuth messages travel in: forms and media types. RFC 6749 appendix B, RFC 9110 §8.3. */
+
+/** Parameters of a form or a query. */
+export interface Parameters {
+  /** undefined for a parameter that is absent or empty (RFC 6749 §3.1: sent without a value is treated as omitted). */
+  readonly get: (name: string) => string | undefined
+  /** Every value of a parameter that may stand more than once, such as `resource`. Empty values are left out. */
+  readonly all: (name: string) => readonly string[]
+  /** Names that stand more than once (RFC 6749 §3.1 forbids it), in the order of their first appearance. */
+  readonly repeated: readonly string[]
+  readonly names: readonly string[]
+}
+
+/** More parameters than this are no OAuth request. */
+const PARAMETER_LIMIT = 100
+
+/** Reads `application/x-www-form-urlencoded`. undefined: a broken percent-escape, no UTF-8, or too many parameters. */
+export function parseForm(text: string): Parameters | undefined {
+  const values = new Map<string, string[]>()
+  if (text !== '') {
+    const pairs = text.split('&', PARAMETER_LIMIT + 1)
+    if (pairs.length > PARAMETER_LIMIT) return undefined
+    for (const pair of pairs) {
+      if (pair === '') continue
+      const equals = pair.indexOf('=')
+      const name = decode(equals === -1 ? pair : pair.slice(0, equals))
+      const value = equals === -1 ? '' : decode(pair.slice(equals + 1))
+      if (name === undefined || value === undefined) return undefined
+      const earlier = values.get(name)
+      if (earlier === undefined) values.set(name, [value])
+      else earlier.push(value)
+    }
+  }
+  return parametersOf(values)
+}
+
+export const NO_PARAMETERS: Parameters = parametersOf(new Map())
+
+/** Decodes one form-urlencoded component; undefined when it is malformed. */
+export function decode(text: string): string | undefined {
+  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
+  if (!spaced.includes('%')) return spaced
+  try {
+    return decodeURIComponent(spaced)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Whether a Content-Type header is exactly `type`, with at most a UTF-8 charset. Anything that two parsers could read
+ * differently is no match (threats.md REG-25).
+ */
+export function isMediaType(header: string | undefined, type: string): boolean {
+  if (header === undefined) return false
+  if (header === type) return true
+  const [essence, charset, ...rest] = header.toLowerCase().split(';')
+  if (essence === undefined || essence.replace(/ +$/, '') !== type || rest.length > 0) return false
+  return charset === undefined || /^ *charset=(utf-8|"utf-8") *$/.test(charset)
+}
+
+function parametersOf(values: ReadonlyMap<string, readonly string[]>): Parameters {
+  let repeated: readonly string[] | undefined
+  return {
+    get(name) {
+      const value = values.get(name)?.[0]
+      return value === '' ? undefined : value
+    },
+    all: (name) => values.get(name)?.filter((value) => value !== '') ?? [],
+    get repeated() {
+      return (repeated ??= [...values].filter(([, all]) => all.length > 1).map(([name]) => name))
+    },
+    get names() {
+      return [...values.keys()]
+    },
+  }
+}

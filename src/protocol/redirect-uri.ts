@@ -1,0 +1,130 @@
+import type { Brand } from './brand.ts'
+import { isLoopbackHost } from './loopback.ts'
+
+/** A redirect URI that a client may be sent to. Registered and presented forms are compared byte for byte. */
+export type RedirectUri = Brand<string, 'RedirectUri'>
+
+/** What a server does with a redirect URI that a client wants to register (decisions.md D2). */
+export type RedirectUriVerdict =
+  | { readonly kind: 'usable' }
+  /** Well-formed, of a scheme nobody allowed: kept beside a usable one, refused at the authorization endpoint. */
+  | { readonly kind: 'dormant' }
+  /** Refuses the whole registration. */
+  | { readonly kind: 'refused'; readonly reason: string }
+
+/** What the verdict depends on besides the URI. */
+export interface RedirectUriPolicy {
+  /** Private-use schemes without a dot that are allowed all the same, in lower case. */
+  readonly schemes: ReadonlySet<string>
+  /** The server's own origin: a code sent there would land in its logs. */
+  readonly ownOrigin: string
+}
+
+const LENGTH_LIMIT = 2048
+/** Schemes that a browser executes, reads locally or wraps around another one. No setting allows them. */
+const BROWSER_SCHEMES: ReadonlySet<string> = new Set(
+  'about blob chrome chrome-extension content data file filesystem ftp intent jar javascript mailto mhtml moz-extension ms-its resource sms tel vbscript view-source ws wss x-javascript'.split(
+    ' ',
+  ),
+)
+/** Query parameters that an authorization response sets itself. RFC 6749 §4.1.2, RFC 9207 §2. */
+const RESPONSE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri', 'response']
+
+/** RFC 6749 §3.1.2, RFC 8252 §7 and §8, RFC 9700 §4.1.3; stricter where two parsers could disagree. */
+export function judgeRedirectUri(text: string, policy: RedirectUriPolicy): RedirectUriVerdict {
+  if (text.length > LENGTH_LIMIT) return refused(`is longer than ${LENGTH_LIMIT} characters`)
+  if (!/^[\x21-\x7e]+$/.test(text)) return refused('has a space, a control character or a character outside ASCII')
+  if (/[\\"<>^`{|}]/.test(text)) return refused('has a character that must be percent-encoded')
+  if (text.includes('*')) return refused('has a wildcard; register each address')
+  if (text.includes('#')) return refused('has a fragment')
+  if (/%(?![0-9A-Fa-f]{2})/.test(text)) return refused('has a broken percent-escape')
+  const scheme = /^([a-z][a-z0-9+.-]*):/.exec(text)?.[1]
+  if (scheme === undefined || !URL.canParse(text)) return refused('is not an absolute URI with a lower-case scheme')
+  const url = new URL(text)
+  if (BROWSER_SCHEMES.has(scheme)) return refused('has a scheme that browsers execute or handle themselves')
+  if (url.username !== '' || url.password !== '' || authorityOf(text).includes('@')) return refused('names a user')
+  if (pathIsAmbiguous(text)) return refused('has a path that two servers could read differently')
+  if (RESPONSE_PARAMETERS.some((name) => url.searchParams.has(name))) {
+    return refused('has a query parameter that the authorization response sets')
+  }
+  if (scheme === 'https' || scheme === 'http') return judgeWeb(text, url, policy)
+  return scheme.includes('.') || policy.schemes.has(scheme) ? { kind: 'usable' } : { kind: 'dormant' }
+}
+
+/**
+ * Whether a presented redirect URI is a registered one: byte for byte, except that a loopback redirect may name any port
+ * (RFC 8252 §7.3; for `localhost` too, which clients use the same way).
+ */
+export function redirectUriMatches(registered: string, presented: string): boolean {
+  if (registered === presented) return true
+  const left = splitLoopback(registered)
+  const right = splitLoopback(presented)
+  return left !== undefined && right !== undefined && left.host === right.host && left.rest === right.rest
+}
+
+/** Whether browsers execute or handle a scheme themselves: no app can have it. */
+export function isBrowserScheme(scheme: string): boolean {
+  return ['http', 'https'].includes(scheme.toLowerCase()) || BROWSER_SCHEMES.has(scheme.toLowerCase())
+}
+
+/** Whether the redirect stays on the person's machine, where any program may listen (RFC 8252 §8.6). */
+export function isLoopback(uri: string): boolean {
+  return splitLoopback(uri) !== undefined
+}
+
+/** Whether a redirect goes to a private-use scheme, which any installed app may claim (RFC 8252 §8.6). */
+export function isPrivateUse(uri: string): boolean {
+  return !uri.startsWith('https:') && !uri.startsWith('http:')
+}
+
+/** What the person is told and a budget is counted by: host with port, or the scheme of an app. */
+export function redirectHost(uri: string): string {
+  const url = new URL(uri)
+  return isPrivateUse(uri) ? url.protocol : url.host
+}
+
+function judgeWeb(text: string, url: URL, policy: RedirectUriPolicy): RedirectUriVerdict {
+  const authority = authorityOf(text)
+  const written = authority.replace(/:[0-9]{1,5}$/, '')
+  // The parser rewrites look-alike hosts (0x7f.1, 2130706433, upper case); only the form it leaves alone is accepted. A dot
+  // at the end is a second spelling of a host that the parser keeps, so it would hide the server's own.
+  if (authority === '' || written !== url.hostname || written.endsWith('.'))
+    return refused('has a host that is not in its canonical form')
+  if (authority !== url.host && authority !== `${url.host}:80`)
+    return refused('has a port that is not in its canonical form')
+  if (originKey(url) === originKey(new URL(policy.ownOrigin))) return refused('leads to this server itself')
+  if (url.protocol === 'http:' && !isLoopbackHost(url.hostname)) {
+    return refused('uses http, which is allowed for 127.0.0.1, [::1] and localhost only')
+  }
+  if (url.protocol === 'http:' || url.href === text || url.href === withRootPath(text)) return { kind: 'usable' }
+  return refused('is not in its canonical form')
+}
+
+/** An origin, with one spelling for the three names of this computer. */
+function originKey(url: URL): string {
+  return isLoopbackHost(url.hostname) ? `${url.protocol}//localhost:${url.port}` : url.origin
+}
+
+/** `https://app.example?x=1` and `https://app.example` have an empty path, which the parser writes as `/`. */
+function withRootPath(text: string): string {
+  return text.replace(/^(https:\/\/[^/?]+)(?=\?|$)/, '$1/')
+}
+
+function pathIsAmbiguous(text: string): boolean {
+  const path = text.replace(/^[a-z][a-z0-9+.-]*:(\/\/[^/?]*)?/, '').split('?', 1)[0] ?? ''
+  if (/%(2f|5c|2e|25|3b|00|0a|0d|09)/i.test(path) || path.includes(';') || path.startsWith('//')) return true
+  return path.split('/').some((segment) => segment === '.' || segment === '..')
+}
+
+function authorityOf(text: string): string {
+  return /^[a-z][a-z0-9+.-]*:\/\/([^/?]*)/.exec(text)?.[1] ?? ''
+}
+
+function splitLoopback(uri: string): { host: string; rest: string } | undefined {
+  const match = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::[0-9]{1,5})?([/?].*)?$/.exec(uri)
+  return match === null ? undefined : { host: match[1] ?? '', rest: match[2] ?? '' }
+}
+
+function refused(reason: string): RedirectUriVerdict {
+  return { kind: 'refused', reason }
+}

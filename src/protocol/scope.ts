@@ -1,0 +1,42 @@
+import type { Brand } from './brand.ts'
+
+/** Scope tokens, unique, in the order they came, separated by one space. '' is "no scope". RFC 6749 §3.3. */
+export type Scope = Brand<string, 'Scope'>
+
+export const NO_SCOPE = '' as Scope
+
+const TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
+const TOKEN_LIMIT = 100
+
+/** undefined when the text is not a scope of RFC 6749 §3.3, or has more than 100 tokens. */
+export function parseScope(text: string): Scope | undefined {
+  const tokens = text.split(' ').filter((token) => token !== '')
+  if (tokens.length > TOKEN_LIMIT || tokens.some((token) => !TOKEN.test(token))) return undefined
+  return scopeOf(tokens)
+}
+
+/** Tokens that are known to be well-formed, as a scope. */
+function scopeOf(tokens: Iterable<string>): Scope {
+  return [...new Set(tokens)].join(' ') as Scope
+}
+
+export function scopeTokens(scope: Scope): readonly string[] {
+  return scope === '' ? [] : scope.split(' ')
+}
+
+/** Whether every token of `part` is in `whole`. */
+export function isWithin(part: Scope, whole: Scope): boolean {
+  if (part === whole || part === '') return true
+  const allowed = new Set(scopeTokens(whole))
+  return scopeTokens(part).every((token) => allowed.has(token))
+}
+
+/** The tokens of both. */
+export function unite(left: Scope, right: Scope): Scope {
+  return scopeOf([...scopeTokens(left), ...scopeTokens(right)])
+}
+
+/** The tokens of `scope` that pass. */
+export function narrow(scope: Scope, passes: (token: string) => boolean): Scope {
+  return scopeOf(scopeTokens(scope).filter(passes))
+}

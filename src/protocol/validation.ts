@@ -1,0 +1,71 @@
+/** The specification's validation error body: `{ detail: [{ loc, msg, type, input, ctx }] }`. */
+
+/** The stable words of `detail[].type`; docs/errors.md explains each. */
+export type ProblemType =
+  | 'missing'
+  | 'string_type'
+  | 'list_type'
+  | 'object_type'
+  | 'literal_error'
+  | 'url_parsing'
+  | 'url_scheme'
+  | 'json_invalid'
+  | 'form_invalid'
+  | 'media_type'
+  | 'too_large'
+  | 'too_long'
+  | 'too_many'
+  | 'repeated'
+  | 'value_error'
+
+/** One thing wrong with a request. */
+export interface Problem {
+  /** From the part of the request down: `['body', 'redirect_uris', '1']`. */
+  readonly loc: readonly string[]
+  /** A sentence for a developer. */
+  readonly msg: string
+  readonly type: ProblemType
+  /** The offending value, cut at 200 characters; null where it may be a secret or is absent. */
+  readonly input: unknown
+  readonly ctx: Readonly<Record<string, unknown>>
+}
+
+/** Fields whose values must never come back in an answer or reach a log. */
+const SECRET_FIELDS: ReadonlySet<string> = new Set([
+  'client_secret',
+  'code',
+  'code_verifier',
+  'refresh_token',
+  'password',
+  'client_assertion',
+])
+
+const INPUT_LIMIT = 200
+
+/** A problem at `loc`; the input is hidden when the path names a secret and shortened when it is long. */
+export function problem(
+  loc: readonly string[],
+  type: ProblemType,
+  msg: string,
+  input: unknown,
+  ctx: Readonly<Record<string, unknown>>,
+): Problem {
+  return { loc, msg, type, input: loc.some((part) => SECRET_FIELDS.has(part)) ? null : shorten(input), ctx }
+}
+
+/** A required field that is not there. */
+export function missing(...loc: readonly string[]): Problem {
+  return problem(loc, 'missing', 'This field is required.', null, {})
+}
+
+/** A form or query field whose value is not acceptable. */
+export function unacceptable(part: 'body' | 'query', field: string, msg: string, input: string | undefined): Problem {
+  return problem([part, field], 'value_error', msg, input ?? null, {})
+}
+
+function shorten(input: unknown): unknown {
+  if (input === undefined || input === null) return null
+  if (typeof input === 'string') return input.slice(0, INPUT_LIMIT)
+  if (typeof input === 'number' || typeof input === 'boolean') return input
+  return (JSON.stringify(input) ?? '').slice(0, INPUT_LIMIT)
+}

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { answerUri } from '../../src/protocol/authorization-response.ts'
+
+const ISSUER = 'https://auth.test'
+
+test('RFC 6749 §4.1.2: the answer joins the query that was registered', () => {
+  const code = { kind: 'code', code: 'c' } as const
+  const iss = 'iss=https%3A%2F%2Fauth.test'
+  const cases: readonly (readonly [redirectUri: string, expected: string])[] = [
+    ['https://app.test/cb', `https://app.test/cb?code=c&state=s&${iss}`],
+    ['https://app.test', `https://app.test?code=c&state=s&${iss}`],
+    ['https://app.test/cb?x=1', `https://app.test/cb?x=1&code=c&state=s&${iss}`],
+    ['https://app.test/cb?', `https://app.test/cb?code=c&state=s&${iss}`],
+    ['https://app.test/cb?x=1&', `https://app.test/cb?x=1&code=c&state=s&${iss}`],
+    [
+      'cursor://anysphere.cursor-mcp/oauth/callback',
+      `cursor://anysphere.cursor-mcp/oauth/callback?code=c&state=s&${iss}`,
+    ],
+    ['com.example.app:/cb', `com.example.app:/cb?code=c&state=s&${iss}`],
+  ]
+  for (const [redirectUri, expected] of cases) assert.equal(answerUri(redirectUri, code, 's', ISSUER), expected)
+})
+
+test('RFC 9207 §2: iss stands in every answer exactly once, and state only if it was sent', () => {
+  const error = new URL(answerUri('https://app.test/cb', { kind: 'error', error: 'access_denied' }, undefined, ISSUER))
+  assert.deepEqual(
+    [...error.searchParams],
+    [
+      ['error', 'access_denied'],
+      ['iss', ISSUER],
+    ],
+  )
+})
+
+test('any state comes back as it was, and adds no parameter', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), (state) => {
+      const url = new URL(answerUri('https://app.test/cb?x=1', { kind: 'code', code: 'c' }, state, ISSUER))
+      assert.equal(url.searchParams.get('state'), state)
+      assert.equal(url.searchParams.size, 4)
+      assert.equal(url.hash, '')
+    }),
+  )
+})

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readJson } from '../../src/protocol/json.ts'
+
+test('JSON that does not parse is told apart from JSON that is not taken', () => {
+  const cases: readonly (readonly [text: string, status: number, type: string])[] = [
+    ['', 422, 'json_invalid'],
+    ['{', 422, 'json_invalid'],
+    ['{"a":1,}', 422, 'json_invalid'],
+    ["{'a':1}", 422, 'json_invalid'],
+    ['{"__proto__":{"polluted":true}}', 400, 'value_error'],
+    ['{"a":{"constructor":{}}}', 400, 'value_error'],
+    ['[[[[[1]]]]]', 400, 'value_error'],
+    [`{${Array.from({ length: 101 }, (_, index) => `"k${index}":1`).join(',')}}`, 400, 'value_error'],
+  ]
+  for (const [text, status, type] of cases) {
+    const reading = readJson(text)
+    assert.ok(reading.kind === 'malformed', text)
+    assert.deepEqual([reading.status, reading.problem.type], [status, type], text)
+  }
+  assert.equal(({} as { polluted?: boolean }).polluted, undefined)
+})
+
+test('everything that a client sends is read: nested keys up to four levels, a hundred members, the last of duplicates', () => {
+  assert.deepEqual(readJson('{"a":1,"a":2}'), { kind: 'read', value: { a: 2 } })
+  assert.deepEqual(readJson('{"jwks":{"keys":[{"kty":"EC"}]}}'), {
+    kind: 'read',
+    value: { jwks: { keys: [{ kty: 'EC' }] } },
+  })
+  assert.equal(readJson(`{${Array.from({ length: 100 }, (_, index) => `"k${index}":1`).join(',')}}`).kind, 'read')
+})

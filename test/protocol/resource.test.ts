@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseResource, sameResource } from '../../src/protocol/resource.ts'
+
+test('RFC 8707 §2: a resource is an absolute URI without a fragment', () => {
+  for (const good of [
+    'https://api.test',
+    'https://api.test/',
+    'https://api.test/v1?x=1',
+    'urn:example:api',
+    'http://localhost:3001/mcp',
+  ]) {
+    assert.equal(parseResource(good), good)
+  }
+  for (const bad of [
+    '',
+    'api',
+    '/api',
+    '//api.test',
+    'https://',
+    'https://api.test/#x',
+    'https://api.test/ü',
+    'https://a b',
+    `https://a/${'x'.repeat(2048)}`,
+  ]) {
+    assert.equal(parseResource(bad), undefined, bad)
+  }
+})
+
+test('the slash after a bare origin is forgiven, and nothing else', () => {
+  const cases: readonly (readonly [left: string, right: string, expected: boolean])[] = [
+    ['https://api.test', 'https://api.test/', true],
+    ['https://api.test/', 'https://api.test', true],
+    ['https://api.test:8443/', 'https://api.test:8443', true],
+    ['https://api.test/v1', 'https://api.test/v1/', false],
+    ['https://api.test', 'https://API.test', false],
+    ['https://api.test', 'http://api.test', false],
+    ['https://api.test?x', 'https://api.test/?x', false],
+    ['https://api.test', 'https://api.test//', false],
+  ]
+  for (const [left, right, expected] of cases) assert.equal(sameResource(left, right), expected, `${left} and ${right}`)
+})

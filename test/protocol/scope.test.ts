@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isWithin, narrow, parseScope, scopeTokens, unite, type Scope } from '../../src/protocol/scope.ts'
+
+const scope = (text: string): Scope => {
+  const parsed = parseScope(text)
+  assert.ok(parsed !== undefined, text)
+  return parsed
+}
+
+test('RFC 6749 §3.3: tokens are separated by spaces, unique, and keep their order', () => {
+  assert.equal(scope('write read  read write'), 'write read')
+  assert.deepEqual(scopeTokens(scope(' a ')), ['a'])
+  assert.deepEqual(scopeTokens(scope('')), [])
+})
+
+test('RFC 6749 §3.3: a token has printable ASCII but no quote and no backslash', () => {
+  for (const good of ['read', 'files:read', 'https://api.test/read', "!#[]~'"]) assert.equal(parseScope(good), good)
+  for (const bad of ['a"b', 'a\\b', 'ü', 'a\tb', 'a\nb', '\u0000', 'a\u007f'])
+    assert.equal(parseScope(bad), undefined, bad)
+})
+
+test('a scope of more than a hundred tokens is no scope', () => {
+  const many = (count: number): string => Array.from({ length: count }, (_, index) => `s${index}`).join(' ')
+  assert.equal(parseScope(many(100)), many(100))
+  assert.equal(parseScope(many(101)), undefined)
+})
+
+test('a scope is within another when every token is, in whatever order', () => {
+  const cases: readonly (readonly [part: string, whole: string, expected: boolean])[] = [
+    ['', '', true],
+    ['', 'a', true],
+    ['a', '', false],
+    ['b a', 'a b c', true],
+    ['a d', 'a b c', false],
+    ['rea', 'read', false],
+  ]
+  for (const [part, whole, expected] of cases)
+    assert.equal(isWithin(scope(part), scope(whole)), expected, `${part} in ${whole}`)
+})
+
+test('scopes unite without repeating, and narrow in order', () => {
+  assert.equal(unite(scope('a b'), scope('b c')), 'a b c')
+  assert.equal(
+    narrow(scope('c b a'), (token) => token !== 'b'),
+    'c a',
+  )
+})

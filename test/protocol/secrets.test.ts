@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { EpochMs } from '../../src/protocol/brand.ts'
+import { mintOrderedId } from '../../src/protocol/ids.ts'
+import { problem } from '../../src/protocol/validation.ts'
+import { openSecrets, sameText, type CredentialKind } from '../../src/protocol/secrets.ts'
+
+const KINDS = [
+  'client-secret',
+  'authorization-code',
+  'refresh-token',
+  'session',
+  'browser',
+] as const satisfies readonly CredentialKind[]
+const secrets = openSecrets('a root secret that is long enough for a test')
+let seed = 0
+
+/** Repeatable, and never the same twice. */
+function random(bytes: number): Buffer {
+  seed += 1
+  return createHmac('sha512', 'seed').update(String(seed)).digest().subarray(0, bytes)
+}
+
+function seal(kind: CredentialKind): string {
+  return secrets.seal(kind, mintOrderedId(1_800_000_000_000 as EpochMs, random), random).token
+}
+
+test('D2: a credential opens as what it was sealed as, with its id and hash', () => {
+  for (const kind of KINDS) {
+    const id = mintOrderedId(1_800_000_000_000 as EpochMs, random)
+    const { token, hash } = secrets.seal(kind, id, random)
+    assert.match(token, /^g[a-z]{2}_[A-Za-z0-9_-]+$/)
+    assert.deepEqual(secrets.open(kind, token), { id, generation: 0, hash })
+    assert.ok(!token.includes(hash), 'The hash that the store keeps stands in the credential.')
+  }
+})
+
+test('STO-03: a credential opens as no other kind, also with the other prefix', () => {
+  for (const kind of KINDS)
+    for (const other of KINDS.filter((one) => one !== kind)) {
+      const token = seal(kind)
+      assert.equal(secrets.open(other, token), undefined)
+      assert.equal(secrets.open(other, seal(other).slice(0, 4) + token.slice(4)), undefined)
+    }
+})
+
+test('TOK-20: no edit of a credential opens', () => {
+  for (const kind of KINDS) {
+    const token = seal(kind)
+    const mutants = [
+      ...Array.from({ length: token.length }, (_, end) => token.slice(0, end)),
+      ...Array.from({ length: token.length }, (_, start) => token.slice(start + 1)),
+      ...['A', '=', '==', '_', ' ', '\n', '\u0000', token].map((tail) => token + tail),
+      ` ${token}`,
+      token.toUpperCase(),
+      token.toLowerCase(),
+      token.replace('g', 'ｇ'),
+      token.replace('_', '\u2017'),
+    ]
+    for (const mutant of mutants) assert.equal(secrets.open(kind, mutant), undefined, JSON.stringify(mutant))
+  }
+})
+
+test('TOK-20: every single character counts, the last bits of the base64url included', () => {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+  const token = seal('refresh-token')
+  for (let at = 0; at < token.length; at += 1)
+    for (const letter of alphabet)
+      if (letter !== token[at])
+        assert.equal(secrets.open('refresh-token', token.slice(0, at) + letter + token.slice(at + 1)), undefined)
+})
+
+test('D2: what somebody made up does not open', () => {
+  const fields = fc.string({ unit: fc.constantFrom(...'abcdef0123456789_-XYZ'), minLength: 99, maxLength: 105 })
+  const property = fc.property(fc.constantFrom(...KINDS), fields, (kind, text) => {
+    assert.equal(secrets.open(kind, seal(kind).slice(0, 4) + text), undefined)
+  })
+  fc.assert(property, { numRuns: 500 })
+})
+
+test('D5: under another root secret nothing opens', () => {
+  const other = openSecrets('another root secret that is long enough too')
+  for (const kind of KINDS) assert.equal(other.open(kind, seal(kind)), undefined)
+})
+
+test('D5: a refresh token has one successor, of the next generation, and it needs the token and the key', () => {
+  const first = seal('refresh-token')
+  const opened = secrets.open('refresh-token', first)
+  assert.ok(opened)
+  const second = secrets.succeed(first, opened)
+  assert.deepEqual(secrets.succeed(first, opened), second)
+  assert.deepEqual(secrets.open('refresh-token', second.token), { id: opened.id, generation: 1, hash: second.hash })
+  assert.notEqual(openSecrets('another root secret of length 32').succeed(first, opened).token, second.token)
+  assert.notEqual(secrets.succeed(seal('refresh-token'), opened).token, second.token)
+})
+
+test('AUTH-19: credentials never repeat, and carry 256 random bits besides their id', () => {
+  const id = mintOrderedId(1_800_000_000_000 as EpochMs, random)
+  const seen = new Set(Array.from({ length: 2000 }, () => secrets.seal('authorization-code', id, random).token))
+  assert.equal(seen.size, 2000)
+  const asked: number[] = []
+  secrets.seal('authorization-code', id, (bytes) => (asked.push(bytes), random(bytes)))
+  assert.deepEqual(asked, [32])
+})
+
+test('D5: a digest holds for its purpose and its parts, and no part can imitate two', () => {
+  const digest = secrets.digest('csrf', ['a', 'b'])
+  assert.ok(secrets.digestMatches('csrf', ['a', 'b'], digest))
+  const others = [['a'], ['a,b'], ['ab'], ['a', 'b', ''], ['b', 'a'], ['a","b'], []]
+  for (const parts of others) assert.ok(!secrets.digestMatches('csrf', parts, digest), parts.join('|'))
+  assert.ok(!secrets.digestMatches('bucket', ['a', 'b'], digest))
+  assert.ok(!secrets.digestMatches('csrf', ['a', 'b'], ''))
+})
+
+test('TOK-13: texts of different length or content are different, and equal ones equal', () => {
+  fc.assert(fc.property(fc.string(), fc.string(), (left, right) => assert.equal(sameText(left, right), left === right)))
+  assert.ok(sameText('ä€😀', 'ä€😀'))
+  assert.ok(!sameText('a', 'ä'))
+})
+
+test('D1: a problem at a field that holds a secret never shows its value', () => {
+  for (const field of ['client_secret', 'code', 'code_verifier', 'refresh_token', 'password', 'client_assertion'])
+    for (const loc of [
+      ['body', field],
+      ['query', field],
+      ['body', field, '0'],
+    ])
+      assert.equal(problem(loc, 'value_error', 'No.', 'the-value', {}).input, null, loc.join('.'))
+  assert.equal(problem(['body', 'scope'], 'value_error', 'No.', 'the-value', {}).input, 'the-value')
+})

@@ -1,0 +1,44 @@
+import { createCipheriv, createDecipheriv, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import type { KeyRecord } from '../ports/records.ts'
+import type { EpochMs } from '../protocol/brand.ts'
+import { mintKeyId, type Random } from '../protocol/ids.ts'
+
+/** A key that is ready to sign. */
+export interface SigningKey {
+  readonly record: KeyRecord
+  readonly privateKey: KeyObject
+}
+
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+/** A fresh ES256 key (RFC 7518 §3.4), its private part encrypted for the store. */
+export function createSigningKey(now: EpochMs, random: Random, encryptionKey: KeyObject): KeyRecord {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const id = mintKeyId(now, random)
+  const jwk = { ...publicKey.export({ format: 'jwk' }), kid: id, use: 'sig', alg: 'ES256' }
+  const der = privateKey.export({ format: 'der', type: 'pkcs8' })
+  const encryptedPrivateKey = encrypt(der, id, random, encryptionKey)
+  return { id, algorithm: 'ES256', publicJwk: JSON.stringify(jwk), encryptedPrivateKey, createdAt: now }
+}
+
+/** Throws when the key was encrypted under another root secret, or was changed. */
+export function unlockSigningKey(record: KeyRecord, encryptionKey: KeyObject): SigningKey {
+  const der = decrypt(record.encryptedPrivateKey, record.id, encryptionKey)
+  return { record, privateKey: createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }) }
+}
+
+function encrypt(plain: Buffer, id: string, random: Random, key: KeyObject): string {
+  const nonce = random(NONCE_BYTES)
+  // The id is authenticated too, so that one row's key cannot be put into another's place.
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(id))
+  const sealed = Buffer.concat([cipher.update(plain), cipher.final()])
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url')
+}
+
+function decrypt(text: string, id: string, key: KeyObject): Buffer {
+  const bytes = Buffer.from(text, 'base64url')
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
+  decipher.setAAD(Buffer.from(id)).setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
+  return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()])
+}

@@ -1,0 +1,111 @@
+-- One schema for every store: text ids and millisecond times made by the application, JSON as text, no sequences, no
+-- foreign keys across rows of different keys. Each primary key starts with the key that a row would be sharded by.
+
+create table clients (
+  client_id text not null primary key,
+  issued_at bigint not null, -- seconds: it goes on the wire
+  secret_hash text,
+  metadata text not null,
+  used_at bigint,
+  held_until bigint not null,
+  verified_at bigint,
+  disabled_at bigint
+) /*sqlite without rowid*/;
+
+-- Ids are ordered by time, so the oldest never-used clients stand at its start.
+create index clients_unused on clients (client_id) where used_at is null;
+
+create table authorizations (
+  authorization_id text not null primary key,
+  client_id text not null,
+  browser_hash text not null,
+  request text not null,
+  created_at bigint not null,
+  expires_at bigint not null,
+  status text not null, -- pending, denied, approved, redeemed, burned
+  user_id text,
+  code_hash text,
+  approved_at bigint,
+  grant_id text
+) /*sqlite without rowid*/;
+
+create table grants (
+  grant_id text not null primary key,
+  client_id text not null,
+  user_id text not null,
+  scope text not null,
+  resources text not null,
+  created_at bigint not null,
+  expires_at bigint not null,
+  revoked_at bigint,
+  generation bigint,
+  live_hash text,
+  previous_hash text,
+  rotated_at bigint,
+  idle_expires_at bigint
+) /*sqlite without rowid*/;
+
+create table users (
+  user_id text not null primary key,
+  email text not null,
+  name text,
+  password_hash text not null,
+  created_at bigint not null,
+  disabled_at bigint,
+  valid_from bigint not null
+) /*sqlite without rowid*/;
+
+create unique index users_email on users (email);
+
+create table sessions (
+  session_id text not null primary key,
+  session_hash text not null,
+  user_id text not null,
+  created_at bigint not null,
+  expires_at bigint not null
+) /*sqlite without rowid*/;
+
+create table browsers (
+  user_id text not null,
+  browser_hash text not null,
+  seen_at bigint not null,
+  primary key (user_id, browser_hash)
+) /*sqlite without rowid*/;
+
+create table consents (
+  user_id text not null,
+  client_id text not null,
+  redirect_host text not null,
+  resources text not null,
+  scope text not null,
+  given_at bigint not null,
+  primary key (user_id, client_id, redirect_host, resources)
+) /*sqlite without rowid*/;
+
+create table hits (
+  bucket text not null,
+  window_start bigint not null,
+  window_end bigint not null,
+  count bigint not null,
+  primary key (bucket, window_start)
+) /*sqlite without rowid*/;
+
+create table apis (
+  resource text not null primary key,
+  name text,
+  scopes text not null,
+  created_at bigint not null
+) /*sqlite without rowid*/;
+
+create table signing_keys (
+  key_id text not null primary key,
+  algorithm text not null,
+  public_jwk text not null,
+  encrypted_private_key text not null,
+  created_at bigint not null
+) /*sqlite without rowid*/;
+
+create table settings (
+  name text not null primary key,
+  value text not null
+) /*sqlite without rowid*/;

@@ -1,0 +1,112 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { SessionRecord, UserRecord } from '../../ports/records.ts'
+import type { Hit, Page } from '../../ports/store.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
+import type { SessionId, UserId } from '../../protocol/ids.ts'
+import type { SecretHash } from '../../protocol/secrets.ts'
+import type { Row } from './database.ts'
+import type { Handlers } from './handlers.ts'
+
+/** Browsers remembered for each user; beyond it the one seen longest ago is forgotten. */
+const BROWSER_LIMIT = 20
+
+export function accountStatements(database: DatabaseSync) {
+  const insert = database.prepare(
+    `insert into users (user_id, email, name, password_hash, created_at, valid_from) values (?, ?, ?, ?, ?, ?)
+     on conflict (email) do nothing`,
+  )
+  const find = database.prepare('select * from users where user_id = ?')
+  const findByEmail = database.prepare('select * from users where email = ?')
+  const list = database.prepare('select * from users where user_id < ? order by user_id desc limit ?')
+  const setPassword = database.prepare(
+    'update users set password_hash = ?, valid_from = max(valid_from, ?) where user_id = ?',
+  )
+  const disable = database.prepare(
+    'update users set disabled_at = ?, valid_from = max(valid_from, ?) where user_id = ?',
+  )
+  const enable = database.prepare('update users set disabled_at = null where user_id = ?')
+  const startSession = database.prepare(
+    'insert into sessions (session_id, session_hash, user_id, created_at, expires_at) values (?, ?, ?, ?, ?)',
+  )
+  const endSession = database.prepare('delete from sessions where session_id = ?')
+  const findSession = database.prepare('select * from sessions where session_id = ?')
+  const meetBrowser = database.prepare(
+    `insert into browsers (user_id, browser_hash, seen_at) values (?, ?, ?)
+     on conflict (user_id, browser_hash) do update set seen_at = excluded.seen_at`,
+  )
+  const forgetBrowsers = database.prepare(
+    `delete from browsers where user_id = ? and browser_hash not in (
+       select browser_hash from browsers where user_id = ? order by seen_at desc limit ?)`,
+  )
+  const knowsBrowser = database.prepare('select 1 from browsers where user_id = ? and browser_hash = ?')
+  const countHit = database.prepare(
+    `insert into hits (bucket, window_start, window_end, count) values (?, ?, ?, 1)
+     on conflict (bucket, window_start) do update set count = count + 1 returning count`,
+  )
+  const forgiveHit = database.prepare('update hits set count = max(count - 1, 0) where bucket = ? and window_start = ?')
+
+  return {
+    createUser({ id, email, name, passwordHash, createdAt, validFrom }) {
+      const { changes } = insert.run(id, email, name ?? null, passwordHash, createdAt, validFrom)
+      return changes === 1 ? 'created' : 'email-taken'
+    },
+    setPassword: ({ id, passwordHash, now }) =>
+      setPassword.run(passwordHash, now, id).changes === 1 ? 'changed' : 'unknown',
+    disableUser: ({ id, now }) => (disable.run(now, now, id).changes === 1 ? 'changed' : 'unknown'),
+    enableUser: ({ id }) => (enable.run(id).changes === 1 ? 'changed' : 'unknown'),
+    startSession({ session, browserHash }) {
+      startSession.run(session.id, session.hash, session.userId, session.createdAt, session.expiresAt)
+      meetBrowser.run(session.userId, browserHash, session.createdAt)
+      forgetBrowsers.run(session.userId, session.userId, BROWSER_LIMIT)
+      return 'started'
+    },
+    endSession: (id) => (endSession.run(id).changes === 1 ? 'ended' : 'unknown'),
+    countHit(hit) {
+      const start = windowStart(hit)
+      const end = (start + hit.windowMs) as EpochMs
+      const row = countHit.get(hit.bucket, start, end) as Row
+      return { count: row['count'] as number, windowEndsAt: end }
+    },
+    forgiveHit(hit) {
+      forgiveHit.run(hit.bucket, windowStart(hit))
+      return 'forgiven'
+    },
+    findUser: (id: UserId): UserRecord | undefined => userOf(find.get(id) as Row | undefined),
+    findUserByEmail: (email: string): UserRecord | undefined => userOf(findByEmail.get(email) as Row | undefined),
+    listUsers: ({ before, limit }: Page<UserId>): readonly UserRecord[] =>
+      list.all(before ?? '~', limit).flatMap((row) => userOf(row as Row) ?? []),
+    findSession(id: SessionId): SessionRecord | undefined {
+      const row = findSession.get(id) as Row | undefined
+      return row === undefined ? undefined : sessionOf(row)
+    },
+    knowsBrowser: (userId: UserId, hash: SecretHash): boolean => knowsBrowser.get(userId, hash) !== undefined,
+  } satisfies Partial<Handlers> & Record<string, unknown>
+}
+
+/** Fixed windows: exact to count, and a row that nobody needs once its window is over. */
+function windowStart({ now, windowMs }: Hit): number {
+  return now - (now % windowMs)
+}
+
+function userOf(row: Row | undefined): UserRecord | undefined {
+  if (row === undefined) return undefined
+  return {
+    id: row['user_id'] as UserId,
+    email: row['email'] as string,
+    name: (row['name'] ?? undefined) as string | undefined,
+    passwordHash: row['password_hash'] as string,
+    createdAt: row['created_at'] as EpochMs,
+    disabledAt: (row['disabled_at'] ?? undefined) as EpochMs | undefined,
+    validFrom: row['valid_from'] as EpochMs,
+  }
+}
+
+function sessionOf(row: Row): SessionRecord {
+  return {
+    id: row['session_id'] as SessionId,
+    hash: row['session_hash'] as SecretHash,
+    userId: row['user_id'] as UserId,
+    createdAt: row['created_at'] as EpochMs,
+    expiresAt: row['expires_at'] as EpochMs,
+  }
+}

@@ -1,0 +1,117 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { AuthorizationRecord, AuthorizationStatus, ConsentKey } from '../../ports/records.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
+import type { AuthorizationId, ClientId, GrantId, UserId } from '../../protocol/ids.ts'
+import { scopeTokens, unite, type Scope } from '../../protocol/scope.ts'
+import type { SecretHash } from '../../protocol/secrets.ts'
+import type { Row } from './database.ts'
+import type { Handlers } from './handlers.ts'
+
+/** The part of an authorization that never changes and is never searched by: kept as JSON. */
+type FixedRequest = Pick<
+  AuthorizationRecord,
+  'redirectUri' | 'state' | 'codeChallenge' | 'scope' | 'resources' | 'mustSignIn' | 'mustConsent' | 'loginHint'
+>
+
+export function authorizationStatements(database: DatabaseSync) {
+  const insert = database.prepare(
+    `insert into authorizations (authorization_id, client_id, browser_hash, request, created_at, expires_at, status)
+     values (?, ?, ?, ?, ?, ?, 'pending')`,
+  )
+  const find = database.prepare('select * from authorizations where authorization_id = ?')
+  const approve = database.prepare(
+    `update authorizations set status = 'approved', user_id = ?, code_hash = ?, approved_at = ?, expires_at = ?
+     where authorization_id = ? and status = 'pending' and expires_at > ?`,
+  )
+  const deny = database.prepare(
+    `update authorizations set status = 'denied' where authorization_id = ? and status = 'pending' and expires_at > ?`,
+  )
+  const burn = database.prepare(
+    `update authorizations set status = 'burned'
+     where authorization_id = ? and code_hash = ? and status = 'approved' and expires_at > ?`,
+  )
+  const findConsent = database.prepare(
+    'select scope from consents where user_id = ? and client_id = ? and redirect_host = ? and resources = ?',
+  )
+  const hasConsented = database.prepare('select 1 from consents where user_id = ? and client_id = ? limit 1')
+  const remember = database.prepare(
+    `insert into consents (user_id, client_id, redirect_host, resources, scope, given_at) values (?, ?, ?, ?, ?, ?)
+     on conflict (user_id, client_id, redirect_host, resources) do update set scope = excluded.scope, given_at = excluded.given_at`,
+  )
+
+  function consented(key: ConsentKey): Scope | undefined {
+    const row = findConsent.get(key.userId, key.clientId, key.redirectHost, key.resources) as Row | undefined
+    return row === undefined ? undefined : (row['scope'] as Scope)
+  }
+
+  function whyNot(id: AuthorizationId, now: EpochMs): 'decided' | 'unknown' {
+    const row = find.get(id) as Row | undefined
+    return row === undefined || (row['status'] === 'pending' && (row['expires_at'] as number) <= now)
+      ? 'unknown'
+      : 'decided'
+  }
+
+  return {
+    startAuthorization(authorization) {
+      const { id, clientId, browserHash, createdAt, expiresAt } = authorization
+      insert.run(id, clientId, browserHash, JSON.stringify(fixedRequest(authorization)), createdAt, expiresAt)
+      return 'started'
+    },
+    approveAuthorization({ id, userId, codeHash, now, codeExpiresAt, remember: consent }) {
+      if (approve.run(userId, codeHash, now, codeExpiresAt, id, now).changes === 0) return whyNot(id, now)
+      if (consent !== undefined) {
+        const scope = unite(consented(consent) ?? ('' as Scope), consent.scope)
+        const sorted = scopeTokens(scope).toSorted().join(' ')
+        remember.run(consent.userId, consent.clientId, consent.redirectHost, consent.resources, sorted, now)
+      }
+      return 'approved'
+    },
+    denyAuthorization: ({ id, now }) => (deny.run(id, now).changes === 1 ? 'denied' : whyNot(id, now)),
+    burnCode: ({ id, codeHash, now }) => (burn.run(id, codeHash, now).changes === 1 ? 'burned' : 'spent'),
+    findAuthorization(id: AuthorizationId): AuthorizationRecord | undefined {
+      const row = find.get(id) as Row | undefined
+      return row === undefined ? undefined : authorizationOf(row)
+    },
+    findConsent: consented,
+    hasConsented: (userId: UserId, clientId: ClientId): boolean => hasConsented.get(userId, clientId) !== undefined,
+  } satisfies Partial<Handlers> & Record<string, unknown>
+}
+
+function fixedRequest(authorization: AuthorizationRecord): FixedRequest {
+  const { redirectUri, state, codeChallenge, scope, resources, mustSignIn, mustConsent, loginHint } = authorization
+  return { redirectUri, state, codeChallenge, scope, resources, mustSignIn, mustConsent, loginHint }
+}
+
+function authorizationOf(row: Row): AuthorizationRecord {
+  const fixed = JSON.parse(row['request'] as string) as FixedRequest
+  return {
+    ...fixed,
+    // JSON has no undefined, so members that were absent are absent again.
+    state: fixed.state,
+    loginHint: fixed.loginHint,
+    id: row['authorization_id'] as AuthorizationId,
+    clientId: row['client_id'] as ClientId,
+    browserHash: row['browser_hash'] as SecretHash,
+    createdAt: row['created_at'] as EpochMs,
+    expiresAt: row['expires_at'] as EpochMs,
+    status: statusOf(row),
+  }
+}
+
+function statusOf(row: Row): AuthorizationStatus {
+  const codeHash = row['code_hash'] as SecretHash
+  const approval = { userId: row['user_id'] as UserId, codeHash, approvedAt: row['approved_at'] as EpochMs }
+  switch (row['status']) {
+    case 'pending':
+    case 'denied':
+      return { kind: row['status'] }
+    case 'approved':
+      return { kind: 'approved', ...approval }
+    case 'redeemed':
+      return { kind: 'redeemed', ...approval, grantId: row['grant_id'] as GrantId }
+    case 'burned':
+      return { kind: 'burned', codeHash }
+    default:
+      throw new Error(`An authorization has the unknown status ${String(row['status'])}.`)
+  }
+}

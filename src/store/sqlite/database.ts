@@ -1,0 +1,81 @@
+import { closeSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+/** A value that a row holds or a statement takes. */
+export type Value = string | number | null
+export type Row = Readonly<Record<string, Value>>
+
+/** SQLite before this can corrupt a write-ahead log. */
+const OLDEST_SAFE = '3.51.3'
+
+/** Of several processes that start at once one prepares the file, and the others wait for it. */
+const OPENING_PATIENCE_MS = 10_000
+
+/** What must hold on every connection, or the database is not opened: a commit that was answered is on disk. */
+const REQUIRED_PRAGMAS = { journal_mode: 'wal', synchronous: 2, foreign_keys: 1, trusted_schema: 0 } as const
+
+/** Opens the file, or makes it readable by its owner only. Throws with what to do when it is not safe to use. */
+export function openDatabase(path: string): DatabaseSync {
+  securePath(path)
+  const database = new DatabaseSync(path, { timeout: OPENING_PATIENCE_MS, enableForeignKeyConstraints: true })
+  try {
+    refuseOldVersion(database)
+    database.exec(`
+      pragma journal_mode = wal;
+      pragma synchronous = full;
+      pragma trusted_schema = off;
+      pragma cache_size = -65536;
+      pragma temp_store = memory;
+    `)
+    requirePragmas(database)
+    // A busy wait would block the event loop from now on; the commit retries with the loop running instead.
+    database.exec('pragma busy_timeout = 0')
+  } catch (cause) {
+    database.close()
+    throw cause
+  }
+  return database
+}
+
+/** Fails unless every required pragma has its value (threats.md STO-09). */
+export function requirePragmas(database: DatabaseSync): void {
+  for (const [name, expected] of Object.entries(REQUIRED_PRAGMAS)) {
+    const actual = Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0]
+    if (actual !== expected) {
+      throw new Error(
+        `SQLite has ${name} = ${String(actual)} and needs ${String(expected)}. Is the file on a network share?`,
+      )
+    }
+  }
+}
+
+function refuseOldVersion(database: DatabaseSync): void {
+  const version = String(database.prepare('select sqlite_version() as version').get()?.['version'])
+  if (version.localeCompare(OLDEST_SAFE, 'en', { numeric: true }) < 0) {
+    throw new Error(`This Node.js brings SQLite ${version}, which can lose data. Use one with ${OLDEST_SAFE} or newer.`)
+  }
+}
+
+/** threats.md STO-11: 0600 for the file, 0700 for a folder that we make, and nothing that somebody else could swap. */
+function securePath(path: string): void {
+  const folder = dirname(path)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const folderMode = statSync(folder).mode
+  if ((folderMode & 0o022) !== 0 && (folderMode & 0o1000) === 0) {
+    throw new Error(`Others may write to ${folder}. Run: chmod go-w ${folder}`)
+  }
+  makeFile(path)
+  const status = lstatSync(path)
+  if (status.isSymbolicLink()) throw new Error(`${path} is a symbolic link. Name the file itself in DATABASE_URL.`)
+  if (!status.isFile()) throw new Error(`${path} is not a file.`)
+  if ((status.mode & 0o077) !== 0) throw new Error(`Others may read ${path}. Run: chmod 600 ${path}`)
+}
+
+function makeFile(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause
+  }
+}

@@ -1,0 +1,75 @@
+import { existsSync, statfsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseFacts, DatabaseInspection } from '../../ports/inspection.ts'
+import type { KeyRecord } from '../../ports/records.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
+import { openDatabase, type Row } from './database.ts'
+import { schemaState } from './migrate.ts'
+import { operatorStatements } from './operator.ts'
+
+/** Complaints that are reported; the first tells what to do. */
+const DAMAGE_LIMIT = 3
+
+/** Looks at the file as the server would open it, and changes nothing. Also beside a running server. */
+export function inspectDatabase(path: string): {
+  readonly database: DatabaseInspection
+  readonly keys: readonly KeyRecord[]
+} {
+  if (!existsSync(path)) return { database: { kind: 'missing' }, keys: [] }
+  let database: DatabaseSync | undefined
+  try {
+    database = openDatabase(path)
+    // Another process may be at the end of its work; there is nothing here that waiting holds up.
+    database.exec('pragma busy_timeout = 2000')
+    const facts = readFacts(database, path)
+    return { database: { kind: 'opened', ...facts }, keys: hasTables(database) ? readKeys(database) : [] }
+  } catch (cause) {
+    return { database: { kind: 'unusable', reason: (cause as Error).message }, keys: [] }
+  } finally {
+    database?.close()
+  }
+}
+
+function readFacts(database: DatabaseSync, path: string): DatabaseFacts {
+  const complaints = database.prepare(`pragma quick_check(${DAMAGE_LIMIT})`).all()
+  const damage = complaints.map((row) => String(Object.values(row)[0])).filter((text) => text !== 'ok')
+  const { applied, missing, unknown } = schemaState(database)
+  const { bavail, bsize } = statfsSync(dirname(path))
+  return {
+    damage,
+    appliedMigrations: applied,
+    missingMigrations: missing.map(({ version, name }) => `${String(version).padStart(4, '0')}-${name}`),
+    unknownMigrations: unknown,
+    freeBytes: bavail * bsize,
+    ...(hasTables(database) ? readTables(database) : { newestRowAt: undefined, apis: 0, secretCheck: undefined }),
+  }
+}
+
+function readTables(database: DatabaseSync): Pick<DatabaseFacts, 'newestRowAt' | 'apis' | 'secretCheck'> {
+  // Ids are ordered by time, so the last one of each table is the youngest row.
+  const newest = database
+    .prepare(
+      `select max(at) as at from (
+         select max(created_at) as at from signing_keys
+         union all select created_at from (select created_at from users order by user_id desc limit 1)
+         union all select issued_at * 1000 from (select issued_at from clients order by client_id desc limit 1))`,
+    )
+    .get() as Row
+  const apis = database.prepare('select count(*) as count from apis').get() as Row
+  const check = database.prepare(`select value from settings where name = 'secret-check'`).get() as Row | undefined
+  return {
+    newestRowAt: (newest['at'] ?? undefined) as EpochMs | undefined,
+    apis: apis['count'] as number,
+    secretCheck: check?.['value'] as string | undefined,
+  }
+}
+
+/** Preparing the operator's statements needs only the tables of the first migration. */
+function readKeys(database: DatabaseSync): readonly KeyRecord[] {
+  return operatorStatements(database).listKeys()
+}
+
+function hasTables(database: DatabaseSync): boolean {
+  return schemaState(database).applied.length > 0
+}

@@ -1,0 +1,85 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Input, OperationName, Operation } from '../../ports/store.ts'
+
+/** Clients and users, which every token request reads, kept for as long as nothing can have changed them. */
+export interface RecordCache {
+  readonly read: <Id extends string, Found extends object>(
+    id: Id,
+    find: (id: Id) => Found | undefined,
+  ) => Found | undefined
+  /** Drops what an operation of this connection changes. Called with the operation, in its transaction. */
+  readonly forget: (operation: Operation) => void
+}
+
+/** Records kept at most; beyond it the one kept longest goes. */
+const RECORD_LIMIT = 10_000
+
+type Change<Name extends OperationName> = 'nothing' | 'everything' | ((input: Input<Name>) => string)
+
+/** Which kept record each operation changes. A new operation does not compile without an answer. */
+const CHANGES: { readonly [Name in OperationName]: Change<Name> } = {
+  registerClient: 'nothing',
+  useClient: ({ id }) => id,
+  // Until when a client is held is not part of its record.
+  holdClient: 'nothing',
+  deleteClient: (id) => id,
+  startAuthorization: 'nothing',
+  approveAuthorization: 'nothing',
+  denyAuthorization: 'nothing',
+  redeemCode: 'nothing',
+  burnCode: 'nothing',
+  rotateRefreshToken: 'nothing',
+  createUser: 'nothing',
+  setPassword: ({ id }) => id,
+  disableUser: ({ id }) => id,
+  enableUser: ({ id }) => id,
+  startSession: 'nothing',
+  endSession: 'nothing',
+  countHit: 'nothing',
+  forgiveHit: 'nothing',
+  declareApi: 'nothing',
+  deleteApi: 'nothing',
+  addFirstKey: 'nothing',
+  settle: 'nothing',
+  sweepExpired: 'everything',
+}
+
+/**
+ * Never stale: before anything is read it asks whether another connection committed anything since the last time
+ * (https://sqlite.org/pragma.html#pragma_data_version), which costs a third of reading a row. One question serves what runs
+ * until the event loop gets its turn, which is one request: nothing that came later is answered from before.
+ */
+export function openRecordCache(database: DatabaseSync): RecordCache {
+  const dataVersion = database.prepare('pragma data_version')
+  const records = new Map<string, object>()
+  let known: unknown
+  let isCurrent = false
+
+  function clearIfChanged(): void {
+    if (isCurrent) return
+    isCurrent = true
+    process.nextTick(() => (isCurrent = false))
+    const version = dataVersion.get()?.['data_version']
+    if (version !== known) records.clear()
+    known = version
+  }
+
+  return {
+    read<Id extends string, Found extends object>(id: Id, find: (id: Id) => Found | undefined) {
+      clearIfChanged()
+      // Ids are prefixed by kind, so what is found under one is of its kind.
+      const kept = records.get(id) as Found | undefined
+      if (kept !== undefined) return kept
+      const found = find(id)
+      if (found === undefined) return undefined
+      records.set(id, found)
+      if (records.size > RECORD_LIMIT) records.delete(records.keys().next().value ?? id)
+      return found
+    },
+    forget({ name, input }) {
+      const change = CHANGES[name] as Change<OperationName>
+      if (change === 'everything') records.clear()
+      else if (change !== 'nothing') records.delete((change as (input: unknown) => string)(input))
+    },
+  }
+}

@@ -1,0 +1,156 @@
+import { Worker } from 'node:worker_threads'
+import type { DatabaseSync } from 'node:sqlite'
+import { setTimeout as delay } from 'node:timers/promises'
+import { StoreUnavailable, type Operation, type Settled, type StoreDriver } from '../../ports/store.ts'
+import { accountStatements } from './accounts.ts'
+import { authorizationStatements } from './authorizations.ts'
+import { clientStatements } from './clients.ts'
+import { openDatabase } from './database.ts'
+import type { Handlers } from './handlers.ts'
+import { migrate } from './migrate.ts'
+import { operatorStatements } from './operator.ts'
+import { openRecordCache } from './record-cache.ts'
+import { sweepStatements } from './sweep.ts'
+import { tokenStatements } from './tokens.ts'
+
+export interface SqliteOptions {
+  readonly path: string
+  /** How long a commit waits for another process that holds the lock, before it answers StoreUnavailable. */
+  readonly patienceMs: number
+  /** In a server a worker thread moves the log into the file; a short-lived command leaves that to SQLite. */
+  readonly checkpoints: 'worker' | 'inline'
+}
+
+/** The embedded store: one file, one writer, every commit synced. Migrates first. */
+export function openSqliteStore(options: SqliteOptions): StoreDriver {
+  const database = openDatabase(options.path)
+  migrate(database, Date.now())
+  if (options.checkpoints === 'worker') database.exec('pragma wal_autocheckpoint = 0')
+  const worker = options.checkpoints === 'worker' ? startCheckpoints(options.path) : undefined
+
+  const cache = openRecordCache(database)
+  const clients = clientStatements(database)
+  const authorizations = authorizationStatements(database)
+  const tokens = tokenStatements(database)
+  const accounts = accountStatements(database)
+  const operator = operatorStatements(database)
+  const handlers: Handlers = {
+    ...clients,
+    ...authorizations,
+    ...tokens,
+    ...accounts,
+    ...operator,
+    ...sweepStatements(database),
+  }
+
+  function run(operation: Operation): unknown {
+    cache.forget(operation)
+    return (handlers[operation.name] as (input: unknown) => unknown)(operation.input)
+  }
+
+  return {
+    commit: (operations) => commitBatch(database, operations, run, options.patienceMs),
+    async close() {
+      if (worker !== undefined) await stopCheckpoints(worker)
+      database.close()
+    },
+    ping: async () => void read(() => database.prepare('select 1').get()),
+    findClient: async (id) => read(() => cache.read(id, (key) => clients.findClient(key))),
+    listClients: async (page) => read(() => clients.listClients(page)),
+    findAuthorization: async (id) => read(() => authorizations.findAuthorization(id)),
+    findConsent: async (key) => read(() => authorizations.findConsent(key)),
+    hasConsented: async (userId, clientId) => read(() => authorizations.hasConsented(userId, clientId)),
+    findGrant: async (id) => read(() => tokens.findGrant(id)),
+    findUser: async (id) => read(() => cache.read(id, (key) => accounts.findUser(key))),
+    findUserByEmail: async (email) => read(() => accounts.findUserByEmail(email)),
+    listUsers: async (page) => read(() => accounts.listUsers(page)),
+    findSession: async (id) => read(() => accounts.findSession(id)),
+    knowsBrowser: async (userId, hash) => read(() => accounts.knowsBrowser(userId, hash)),
+    listApis: async () => read(() => operator.listApis()),
+    listKeys: async () => read(() => operator.listKeys()),
+  }
+}
+
+async function commitBatch(
+  database: DatabaseSync,
+  operations: readonly Operation[],
+  run: (operation: Operation) => unknown,
+  patienceMs: number,
+): Promise<readonly Settled[]> {
+  await begin(database, patienceMs)
+  try {
+    const outcomes = operations.map(run)
+    database.exec('commit')
+    return outcomes.map((outcome) => ({ kind: 'done', outcome }))
+  } catch (cause) {
+    if (database.isTransaction) database.exec('rollback')
+    if (isStorageFault(cause)) throw new StoreUnavailable('SQLite could not write', cause)
+    const [only] = operations
+    if (operations.length === 1 && only !== undefined) return [{ kind: 'failed', cause }]
+  }
+  // One of them is at fault: each alone, so that it spoils none of the others.
+  const results: Settled[] = []
+  for (const [index, operation] of operations.entries()) {
+    try {
+      results.push(...(await commitBatch(database, [operation], run, patienceMs)))
+    } catch (cause) {
+      // What is committed is done; the others are told now, because each would wait as long again.
+      return [...results, ...operations.slice(index).map(() => ({ kind: 'failed', cause }) as const)]
+    }
+  }
+  return results
+}
+
+/** Waits for the lock with the event loop running (threats.md STO-08). */
+async function begin(database: DatabaseSync, patienceMs: number): Promise<void> {
+  const deadline = performance.now() + patienceMs
+  for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 20)) {
+    try {
+      database.exec('begin immediate')
+      return
+    } catch (cause) {
+      if (!isBusy(cause) || performance.now() + pauseMs > deadline)
+        throw new StoreUnavailable('SQLite is locked', cause)
+    }
+    await delay(pauseMs)
+  }
+}
+
+function read<T>(query: () => T): T {
+  try {
+    return query()
+  } catch (cause) {
+    if (isBusy(cause) || isStorageFault(cause)) throw new StoreUnavailable('SQLite could not read', cause)
+    throw cause
+  }
+}
+
+/** https://sqlite.org/rescode.html: the low byte is the primary code. */
+function primaryCode(cause: unknown): number | undefined {
+  const code = cause instanceof Error && 'errcode' in cause ? cause.errcode : undefined
+  return typeof code === 'number' ? code & 0xff : undefined
+}
+
+function isBusy(cause: unknown): boolean {
+  return [5, 6].includes(primaryCode(cause) ?? 0)
+}
+
+/** Busy, locked, no memory, read-only, I/O, full, cannot open, corrupt: the file's fault, not an operation's. */
+function isStorageFault(cause: unknown): boolean {
+  return [5, 6, 7, 8, 10, 11, 13, 14, 26].includes(primaryCode(cause) ?? 0)
+}
+
+function startCheckpoints(path: string): Worker {
+  const worker = new Worker(new URL('./checkpoint-worker.ts', import.meta.url), { workerData: { path } })
+  worker.unref()
+  return worker
+}
+
+function stopCheckpoints(worker: Worker): Promise<void> {
+  // Counted again: a process that waits for nothing else would end before the worker did.
+  worker.ref()
+  return new Promise((resolve) => {
+    worker.once('exit', () => resolve())
+    worker.postMessage('stop')
+  })
+}

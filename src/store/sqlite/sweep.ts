@@ -1,0 +1,53 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { GrantId } from '../../protocol/ids.ts'
+import type { Row } from './database.ts'
+import type { Handlers } from './handlers.ts'
+
+/** Ids start with 12 hex digits of milliseconds: everything made before a moment sorts before this. */
+function idBefore(moment: number, prefix: string): string {
+  return prefix + Math.max(0, moment).toString(16).padStart(12, '0')
+}
+
+export function sweepStatements(database: DatabaseSync) {
+  const clients = database.prepare(
+    `delete from clients where client_id in (
+       select client_id from clients where used_at is null and client_id < ? and held_until < ? order by client_id limit ?)`,
+  )
+  const authorizations = database.prepare(
+    `delete from authorizations where authorization_id in (
+       select authorization_id from authorizations where authorization_id < ? order by authorization_id limit ?)`,
+  )
+  const sessions = database.prepare(
+    'delete from sessions where session_id in (select session_id from sessions where expires_at < ? order by session_id limit ?)',
+  )
+  const hits = database.prepare(
+    `delete from hits where (bucket, window_start) in (
+       select bucket, window_start from hits where window_end < ? limit ?)`,
+  )
+  const grantSlice = database.prepare('select grant_id from grants where grant_id > ? order by grant_id limit ?')
+  const grants = database.prepare(
+    `delete from grants where grant_id > ? and grant_id <= ? and (expires_at < ? or idle_expires_at < ?)`,
+  )
+
+  function sweepGrants(after: string, limit: number, now: number): { removed: number; next: GrantId | '' } {
+    const slice = grantSlice.all(after, limit) as unknown as readonly Row[]
+    const last = slice.at(-1)?.['grant_id'] as GrantId | undefined
+    if (last === undefined) return { removed: 0, next: '' }
+    const removed = Number(grants.run(after, last, now, now).changes)
+    return { removed, next: slice.length < limit ? '' : last }
+  }
+
+  return {
+    sweepExpired({ now, limit, unusedSince, authorizationsBefore, grantsAfter }) {
+      const slice = sweepGrants(grantsAfter, limit, now)
+      return {
+        grantsAfter: slice.next,
+        grants: slice.removed,
+        clients: Number(clients.run(idBefore(unusedSince, 'gci_'), now, limit).changes),
+        authorizations: Number(authorizations.run(idBefore(authorizationsBefore, ''), limit).changes),
+        sessions: Number(sessions.run(now, limit).changes),
+        hits: Number(hits.run(now, limit).changes),
+      }
+    },
+  } satisfies Partial<Handlers>
+}

@@ -1,0 +1,99 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { GrantRecord } from '../../ports/records.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
+import type { ClientId, GrantId, UserId } from '../../protocol/ids.ts'
+import type { Resource } from '../../protocol/resource.ts'
+import type { Scope } from '../../protocol/scope.ts'
+import type { SecretHash } from '../../protocol/secrets.ts'
+import type { Row } from './database.ts'
+import type { Handlers } from './handlers.ts'
+
+export function tokenStatements(database: DatabaseSync) {
+  const redeem = database.prepare(
+    `update authorizations set status = 'redeemed', grant_id = ?
+     where authorization_id = ? and code_hash = ? and status = 'approved' and expires_at > ?`,
+  )
+  const redeemed = database.prepare(
+    `select grant_id from authorizations where authorization_id = ? and code_hash = ? and status = 'redeemed'`,
+  )
+  const insert = database.prepare(
+    `insert into grants (grant_id, client_id, user_id, scope, resources, created_at, expires_at, revoked_at,
+       generation, live_hash, previous_hash, rotated_at, idle_expires_at)
+     values (?, ?, ?, ?, ?, ?, ?, null, ?, ?, null, ?, ?)`,
+  )
+  const find = database.prepare('select * from grants where grant_id = ?')
+  const revoke = database.prepare('update grants set revoked_at = ? where grant_id = ? and revoked_at is null')
+  const rotate = database.prepare(
+    `update grants set generation = generation + 1, previous_hash = live_hash, live_hash = ?, rotated_at = ?, idle_expires_at = ?
+     where grant_id = ? and generation = ? and live_hash = ? and revoked_at is null and idle_expires_at > ? and expires_at > ?`,
+  )
+
+  return {
+    redeemCode({ id, codeHash, now, grant }) {
+      if (redeem.run(grant.id, id, codeHash, now).changes === 1) {
+        const { family } = grant
+        insert.run(
+          grant.id,
+          grant.clientId,
+          grant.userId,
+          grant.scope,
+          JSON.stringify(grant.resources),
+          grant.createdAt,
+          grant.expiresAt,
+          family?.generation ?? null,
+          family?.liveHash ?? null,
+          family?.rotatedAt ?? null,
+          family?.idleExpiresAt ?? null,
+        )
+        return 'redeemed'
+      }
+      const spent = redeemed.get(id, codeHash) as Row | undefined
+      if (spent === undefined) return 'unknown'
+      // RFC 6749 §4.1.2: what was issued on a code that is presented twice is revoked.
+      revoke.run(now, spent['grant_id'] ?? null)
+      return 'replayed'
+    },
+    rotateRefreshToken(rotation) {
+      const { grantId, generation, presentedHash, successorHash, now, idleExpiresAt, retryMs } = rotation
+      const rotated = rotate.run(successorHash, now, idleExpiresAt, grantId, generation, presentedHash, now, now)
+      if (rotated.changes === 1) return { kind: 'rotated', rotatedAt: now }
+      const row = find.get(grantId) as Row | undefined
+      const grant = row === undefined ? undefined : grantOf(row)
+      const family = grant?.family
+      if (grant === undefined || family === undefined || grant.revokedAt !== undefined) return { kind: 'dead' }
+      if (grant.expiresAt <= now || family.idleExpiresAt <= now) return { kind: 'dead' }
+      const isOneBefore = family.generation === generation + 1 && family.previousHash === presentedHash
+      if (isOneBefore && Math.abs(now - family.rotatedAt) < retryMs)
+        return { kind: 'repeated', rotatedAt: family.rotatedAt }
+      revoke.run(now, grantId)
+      return { kind: 'reused' }
+    },
+    findGrant(id: GrantId): GrantRecord | undefined {
+      const row = find.get(id) as Row | undefined
+      return row === undefined ? undefined : grantOf(row)
+    },
+  } satisfies Partial<Handlers> & Record<string, unknown>
+}
+
+function grantOf(row: Row): GrantRecord {
+  return {
+    id: row['grant_id'] as GrantId,
+    clientId: row['client_id'] as ClientId,
+    userId: row['user_id'] as UserId,
+    scope: row['scope'] as Scope,
+    resources: JSON.parse(row['resources'] as string) as readonly Resource[],
+    createdAt: row['created_at'] as EpochMs,
+    expiresAt: row['expires_at'] as EpochMs,
+    revokedAt: (row['revoked_at'] ?? undefined) as EpochMs | undefined,
+    family:
+      row['live_hash'] === null
+        ? undefined
+        : {
+            generation: row['generation'] as number,
+            liveHash: row['live_hash'] as SecretHash,
+            previousHash: (row['previous_hash'] ?? undefined) as SecretHash | undefined,
+            rotatedAt: row['rotated_at'] as EpochMs,
+            idleExpiresAt: row['idle_expires_at'] as EpochMs,
+          },
+  }
+}

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import type { AuthorizationRecord, ConsentKey } from '../../src/ports/records.ts'
+import type { Approval, StoreDriver } from '../../src/ports/store.ts'
+import { mintUserId } from '../../src/protocol/ids.ts'
+import { randomBytes } from 'node:crypto'
+import type { Scope } from '../../src/protocol/scope.ts'
+import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
+import { aHash, anApproval, anAuthorization, aRedemption, at, MINUTE, NOW } from './records.ts'
+
+export const authorizationCases: Suite = (check) => {
+  check('startAuthorization keeps the whole request', async ({ first, second }) => {
+    const full = anAuthorization()
+    const bare = anAuthorization({ state: undefined, loginHint: undefined, resources: [], scope: '' as Scope })
+    assert.equal(await perform(first, 'startAuthorization', full), 'started')
+    await perform(first, 'startAuthorization', bare)
+    assert.deepEqual(await second.findAuthorization(full.id), full)
+    assert.deepEqual(await second.findAuthorization(bare.id), bare)
+  })
+
+  check('findAuthorization finds nothing under an id that nobody has', async ({ first }) => {
+    assert.equal(await first.findAuthorization(anAuthorization().id), undefined)
+  })
+
+  check('approveAuthorization notes who, when, the code and its end', async ({ first }) => {
+    const { authorization, approval } = await approved(first)
+    const { userId, codeHash } = approval
+    assert.deepEqual(await first.findAuthorization(authorization.id), {
+      ...authorization,
+      expiresAt: approval.codeExpiresAt,
+      status: { kind: 'approved', userId, codeHash, approvedAt: NOW },
+    })
+  })
+
+  check('approveAuthorization answers decided for every state but pending, and changes nothing', async ({ first }) => {
+    const { authorization: allowed, approval } = await approved(first)
+    const { authorization: spent, approval: spentApproval } = await approved(first)
+    await perform(first, 'redeemCode', aRedemption(spentApproval))
+    const { authorization: burned, approval: burnedApproval } = await approved(first)
+    await perform(first, 'burnCode', { id: burned.id, codeHash: burnedApproval.codeHash, now: at(1) })
+    const denied = anAuthorization()
+    await perform(first, 'startAuthorization', denied)
+    await perform(first, 'denyAuthorization', { id: denied.id, now: NOW })
+    for (const decided of [allowed, spent, burned, denied]) {
+      const before = await first.findAuthorization(decided.id)
+      assert.equal(await perform(first, 'approveAuthorization', anApproval(decided)), 'decided')
+      assert.equal(await perform(first, 'denyAuthorization', { id: decided.id, now: NOW }), 'decided')
+      assert.deepEqual(await first.findAuthorization(decided.id), before)
+    }
+    assert.equal((await first.findAuthorization(allowed.id))?.status.kind, 'approved')
+    assert.ok(approval)
+  })
+
+  check('neither approving nor denying brings back one that is unknown or expired', async ({ first }) => {
+    const authorization = anAuthorization()
+    const late = authorization.expiresAt
+    assert.equal(await perform(first, 'approveAuthorization', anApproval(authorization)), 'unknown')
+    assert.equal(await perform(first, 'denyAuthorization', { id: authorization.id, now: NOW }), 'unknown')
+    await perform(first, 'startAuthorization', authorization)
+    assert.equal(await perform(first, 'approveAuthorization', anApproval(authorization, { now: late })), 'unknown')
+    assert.equal(await perform(first, 'denyAuthorization', { id: authorization.id, now: late }), 'unknown')
+    assert.deepEqual(await first.findAuthorization(authorization.id), authorization)
+  })
+
+  check('one millisecond before its end an authorization can still be approved', async ({ first }) => {
+    const authorization = anAuthorization({ expiresAt: at(MINUTE) })
+    await perform(first, 'startAuthorization', authorization)
+    const approval = anApproval(authorization, { now: at(MINUTE - 1) })
+    assert.equal(await perform(first, 'approveAuthorization', approval), 'approved')
+  })
+
+  check('denyAuthorization denies once', async ({ first }) => {
+    const authorization = anAuthorization()
+    await perform(first, 'startAuthorization', authorization)
+    assert.equal(await perform(first, 'denyAuthorization', { id: authorization.id, now: NOW }), 'denied')
+    assert.deepEqual((await first.findAuthorization(authorization.id))?.status, { kind: 'denied' })
+  })
+
+  check('of many who approve or deny one authorization, exactly one decides', async (stores) => {
+    const authorization = anAuthorization()
+    await perform(stores.first, 'startAuthorization', authorization)
+    const approvals = times(10, () => anApproval(authorization))
+    const denial = { id: authorization.id, now: NOW }
+    const outcomes = await Promise.all([
+      race(stores, 'approveAuthorization', approvals),
+      race(
+        stores,
+        'denyAuthorization',
+        times(10, () => denial),
+      ),
+    ])
+    const { decided, approved: allowed = 0, denied = 0 } = tally(outcomes.flat())
+    assert.deepEqual({ decided, winners: allowed + denied }, { decided: 19, winners: 1 })
+  })
+
+  check('of many approvals in one batch the first one counts, with its code', async ({ first }) => {
+    const authorization = anAuthorization()
+    await perform(first, 'startAuthorization', authorization)
+    const approvals = times(3, () => anApproval(authorization))
+    assert.deepEqual(await performAll(first, 'approveAuthorization', approvals), ['approved', 'decided', 'decided'])
+    const { status } = (await first.findAuthorization(authorization.id)) ?? {}
+    assert.equal(status?.kind === 'approved' && status.codeHash, approvals[0]?.codeHash)
+  })
+
+  check('a consent is remembered with the approval, and only with it', async ({ first }) => {
+    const authorization = anAuthorization()
+    await perform(first, 'startAuthorization', authorization)
+    const [winner, loser] = [anApproval(authorization), anApproval(authorization)]
+    await performAll(first, 'approveAuthorization', [winner, loser])
+    assert.equal(await first.findConsent(keyOf(winner)), 'read')
+    assert.equal(await first.findConsent(keyOf(loser)), undefined)
+    assert.equal(await first.hasConsented(winner.userId, authorization.clientId), true)
+    assert.equal(await first.hasConsented(loser.userId, authorization.clientId), false)
+  })
+
+  check('an approval that is not to be remembered leaves no consent', async ({ first }) => {
+    const { approval, authorization } = await approved(first, { remember: undefined })
+    assert.equal(await first.hasConsented(approval.userId, authorization.clientId), false)
+  })
+
+  check('a remembered consent grows by what is allowed later, in a fixed order', async ({ first }) => {
+    const userId = mintUserId(NOW, randomBytes)
+    const consent = { userId, clientId: anAuthorization().clientId, redirectHost: 'app.example', resources: '' }
+    for (const scope of ['write read', 'admin', 'read'] as Scope[])
+      await approved(first, { remember: { ...consent, scope } })
+    assert.equal(await first.findConsent(consent), 'admin read write')
+  })
+
+  check('a consent holds for its whole key and for nothing beside it', async ({ first }) => {
+    const { approval } = await approved(first)
+    const key = keyOf(approval)
+    const other = anApproval(anAuthorization())
+    const neighbours: Partial<ConsentKey>[] = [
+      { userId: other.userId },
+      { clientId: anAuthorization().clientId },
+      { redirectHost: 'app.example:8443' },
+      { resources: 'https://api.example' },
+    ]
+    assert.equal(await first.findConsent(key), 'read')
+    for (const difference of neighbours) assert.equal(await first.findConsent({ ...key, ...difference }), undefined)
+  })
+
+  check('burnCode makes an approved code unusable, once', async ({ first }) => {
+    const { authorization, approval } = await approved(first)
+    const burn = { id: authorization.id, codeHash: approval.codeHash, now: at(1) }
+    assert.equal(await perform(first, 'burnCode', burn), 'burned')
+    assert.equal(await perform(first, 'burnCode', burn), 'spent')
+    assert.equal(await perform(first, 'redeemCode', aRedemption(approval)), 'unknown')
+    const { status } = (await first.findAuthorization(authorization.id)) ?? {}
+    assert.deepEqual(status, { kind: 'burned', codeHash: approval.codeHash })
+  })
+
+  check('burnCode changes nothing for another code, an expired one, a spent one, a pending one', async ({ first }) => {
+    const { authorization, approval } = await approved(first)
+    const { id } = authorization
+    const { codeHash, codeExpiresAt } = approval
+    const pending = anAuthorization()
+    await perform(first, 'startAuthorization', pending)
+    assert.equal(await perform(first, 'burnCode', { id, codeHash: aHash(), now: at(1) }), 'spent')
+    assert.equal(await perform(first, 'burnCode', { id, codeHash, now: codeExpiresAt }), 'spent')
+    assert.equal(await perform(first, 'burnCode', { id: pending.id, codeHash, now: at(1) }), 'spent')
+    assert.equal(await perform(first, 'redeemCode', aRedemption(approval)), 'redeemed')
+    assert.equal(await perform(first, 'burnCode', { id, codeHash, now: at(1) }), 'spent')
+    assert.equal((await first.findAuthorization(id))?.status.kind, 'redeemed')
+  })
+}
+
+/** An authorization that somebody approved. */
+export async function approved(
+  store: StoreDriver,
+  differing: Partial<Approval> = {},
+): Promise<{ authorization: AuthorizationRecord; approval: Approval }> {
+  const authorization = anAuthorization()
+  const approval = anApproval(authorization, differing)
+  await perform(store, 'startAuthorization', authorization)
+  assert.equal(await perform(store, 'approveAuthorization', approval), 'approved')
+  return { authorization, approval }
+}
+
+function keyOf({ remember }: Approval): ConsentKey {
+  assert.ok(remember)
+  const { userId, clientId, redirectHost, resources } = remember
+  return { userId, clientId, redirectHost, resources }
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { perform, race, tally, times, type Suite } from './harness.ts'
+import { aClient, at, NOW } from './records.ts'
+
+export const clientCases: Suite = (check) => {
+  check('registerClient keeps everything of the client, for both handles', async ({ first, second }) => {
+    const client = aClient()
+    assert.equal(await perform(first, 'registerClient', client), 'registered')
+    assert.deepEqual(await first.findClient(client.id), client)
+    assert.deepEqual(await second.findClient(client.id), client)
+  })
+
+  check('registerClient keeps a public client without a secret', async ({ first }) => {
+    const client = aClient({ secretHash: undefined })
+    await perform(first, 'registerClient', client)
+    assert.deepEqual(await first.findClient(client.id), client)
+  })
+
+  check('registerClient keeps "no scope registered" apart from "an empty scope"', async ({ first }) => {
+    const { metadata } = aClient()
+    const none = aClient({ metadata: { ...metadata, scope: undefined } })
+    const empty = aClient({ metadata: { ...metadata, scope: '' as never } })
+    await Promise.all([perform(first, 'registerClient', none), perform(first, 'registerClient', empty)])
+    assert.equal((await first.findClient(none.id))?.metadata.scope, undefined)
+    assert.equal((await first.findClient(empty.id))?.metadata.scope, '')
+  })
+
+  check('findClient finds nothing under an id that nobody has', async ({ first }) => {
+    assert.equal(await first.findClient(aClient().id), undefined)
+  })
+
+  check('useClient notes the first use and keeps it', async ({ first }) => {
+    const client = aClient()
+    await perform(first, 'registerClient', client)
+    assert.equal(await perform(first, 'useClient', { id: client.id, now: at(1) }), 'used')
+    assert.equal(await perform(first, 'useClient', { id: client.id, now: at(2) }), 'used')
+    assert.equal((await first.findClient(client.id))?.usedAt, at(1))
+  })
+
+  check('holdClient answers whether there was such a client', async ({ first }) => {
+    const client = aClient()
+    await perform(first, 'registerClient', client)
+    assert.equal(await perform(first, 'holdClient', { id: client.id, until: at(1) }), 'held')
+    assert.equal(await perform(first, 'holdClient', { id: aClient().id, until: at(1) }), 'unknown')
+  })
+
+  check('useClient of a client that is gone is unknown, and brings nothing back', async ({ first }) => {
+    const { id } = aClient()
+    assert.equal(await perform(first, 'useClient', { id, now: NOW }), 'unknown')
+    assert.equal(await first.findClient(id), undefined)
+  })
+
+  check('deleteClient removes that client and no other, once', async ({ first }) => {
+    const [gone, kept] = [aClient(), aClient()]
+    await Promise.all([perform(first, 'registerClient', gone), perform(first, 'registerClient', kept)])
+    assert.equal(await perform(first, 'deleteClient', gone.id), 'deleted')
+    assert.equal(await perform(first, 'deleteClient', gone.id), 'unknown')
+    assert.equal(await first.findClient(gone.id), undefined)
+    assert.deepEqual(await first.findClient(kept.id), kept)
+  })
+
+  check('of many who delete one client, one is told that it did', async (stores) => {
+    const client = aClient()
+    await perform(stores.first, 'registerClient', client)
+    const outcomes = await race(
+      stores,
+      'deleteClient',
+      times(20, () => client.id),
+    )
+    assert.deepEqual(tally(outcomes), { deleted: 1, unknown: 19 })
+  })
+
+  check('listClients pages newest first, `before` exclusive', async ({ first }) => {
+    const clients = times(5, (index) => aClient({}, at(index)))
+    await Promise.all(clients.map((client) => perform(first, 'registerClient', client)))
+    const newestFirst = clients.map(({ id }) => id).toReversed()
+    const page = await first.listClients({ before: undefined, limit: 3 })
+    assert.deepEqual(
+      page.map(({ id }) => id),
+      newestFirst.slice(0, 3),
+    )
+    const rest = await first.listClients({ before: page[2]?.id, limit: 3 })
+    assert.deepEqual(
+      rest.map(({ id }) => id),
+      newestFirst.slice(3),
+    )
+  })
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import type { Input, Operation, OperationName, Outcome, Settled, StoreDriver } from '../../src/ports/store.ts'
+
+/** Two handles on the same data, as two processes would have them. */
+export interface Stores {
+  readonly first: StoreDriver
+  readonly second: StoreDriver
+}
+
+/** Opens both over fresh, empty data that is gone after the test. */
+export type OpenStores = (test: Pick<TestContext, 'after'>) => Promise<Stores>
+
+/** Registers the cases of one part of the contract. */
+export type Suite = (check: (claim: string, body: (stores: Stores) => Promise<void>) => void) => void
+
+export function runSuite(store: string, open: OpenStores, suite: Suite): void {
+  suite((claim, body) => {
+    test(`${store}: ${claim}`, async (t) => body(await open(t)))
+  })
+}
+
+/** One operation in a batch of its own. Fails the test when the operation failed. */
+export async function perform<Name extends OperationName>(
+  store: StoreDriver,
+  name: Name,
+  input: Input<Name>,
+): Promise<Outcome<Name>> {
+  const [outcome] = await performAll(store, name, [input])
+  return outcome as Outcome<Name>
+}
+
+/** The same operation several times in one batch. */
+export async function performAll<Name extends OperationName>(
+  store: StoreDriver,
+  name: Name,
+  inputs: readonly Input<Name>[],
+): Promise<Outcome<Name>[]> {
+  const operations = inputs.map((input) => ({ name, input }) as Operation)
+  return outcomesOf(await store.commit(operations)) as Outcome<Name>[]
+}
+
+/** Outcomes of a batch in which nothing may have failed. */
+export function outcomesOf(results: readonly Settled[]): unknown[] {
+  return results.map((result) => {
+    if (result.kind === 'failed') throw new Error('An operation of the batch failed.', { cause: result.cause })
+    return result.outcome
+  })
+}
+
+/** Sends each input in a batch of its own, in turn through both handles, all at once. */
+export async function race<Name extends OperationName>(
+  { first, second }: Stores,
+  name: Name,
+  inputs: readonly Input<Name>[],
+): Promise<Outcome<Name>[]> {
+  return Promise.all(inputs.map((input, index) => perform(index % 2 === 0 ? first : second, name, input)))
+}
+
+/** A handle that is given one batch at a time, for stores whose server does the same (src/store/turns.ts). */
+export function oneBatchAtATime(store: StoreDriver): StoreDriver {
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    ...store,
+    async commit(operations) {
+      const mine = last.then(() => store.commit(operations))
+      last = mine.catch(() => undefined)
+      return mine
+    },
+  }
+}
+
+/** How often each outcome came. */
+export function tally(outcomes: readonly unknown[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const outcome of outcomes) {
+    const kind = typeof outcome === 'string' ? outcome : (outcome as { readonly kind: string }).kind
+    counts[kind] = (counts[kind] ?? 0) + 1
+  }
+  return counts
+}
+
+export function times<T>(count: number, make: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => make(index))
+}
+
+/** What a batch gave for its parts, by name: `done` or `failed`. */
+export function kindsOf(results: readonly Settled[]): readonly Settled['kind'][] {
+  return results.map(({ kind }) => kind)
+}
+
+export function assertFailed(result: Settled | undefined): void {
+  assert.equal(result?.kind, 'failed')
+}

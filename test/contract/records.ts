@@ -1,0 +1,185 @@
+import { randomBytes } from 'node:crypto'
+import type {
+  ApiRecord,
+  AuthorizationRecord,
+  ClientRecord,
+  FamilyRecord,
+  GrantRecord,
+  KeyRecord,
+  SessionRecord,
+  UserRecord,
+} from '../../src/ports/records.ts'
+import type { Approval, Redemption, Rotation } from '../../src/ports/store.ts'
+import { toSeconds, type EpochMs } from '../../src/protocol/brand.ts'
+import {
+  mintAuthorizationId,
+  mintClientId,
+  mintGrantId,
+  mintKeyId,
+  mintOrderedId,
+  mintSessionId,
+  mintUserId,
+} from '../../src/protocol/ids.ts'
+import type { CodeChallenge } from '../../src/protocol/pkce.ts'
+import type { RedirectUri } from '../../src/protocol/redirect-uri.ts'
+import type { Resource } from '../../src/protocol/resource.ts'
+import type { Scope } from '../../src/protocol/scope.ts'
+import type { SecretHash } from '../../src/protocol/secrets.ts'
+
+/** Records for the contract, each with ids of its own, so that cases share a database without meeting. */
+
+export const NOW = 1_800_000_000_000 as EpochMs
+export const MINUTE = 60_000
+export const HOUR = 60 * MINUTE
+
+export function at(milliseconds: number): EpochMs {
+  return (NOW + milliseconds) as EpochMs
+}
+
+export function aHash(): SecretHash {
+  return randomBytes(32).toString('base64url') as SecretHash
+}
+
+export function aClient(differing: Partial<ClientRecord> = {}, madeAt: EpochMs = NOW): ClientRecord {
+  return {
+    id: mintClientId(madeAt, randomBytes),
+    issuedAt: toSeconds(madeAt),
+    secretHash: aHash(),
+    metadata: {
+      redirectUris: ['https://app.example/cb', 'http://127.0.0.1/cb?a=1'],
+      authMethod: 'client_secret_basic',
+      grantTypes: ['authorization_code', 'refresh_token'],
+      responseTypes: ['code'],
+      scope: 'read write' as Scope,
+      descriptive: { client_name: `O'Brien; drop table "clients" -- \u{1f600}\u202e`, contacts: ['a@b.test'] },
+    },
+    usedAt: undefined,
+    verifiedAt: undefined,
+    disabledAt: undefined,
+    ...differing,
+  }
+}
+
+export function anAuthorization(
+  differing: Partial<AuthorizationRecord> = {},
+  madeAt: EpochMs = NOW,
+): AuthorizationRecord {
+  return {
+    id: mintAuthorizationId(madeAt, randomBytes),
+    clientId: mintClientId(madeAt, randomBytes),
+    browserHash: aHash(),
+    redirectUri: 'https://app.example/cb' as RedirectUri,
+    state: `a "state" \\ with ' everything \u{1f600}`,
+    codeChallenge: randomBytes(32).toString('base64url') as CodeChallenge,
+    scope: 'read' as Scope,
+    resources: ['https://api.example' as Resource],
+    mustSignIn: true,
+    mustConsent: false,
+    loginHint: 'ada@acme.test',
+    createdAt: madeAt,
+    expiresAt: (madeAt + 10 * MINUTE) as EpochMs,
+    status: { kind: 'pending' },
+    ...differing,
+  }
+}
+
+export function anApproval(
+  { id, clientId }: Pick<AuthorizationRecord, 'id' | 'clientId'>,
+  differing: Partial<Approval> = {},
+): Approval {
+  const userId = mintUserId(NOW, randomBytes)
+  return {
+    id,
+    userId,
+    codeHash: aHash(),
+    now: NOW,
+    codeExpiresAt: at(MINUTE),
+    remember: { userId, clientId, redirectHost: 'app.example', resources: '', scope: 'read' as Scope },
+    ...differing,
+  }
+}
+
+export function aFamily(differing: Partial<FamilyRecord> = {}): FamilyRecord {
+  return {
+    generation: 0,
+    liveHash: aHash(),
+    previousHash: undefined,
+    rotatedAt: NOW,
+    idleExpiresAt: at(10 * HOUR),
+    ...differing,
+  }
+}
+
+export function aGrant(differing: Partial<GrantRecord> = {}, madeAt: EpochMs = NOW): GrantRecord {
+  return {
+    id: mintGrantId(madeAt, randomBytes),
+    clientId: mintClientId(madeAt, randomBytes),
+    userId: mintUserId(madeAt, randomBytes),
+    scope: 'read write' as Scope,
+    resources: ['https://api.example' as Resource, 'https://other.example/x' as Resource],
+    createdAt: madeAt,
+    expiresAt: (madeAt + 100 * HOUR) as EpochMs,
+    revokedAt: undefined,
+    family: aFamily(),
+    ...differing,
+  }
+}
+
+export function aRedemption({ id, codeHash }: Approval, differing: Partial<Redemption> = {}): Redemption {
+  return { id, codeHash, now: at(1), grant: aGrant(), ...differing }
+}
+
+/** The rotation of a grant's live token. */
+export function aRotation(grant: GrantRecord, differing: Partial<Rotation> = {}): Rotation {
+  return {
+    grantId: grant.id,
+    generation: 0,
+    presentedHash: grant.family?.liveHash ?? aHash(),
+    successorHash: aHash(),
+    now: at(1000),
+    idleExpiresAt: at(1000 + 10 * HOUR),
+    retryMs: 30_000,
+    ...differing,
+  }
+}
+
+export function aUser(differing: Partial<UserRecord> = {}): UserRecord {
+  const id = mintUserId(NOW, randomBytes)
+  return {
+    id,
+    email: `${id}@acme.test`,
+    name: 'Ada "the" O\'Lovelace',
+    passwordHash: '$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$aGFzaA',
+    createdAt: NOW,
+    disabledAt: undefined,
+    validFrom: NOW,
+    ...differing,
+  }
+}
+
+export function aSession(differing: Partial<SessionRecord> = {}): SessionRecord {
+  return {
+    id: mintSessionId(NOW, randomBytes),
+    hash: aHash(),
+    userId: mintUserId(NOW, randomBytes),
+    createdAt: NOW,
+    expiresAt: at(HOUR),
+    ...differing,
+  }
+}
+
+export function anApi(differing: Partial<ApiRecord> = {}): ApiRecord {
+  return {
+    resource: `https://${mintOrderedId(NOW, randomBytes).toLowerCase()}.example` as Resource,
+    name: 'An API',
+    scopes: [{ name: 'read', sentence: 'Read "everything"', grantedTo: 'users-and-machines' }],
+    createdAt: NOW,
+    ...differing,
+  }
+}
+
+export function aKey(): KeyRecord {
+  const id = mintKeyId(NOW, randomBytes)
+  const publicJwk = JSON.stringify({ kty: 'EC', kid: id })
+  return { id, algorithm: 'ES256', publicJwk, encryptedPrivateKey: aHash(), createdAt: NOW }
+}

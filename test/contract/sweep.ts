@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import type { Sweep, Swept } from '../../src/ports/store.ts'
+import type { GrantRecord } from '../../src/ports/records.ts'
+import { approved } from './authorizations.ts'
+import { perform, performAll, times, type Suite } from './harness.ts'
+import {
+  aClient,
+  aFamily,
+  aGrant,
+  aHash,
+  anAuthorization,
+  aRedemption,
+  aRotation,
+  aSession,
+  at,
+  HOUR,
+  NOW,
+} from './records.ts'
+
+const NOTHING = { grantsAfter: '', grants: 0, clients: 0, authorizations: 0, sessions: 0, hits: 0 }
+
+export const sweepCases: Suite = (check) => {
+  check('sweepExpired of an empty store removes nothing', async ({ first }) => {
+    assert.deepEqual(await perform(first, 'sweepExpired', aSweep()), NOTHING)
+  })
+
+  check('REG-20: only clients that never got a token, are old and nobody is about to use go', async ({ first }) => {
+    const old = at(-25 * HOUR)
+    const [unused, used, held, heldBefore, young] = [
+      aClient({}, old),
+      aClient({}, old),
+      aClient({}, old),
+      aClient({}, old),
+      aClient({}, at(-HOUR)),
+    ]
+    await performAll(first, 'registerClient', [unused, used, held, heldBefore, young])
+    await perform(first, 'useClient', { id: used.id, now: old })
+    await perform(first, 'holdClient', { id: held.id, until: at(HOUR) })
+    await perform(first, 'holdClient', { id: held.id, until: at(-HOUR) }) // A shorter hold never shortens.
+    await perform(first, 'holdClient', { id: heldBefore.id, until: at(-1) })
+    assert.equal((await perform(first, 'sweepExpired', aSweep({ unusedSince: at(-24 * HOUR) }))).clients, 2)
+    const left = await first.listClients({ before: undefined, limit: 10 })
+    assert.deepEqual(new Set(left.map(({ id }) => id)), new Set([used.id, held.id, young.id]))
+  })
+
+  check('authorizations stay as evidence until they are old enough', async ({ first }) => {
+    const [old, young] = [anAuthorization({}, at(-25 * HOUR)), anAuthorization({}, at(-23 * HOUR))]
+    await performAll(first, 'startAuthorization', [old, young])
+    const sweep = aSweep({ authorizationsBefore: at(-24 * HOUR) })
+    assert.deepEqual(await perform(first, 'sweepExpired', sweep), { ...NOTHING, authorizations: 1 })
+    assert.equal(await first.findAuthorization(old.id), undefined)
+    assert.deepEqual(await first.findAuthorization(young.id), young)
+  })
+
+  check('sessions and counts go when they are over', async ({ first }) => {
+    const [over, live] = [aSession({ expiresAt: at(-1) }), aSession()]
+    await performAll(first, 'startSession', [
+      { session: over, browserHash: aHash() },
+      { session: live, browserHash: aHash() },
+    ])
+    const [past, present] = [
+      { bucket: aHash(), now: at(-HOUR), windowMs: 60_000 },
+      { bucket: aHash(), now: NOW, windowMs: 60_000 },
+    ]
+    await performAll(first, 'countHit', [past, present])
+    assert.deepEqual(await perform(first, 'sweepExpired', aSweep()), { ...NOTHING, sessions: 1, hits: 1 })
+    assert.equal(await first.findSession(over.id), undefined)
+    assert.deepEqual(await first.findSession(live.id), live)
+    assert.equal((await perform(first, 'countHit', present)).count, 2)
+  })
+
+  check('a grant goes when no token of it can live; a revoked one stays until then', async (stores) => {
+    const { first } = stores
+    const kept = aGrant({}, at(-5))
+    const revoked = aGrant({}, at(-4))
+    const expired = aGrant({ expiresAt: at(-1) }, at(-3))
+    const idle = aGrant({ family: aFamily({ idleExpiresAt: at(-1) }) }, at(-2))
+    const bare = aGrant({ family: undefined }, at(-1))
+    for (const grant of [kept, revoked, expired, idle, bare]) await keep(stores.first, grant)
+    await perform(first, 'rotateRefreshToken', aRotation(revoked, { presentedHash: aHash() }))
+    assert.equal((await perform(first, 'sweepExpired', aSweep())).grants, 2)
+    for (const grant of [kept, revoked, bare]) assert.ok(await first.findGrant(grant.id))
+    for (const grant of [expired, idle]) assert.equal(await first.findGrant(grant.id), undefined)
+  })
+
+  check('a sweep takes no more than its limit, and several take all', async ({ first }) => {
+    const clients = times(5, (index) => aClient({}, at(-30 * HOUR + index)))
+    await performAll(first, 'registerClient', clients)
+    const sweep = aSweep({ limit: 2, unusedSince: at(-24 * HOUR) })
+    assert.equal((await perform(first, 'sweepExpired', sweep)).clients, 2)
+    const left = await first.listClients({ before: undefined, limit: 10 })
+    assert.deepEqual(
+      left.map(({ id }) => id).toReversed(),
+      clients.slice(2).map(({ id }) => id),
+    )
+    assert.equal((await perform(first, 'sweepExpired', sweep)).clients, 2)
+    assert.equal((await perform(first, 'sweepExpired', sweep)).clients, 1)
+  })
+
+  check('grants are examined slice by slice, each once a round', async ({ first }) => {
+    const grants = times(5, (index) => aGrant(index % 2 === 0 ? { expiresAt: at(-1) } : {}, at(-100 + index)))
+    for (const grant of grants) await keep(first, grant)
+    const removed: number[] = []
+    let grantsAfter: Sweep['grantsAfter'] = ''
+    do {
+      const swept: Swept = await perform(first, 'sweepExpired', aSweep({ limit: 2, grantsAfter }))
+      removed.push(swept.grants)
+      grantsAfter = swept.grantsAfter
+    } while (grantsAfter !== '' && removed.length < 10)
+    assert.deepEqual(removed, [1, 1, 1])
+  })
+}
+
+function aSweep(differing: Partial<Sweep> = {}): Sweep {
+  const longAgo = at(-1000 * HOUR)
+  return {
+    now: NOW,
+    limit: 100,
+    unusedSince: longAgo,
+    authorizationsBefore: longAgo,
+    grantsAfter: '',
+    ...differing,
+  }
+}
+
+async function keep(store: Parameters<typeof approved>[0], grant: GrantRecord): Promise<void> {
+  const { approval } = await approved(store)
+  await perform(store, 'redeemCode', aRedemption(approval, { grant }))
+}

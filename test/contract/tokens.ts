@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import type { GrantRecord } from '../../src/ports/records.ts'
+import type { StoreDriver } from '../../src/ports/store.ts'
+import { approved } from './authorizations.ts'
+import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
+import { aFamily, aGrant, aHash, aRedemption, aRotation, at, HOUR, NOW } from './records.ts'
+
+export const tokenCases: Suite = (check) => {
+  check('redeemCode spends the code and keeps what it issued', async ({ first, second }) => {
+    const { authorization, approval } = await approved(first)
+    const redemption = aRedemption(approval)
+    assert.equal(await perform(first, 'redeemCode', redemption), 'redeemed')
+    assert.deepEqual(await second.findGrant(redemption.grant.id), redemption.grant)
+    const { userId, codeHash } = approval
+    const grantId = redemption.grant.id
+    const status = { kind: 'redeemed', userId, codeHash, approvedAt: NOW, grantId }
+    assert.deepEqual((await second.findAuthorization(authorization.id))?.status, status)
+  })
+
+  check('redeemCode keeps a grant without refresh tokens', async ({ first }) => {
+    const { approval } = await approved(first)
+    const grant = aGrant({ family: undefined, resources: [] })
+    await perform(first, 'redeemCode', aRedemption(approval, { grant }))
+    assert.deepEqual(await first.findGrant(grant.id), grant)
+  })
+
+  check('a second redemption is a replay, revokes the first grant and keeps no second one', async ({ first }) => {
+    const { approval } = await approved(first)
+    const [one, two] = [aRedemption(approval), aRedemption(approval, { now: at(5) })]
+    await perform(first, 'redeemCode', one)
+    assert.equal(await perform(first, 'redeemCode', two), 'replayed')
+    assert.deepEqual(await first.findGrant(one.grant.id), { ...one.grant, revokedAt: at(5) })
+    assert.equal(await first.findGrant(two.grant.id), undefined)
+    assert.equal(await perform(first, 'redeemCode', { ...two, now: at(9) }), 'replayed')
+    assert.equal((await first.findGrant(one.grant.id))?.revokedAt, at(5))
+  })
+
+  check('a replay is one however late it comes', async ({ first }) => {
+    const { approval } = await approved(first)
+    await perform(first, 'redeemCode', aRedemption(approval))
+    assert.equal(await perform(first, 'redeemCode', aRedemption(approval, { now: at(HOUR) })), 'replayed')
+  })
+
+  check(
+    'redeemCode of an unknown, pending, expired or other code is unknown and changes nothing',
+    async ({ first }) => {
+      const { authorization, approval } = await approved(first)
+      const before = await first.findAuthorization(authorization.id)
+      const attempts = [
+        aRedemption(approval, { codeHash: aHash() }),
+        aRedemption(approval, { now: approval.codeExpiresAt }),
+        { ...aRedemption(approval), id: aGrant().id as never },
+      ]
+      for (const attempt of attempts) {
+        assert.equal(await perform(first, 'redeemCode', attempt), 'unknown')
+        assert.equal(await first.findGrant(attempt.grant.id), undefined)
+      }
+      assert.deepEqual(await first.findAuthorization(authorization.id), before)
+    },
+  )
+
+  check('CODE-02: of many redemptions of one code exactly one gets it, and none is lost', async (stores) => {
+    const { approval } = await approved(stores.first)
+    const redemptions = times(40, () => aRedemption(approval))
+    const outcomes = await race(stores, 'redeemCode', redemptions)
+    assert.deepEqual(tally(outcomes), { redeemed: 1, replayed: 39 })
+    const grants = await Promise.all(redemptions.map(({ grant }) => stores.first.findGrant(grant.id)))
+    const kept = grants.filter((grant) => grant !== undefined)
+    assert.deepEqual(
+      kept.map(({ id }) => id),
+      [redemptions[outcomes.indexOf('redeemed')]?.grant.id],
+    )
+    assert.equal(kept[0]?.revokedAt, at(1))
+  })
+
+  check('one code several times in one batch: the first one gets it', async ({ first }) => {
+    const { approval } = await approved(first)
+    const redemptions = times(4, () => aRedemption(approval))
+    const outcomes = await performAll(first, 'redeemCode', redemptions)
+    assert.deepEqual(outcomes, ['redeemed', 'replayed', 'replayed', 'replayed'])
+    assert.ok((await first.findGrant(redemptions[0]?.grant.id ?? ('' as never)))?.revokedAt)
+  })
+
+  check('a redemption that cannot be kept leaves the code unspent', async ({ first }) => {
+    const { approval } = await approved(first)
+    const existing = await aLiveGrant(first)
+    const results = await first.commit([{ name: 'redeemCode', input: aRedemption(approval, { grant: existing }) }])
+    assert.equal(results[0]?.kind, 'failed')
+    assert.equal(await perform(first, 'redeemCode', aRedemption(approval)), 'redeemed')
+    assert.equal((await first.findGrant(existing.id))?.revokedAt, undefined)
+  })
+
+  check('rotateRefreshToken puts the successor in the live one’s place', async ({ first }) => {
+    const grant = await aLiveGrant(first)
+    const rotation = aRotation(grant)
+    assert.deepEqual(await perform(first, 'rotateRefreshToken', rotation), { kind: 'rotated', rotatedAt: at(1000) })
+    assert.deepEqual(await first.findGrant(grant.id), {
+      ...grant,
+      family: {
+        generation: 1,
+        liveHash: rotation.successorHash,
+        previousHash: rotation.presentedHash,
+        rotatedAt: rotation.now,
+        idleExpiresAt: rotation.idleExpiresAt,
+      },
+    })
+  })
+
+  check('RT-02: the token before, within the window, gets the moment of the first answer', async ({ first }) => {
+    const grant = await aLiveGrant(first)
+    const rotation = aRotation(grant)
+    await perform(first, 'rotateRefreshToken', rotation)
+    const before = await first.findGrant(grant.id)
+    const retry = { ...rotation, now: at(1000 + 29_999) }
+    assert.deepEqual(await perform(first, 'rotateRefreshToken', retry), { kind: 'repeated', rotatedAt: at(1000) })
+    assert.deepEqual(await first.findGrant(grant.id), before)
+  })
+
+  check('RT-04: the token before, after the window, revokes the family', async ({ first }) => {
+    const grant = await aLiveGrant(first)
+    const rotation = aRotation(grant)
+    await perform(first, 'rotateRefreshToken', rotation)
+    const replay = { ...rotation, now: at(1000 + 30_000) }
+    assert.deepEqual(await perform(first, 'rotateRefreshToken', replay), { kind: 'reused' })
+    assert.equal((await first.findGrant(grant.id))?.revokedAt, replay.now)
+    const successor = { ...rotation, generation: 1, presentedHash: rotation.successorHash, successorHash: aHash() }
+    assert.deepEqual(await perform(first, 'rotateRefreshToken', successor), { kind: 'dead' })
+  })
+
+  check('without a window every second use is one of a copy', async ({ first }) => {
+    const grant = await aLiveGrant(first)
+    const rotation = aRotation(grant, { retryMs: 0 })
+    assert.deepEqual(tally(await performAll(first, 'rotateRefreshToken', [rotation, rotation, rotation])), {
+      rotated: 1,
+      reused: 1,
+      dead: 1,
+    })
+  })
+
+  check('RT-05: a token two generations back revokes the family, within the window too', async ({ first }) => {
+    const grant = await aLiveGrant(first)
+    const one = aRotation(grant)
+    const two = { ...one, generation: 1, presentedHash: one.successorHash, successorHash: aHash(), now: at(2000) }
+    await performAll(first, 'rotateRefreshToken', [one, two])
+    assert.deepEqual(await perform(first, 'rotateRefreshToken', { ...two, now: at(2500) }), {
+      kind: 'repeated',
+      rotatedAt: at(2000),
+    })
+    assert.deepEqual(await perform(first, 'rotateRefreshToken', { ...one, now: at(2500) }), { kind: 'reused' })
+  })
+
+  check('a tagged token of a generation to come, or another of this generation, revokes the family', async (stores) => {
+    for (const odd of [{ generation: 7 }, { presentedHash: aHash() }]) {
+      const grant = await aLiveGrant(stores.first)
+      assert.deepEqual(await perform(stores.first, 'rotateRefreshToken', aRotation(grant, odd)), { kind: 'reused' })
+      assert.ok((await stores.first.findGrant(grant.id))?.revokedAt)
+    }
+  })
+
+  check(
+    'RT-10: idle or expired, revoked, without a family or never there: dead, and nothing changes',
+    async ({ first }) => {
+      const idle = await aLiveGrant(first, { family: aFamily({ idleExpiresAt: at(1000) }) })
+      const expired = await aLiveGrant(first, { expiresAt: at(1000) })
+      const bare = await aLiveGrant(first, { family: undefined })
+      const { approval } = await approved(first)
+      const replayed = aRedemption(approval)
+      await performAll(first, 'redeemCode', [replayed, aRedemption(approval)])
+      for (const grant of [idle, expired, bare, replayed.grant, aGrant()]) {
+        const before = await first.findGrant(grant.id)
+        assert.deepEqual(await perform(first, 'rotateRefreshToken', aRotation(grant)), { kind: 'dead' })
+        assert.deepEqual(await first.findGrant(grant.id), before)
+      }
+    },
+  )
+
+  check('one millisecond before its idle end a token still rotates', async ({ first }) => {
+    const grant = await aLiveGrant(first, { family: aFamily({ idleExpiresAt: at(1001) }), expiresAt: at(1001) })
+    assert.equal((await perform(first, 'rotateRefreshToken', aRotation(grant))).kind, 'rotated')
+  })
+
+  check('RT-03: of many refreshes with one token one rotates and all others repeat it', async (stores) => {
+    const grant = await aLiveGrant(stores.first)
+    const rotation = aRotation(grant)
+    const rotations = times(40, (index) => ({ ...rotation, now: at(1000 + index) }))
+    const outcomes = await race(stores, 'rotateRefreshToken', rotations)
+    assert.deepEqual(tally(outcomes), { rotated: 1, repeated: 39 })
+    const moments = new Set(outcomes.map((outcome) => 'rotatedAt' in outcome && outcome.rotatedAt))
+    assert.equal(moments.size, 1)
+    assert.equal((await stores.second.findGrant(grant.id))?.family?.generation, 1)
+  })
+
+  check('one token several times in one batch: the first rotates, the others repeat', async ({ first }) => {
+    const grant = await aLiveGrant(first)
+    const outcomes = await performAll(
+      first,
+      'rotateRefreshToken',
+      times(3, () => aRotation(grant, { successorHash: aHash() })),
+    )
+    assert.deepEqual(tally(outcomes), { rotated: 1, repeated: 2 })
+  })
+
+  check('RT-18: a reuse revokes its own family and no other of the same person and client', async ({ first }) => {
+    const one = await aLiveGrant(first)
+    const two = await aLiveGrant(first, { clientId: one.clientId, userId: one.userId })
+    const reuse = aRotation(one, { presentedHash: aHash() })
+    const outcomes = await performAll(first, 'rotateRefreshToken', [reuse, aRotation(two)])
+    assert.deepEqual(
+      outcomes.map(({ kind }) => kind),
+      ['reused', 'rotated'],
+    )
+    assert.equal((await first.findGrant(two.id))?.revokedAt, undefined)
+  })
+}
+
+/** A grant that a redeemed code gave. */
+async function aLiveGrant(store: StoreDriver, differing: Partial<GrantRecord> = {}): Promise<GrantRecord> {
+  const { approval } = await approved(store)
+  const grant = aGrant(differing)
+  assert.equal(await perform(store, 'redeemCode', aRedemption(approval, { grant })), 'redeemed')
+  return grant
+}

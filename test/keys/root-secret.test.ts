@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { Worker } from 'node:worker_threads'
+import { readRootSecret } from '../../src/keys/root-secret.ts'
+import { temporaryFolder } from '../server.ts'
+
+test('STO-11: the root secret is made once, for its owner alone', (t) => {
+  const path = join(temporaryFolder(t), 'new', 'grantor.secret')
+  const secret = readRootSecret(path)
+  assert.ok(secret.length >= 43)
+  assert.equal(readRootSecret(path), secret)
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+  assert.equal(statSync(join(path, '..')).mode & 0o777, 0o700)
+})
+
+test('of many that start at once one makes the secret, and all read the same', async (t) => {
+  const folder = temporaryFolder(t)
+  const path = join(folder, 'grantor.secret')
+  const module = new URL('../../src/keys/root-secret.ts', import.meta.url).href
+  const source = `import { parentPort } from 'node:worker_threads'; import { readRootSecret } from ${JSON.stringify(module)}; parentPort.postMessage(readRootSecret(${JSON.stringify(path)}))`
+  const secrets = await Promise.all(
+    Array.from({ length: 8 }, () => {
+      const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(source)}`))
+      return new Promise<string>((resolve, reject) => worker.once('message', resolve).once('error', reject))
+    }),
+  )
+  assert.equal(new Set(secrets).size, 1)
+  assert.deepEqual(readdirSync(folder), ['grantor.secret'])
+})
+
+test('STO-11: a secret that others may read, or that is damaged, is refused with what to do', (t) => {
+  const path = join(temporaryFolder(t), 'grantor.secret')
+  writeFileSync(path, 'too short\n', { mode: 0o600 })
+  assert.throws(() => readRootSecret(path), /damaged/)
+  writeFileSync(path, 'x'.repeat(43))
+  chmodSync(path, 0o644)
+  assert.throws(() => readRootSecret(path), /chmod 600/)
+})

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { readRootSecret } from '../../src/keys/root-secret.ts'
+import { openDatabase, requirePragmas } from '../../src/store/sqlite/database.ts'
+import { createAda, obtainTokens, registerClient } from '../flow.ts'
+import { openTestServer, temporaryFolder } from '../server.ts'
+import { dumpStore } from './dump.ts'
+
+test('STO-09: a connection syncs every commit, checks keys and trusts no schema', (t) => {
+  const database = openDatabase(join(temporaryFolder(t), 'grantor.db'))
+  const pragma = (name: string): unknown => Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0]
+  const names = ['journal_mode', 'synchronous', 'foreign_keys', 'trusted_schema', 'busy_timeout']
+  assert.deepEqual(names.map(pragma), ['wal', 2, 1, 0, 0])
+  database.close()
+})
+
+test('STO-09: a connection that lacks one of them is refused, and told which', (t) => {
+  const wrong = [
+    ['journal_mode', 'delete'],
+    ['synchronous', 'normal'],
+    ['foreign_keys', 'off'],
+    ['trusted_schema', 'on'],
+  ] as const
+  for (const [name, value] of wrong) {
+    const database = openDatabase(join(temporaryFolder(t), 'grantor.db'))
+    assert.doesNotThrow(() => requirePragmas(database))
+    database.exec(`pragma ${name} = ${value}`)
+    assert.throws(() => requirePragmas(database), new RegExp(name))
+    database.close()
+  }
+})
+
+test('STO-11: every file is its owner’s alone, after a whole flow too, and so is a folder that we make', async (t) => {
+  const folder = join(temporaryFolder(t), 'new', 'data')
+  const server = await openTestServer(t, { folder })
+  await createAda(server)
+  await obtainTokens(server, await registerClient(server))
+  assert.equal(modeOf(folder), 0o700)
+  const files = readdirSync(folder)
+  assert.deepEqual(files.toSorted(), ['grantor.db', 'grantor.db-shm', 'grantor.db-wal', 'grantor.secret'])
+  for (const name of files) assert.equal(modeOf(join(folder, name)), 0o600, name)
+})
+
+test('STO-11: the mask of the process changes none of that', (t) => {
+  const before = process.umask(0)
+  t.after(() => process.umask(before))
+  const folder = join(temporaryFolder(t), 'data')
+  const database = openDatabase(join(folder, 'grantor.db'))
+  readRootSecret(join(folder, 'grantor.secret'))
+  assert.equal(modeOf(folder), 0o700)
+  for (const name of readdirSync(folder)) assert.equal(modeOf(join(folder, name)), 0o600, name)
+  database.close()
+})
+
+test('STO-11: a database that others may read is refused, and the message says what to do', (t) => {
+  for (const mode of [0o644, 0o640, 0o604, 0o660]) {
+    const path = join(temporaryFolder(t), 'grantor.db')
+    writeFileSync(path, '')
+    chmodSync(path, mode)
+    assert.throws(() => openDatabase(path), /chmod 600/)
+  }
+})
+
+test('STO-11: a folder that others may write to is refused', (t) => {
+  const folder = join(temporaryFolder(t), 'open')
+  mkdirSync(folder)
+  chmodSync(folder, 0o777)
+  assert.throws(() => openDatabase(join(folder, 'grantor.db')), /chmod go-w/)
+  assert.deepEqual(readdirSync(folder), [])
+})
+
+test('STO-11: a symbolic link in the database’s place is refused, and what it names stays as it is', (t) => {
+  const folder = temporaryFolder(t)
+  const [target, missing] = [join(folder, 'target'), join(folder, 'missing')]
+  writeFileSync(target, '', { mode: 0o600 })
+  for (const [index, named] of [target, missing].entries()) {
+    const path = join(folder, `link-${index}`)
+    symlinkSync(named, path)
+    assert.throws(() => openDatabase(path), /symbolic link/)
+  }
+  assert.equal(statSync(target).size, 0)
+  assert.equal(existsSync(missing), false)
+})
+
+test('STO-11: a root secret that is a link, too open, a folder or cut is refused', (t) => {
+  const folder = temporaryFolder(t)
+  const good = join(folder, 'good')
+  const secret = readRootSecret(good)
+  assert.ok(secret.length >= 32)
+  assert.equal(readRootSecret(good), secret)
+  symlinkSync(good, join(folder, 'link'))
+  writeFileSync(join(folder, 'open'), secret, { mode: 0o644 })
+  mkdirSync(join(folder, 'folder'))
+  writeFileSync(join(folder, 'cut'), secret.slice(0, 20), { mode: 0o600 })
+  for (const name of ['link', 'open', 'folder', 'cut']) assert.throws(() => readRootSecret(join(folder, name)), name)
+})
+
+test('STO-12: a server under another root secret does not start, changes nothing and lets go of the file', async (t) => {
+  const server = await openTestServer(t)
+  await registerClient(server)
+  await server.close()
+  const before = dumpStore(server)
+  const env = { GRANTOR_SECRET: 'another root secret, long enough for it' }
+  await assert.rejects(openTestServer(t, { folder: server.folder, env }), /another root secret/)
+  // SQLite removes these with the last connection.
+  assert.deepEqual(readdirSync(server.folder).toSorted(), ['grantor.db', 'grantor.secret'])
+  assert.deepEqual(dumpStore(server), before)
+  await assert.doesNotReject(server.reopen())
+})
+
+test('a file that is no database is refused and stays as it is', (t) => {
+  const path = join(temporaryFolder(t), 'grantor.db')
+  writeFileSync(path, 'precious notes '.repeat(100), { mode: 0o600 })
+  assert.throws(() => openDatabase(path))
+  assert.equal(statSync(path).size, 1500)
+})
+
+test('the search for pragmas is one of the connection, not of the file', (t) => {
+  const path = join(temporaryFolder(t), 'grantor.db')
+  openDatabase(path).close()
+  const plain = new DatabaseSync(path)
+  assert.throws(() => requirePragmas(plain))
+  plain.close()
+})
+
+function modeOf(path: string): number {
+  return statSync(path).mode & 0o777
+}

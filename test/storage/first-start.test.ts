@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { test, type TestContext } from 'node:test'
+import { temporaryFolder } from '../server.ts'
+
+const PROCESSES = 5
+const SOURCE = new URL('../../src/', import.meta.url).href
+
+/** Opens everything that a server needs as soon as it is told to, and says which key it got. */
+const PROGRAM = `
+  const { openWorkshop } = await import('${SOURCE}build.ts')
+  const { readConfig } = await import('${SOURCE}config.ts')
+  process.stdout.write('ready')
+  await new Promise((resolve) => process.stdin.once('data', resolve))
+  const { context, close } = await openWorkshop(readConfig())
+  process.stderr.write(context.tokens.publicKeys()[0].kid)
+  await close()
+  process.stdin.destroy()
+`
+
+test('of several processes that start at once on nothing, all start, with one schema, one secret and one key', async (t) => {
+  for (let round = 0; round < 2; round += 1) {
+    const folder = join(temporaryFolder(t), 'data')
+    const children = await Promise.all(Array.from({ length: PROCESSES }, () => startChild(t, folder)))
+    for (const { go } of children) go()
+    const keys = await Promise.all(children.map(({ said }) => said))
+    assert.match(keys[0] ?? '', /^[0-9a-f]{12}[A-Za-z0-9_-]{22}$/)
+    assert.deepEqual(new Set(keys).size, 1, keys.join('\n'))
+  }
+})
+
+async function startChild(t: TestContext, folder: string): Promise<{ go: () => void; said: Promise<string> }> {
+  const env = { DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}`, LOG_LEVEL: 'silent' }
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', PROGRAM], { env })
+  t.after(() => child.kill('SIGKILL'))
+  const said = text(child.stderr)
+  await once(child.stdout, 'data')
+  return { go: () => void child.stdin.write('go'), said }
+}

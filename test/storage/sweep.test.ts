@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sweep } from '../../src/admin/sweep.ts'
+import {
+  authorizeUrl,
+  createAda,
+  EMAIL,
+  locationOf,
+  obtainCode,
+  obtainTokens,
+  PASSWORD,
+  PlainBrowser,
+  redeem,
+  refresh,
+  registerClient,
+  requestToken,
+  type Tokens,
+} from '../flow.ts'
+import { openTestServer, type TestServer } from '../server.ts'
+import { selectAll } from './dump.ts'
+
+const HOUR = 3_600_000
+
+test('STO-04: a sweep leaves the evidence: a code replayed hours later still takes back what it gave', async (t) => {
+  const server = await openTestServer(t)
+  await createAda(server)
+  const client = await registerClient(server)
+  const code = await obtainCode(server, client)
+  const { refresh_token: token = '' } = (await redeem(server, client, code)).json<Tokens>()
+  server.clock.advance(23 * HOUR)
+  await sweepAll(server)
+  assert.equal((await redeem(server, client, code)).json().error, 'invalid_grant')
+  assert.equal((await refresh(server, client, token)).json().error, 'invalid_grant')
+})
+
+test('STO-04: a rotated-out token is known as one for as long as its family lives', async (t) => {
+  const server = await openTestServer(t)
+  await createAda(server)
+  const client = await registerClient(server)
+  const first = await obtainTokens(server, client)
+  let live = first.refresh_token ?? ''
+  for (let day = 0; day < 80; day += 20) {
+    live = (await refresh(server, client, live)).json<Tokens>().refresh_token ?? ''
+    server.clock.advance(20 * 24 * HOUR)
+    await sweepAll(server)
+  }
+  assert.equal((await refresh(server, client, first.refresh_token ?? '')).json().error, 'invalid_grant')
+  assert.match(server.log(), /refresh\.reuse-detected/)
+  assert.equal((await refresh(server, client, live)).json().error, 'invalid_grant')
+})
+
+test('a sweep ends no token before its time, and removes what is over', async (t) => {
+  const server = await openTestServer(t)
+  await createAda(server)
+  const client = await registerClient(server)
+  const { refresh_token: token = '' } = await obtainTokens(server, client)
+  server.clock.advance(30 * 24 * HOUR - 60_000)
+  await sweepAll(server)
+  const { refresh_token: next = '' } = (await refresh(server, client, token)).json<Tokens>()
+  assert.notEqual(next, '')
+  assert.equal(countOf(server, 'sessions') + countOf(server, 'authorizations'), 0)
+  server.clock.advance(30 * 24 * HOUR)
+  await sweepAll(server)
+  assert.equal(countOf(server, 'grants'), 0)
+  assert.equal((await refresh(server, client, next)).json().error, 'invalid_grant')
+})
+
+test('D7: a client that never got a token vanishes after a day, one that did stays, one that is being authorized waits', async (t) => {
+  const server = await openTestServer(t)
+  await createAda(server)
+  const unused = await registerClient(server)
+  const machine = await registerClient(server)
+  await requestToken(server, machine, { grant_type: 'client_credentials' })
+  const allowed = await registerClient(server)
+  await obtainTokens(server, allowed)
+  const pending = await registerClient(server)
+  server.clock.advance(24 * HOUR - 60_000)
+  const browser = new PlainBrowser(server)
+  const start = locationOf(await browser.get(authorizeUrl(pending)))
+  server.clock.advance(120_000)
+  await sweepAll(server)
+  const left = selectAll(server, 'select client_id from clients').map((row) => row['client_id'])
+  assert.deepEqual(new Set(left), new Set([machine, allowed, pending].map(({ client_id }) => client_id)))
+  assert.ok(!left.includes(unused.client_id))
+
+  const page = await browser.get(start)
+  const asked = await browser.get(locationOf(await browser.submit(page, { email: EMAIL, password: PASSWORD })))
+  const answer = new URL(locationOf(await browser.submit(asked, { decision: 'allow' })))
+  await sweepAll(server)
+  const redeemed = await redeem(server, pending, answer.searchParams.get('code') ?? '')
+  assert.equal(redeemed.statusCode, 200, redeemed.body)
+  server.clock.advance(1000 * 24 * HOUR)
+  await sweepAll(server)
+  assert.equal(countOf(server, 'clients'), 3)
+})
+
+async function sweepAll(server: TestServer): Promise<void> {
+  let grantsAfter: Parameters<typeof sweep>[1] = ''
+  do ({ grantsAfter } = await sweep(server.context, grantsAfter))
+  while (grantsAfter !== '')
+}
+
+function countOf(server: TestServer, table: string): number {
+  return Number(selectAll(server, `select count(*) as n from ${table}`)[0]?.['n'])
+}

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { StoreUnavailable, type Operation, type Settled, type StoreDriver } from '../../src/ports/store.ts'
+import type { ClientId } from '../../src/protocol/ids.ts'
+import { openTurns } from '../../src/store/turns.ts'
+
+/** A driver that notes its batches. The real ones are held by the contract suite. */
+function openNotebook(commit: (operations: readonly Operation[]) => Promise<readonly Settled[]>): {
+  batches: number[]
+  driver: StoreDriver
+} {
+  const batches: number[] = []
+  const driver = {
+    commit: (operations: readonly Operation[]) => {
+      batches.push(operations.length)
+      return commit(operations)
+    },
+  } as unknown as StoreDriver
+  return { batches, driver }
+}
+
+const echo = async (operations: readonly Operation[]): Promise<readonly Settled[]> =>
+  operations.map(({ input }) => ({ kind: 'done', outcome: input }))
+const id = (index: number): ClientId => `client-${index}` as ClientId
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
+test('everything that one turn asks for is one batch, and each asker gets the outcome of its own operation', async () => {
+  const { batches, driver } = openNotebook(echo)
+  const store = openTurns(driver)
+  const outcomes = await Promise.all(Array.from({ length: 100 }, (_, index) => store.deleteClient(id(index))))
+  assert.deepEqual(batches, [100])
+  assert.deepEqual(
+    outcomes,
+    Array.from({ length: 100 }, (_, index) => id(index)),
+  )
+})
+
+test('while every turn brings more, a batch grows for a few turns, and not for ever', async () => {
+  const { batches, driver } = openNotebook(echo)
+  const store = openTurns(driver)
+  const outcomes: Promise<unknown>[] = []
+  for (let turn = 0; turn < 12; turn += 1) {
+    outcomes.push(store.deleteClient(id(turn)))
+    await turns(1)
+  }
+  await Promise.all(outcomes)
+  assert.equal(
+    batches.reduce((sum, size) => sum + size, 0),
+    12,
+  )
+  assert.ok(batches.length > 1 && batches.length <= 4, batches.join())
+})
+
+test('a batch has a maximum, and what is over it follows', async () => {
+  const { batches, driver } = openNotebook(echo)
+  const store = openTurns(driver)
+  await Promise.all(Array.from({ length: 1100 }, (_, index) => store.deleteClient(id(index))))
+  assert.deepEqual(batches, [512, 512, 76])
+})
+
+test('one batch is under way at a time; what comes meanwhile makes the next', async () => {
+  let release: () => void = () => undefined
+  let underWay = 0
+  const { batches, driver } = openNotebook(async (operations) => {
+    underWay += 1
+    assert.equal(underWay, 1)
+    await new Promise<void>((resolve) => (release = resolve))
+    underWay -= 1
+    return echo(operations)
+  })
+  const store = openTurns(driver)
+  const first = store.deleteClient(id(1))
+  await turns(8)
+  const second = [store.deleteClient(id(2)), store.deleteClient(id(3))]
+  await turns(8)
+  assert.deepEqual(batches, [1])
+  release()
+  await first
+  await turns(8)
+  release()
+  await Promise.all(second)
+  assert.deepEqual(batches, [1, 2])
+})
+
+test('an operation that failed rejects for its asker alone', async () => {
+  const { driver } = openNotebook(async (operations) =>
+    operations.map(({ input }) =>
+      input === id(1) ? { kind: 'failed', cause: new Error('mine') } : { kind: 'done', outcome: 'deleted' },
+    ),
+  )
+  const store = openTurns(driver)
+  const results = await Promise.allSettled([
+    store.deleteClient(id(0)),
+    store.deleteClient(id(1)),
+    store.deleteClient(id(2)),
+  ])
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  )
+})
+
+test('a batch that could not be committed rejects for all, and the next one goes on', async () => {
+  let isBroken = true
+  const { driver } = openNotebook(async (operations) => {
+    if (isBroken) throw new StoreUnavailable('a test')
+    return echo(operations)
+  })
+  const store = openTurns(driver)
+  const results = await Promise.allSettled([store.deleteClient(id(0)), store.deleteClient(id(1))])
+  assert.ok(results.every((result) => result.status === 'rejected' && result.reason instanceof StoreUnavailable))
+  isBroken = false
+  assert.equal(await store.deleteClient(id(2)), id(2))
+})
+
+test('beyond ten thousand waiting operations one more is refused at once', async () => {
+  const { driver } = openNotebook(echo)
+  const store = openTurns(driver)
+  const waiting = Array.from({ length: 10_000 }, (_, index) => store.deleteClient(id(index)))
+  await assert.rejects(store.deleteClient(id(10_000)), StoreUnavailable)
+  await Promise.all(waiting)
+})

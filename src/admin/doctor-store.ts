@@ -1,0 +1,111 @@
+import type { DatabaseFacts } from '../ports/inspection.ts'
+import { failed, ok, warning, type Examination, type Finding } from './finding.ts'
+
+/** Less than this, and the log of a busy minute may not fit. */
+const FREE_BYTES_MIN = 200 * 1024 * 1024
+/** A clock may be this far behind the youngest row before tokens stop making sense. */
+const CLOCK_TOLERANCE_MS = 60_000
+
+/** The database file, its schema, the root secret, the signing keys, and what the rows say about the clock. */
+export function judgeStore(examination: Examination): readonly Finding[] {
+  const { database, location } = examination.store
+  switch (database.kind) {
+    case 'missing':
+      return [
+        warning(
+          'database',
+          `${location} does not exist yet.`,
+          'It is made at the first start: grantor serve. If there should be one, correct DATABASE_URL.',
+        ),
+        ...judgeSecret(examination),
+      ]
+    case 'unusable':
+      return [failed('database', database.reason, `The server cannot start until ${location} can be used.`)]
+    case 'opened':
+      return [
+        ...judgeFile(location, database),
+        judgeSchema(database),
+        ...judgeSecret(examination),
+        ...judgeKeys(examination, database),
+        ...judgeClock(examination, database),
+      ]
+  }
+}
+
+function judgeFile(location: string, { damage, freeBytes }: DatabaseFacts): readonly Finding[] {
+  const free = `${Math.floor(freeBytes / 1024 / 1024)} MiB`
+  return [
+    damage.length === 0
+      ? ok('database', `${location} is sound, private, and synced at every commit.`)
+      : failed('database', `${location} is damaged: ${damage.join('; ')}.`, 'Stop the server and restore a backup.'),
+    freeBytes >= FREE_BYTES_MIN
+      ? ok('disk', `${free} are free.`)
+      : warning('disk', `Only ${free} are free.`, 'Make some space: a full disk stops registration and tokens.'),
+  ]
+}
+
+function judgeSchema({ appliedMigrations, missingMigrations, unknownMigrations }: DatabaseFacts): Finding {
+  if (unknownMigrations.length > 0) {
+    return failed(
+      'schema',
+      `The database was migrated by a newer release (${unknownMigrations.join(', ')}).`,
+      'Run that release or a newer one, or restore the backup from before.',
+    )
+  }
+  if (missingMigrations.length > 0) {
+    return warning('schema', `Not applied yet: ${missingMigrations.join(', ')}.`, 'Run: grantor migrate')
+  }
+  return ok('schema', `Up to date, version ${String(appliedMigrations.at(-1) ?? 0)}.`)
+}
+
+function judgeSecret({ store }: Examination): readonly Finding[] {
+  const { secret, secretLocation, location } = store
+  switch (secret.kind) {
+    case 'matches':
+      return [ok('secret', `The root secret in ${secretLocation} is the one that the database was made under.`)]
+    case 'unused':
+      return []
+    case 'differs':
+      return [
+        failed(
+          'secret',
+          `${location} was made under another root secret than the one in ${secretLocation}.`,
+          `Put the right one there. Without it every credential is lost: start with a new database then.`,
+        ),
+      ]
+    case 'missing':
+      return [failed('secret', `${secretLocation} is gone.`, 'Restore it from a backup, or set GRANTOR_SECRET to it.')]
+    case 'unusable':
+      return [failed('secret', secret.reason, 'The server cannot start without its root secret.')]
+  }
+}
+
+function judgeKeys({ store: { keys, secret } }: Examination, { secretCheck }: DatabaseFacts): readonly Finding[] {
+  // Under another secret nothing decrypts, and that is said already.
+  if (secretCheck === undefined || secret.kind !== 'matches') return []
+  if (keys.length === 0) {
+    return [warning('keys', 'There is no signing key yet.', 'One is made at the first start: grantor serve')]
+  }
+  const broken = keys.filter(({ state }) => state !== 'sound')
+  if (broken.length === 0) return [ok('keys', `Each signing key decrypts and fits its public part (${keys.length}).`)]
+  return broken.map(({ id, state }) =>
+    failed(
+      'keys',
+      `The signing key ${id} ${state === 'undecryptable' ? 'cannot be decrypted' : 'does not fit its public part'}: its row was changed.`,
+      'Restore the database from a backup.',
+    ),
+  )
+}
+
+function judgeClock({ now }: Examination, { newestRowAt }: DatabaseFacts): readonly Finding[] {
+  if (newestRowAt === undefined) return []
+  const behindMs = newestRowAt - now
+  if (behindMs <= CLOCK_TOLERANCE_MS) return [ok('clock', 'Nothing in the database is from the future.')]
+  return [
+    failed(
+      'clock',
+      `The database has rows from ${new Date(newestRowAt).toISOString()}, which is ${Math.round(behindMs / 1000)} s ahead of this clock.`,
+      'Set the clock, best by NTP; if it is right now, wait that long before you start the server.',
+    ),
+  ]
+}

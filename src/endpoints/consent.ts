@@ -1,0 +1,108 @@
+import type { Context } from '../ports/context.ts'
+import type { Reply, Request } from '../ports/message.ts'
+import type { AuthorizationRecord } from '../ports/records.ts'
+import type { ScopeView } from '../ports/pages.ts'
+import { scopeTokens } from '../protocol/scope.ts'
+import { formTarget, viewClient } from './client-view.ts'
+import { approve, deny } from './decide.ts'
+import { errorPage } from './error-page.ts'
+import { findInteraction, findOpenInteraction, isCrossSite, type Interaction } from './interaction.ts'
+import { PATHS, pageAddress } from './paths.ts'
+import { findSignedIn, type SignedIn } from './signed-in.ts'
+
+/** The question, for the person who is signed in (decisions.md D8). */
+export async function showConsent(context: Context, request: Request): Promise<Reply> {
+  const interaction = await findOpenInteraction(context, request)
+  if ('kind' in interaction) return interaction
+  const signedIn = await findSignedIn(context, request.cookies)
+  if (signedIn === undefined || !mayAnswer(interaction.authorization, signedIn)) return toSignIn(context, interaction)
+  return consentPage(context, interaction, signedIn)
+}
+
+/**
+ * The answer. Only what the server kept about the authorization counts; the form names it and says `allow` or `deny`
+ * (threats.md UI-02). The token in the form holds for this browser, this authorization and the person it was shown to.
+ */
+export async function consent(context: Context, request: Request): Promise<Reply> {
+  if (isCrossSite(request)) return errorPage('forged')
+  const interaction = await findInteraction(context, request)
+  if ('kind' in interaction) return interaction
+  const { authorization, client } = interaction
+  const [formToken, userToken] = (request.params.get('csrf') ?? '').split('.', 2)
+  if (!context.secrets.digestMatches('csrf', formParts(interaction), formToken ?? '')) return errorPage('forged')
+  const signedIn = await findSignedIn(context, request.cookies)
+  if (signedIn === undefined || !mayAnswer(authorization, signedIn)) return toSignIn(context, interaction)
+  const isSamePerson = context.secrets.digestMatches('csrf', userParts(interaction, signedIn), userToken ?? '')
+  if (!isSamePerson) return errorPage('user-changed')
+
+  const decision = request.params.get('decision')
+  if (decision === 'deny') return deny(context, authorization)
+  if (decision === 'allow') return approve(context, authorization, client, signedIn.user.id, {})
+  return errorPage('request-malformed')
+}
+
+/** `prompt=login`: only a session that began after the request was made will do. */
+function mayAnswer(authorization: AuthorizationRecord, { session }: SignedIn): boolean {
+  return !authorization.mustSignIn || session.createdAt >= authorization.createdAt
+}
+
+async function consentPage(context: Context, interaction: Interaction, signedIn: SignedIn): Promise<Reply> {
+  const { authorization, client } = interaction
+  const { user } = signedIn
+  const formToken = context.secrets.digest('csrf', formParts(interaction))
+  const userToken = context.secrets.digest('csrf', userParts(interaction, signedIn))
+  const { scopes, resources } = await describeAim(context, authorization)
+  return {
+    kind: 'page',
+    status: 200,
+    formTarget: formTarget(authorization.redirectUri),
+    page: {
+      kind: 'consent',
+      action: pageAddress(context.issuer, PATHS.consent, {
+        authorization: undefined,
+        uiLocales: interaction.uiLocales,
+      }),
+      hidden: { authorization: authorization.id, csrf: `${formToken}.${userToken}` },
+      client: viewClient(client, authorization.redirectUri, context.clock()),
+      scopes,
+      resources,
+      account: { email: user.email, name: user.name },
+      switchUri: toSignInUri(context, interaction),
+    },
+  }
+}
+
+async function describeAim(
+  context: Context,
+  { scope, resources }: AuthorizationRecord,
+): Promise<{ scopes: readonly ScopeView[]; resources: readonly { name: string | undefined; identifier: string }[] }> {
+  const apis = await context.apis()
+  const named = resources.length === 0 ? apis : apis.filter(({ resource }) => resources.includes(resource))
+  const declared = named.flatMap((api) => api.scopes)
+  return {
+    scopes: scopeTokens(scope).map((name) => ({
+      name,
+      sentence: declared.find((one) => one.name === name)?.sentence,
+    })),
+    resources: resources.map((identifier) => ({
+      name: apis.find(({ resource }) => resource === identifier)?.name,
+      identifier,
+    })),
+  }
+}
+
+function toSignIn(context: Context, interaction: Interaction): Reply {
+  return { kind: 'redirect', location: toSignInUri(context, interaction) }
+}
+
+function toSignInUri({ issuer }: Context, { authorization, uiLocales }: Interaction): string {
+  return pageAddress(issuer, PATHS.signIn, { authorization: authorization.id, uiLocales })
+}
+
+function formParts({ authorization, browserHash }: Interaction): readonly string[] {
+  return ['consent', authorization.id, browserHash]
+}
+
+function userParts(interaction: Interaction, { user }: SignedIn): readonly string[] {
+  return [...formParts(interaction), user.id]
+}

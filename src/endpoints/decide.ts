@@ -1,0 +1,69 @@
+import type { Context } from '../ports/context.ts'
+import type { CookieChanges, Reply } from '../ports/message.ts'
+import type { AuthorizationRecord, ClientRecord } from '../ports/records.ts'
+import { answerUri, type AuthorizationAnswer } from '../protocol/authorization-response.ts'
+import { after, type EpochMs } from '../protocol/brand.ts'
+import type { UserId } from '../protocol/ids.ts'
+import { sameText, type SealedCredential } from '../protocol/secrets.ts'
+import { consentKey } from './consent-memory.ts'
+import { errorPage } from './error-page.ts'
+
+type Needs = Pick<Context, 'clock' | 'issuer' | 'secrets' | 'settings'> & {
+  readonly store: Pick<Context['store'], 'approveAuthorization' | 'denyAuthorization' | 'findAuthorization'>
+}
+
+/**
+ * The person allowed it, now or before. RFC 6749 §4.1.2.
+ *
+ * One authorization has one code, however often the form is sent (threats.md UI-03). It is derived, so that a form that is
+ * sent again because its answer was lost, by a double click above all, gets it again while it is unspent and fresh.
+ */
+export async function approve(
+  context: Needs,
+  authorization: AuthorizationRecord,
+  client: ClientRecord,
+  userId: UserId,
+  cookies: CookieChanges,
+): Promise<Reply> {
+  const now = context.clock()
+  const { id, browserHash } = authorization
+  const code = context.secrets.derive('authorization-code', id, [browserHash, userId])
+  const key = consentKey(client, authorization, userId)
+  const outcome = await context.store.approveAuthorization({
+    id,
+    userId,
+    codeHash: code.hash,
+    now,
+    codeExpiresAt: after(now, context.settings.lifetimes.code * 1000),
+    remember: key === undefined ? undefined : { ...key, scope: authorization.scope },
+  })
+  if (outcome === 'unknown') return errorPage('expired')
+  const isRepeated = outcome === 'decided'
+  if (isRepeated && !isAwaiting(await context.store.findAuthorization(id), code, now))
+    return errorPage('already-completed')
+  const event = { event: isRepeated ? 'authorization.repeated' : 'authorization.approved', client: client.id }
+  return { ...answer(context, authorization, { kind: 'code', code: code.token }, cookies), event }
+}
+
+/** Whether the client may still redeem this very code. */
+function isAwaiting(authorization: AuthorizationRecord | undefined, code: SealedCredential, now: EpochMs): boolean {
+  if (authorization?.status.kind !== 'approved') return false
+  return sameText(authorization.status.codeHash, code.hash) && now < authorization.expiresAt
+}
+
+/** The person refused. RFC 6749 §4.1.2.1. */
+export async function deny(context: Needs, authorization: AuthorizationRecord): Promise<Reply> {
+  const outcome = await context.store.denyAuthorization({ id: authorization.id, now: context.clock() })
+  if (outcome !== 'denied') return errorPage(outcome === 'decided' ? 'already-completed' : 'expired')
+  const event = { event: 'authorization.denied', client: authorization.clientId }
+  return { ...answer(context, authorization, { kind: 'error', error: 'access_denied' }, {}), event }
+}
+
+function answer(
+  { issuer }: Pick<Context, 'issuer'>,
+  { redirectUri, state }: AuthorizationRecord,
+  result: AuthorizationAnswer,
+  cookies: CookieChanges,
+): Reply {
+  return { kind: 'redirect', location: answerUri(redirectUri, result, state, issuer), cookies }
+}

@@ -1,0 +1,22 @@
+import type { Reply } from '../ports/message.ts'
+import type { ErrorProblem } from '../ports/pages.ts'
+
+const STATUS: Readonly<Record<ErrorProblem, number>> = {
+  'client-unknown': 400,
+  'redirect-unknown': 400,
+  'request-malformed': 400,
+  expired: 400,
+  'other-browser': 403,
+  'already-completed': 409,
+  'user-changed': 403,
+  forged: 403,
+  'too-many-requests': 429,
+  'not-found': 404,
+  unavailable: 503,
+  'server-error': 500,
+}
+
+/** A page that leads nowhere: there is no address that is known to be safe (RFC 6749 §4.1.2.1). */
+export function errorPage(problem: ErrorProblem): Reply {
+  return { kind: 'page', status: STATUS[problem], page: { kind: 'error', problem } }
+}

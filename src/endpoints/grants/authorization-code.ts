@@ -1,0 +1,140 @@
+import type { Context } from '../../ports/context.ts'
+import type { AuthorizationRecord, GrantRecord } from '../../ports/records.ts'
+import type { TokenResponse } from '../../protocol/access-token.ts'
+import { after, type EpochMs } from '../../protocol/brand.ts'
+import { invalidGrant, invalidRequest } from '../../protocol/errors.ts'
+import { mintGrantId, type AuthorizationId, type UserId } from '../../protocol/ids.ts'
+import type { Parameters } from '../../protocol/message.ts'
+import { parseCodeVerifier, verifierMatches, type CodeVerifier } from '../../protocol/pkce.ts'
+import { sameText, type OpenedCredential, type SealedCredential } from '../../protocol/secrets.ts'
+import { missing, unacceptable } from '../../protocol/validation.ts'
+import type { AuthenticatedClient } from '../authenticate-client.ts'
+import { issueGrantToken } from '../issue-tokens.ts'
+import { checkOwner, narrowResources, requireLiveUser } from './grant.ts'
+
+/**
+ * Authorization Code Grant, the exchange. RFC 6749 §4.1.3, RFC 7636 §4.5 and §4.6.
+ *
+ *  §4.1.3  The code must be ours, this client's, and not expired.
+ *  §4.1.3  `redirect_uri`, where it is sent, must be the one of the authorization request. It may be left out, because
+ *          every code here is bound by S256 (OAuth 2.1).
+ *  7636    The verifier must match. A wrong one burns the code, so that nobody can try a second (threats.md CODE-07).
+ *  §4.1.2  Of all who present a code one gets tokens; a second time revokes them, if client and verifier are right.
+ *
+ * Until the code is known to be this client's, nothing that is wrong with the request changes anything.
+ *
+ * @throws OAuthError invalid_grant, invalid_request, invalid_target
+ */
+export async function authorizationCode(
+  context: Context,
+  client: AuthenticatedClient,
+  form: Parameters,
+): Promise<TokenResponse> {
+  const now = context.clock()
+  const { code, verifier } = readFields(form)
+  const opened = context.secrets.open('authorization-code', code)
+  if (opened === undefined) throw invalidGrant('code_unknown')
+  const id = opened.id as AuthorizationId
+  const { authorization, approval } = findApproval(await context.store.findAuthorization(id), opened)
+  if (authorization.clientId !== client.id) {
+    context.record({ event: 'code.presented-by-another-client', client: client.id })
+    throw invalidGrant('code_of_another_client')
+  }
+  const redirectUri = form.get('redirect_uri')
+  if (redirectUri !== undefined && redirectUri !== authorization.redirectUri)
+    throw invalidGrant('redirect_uri_mismatch')
+  if (!verifierMatches(verifier, authorization.codeChallenge)) {
+    await context.store.burnCode({ id, codeHash: opened.hash, now })
+    context.record({ event: 'code.burned', client: client.id })
+    throw invalidGrant('verifier_wrong')
+  }
+  checkOwner(form, approval.userId)
+  const resources = narrowResources(authorization.resources, form)
+  if (approval.kind === 'approved' && !isTimely(authorization, approval, now)) throw invalidGrant('code_expired')
+  requireLiveUser(await context.store.findUser(approval.userId), approval.approvedAt)
+
+  const refresh = sealRefreshToken(context, client, now)
+  const grant = grantOf(context, authorization, approval.userId, refresh, now)
+  const [outcome] = await Promise.all([
+    context.store.redeemCode({ id, codeHash: opened.hash, now, grant }),
+    client.usedAt === undefined ? context.store.useClient({ id: client.id, now }) : undefined,
+  ])
+  if (outcome === 'replayed') {
+    context.record({ event: 'code.replayed', client: client.id })
+    throw invalidGrant('code_replayed')
+  }
+  if (outcome === 'unknown') throw invalidGrant('code_expired')
+  const aim = { scope: grant.scope, resources }
+  return issueGrantToken(context, grant, aim, { generation: 0, at: now, now, refreshToken: refresh?.token })
+}
+
+function readFields(form: Parameters): { code: string; verifier: CodeVerifier } {
+  const code = form.get('code')
+  if (code === undefined) throw invalidRequest('parameter_missing', { problems: [missing('body', 'code')] })
+  const text = form.get('code_verifier')
+  if (text === undefined) throw invalidGrant('verifier_missing')
+  const verifier = parseCodeVerifier(text)
+  if (verifier !== undefined) return { code, verifier }
+  const msg = 'A code verifier has 43 to 128 characters of A-Z, a-z, 0-9, "-", ".", "_" and "~".'
+  throw invalidRequest('verifier_malformed', { problems: [unacceptable('body', 'code_verifier', msg, undefined)] })
+}
+
+/** How far the clocks of two nodes may be apart. */
+const SKEW_LIMIT_MS = 5 * 60 * 1000
+
+/** A clock that was set back does not bring an expired code back (threats.md CODE-11). */
+function isTimely({ expiresAt }: AuthorizationRecord, { approvedAt }: Approval, now: EpochMs): boolean {
+  return now < expiresAt && now > approvedAt - SKEW_LIMIT_MS
+}
+
+type Approval = Extract<AuthorizationRecord['status'], { readonly kind: 'approved' | 'redeemed' }>
+
+function findApproval(
+  authorization: AuthorizationRecord | undefined,
+  { hash }: OpenedCredential,
+): { authorization: AuthorizationRecord; approval: Approval } {
+  const status = authorization?.status
+  if (authorization === undefined || status === undefined) throw invalidGrant('code_unknown')
+  if (status.kind !== 'approved' && status.kind !== 'redeemed') throw invalidGrant('code_unknown')
+  if (!sameText(status.codeHash, hash)) throw invalidGrant('code_unknown')
+  return { authorization, approval: status }
+}
+
+function sealRefreshToken(
+  context: Context,
+  client: AuthenticatedClient,
+  now: EpochMs,
+): (SealedCredential & { id: string }) | undefined {
+  if (!client.metadata.grantTypes.includes('refresh_token')) return undefined
+  const id = mintGrantId(now, context.random)
+  return { id, ...context.secrets.seal('refresh-token', id, context.random) }
+}
+
+function grantOf(
+  { random, settings: { lifetimes } }: Context,
+  authorization: AuthorizationRecord,
+  userId: UserId,
+  refresh: (SealedCredential & { id: string }) | undefined,
+  now: EpochMs,
+): GrantRecord {
+  return {
+    id: (refresh?.id ?? mintGrantId(now, random)) as GrantRecord['id'],
+    clientId: authorization.clientId,
+    userId,
+    scope: authorization.scope,
+    resources: authorization.resources,
+    createdAt: now,
+    expiresAt: after(now, (refresh === undefined ? lifetimes.accessToken : lifetimes.refreshAbsolute) * 1000),
+    revokedAt: undefined,
+    family:
+      refresh === undefined
+        ? undefined
+        : {
+            generation: 0,
+            liveHash: refresh.hash,
+            previousHash: undefined,
+            rotatedAt: now,
+            idleExpiresAt: after(now, lifetimes.refreshIdle * 1000),
+          },
+  }
+}

@@ -1,0 +1,72 @@
+import type { Context } from '../../ports/context.ts'
+import type { TokenResponse } from '../../protocol/access-token.ts'
+import { defaultScope } from '../../protocol/client-metadata.ts'
+import { invalidClient, invalidScope, invalidTarget, unauthorizedClient } from '../../protocol/errors.ts'
+import type { Parameters } from '../../protocol/message.ts'
+import type { Resource } from '../../protocol/resource.ts'
+import { isWithin, narrow, parseScope, type Scope } from '../../protocol/scope.ts'
+import { unacceptable } from '../../protocol/validation.ts'
+import type { AuthenticatedClient } from '../authenticate-client.ts'
+import { issueClientToken } from '../issue-tokens.ts'
+import { allowsScope, findOffers, findResource, refusedTokens, type Offers } from '../offers.ts'
+import { checkOwner, readResource } from './grant.ts'
+
+/**
+ * Client Credentials Grant. RFC 6749 §4.4.
+ *
+ *  §4.4    Confidential clients only.
+ *  §4.4.2  `scope` may be named; without it the client gets what it registered, as far as a machine may have it.
+ *  §4.4.3  No refresh token.
+ *
+ * Registering gives no authority (decisions.md D6): a scope must be one that its API gives to machines.
+ *
+ * @throws OAuthError unauthorized_client, invalid_scope, invalid_target, invalid_request, invalid_client
+ */
+export async function clientCredentials(
+  context: Context,
+  client: AuthenticatedClient,
+  form: Parameters,
+): Promise<TokenResponse> {
+  if (client.secretHash === undefined) throw unauthorizedClient('client_public')
+  checkOwner(form, undefined)
+  const offers = await findOffers(context)
+  const resources = chooseResources(offers, form)
+  const scope = chooseScope(offers, client, resources, form)
+  // Nothing else is stored: the token says what it is, and the client's row keeps it alive.
+  const [used, response] = await Promise.all([
+    client.usedAt === undefined ? context.store.useClient({ id: client.id, now: context.clock() }) : 'used',
+    issueClientToken(context, client, { scope, resources }),
+  ])
+  if (used === 'unknown') throw invalidClient('client_unknown', false)
+  return response
+}
+
+function chooseResources(offers: Offers, form: Parameters): readonly Resource[] {
+  const asked = readResource(form)
+  if (asked === undefined) return []
+  const found = findResource(offers, asked)
+  if (found !== undefined) return [found]
+  throw invalidTarget('resource_unknown', [
+    unacceptable('body', 'resource', 'No tokens are issued for this here.', asked),
+  ])
+}
+
+function chooseScope(
+  offers: Offers,
+  client: AuthenticatedClient,
+  resources: readonly Resource[],
+  form: Parameters,
+): Scope {
+  const text = form.get('scope')
+  if (text === undefined) {
+    return narrow(defaultScope(client.metadata), (token) => allowsScope(offers, token, resources, 'machine'))
+  }
+  const scope = parseScope(text)
+  if (scope === undefined) {
+    throw invalidScope('scope_malformed', [unacceptable('body', 'scope', 'This is not a scope.', text)])
+  }
+  const registered = client.metadata.scope
+  const isRegistered = registered === undefined || isWithin(scope, registered)
+  if (isRegistered && refusedTokens(offers, scope, resources, 'machine').length === 0) return scope
+  throw invalidScope('scope_not_allowed', [unacceptable('body', 'scope', 'This client may not have this scope.', text)])
+}

@@ -1,0 +1,96 @@
+import type { Context } from '../../ports/context.ts'
+import type { GrantRecord } from '../../ports/records.ts'
+import type { TokenResponse } from '../../protocol/access-token.ts'
+import { after, type EpochMs } from '../../protocol/brand.ts'
+import { invalidGrant, invalidRequest, invalidScope } from '../../protocol/errors.ts'
+import type { GrantId } from '../../protocol/ids.ts'
+import type { Parameters } from '../../protocol/message.ts'
+import { isWithin, parseScope, type Scope } from '../../protocol/scope.ts'
+import { missing, unacceptable } from '../../protocol/validation.ts'
+import type { AuthenticatedClient } from '../authenticate-client.ts'
+import { issueGrantToken } from '../issue-tokens.ts'
+import { findOffers, findResource } from '../offers.ts'
+import { checkOwner, narrowResources, requireLiveUser } from './grant.ts'
+
+/**
+ * Refreshing an Access Token. RFC 6749 §6, RFC 9700 §4.14.2; the four steps of decisions.md D5.
+ *
+ *  1. The token is ours and this client's, its family, user and resource are alive, and scope and resource are within the
+ *     grant. Any failure so far changes nothing.
+ *  2. The live token rotates: its successor is derived from it, and durable before the answer.
+ *  3. The token before, within the retry window and its successor unused: the same successor again.
+ *  4. Any other token that we once issued: somebody holds a copy, and the store has revoked the family.
+ *
+ * @throws OAuthError invalid_grant, invalid_request, invalid_scope, invalid_target
+ */
+export async function refreshToken(
+  context: Context,
+  client: AuthenticatedClient,
+  form: Parameters,
+): Promise<TokenResponse> {
+  const now = context.clock()
+  const presented = form.get('refresh_token')
+  if (presented === undefined)
+    throw invalidRequest('parameter_missing', { problems: [missing('body', 'refresh_token')] })
+  const opened = context.secrets.open('refresh-token', presented)
+  if (opened === undefined) throw invalidGrant('refresh_unknown')
+  const grant = await context.store.findGrant(opened.id as GrantId)
+  if (grant === undefined) throw invalidGrant('refresh_unknown')
+  if (grant.clientId !== client.id) {
+    context.record({ event: 'refresh.presented-by-another-client', client: client.id })
+    throw invalidGrant('refresh_of_another_client')
+  }
+  requireLiveFamily(grant, now)
+  requireLiveUser(await context.store.findUser(grant.userId), grant.createdAt)
+  await requireOfferedResources(context, grant)
+  checkOwner(form, grant.userId)
+  const aim = { scope: narrowScope(grant.scope, form), resources: narrowResources(grant.resources, form) }
+
+  const { lifetimes } = context.settings
+  const successor = context.secrets.succeed(presented, opened)
+  const outcome = await context.store.rotateRefreshToken({
+    grantId: grant.id,
+    generation: opened.generation,
+    presentedHash: opened.hash,
+    successorHash: successor.hash,
+    now,
+    idleExpiresAt: after(now, lifetimes.refreshIdle * 1000),
+    retryMs: lifetimes.refreshRetry * 1000,
+  })
+  switch (outcome.kind) {
+    case 'rotated':
+    case 'repeated': {
+      const issue = { generation: opened.generation + 1, at: outcome.rotatedAt, now, refreshToken: successor.token }
+      return issueGrantToken(context, grant, aim, issue)
+    }
+    case 'reused':
+      context.record({ event: 'refresh.reuse-detected', client: client.id })
+      throw invalidGrant('refresh_reused')
+    case 'dead':
+      throw invalidGrant('refresh_revoked')
+  }
+}
+
+function requireLiveFamily(grant: GrantRecord, now: EpochMs): void {
+  if (grant.family === undefined || grant.revokedAt !== undefined) throw invalidGrant('refresh_revoked')
+  if (grant.expiresAt <= now || grant.family.idleExpiresAt <= now) throw invalidGrant('refresh_expired')
+}
+
+/** A resource that is gone will not come back by asking again, so the client must sign in anew (threats.md RT-09). */
+async function requireOfferedResources(context: Context, grant: GrantRecord): Promise<void> {
+  const offers = await findOffers(context)
+  if (grant.resources.some((resource) => findResource(offers, resource) === undefined))
+    throw invalidGrant('resource_gone')
+}
+
+/** RFC 6749 §6: not more than was granted; without `scope`, all of it. The grant itself keeps its scope. */
+function narrowScope(granted: Scope, form: Parameters): Scope {
+  const text = form.get('scope')
+  if (text === undefined) return granted
+  const scope = parseScope(text)
+  if (scope === undefined) {
+    throw invalidScope('scope_malformed', [unacceptable('body', 'scope', 'This is not a scope.', text)])
+  }
+  if (isWithin(scope, granted)) return scope
+  throw invalidScope('scope_not_allowed', [unacceptable('body', 'scope', 'This is more than was granted.', text)])
+}

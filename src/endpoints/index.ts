@@ -1,0 +1,82 @@
+import type { Context } from '../ports/context.ts'
+import type { Reply, Request } from '../ports/message.ts'
+import { authorize } from './authorize.ts'
+import { consent, showConsent } from './consent.ts'
+import { alive, ready, version } from './health.ts'
+import { jwks } from './jwks.ts'
+import { describeServer } from './metadata.ts'
+import { PATHS } from './paths.ts'
+import { register } from './register.ts'
+import { showSignIn, signIn } from './sign-in.ts'
+import { showSignOut, signOut } from './sign-out.ts'
+import { token } from './token.ts'
+
+/** One endpoint: where it is, what it takes, how its errors look, and the function that is it. */
+export interface Endpoint {
+  readonly name: string
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  /** The media type of the body; undefined for requests without one. */
+  readonly accepts?: 'application/json' | 'application/x-www-form-urlencoded'
+  /** `json` for programs, `page` for people. */
+  readonly audience: 'json' | 'page'
+  /** Callable from any origin's script, without credentials (clients.md). */
+  readonly cors?: boolean
+  /** Reachable without TLS, for the machinery around the server. */
+  readonly plain?: boolean
+  /** Its member of the server's metadata. RFC 8414 §2. */
+  readonly metadata?: string
+  readonly run: (context: Context, request: Request) => Promise<Reply>
+}
+
+const FORM = 'application/x-www-form-urlencoded'
+
+/** THE TABLE. Routes and discovery derive from it, so what is not here does not exist. */
+export const ENDPOINTS: readonly Endpoint[] = [
+  {
+    name: 'register',
+    method: 'POST',
+    path: PATHS.register,
+    accepts: 'application/json',
+    audience: 'json',
+    cors: true,
+    metadata: 'registration_endpoint',
+    run: register,
+  },
+  {
+    name: 'token',
+    method: 'POST',
+    path: PATHS.token,
+    accepts: FORM,
+    audience: 'json',
+    cors: true,
+    metadata: 'token_endpoint',
+    run: token,
+  },
+  {
+    name: 'authorize',
+    method: 'GET',
+    path: PATHS.authorize,
+    audience: 'page',
+    metadata: 'authorization_endpoint',
+    run: authorize,
+  },
+  { name: 'authorize', method: 'POST', path: PATHS.authorize, accepts: FORM, audience: 'page', run: authorize },
+  { name: 'sign-in', method: 'GET', path: PATHS.signIn, audience: 'page', run: showSignIn },
+  { name: 'sign-in', method: 'POST', path: PATHS.signIn, accepts: FORM, audience: 'page', run: signIn },
+  { name: 'consent', method: 'GET', path: PATHS.consent, audience: 'page', run: showConsent },
+  { name: 'consent', method: 'POST', path: PATHS.consent, accepts: FORM, audience: 'page', run: consent },
+  { name: 'sign-out', method: 'GET', path: PATHS.signOut, audience: 'page', run: showSignOut },
+  { name: 'sign-out', method: 'POST', path: PATHS.signOut, accepts: FORM, audience: 'page', run: signOut },
+  { name: 'jwks', method: 'GET', path: PATHS.jwks, audience: 'json', cors: true, metadata: 'jwks_uri', run: jwks },
+  { name: 'metadata', method: 'GET', path: PATHS.oauthMetadata, audience: 'json', cors: true, run: metadata },
+  // Clients that look for OpenID Connect Discovery first find the same document (clients.md).
+  { name: 'metadata', method: 'GET', path: PATHS.openidMetadata, audience: 'json', cors: true, run: metadata },
+  { name: 'alive', method: 'GET', path: PATHS.alive, audience: 'json', plain: true, run: alive },
+  { name: 'ready', method: 'GET', path: PATHS.ready, audience: 'json', plain: true, run: ready },
+  { name: 'version', method: 'GET', path: PATHS.version, audience: 'json', plain: true, run: version },
+]
+
+function metadata(context: Context): Promise<Reply> {
+  return describeServer(context, ENDPOINTS)
+}

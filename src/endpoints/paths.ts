@@ -1,0 +1,32 @@
+/** Where everything is, below the issuer. The spec's two operations fix the prefix. */
+export const PATHS = {
+  register: '/v2/oauth/register',
+  token: '/v2/oauth/token',
+  authorize: '/v2/oauth/authorize',
+  signIn: '/v2/oauth/sign-in',
+  consent: '/v2/oauth/consent',
+  signOut: '/v2/oauth/sign-out',
+  jwks: '/v2/oauth/jwks',
+  oauthMetadata: '/.well-known/oauth-authorization-server',
+  openidMetadata: '/.well-known/openid-configuration',
+  alive: '/health/alive',
+  ready: '/health/ready',
+  version: '/version',
+} as const
+
+/** The address of one of our own pages; it hands on which authorization it is about, and the client's wish for a language. */
+export function pageAddress(
+  issuer: string,
+  path: string,
+  page: { readonly authorization: string | undefined; readonly uiLocales: string | undefined },
+): string {
+  const query = new URLSearchParams()
+  if (page.authorization !== undefined) query.set('authorization', page.authorization)
+  if (page.uiLocales !== undefined) query.set('ui_locales', page.uiLocales)
+  return query.size === 0 ? addressOf(issuer, path) : `${addressOf(issuer, path)}?${query.toString()}`
+}
+
+/** The full address of a path, whatever host the request came by (threats.md UI-12). */
+export function addressOf(issuer: string, path: string): string {
+  return (issuer.endsWith('/') ? issuer.slice(0, -1) : issuer) + path
+}

@@ -1,0 +1,164 @@
+import type { Context } from '../ports/context.ts'
+import type { Reply, Request } from '../ports/message.ts'
+import type { SignInProblem } from '../ports/pages.ts'
+import type { UserRecord } from '../ports/records.ts'
+import { EMAIL_LIMIT, normalizeEmail } from '../protocol/account.ts'
+import { after } from '../protocol/brand.ts'
+import { OAuthError } from '../protocol/errors.ts'
+import { mintSessionId } from '../protocol/ids.ts'
+import type { SealedCredential } from '../protocol/secrets.ts'
+import { formTarget, viewClient } from './client-view.ts'
+import { isRemembered } from './consent-memory.ts'
+import { approve } from './decide.ts'
+import { errorPage } from './error-page.ts'
+import { findInteraction, findOpenInteraction, isCrossSite, type Interaction } from './interaction.ts'
+import { PATHS, pageAddress } from './paths.ts'
+import { countAttempt } from './sign-in-throttle.ts'
+import { findSignedIn, type SignedIn } from './signed-in.ts'
+
+/** Bytes. Longer passwords cost hashing time and help nobody. */
+const PASSWORD_LIMIT = 1024
+
+/** The form to sign in, for the authorization that its address names (decisions.md D8). */
+export async function showSignIn(context: Context, request: Request): Promise<Reply> {
+  const interaction = await findOpenInteraction(context, request)
+  if ('kind' in interaction) return interaction
+  return signInPage(context, interaction, interaction.authorization.loginHint ?? '', undefined)
+}
+
+/**
+ * Signs a person in and goes on with the authorization.
+ *
+ * The session is a new one each time and ends the one before, so a cookie from before gives nothing (threats.md UI-05).
+ * A wrong password and an unknown account answer the same, after the same work.
+ */
+export async function signIn(context: Context, request: Request): Promise<Reply> {
+  if (isCrossSite(request)) return errorPage('forged')
+  const interaction = await findInteraction(context, request)
+  if ('kind' in interaction) return interaction
+  const csrf = request.params.get('csrf') ?? ''
+  if (!context.secrets.digestMatches('csrf', csrfParts(interaction), csrf)) return errorPage('forged')
+
+  const typed = request.params.get('email') ?? ''
+  const email = normalizeEmail(typed)
+  const password = request.params.get('password') ?? ''
+  // Something that is no address stays in the field, so that it can be mended.
+  if (email === '') return signInPage(context, interaction, typed.slice(0, EMAIL_LIMIT), { kind: 'email-missing' })
+  if (password === '') return signInPage(context, interaction, email, { kind: 'password-missing' })
+  if (Buffer.byteLength(password) > PASSWORD_LIMIT)
+    return signInPage(context, interaction, email, { kind: 'password-too-long' })
+
+  const user = await context.store.findUserByEmail(email)
+  const { browserHash } = interaction
+  const attempt = await countAttempt(context, { email, network: request.network, browserHash, user })
+  if (!attempt.isAllowed) {
+    const { retryAfterSeconds } = attempt
+    return signInPage(context, interaction, email, { kind: 'throttled', retryAfterSeconds })
+  }
+  const isRight = await verifyPassword(context, password, user)
+  if (isRight === 'busy') {
+    await attempt.forgive()
+    return signInPage(context, interaction, email, { kind: 'busy', retryAfterSeconds: 5 })
+  }
+  if (!isRight || user === undefined || !(await isUnchanged(context, user))) {
+    return signInPage(context, interaction, email, { kind: 'wrong-credentials' })
+  }
+  await attempt.forgive()
+  const earlier = await findSignedIn(context, request.cookies)
+  return goOn(context, interaction, user, earlier)
+}
+
+/** Checking a password takes a while, in which it may be changed and the account disabled. */
+async function isUnchanged({ store }: Pick<Context, 'store'>, { id, passwordHash }: UserRecord): Promise<boolean> {
+  const user = await store.findUser(id)
+  return user?.passwordHash === passwordHash && user.disabledAt === undefined
+}
+
+async function verifyPassword(
+  context: Context,
+  password: string,
+  user: UserRecord | undefined,
+): Promise<boolean | 'busy'> {
+  try {
+    return await context.passwords.verify(password, user?.passwordHash)
+  } catch (cause) {
+    // A person gets the form back instead of a bare 503, with what was typed.
+    if (cause instanceof OAuthError && cause.slug === 'password_queue_full') return 'busy'
+    throw cause
+  }
+}
+
+async function goOn(
+  context: Context,
+  interaction: Interaction,
+  user: UserRecord,
+  earlier: SignedIn | undefined,
+): Promise<Reply> {
+  const { authorization, client, browserHash, uiLocales } = interaction
+  const session = await startSession(context, user, browserHash, earlier)
+  if (!authorization.mustConsent && (await isRemembered(context, client, authorization, user.id))) {
+    return approve(context, authorization, client, user.id, { session })
+  }
+  const location = pageAddress(context.issuer, PATHS.consent, { authorization: authorization.id, uiLocales })
+  const event = { event: 'sign-in.succeeded', client: client.id }
+  return { kind: 'redirect', location, cookies: { session }, event }
+}
+
+async function startSession(
+  context: Context,
+  user: UserRecord,
+  browserHash: Interaction['browserHash'],
+  earlier: SignedIn | undefined,
+): Promise<SealedCredential> {
+  const now = context.clock()
+  const id = mintSessionId(now, context.random)
+  const session = context.secrets.seal('session', id, context.random)
+  const expiresAt = after(now, context.settings.lifetimes.session * 1000)
+  const record = { id, hash: session.hash, userId: user.id, createdAt: now, expiresAt }
+  // The browser forgets the earlier session's cookie, so nobody could sign out of it any more.
+  await Promise.all([
+    context.store.startSession({ session: record, browserHash }),
+    earlier === undefined ? undefined : context.store.endSession(earlier.session.id),
+  ])
+  return session
+}
+
+const STATUS: Readonly<Record<SignInProblem['kind'], number>> = {
+  'wrong-credentials': 401,
+  'email-missing': 400,
+  'password-missing': 400,
+  'password-too-long': 400,
+  throttled: 429,
+  busy: 503,
+}
+
+function signInPage(
+  context: Context,
+  interaction: Interaction,
+  email: string,
+  problem: SignInProblem | undefined,
+): Reply {
+  const { authorization, client, uiLocales } = interaction
+  const csrf = context.secrets.digest('csrf', csrfParts(interaction))
+  return {
+    kind: 'page',
+    status: problem === undefined ? 200 : STATUS[problem.kind],
+    ...(problem === undefined ? {} : { event: { event: 'sign-in.refused', client: client.id, reason: problem.kind } }),
+    formTarget: formTarget(authorization.redirectUri),
+    ...(problem !== undefined && 'retryAfterSeconds' in problem
+      ? { retryAfterSeconds: problem.retryAfterSeconds }
+      : {}),
+    page: {
+      kind: 'sign-in',
+      action: pageAddress(context.issuer, PATHS.signIn, { authorization: undefined, uiLocales }),
+      hidden: { authorization: authorization.id, csrf },
+      client: viewClient(client, authorization.redirectUri, context.clock()),
+      email,
+      problem,
+    },
+  }
+}
+
+function csrfParts({ authorization, browserHash }: Interaction): readonly string[] {
+  return ['sign-in', authorization.id, browserHash]
+}

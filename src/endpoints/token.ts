@@ -1,0 +1,62 @@
+import type { Context } from '../ports/context.ts'
+import type { Reply, Request } from '../ports/message.ts'
+import { GRANT_TYPES, type GrantType } from '../protocol/client-metadata.ts'
+import { invalidRequest, OAuthError, unauthorizedClient } from '../protocol/errors.ts'
+import type { Parameters } from '../protocol/message.ts'
+import { missing, problem } from '../protocol/validation.ts'
+import { authenticateClient } from './authenticate-client.ts'
+import { GRANTS } from './grants/index.ts'
+
+/**
+ * Token endpoint. RFC 6749 §3.2; the spec, "Create OAuth token".
+ *
+ *  §3.2  Parameters stand in the body, each at most once; unknown ones are ignored.
+ *  §5.2  `grant_type` missing or unknown: 422 (decisions.md D1).
+ *  §2.3  The client authenticates.
+ *  §5.2  The client must have registered the grant type.
+ *  §4    The grant decides.
+ *
+ * @throws OAuthError every code of RFC 6749 §5.2, invalid_target, temporarily_unavailable
+ */
+export async function token(context: Context, request: Request): Promise<Reply> {
+  const { params } = request
+  refuseQuery(request.query)
+  const grantType = readGrantType(params)
+  refuseRepeated(params)
+  const client = await authenticateClient(context, request)
+  try {
+    if (!client.metadata.grantTypes.includes(grantType)) throw unauthorizedClient('grant_type_not_registered')
+    const body = await GRANTS[grantType](context, client, params)
+    return { kind: 'json', status: 200, body, event: { event: 'token.issued', client: client.id, reason: grantType } }
+  } catch (cause) {
+    if (cause instanceof OAuthError) cause.client = client.id
+    throw cause
+  }
+}
+
+/** RFC 6749 §2.3.1: parameters must not stand in the address, where logs keep them. */
+function refuseQuery(query: Parameters): void {
+  if (query.names.length === 0) return
+  const problems = query.names.map((name) =>
+    problem(['query', name], 'value_error', 'This belongs into the body.', null, {}),
+  )
+  throw invalidRequest('credentials_in_query', { problems })
+}
+
+function readGrantType(params: Parameters): GrantType {
+  const text = params.get('grant_type')
+  if (text === undefined) {
+    throw invalidRequest('grant_type_missing', { status: 422, problems: [missing('body', 'grant_type')] })
+  }
+  const grantType = GRANT_TYPES.find((known) => known === text)
+  if (grantType !== undefined) return grantType
+  const msg = 'This is not a grant type of this server.'
+  const problems = [problem(['body', 'grant_type'], 'literal_error', msg, text, { expected: GRANT_TYPES })]
+  throw new OAuthError('unsupported_grant_type', 'grant_type_unknown', { problems })
+}
+
+function refuseRepeated({ repeated }: Parameters): void {
+  if (repeated.length === 0) return
+  const problems = repeated.map((name) => problem(['body', name], 'repeated', 'This may stand once.', null, {}))
+  throw invalidRequest('parameter_repeated', { problems })
+}

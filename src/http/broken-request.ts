@@ -1,0 +1,27 @@
+import type { Socket } from 'node:net'
+import { invalidRequest } from '../protocol/errors.ts'
+
+const STATUS_LINES: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+}
+
+/**
+ * Answers what never became a request: bytes that are no HTTP, headers that are too long, a request that does not end.
+ * There is nothing to reply to but the socket, which is closed, because nobody knows where the next request would begin.
+ */
+export function refuseBytes(cause: Error & { readonly code?: string }, socket: Socket): void {
+  if (cause.code === 'ECONNRESET' || socket.destroyed) return
+  const { code, description } = invalidRequest('parameter_malformed')
+  const body = JSON.stringify({ error: code, error_description: description })
+  const lines = [
+    `HTTP/1.1 ${STATUS_LINES[cause.code ?? ''] ?? '400 Bad Request'}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-store',
+    'Access-Control-Allow-Origin: *',
+    'Connection: close',
+  ]
+  if (socket.writable) socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`)
+  socket.destroy(cause)
+}

@@ -1,0 +1,112 @@
+import { isUtf8 } from 'node:buffer'
+import type { FastifyRequest } from 'fastify'
+import type { Endpoint } from '../endpoints/index.ts'
+import type { Cookies, Request } from '../ports/message.ts'
+import { invalidRequest, OAuthError } from '../protocol/errors.ts'
+import { isMediaType, NO_PARAMETERS, parseForm, type Parameters } from '../protocol/message.ts'
+import { problem } from '../protocol/validation.ts'
+import { chooseLanguage } from '../web/language.ts'
+import { networkOf } from './network.ts'
+
+const HEADER_LIMIT = 100
+const NO_COOKIES: Cookies = { browser: undefined, session: undefined }
+
+/**
+ * Checks that need no body, before one is read: number of headers, one Host, Content-Type and Authorization at most (RFC
+ * 9112 §3.2), the media type.
+ *
+ * @throws OAuthError invalid_request, invalid_client_metadata
+ */
+export function checkHeaders(request: FastifyRequest, endpoint: Endpoint): void {
+  const { rawHeaders } = request.raw
+  if (rawHeaders.length > HEADER_LIMIT * 2) throw invalidRequest('headers_too_many', { status: 431 })
+  let hosts = 0
+  let contentTypes = 0
+  let authorizations = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1
+    else if (name?.length === 12 && name.toLowerCase() === 'content-type') contentTypes += 1
+    else if (name?.length === 13 && name.toLowerCase() === 'authorization') authorizations += 1
+  }
+  if (hosts > 1) throw invalidRequest('parameter_malformed')
+  if (authorizations > 1) throw invalidRequest('two_client_authentications')
+  const { accepts } = endpoint
+  if (accepts === undefined) return
+  const sent = request.headers['content-type']
+  if (contentTypes === 1 && isMediaType(sent, accepts)) return
+  const msg = `The content type must be ${accepts}.`
+  const problems = [problem(['header', 'content-type'], 'media_type', msg, sent, { expected: accepts })]
+  throw shapeError(endpoint, 415, problems)
+}
+
+/** A request whose shape the endpoint cannot take, in the words of its RFC. */
+export function shapeError(
+  endpoint: Endpoint | undefined,
+  status: 413 | 415 | 422,
+  problems: OAuthError['problems'],
+): OAuthError {
+  const isRegistration = endpoint?.accepts === 'application/json'
+  if (status === 422) return new OAuthError('invalid_client_metadata', 'json_malformed', { status, problems })
+  if (isRegistration) {
+    const slug = status === 415 ? 'metadata_media_type' : 'metadata_too_large'
+    return new OAuthError('invalid_client_metadata', slug, { status, problems })
+  }
+  return invalidRequest(status === 415 ? 'media_type_wrong' : 'body_too_large', { status, problems })
+}
+
+/**
+ * What the endpoint sees of a request.
+ *
+ * @throws OAuthError invalid_request, invalid_client_metadata
+ */
+export function readRequest(
+  request: FastifyRequest,
+  endpoint: Endpoint,
+  readCookies: (request: FastifyRequest) => Cookies,
+): Request {
+  const isPage = endpoint.audience === 'page'
+  const text = readBody(request.body, endpoint)
+  const query = readQuery(request.raw.url ?? '', endpoint)
+  const params =
+    endpoint.method === 'GET' ? query : endpoint.accepts === 'application/json' ? NO_PARAMETERS : readForm(text, 'body')
+  const { headers } = request
+  const uiLocales = query.get('ui_locales') ?? params.get('ui_locales')
+  return {
+    method: endpoint.method,
+    params,
+    query,
+    body: text,
+    authorization: headers.authorization,
+    cookies: isPage ? readCookies(request) : NO_COOKIES,
+    network: networkOf(request.ip),
+    fetchSite: isPage ? headers['sec-fetch-site'] : undefined,
+    uiLocales,
+    language: isPage ? chooseLanguage(uiLocales, headers['accept-language']) : 'en',
+  }
+}
+
+function readBody(body: unknown, endpoint: Endpoint): string {
+  if (!Buffer.isBuffer(body)) return ''
+  if (isUtf8(body)) return body.toString('utf8')
+  if (endpoint.accepts !== 'application/json') throw malformedForm('body')
+  throw shapeError(endpoint, 422, [problem(['body'], 'json_invalid', 'The body is not UTF-8.', null, {})])
+}
+
+/** Published documents and registrations have no parameters in the address, so nothing there can spoil them (MET-07). */
+function readQuery(url: string, { audience, accepts }: Endpoint): Parameters {
+  const mark = url.indexOf('?')
+  const isIgnored = audience === 'json' && accepts !== 'application/x-www-form-urlencoded'
+  return mark === -1 || isIgnored ? NO_PARAMETERS : readForm(url.slice(mark + 1), 'query')
+}
+
+function readForm(text: string, part: 'body' | 'query'): Parameters {
+  const form = parseForm(text)
+  if (form === undefined) throw malformedForm(part)
+  return form
+}
+
+function malformedForm(part: 'body' | 'query'): OAuthError {
+  const msg = 'This is not application/x-www-form-urlencoded.'
+  return invalidRequest('form_malformed', { problems: [problem([part], 'form_invalid', msg, null, {})] })
+}

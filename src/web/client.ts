@@ -1,0 +1,44 @@
+import type { ClientView, Destination } from '../ports/pages.ts'
+import { tick, warning } from './icons.ts'
+import type { View } from './layout.ts'
+import { html, isolate } from './markup.ts'
+import type { Markup } from './markup.ts'
+import { ago } from './spans.ts'
+
+/** A name longer than this is cut: it must not push the warnings below it out of sight. */
+const maxNameLength = 100
+
+/** The client's name as it may stand in a sentence, or `nameless` where it has none. */
+export function clientName(client: ClientView, nameless: string): Markup {
+  const characters = [...(client.name ?? '').trim()]
+  if (characters.length === 0) return html`${nameless}`
+  if (characters.length <= maxNameLength) return isolate(characters.join(''))
+  return isolate(`${characters.slice(0, maxNameLength).join('')}…`)
+}
+
+/** Whether the operator vouches for the client and, if not, how long it has existed. */
+export function trustLine({ branding, language, texts }: View, client: ClientView): Markup {
+  if (client.verified) {
+    return html`<p class="trust">${tick}<span>${texts.verifiedBy(isolate(branding.name))}</span></p>`
+  }
+  const age = texts.registered(ago(language, client.ageSeconds) ?? texts.momentsAgo)
+  return html`<p class="trust unverified">
+    ${warning}<span><strong>${texts.unverified}</strong> · ${age}</span>
+  </p>`
+}
+
+/** Where the client's answer goes, in full. */
+export function destination({ texts }: View, to: Destination): Markup {
+  switch (to.kind) {
+    case 'host':
+      return host(to.host)
+    case 'this-computer':
+      return html`${texts.thisComputer} <span class="small muted">${host(to.host)}</span>`
+    case 'app':
+      return texts.appLinks(host(`${to.scheme}:`))
+  }
+}
+
+function host(text: string): Markup {
+  return html`<code>${isolate(text)}</code>`
+}

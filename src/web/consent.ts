@@ -1,0 +1,78 @@
+import type { ConsentPage, ScopeView } from '../ports/pages.ts'
+import { clientName, destination, trustLine } from './client.ts'
+import { tick, warning } from './icons.ts'
+import { layout } from './layout.ts'
+import type { View } from './layout.ts'
+import { html, isolate } from './markup.ts'
+import type { Fragment, Markup } from './markup.ts'
+
+/** The question: who asks, for what, where it goes, as whom, and how to take it back. */
+export function consentPage(view: View, page: ConsentPage): Markup {
+  const { branding, texts } = view
+  return layout(view, {
+    title: texts.consentTitle,
+    main: html`<h1>${texts.consentHeading(clientName(page.client, texts.namelessApp))}</h1>
+      ${trustLine(view, page.client)}
+      ${page.client.verified ? undefined : html`<p class="small muted lead">${texts.onlyIfStarted}</p>`}
+      ${permissions(view, page.scopes)}
+      <dl class="facts">
+        <div>
+          <dt>${texts.usedWith}</dt>
+          ${resources(view, page)}
+        </div>
+        <div>
+          <dt>${texts.sendsYouTo}</dt>
+          <dd>${destination(view, page.client.destination)}</dd>
+        </div>
+        <div>
+          <dt>${texts.signedInAs}</dt>
+          ${account(page)}
+          <dd class="action"><a href="${page.switchUri}">${texts.switchAccount}</a></dd>
+        </div>
+      </dl>
+      ${page.client.destination.kind === 'this-computer' ? loopbackWarning(view) : undefined}
+      <form method="post" action="${page.action}">
+        <input type="hidden" name="authorization" value="${page.hidden.authorization}" />
+        <input type="hidden" name="csrf" value="${page.hidden.csrf}" />
+        <div class="buttons">
+          <button class="button" type="submit" name="decision" value="deny">${texts.deny}</button>
+          <button class="button main" type="submit" name="decision" value="allow">${texts.allow}</button>
+        </div>
+      </form>
+      <p class="small muted after">${texts.takeBack(isolate(branding.name))}</p>`,
+  })
+}
+
+function permissions({ branding, texts }: View, scopes: readonly ScopeView[]): Markup {
+  if (scopes.length === 0) return html`<p class="part">${texts.noScope(isolate(branding.name))}</p>`
+  return html`<section class="part" aria-labelledby="permissions">
+    <h2 id="permissions">${texts.ableTo}</h2>
+    <ul class="scopes" role="list">
+      ${scopes.map((scope) => html`<li>${tick}<span>${permission(scope)}</span></li> `)}
+    </ul>
+  </section>`
+}
+
+function permission(scope: ScopeView): Markup {
+  return scope.sentence === undefined ? html`<code>${isolate(scope.name)}</code>` : isolate(scope.sentence)
+}
+
+function resources({ branding }: View, page: ConsentPage): Fragment {
+  if (page.resources.length === 0) return html`<dd>${isolate(branding.name)}</dd>`
+  return page.resources.map(({ name, identifier }) => {
+    const code = html`<code>${isolate(identifier)}</code>`
+    return name === undefined
+      ? html`<dd>${code}</dd>`
+      : html`<dd>${isolate(name)} <span class="small muted">${code}</span></dd>`
+  })
+}
+
+function account({ account: { email, name } }: ConsentPage): Fragment {
+  return name === undefined
+    ? html`<dd>${isolate(email)}</dd>`
+    : html`<dd>${isolate(name)} <span class="muted">${isolate(email)}</span></dd>`
+}
+
+function loopbackWarning({ texts }: View): Markup {
+  return html`<p class="notice">${warning}<span>${texts.loopbackWarning}</span></p>`
+}

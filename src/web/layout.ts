@@ -1,0 +1,59 @@
+import type { Branding, Language } from '../ports/pages.ts'
+import { href, html, isolate } from './markup.ts'
+import type { Fragment, Markup } from './markup.ts'
+import type { Texts } from './texts.ts'
+
+/** What every template is given besides its page. */
+export interface View {
+  readonly branding: Branding
+  readonly language: Language
+  readonly texts: Texts
+  readonly styleElement: Markup
+}
+
+/** What a page puts into the frame that all pages share. */
+export interface Content {
+  /** Our own words only: a client's name has no place in the title bar. */
+  readonly title: string
+  readonly main: Fragment
+}
+
+/** A whole document: one card with the operator's name above the page's content, and the legal links below. */
+export function layout(view: View, content: Content): Markup {
+  const { branding, language, texts, styleElement } = view
+  return html`<!doctype html>
+    <html lang="${language}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <title>${texts.title(content.title, branding.name)}</title>
+        ${styleElement}
+      </head>
+      <body>
+        <div class="card">
+          <header class="brand">
+            <span class="mark" aria-hidden="true">${initial(branding.name)}</span>${isolate(branding.name)}
+          </header>
+          <main>${content.main}</main>
+        </div>
+        ${footer(view)}
+      </body>
+    </html> `
+}
+
+function footer({ branding, texts }: View): Fragment {
+  const { termsUri, privacyUri } = branding
+  if (termsUri === undefined && privacyUri === undefined) return undefined
+  const link = (uri: string | undefined, text: string): Fragment =>
+    uri === undefined ? undefined : html`<a href="${href(uri)}">${text}</a>`
+  return html`<footer aria-label="${texts.footer}">
+    ${link(termsUri, texts.terms)}${link(privacyUri, texts.privacy)}
+  </footer>`
+}
+
+function initial(name: string): string {
+  const [first] = new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(name.trim())
+  return (first?.segment ?? '').toLocaleUpperCase('en')
+}

@@ -1,0 +1,41 @@
+import type { ErrorPage, SignOutPage } from '../ports/pages.ts'
+import { layout } from './layout.ts'
+import type { View } from './layout.ts'
+import { html, isolate } from './markup.ts'
+import type { Markup } from './markup.ts'
+
+/** What happened and what to do, where there is nowhere safe to send the person. */
+export function errorPage(view: View, page: ErrorPage): Markup {
+  const { heading, happened, todo } = view.texts.errors[page.problem]
+  return layout(view, {
+    title: heading,
+    main: html`<h1>${heading}</h1>
+      <p class="lead">${happened}</p>
+      <p class="lead">${todo}</p>`,
+  })
+}
+
+/** Asks before signing out, so that no other site can do it for the person. */
+export function signOutPage(view: View, page: SignOutPage): Markup {
+  const { branding, texts } = view
+  const { account } = page
+  return layout(view, {
+    title: texts.signOutTitle,
+    main: html`<h1>${texts.signOutHeading(isolate(branding.name))}</h1>
+      ${account === undefined ? undefined : html`<p class="lead">${texts.signOutAs(isolate(account.email))}</p>`}
+      <p class="lead">${texts.signOutConsequence}</p>
+      <form method="post" action="${page.action}">
+        <input type="hidden" name="csrf" value="${page.csrf}" />
+        <div class="buttons"><button class="button main" type="submit">${texts.signOut}</button></div>
+      </form>`,
+  })
+}
+
+export function signedOutPage(view: View): Markup {
+  const { signedOutHeading, signedOut } = view.texts
+  return layout(view, {
+    title: signedOutHeading,
+    main: html`<h1>${signedOutHeading}</h1>
+      <p class="lead">${signedOut}</p>`,
+  })
+}

@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto'
+import type { Branding, Language, Page } from '../ports/pages.ts'
+import { consentPage } from './consent.ts'
+import type { View } from './layout.ts'
+import { href, styleElement } from './markup.ts'
+import type { Markup } from './markup.ts'
+import { errorPage, signedOutPage, signOutPage } from './message.ts'
+import { returnPage } from './return.ts'
+import { signInPage } from './sign-in.ts'
+import { stylesheet } from './stylesheet.ts'
+import { translations } from './translations.ts'
+
+/** Turns page models into documents. */
+export interface Renderer {
+  /** A whole HTML document. Works without script and asks the network for nothing. */
+  readonly render: (page: Page, language: Language) => string
+  /** What `style-src` must name (CSP Level 3 §2.3.1): the hash of the documents' only style element. */
+  readonly styleSource: string
+}
+
+/** Prepares what all pages of an installation share. Throws at once if the branding cannot be shown. */
+export function createRenderer(branding: Branding): Renderer {
+  const sheet = stylesheet(branding.accent)
+  for (const uri of [branding.termsUri, branding.privacyUri]) if (uri !== undefined) href(uri)
+  const shared = { branding, styleElement: styleElement(sheet) }
+  return {
+    render: (page, language) => template({ ...shared, language, texts: translations[language] }, page).toString(),
+    styleSource: `'sha256-${createHash('sha256').update(sheet).digest('base64')}'`,
+  }
+}
+
+function template(view: View, page: Page): Markup {
+  switch (page.kind) {
+    case 'sign-in':
+      return signInPage(view, page)
+    case 'consent':
+      return consentPage(view, page)
+    case 'return':
+      return returnPage(view, page)
+    case 'error':
+      return errorPage(view, page)
+    case 'sign-out':
+      return signOutPage(view, page)
+    case 'signed-out':
+      return signedOutPage(view)
+  }
+}

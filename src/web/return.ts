@@ -1,0 +1,45 @@
+import type { Destination, ReturnPage } from '../ports/pages.ts'
+import { clientName, destination, trustLine } from './client.ts'
+import { layout } from './layout.ts'
+import type { View } from './layout.ts'
+import { href, html, isolate } from './markup.ts'
+import type { Fragment, Markup } from './markup.ts'
+
+/** A refused request: why, whose it was, and a link that names where it leads (RFC 9700 §4.11.2). */
+export function returnPage(view: View, page: ReturnPage): Markup {
+  const { texts } = view
+  return layout(view, {
+    title: texts.returnTitle,
+    main: html`<h1>${texts.returnHeading(clientName(page.client, texts.namelessApp))}</h1>
+      ${trustLine(view, page.client)}
+      <p class="part">${texts.returnProblems[page.problem]}</p>
+      <p class="lead">${texts.returnOffer}</p>
+      ${leadsTo(view, page.client.destination)}
+      <div class="buttons">
+        <a class="button" href="${href(page.returnUri)}">${offer(view, page.client.destination)}</a>
+      </div>
+      <p class="small muted after">${texts.errorCode} <code>${page.problem}</code></p>`,
+  })
+}
+
+/** Names the place where the link itself does not. */
+function leadsTo(view: View, to: Destination): Fragment {
+  if (to.kind === 'host') return undefined
+  return html`<dl class="facts">
+    <div>
+      <dt>${view.texts.leadsTo}</dt>
+      <dd>${destination(view, to)}</dd>
+    </div>
+  </dl>`
+}
+
+function offer({ texts }: View, to: Destination): Fragment {
+  switch (to.kind) {
+    case 'host':
+      return html`<span>${texts.returnTo(html`<code>${isolate(to.host)}</code>`)}</span>`
+    case 'this-computer':
+      return texts.returnToComputer
+    case 'app':
+      return texts.returnToApp
+  }
+}

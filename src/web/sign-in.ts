@@ -1,0 +1,111 @@
+import type { SignInPage, SignInProblem } from '../ports/pages.ts'
+import { clientName } from './client.ts'
+import { stop } from './icons.ts'
+import { layout } from './layout.ts'
+import type { View } from './layout.ts'
+import { html, isolate } from './markup.ts'
+import type { Fragment, Markup } from './markup.ts'
+import { inAWhile } from './spans.ts'
+
+type Field = 'email' | 'password'
+
+/** What the last attempt's problem says, and which fields it is about. */
+interface Complaint {
+  readonly text: string
+  readonly fields: readonly Field[]
+}
+
+/** The form for email and password. */
+export function signInPage(view: View, page: SignInPage): Markup {
+  const { texts } = view
+  const complaint = page.problem === undefined ? undefined : describe(view, page.problem)
+  return layout(view, {
+    title: complaint === undefined ? texts.signInTitle : texts.titleWithError(texts.signInTitle),
+    main: html`<h1>${texts.signIn}</h1>
+      <p class="lead muted">${continuation(view, page)}</p>
+      ${complaint === undefined || complaint.fields.length === 1 ? undefined : general(complaint)}
+      <form method="post" action="${page.action}" novalidate>
+        <input type="hidden" name="authorization" value="${page.hidden.authorization}" />
+        <input type="hidden" name="csrf" value="${page.hidden.csrf}" />
+        <div class="field">
+          <label for="email">${texts.email}</label>
+          <input
+            id="email"
+            name="email"
+            type="email"
+            value="${page.email}"
+            autocomplete="username"
+            autocapitalize="none"
+            spellcheck="false"
+            ${focus(page, complaint, 'email')}${blame(complaint, 'email')}
+          />
+          ${beside(complaint, 'email')}
+        </div>
+        <div class="field">
+          <label for="password">${texts.password}</label>
+          <input
+            id="password"
+            name="password"
+            type="password"
+            autocomplete="current-password"
+            ${focus(page, complaint, 'password')}${blame(complaint, 'password')}
+          />
+          ${beside(complaint, 'password')}
+        </div>
+        <div class="buttons"><button class="button main" type="submit">${texts.signIn}</button></div>
+      </form>`,
+  })
+}
+
+/** Whom the person signs in for, and where that leads. */
+function continuation({ texts }: View, { client }: SignInPage): Markup {
+  const name = clientName(client, texts.namelessAppInside)
+  switch (client.destination.kind) {
+    case 'host':
+      return texts.continueToHost(name, isolate(client.destination.host))
+    case 'this-computer':
+      return texts.continueToComputer(name)
+    case 'app':
+      return texts.continueTo(name)
+  }
+}
+
+function describe({ texts, language }: View, problem: SignInProblem): Complaint {
+  switch (problem.kind) {
+    case 'wrong-credentials':
+      return { text: texts.wrongCredentials, fields: ['email', 'password'] }
+    case 'email-missing':
+      return { text: texts.emailMissing, fields: ['email'] }
+    case 'password-missing':
+      return { text: texts.passwordMissing, fields: ['password'] }
+    case 'password-too-long':
+      return { text: texts.passwordTooLong, fields: ['password'] }
+    case 'throttled':
+      return { text: texts.throttled(inAWhile(language, problem.retryAfterSeconds)), fields: [] }
+    case 'busy':
+      return { text: texts.busy(inAWhile(language, problem.retryAfterSeconds)), fields: [] }
+  }
+}
+
+/** A problem of both fields or of none stands above the form. */
+function general(complaint: Complaint): Markup {
+  return html`<p class="notice problem" role="alert" id="problem">${stop}<span>${complaint.text}</span></p>`
+}
+
+/** A problem of one field stands below it. */
+function beside(complaint: Complaint | undefined, field: Field): Fragment {
+  if (complaint?.fields.length !== 1 || !complaint.fields.includes(field)) return undefined
+  return html`<p class="error" role="alert" id="problem">${stop}<span>${complaint.text}</span></p>`
+}
+
+function blame(complaint: Complaint | undefined, field: Field): Fragment {
+  return complaint?.fields.includes(field) === true ? html` aria-invalid="true" aria-describedby="problem"` : undefined
+}
+
+/** The cursor waits in the field to blame, else in the first empty one; nobody's password comes back to them. */
+function focus(page: SignInPage, complaint: Complaint | undefined, field: Field): Fragment {
+  const [blamed, another] = complaint?.fields ?? []
+  const first = page.email === '' ? 'email' : 'password'
+  const next = blamed === undefined || another !== undefined ? first : blamed
+  return next === field ? html` autofocus` : undefined
+}

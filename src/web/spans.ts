@@ -1,0 +1,32 @@
+import type { Language } from '../ports/pages.ts'
+
+const words: Readonly<Record<Language, Intl.RelativeTimeFormat>> = {
+  en: new Intl.RelativeTimeFormat('en', { numeric: 'always' }),
+  de: new Intl.RelativeTimeFormat('de', { numeric: 'always' }),
+}
+
+const minute = 60
+const hour = 60 * minute
+const day = 24 * hour
+const month = 30 * day
+const year = 365 * day
+
+/** An age as people say it: "3 minutes ago". undefined when it is less than a minute. */
+export function ago(language: Language, ageSeconds: number): string | undefined {
+  if (ageSeconds < minute) return undefined
+  const say = (unit: Intl.RelativeTimeFormatUnit, seconds: number): string =>
+    words[language].format(-Math.floor(ageSeconds / seconds), unit)
+  if (ageSeconds < hour) return say('minute', minute)
+  if (ageSeconds < 2 * day) return say('hour', hour)
+  if (ageSeconds < 2 * month) return say('day', day)
+  if (ageSeconds < 2 * year) return say('month', month)
+  return say('year', year)
+}
+
+/** A time to wait, never promised too short: "in 30 seconds", "in 2 minutes". */
+export function inAWhile(language: Language, waitSeconds: number): string {
+  const seconds = Math.max(1, Math.ceil(waitSeconds))
+  if (seconds <= 90) return words[language].format(seconds, 'second')
+  if (seconds <= 90 * minute) return words[language].format(Math.ceil(seconds / minute), 'minute')
+  return words[language].format(Math.ceil(seconds / hour), 'hour')
+}

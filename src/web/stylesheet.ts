@@ -1,0 +1,118 @@
+import { accentColours } from './accent.ts'
+import type { AccentColours } from './accent.ts'
+
+const light = { ground: '#f5f6f8', card: '#ffffff' } as const
+const dark = { ground: '#0d0f12', card: '#16191e' } as const
+
+/** The one stylesheet of every page. No remote font, image or import: the policy that goes with it forbids them all. */
+export function stylesheet(accent: string): string {
+  const lightAccent = accentColours(accent, { backgrounds: [light.ground, light.card], ink: '#000000', distinct: 1.2 })
+  const darkAccent = accentColours(accent, { backgrounds: [dark.ground, dark.card], ink: '#ffffff', distinct: 2 })
+  return (colours(lightAccent, darkAccent) + base + parts + situations).replaceAll(/\n\s*/g, '\n').trim()
+}
+
+function colours(lightAccent: AccentColours, darkAccent: AccentColours): string {
+  return `
+:root {
+  color-scheme: light dark;
+  --ground: ${light.ground}; --card: ${light.card}; --line: #dde1e6; --field: #868e99;
+  --text: #1a1d21; --muted: #59616b; --hover: #f0f2f5;
+  --caution: #7a4b00; --caution-plate: #fff7e8; --caution-line: #f2dfb8;
+  --danger: #b3261e; --danger-plate: #fdf1f0; --danger-line: #f3cfcc;
+  --shadow: 0 1px 2px rgb(16 24 40 / 4%), 0 4px 16px rgb(16 24 40 / 5%);
+  ${accentVariables(lightAccent)}
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --ground: ${dark.ground}; --card: ${dark.card}; --line: #2a2f37; --field: #6b7480;
+    --text: #e9ebee; --muted: #a1a9b4; --hover: #20242b;
+    --caution: #f0c674; --caution-plate: #261f12; --caution-line: #46391d;
+    --danger: #ffb0a8; --danger-plate: #2b1715; --danger-line: #512824;
+    --shadow: none;
+    ${accentVariables(darkAccent)}
+  }
+}
+`
+}
+
+function accentVariables(accent: AccentColours): string {
+  return `--fill: ${accent.fill}; --fill-hover: ${accent.fillHover}; --fill-text: ${accent.fillText}; --ink: ${accent.ink};`
+}
+
+const base = `
+*, ::before, ::after { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
+body {
+  margin: 0; padding: clamp(16px, 9vh, 96px) 16px 24px; background: var(--ground); color: var(--text);
+  font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", "Liberation Sans", Arial, sans-serif;
+  overflow-wrap: anywhere; -webkit-font-smoothing: antialiased;
+}
+h1, h2, p, ul, dl, dd { margin: 0; padding: 0; }
+h1 { font-size: 1.375rem; line-height: 1.3; font-weight: 600; letter-spacing: -.01em; text-wrap: balance; }
+h2, dt { font-size: .875rem; line-height: 1.43; font-weight: 400; color: var(--muted); }
+ul { list-style: none; }
+a { color: var(--ink); text-underline-offset: 2px; }
+code { font: .9375em/1.4 ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; font-variant-ligatures: none; }
+svg { flex: none; width: 1.25rem; height: 1.25rem; fill: none; stroke: currentColor; stroke-width: 1.75; stroke-linecap: round; stroke-linejoin: round; }
+:focus-visible { outline: 2px solid var(--ink); outline-offset: 2px; }
+`
+
+const parts = `
+.card { max-width: 440px; margin: 0 auto; padding: 32px; background: var(--card); border: 1px solid var(--line); border-radius: 12px; box-shadow: var(--shadow); }
+.brand { display: flex; align-items: center; gap: 8px; margin-bottom: 24px; font-weight: 600; line-height: 24px; }
+.mark { flex: none; width: 24px; height: 24px; border-radius: 6px; background: var(--fill); color: var(--fill-text); font-size: 14px; text-align: center; overflow: hidden; }
+.lead { margin-top: 8px; }
+.small { font-size: .875rem; line-height: 1.43; }
+.muted { color: var(--muted); }
+.trust { display: flex; gap: 8px; margin-top: 12px; font-size: .875rem; line-height: 1.25rem; color: var(--muted); }
+.trust strong { font-weight: 600; }
+.unverified { color: var(--caution); }
+.part { margin-top: 24px; }
+.scopes li { display: flex; gap: 12px; margin-top: 8px; }
+.scopes svg { margin-top: 2px; color: var(--ink); }
+.facts { margin-top: 24px; border-top: 1px solid var(--line); }
+.facts > div { display: grid; grid-template-columns: 8rem 1fr auto; gap: 4px 12px; padding: 12px 0; border-bottom: 1px solid var(--line); }
+.facts dt { line-height: 1.5rem; }
+.facts dd { grid-column: 2; }
+.facts dd + .action { grid-column: 3; grid-row: 1; margin: -10px 0; }
+.action a { display: inline-flex; align-items: center; justify-content: end; min-width: 44px; min-height: 44px; font-size: .875rem; overflow-wrap: normal; }
+.facts span { display: block; }
+.notice { display: flex; gap: 12px; margin-top: 16px; padding: 12px; border: 1px solid var(--caution-line); border-radius: 8px; background: var(--caution-plate); color: var(--caution); font-size: .875rem; line-height: 1.43; }
+.problem { border-color: var(--danger-line); background: var(--danger-plate); color: var(--danger); }
+.field { margin-top: 20px; }
+label { display: block; margin-bottom: 4px; font-size: .875rem; font-weight: 600; }
+input { display: block; width: 100%; min-height: 44px; padding: 8px 12px; border: 1px solid var(--field); border-radius: 8px; background: var(--card); color: inherit; font: inherit; }
+input:focus-visible { outline-offset: 0; border-color: var(--ink); }
+input[aria-invalid] { border-color: var(--danger); }
+.error { display: flex; gap: 8px; margin-top: 8px; color: var(--danger); font-size: .875rem; line-height: 1.25rem; }
+.buttons { display: flex; gap: 12px; margin-top: 24px; }
+.button { flex: 1; display: flex; align-items: center; justify-content: center; min-height: 44px; padding: 8px 16px; border: 1px solid var(--field); border-radius: 8px; background: var(--card); color: var(--text); font: inherit; font-weight: 600; text-align: center; text-decoration: none; cursor: pointer; }
+.button:hover { background: var(--hover); }
+.main { border-color: var(--ink); background: var(--fill); color: var(--fill-text); }
+.main:hover { background: var(--fill-hover); }
+.after { margin-top: 16px; }
+footer { display: flex; flex-wrap: wrap; justify-content: center; gap: 0 24px; max-width: 440px; margin: 8px auto 0; font-size: .875rem; }
+footer a { display: inline-flex; align-items: center; justify-content: center; min-width: 44px; min-height: 44px; color: var(--muted); text-decoration: none; }
+footer a:hover { color: var(--text); text-decoration: underline; }
+`
+
+const situations = `
+@media (max-width: 480px) {
+  .facts > div { grid-template-columns: 1fr auto; gap: 0 12px; }
+  .facts dt, .facts dd { grid-column: 1; }
+  .facts dd + .action { grid-column: 2; grid-row: 1 / span 2; align-self: center; }
+  body { padding-top: 16px; }
+  .card { padding: 24px 20px; }
+}
+@media (max-width: 300px) {
+  .buttons { flex-direction: column; }
+}
+@media (prefers-reduced-motion: no-preference) {
+  .button, input { transition: background-color .12s, border-color .12s; }
+}
+@media print {
+  :root { --ground: #fff; --card: #fff; --text: #000; --muted: #333; --line: #999; --shadow: none; }
+  body { padding: 0; }
+  .card { max-width: none; border: 0; padding: 0; }
+}
+`

@@ -1,0 +1,140 @@
+import { html } from './markup.ts'
+import type { Texts } from './texts.ts'
+
+export const english: Texts = {
+  title: (heading, brand) => `${heading} · ${brand}`,
+  titleWithError: (title) => `Error: ${title}`,
+  momentsAgo: 'less than a minute ago',
+  namelessApp: 'An app without a name',
+  namelessAppInside: 'an app without a name',
+  thisComputer: 'this computer',
+  footer: 'Legal',
+  terms: 'Terms',
+  privacy: 'Privacy',
+
+  unverified: 'Unverified',
+  registered: (ago) => `registered ${ago}`,
+  verifiedBy: (brand) => html`Verified by ${brand}`,
+  appLinks: (scheme) => html`the app that opens ${scheme} links`,
+
+  signInTitle: 'Sign in',
+  continueTo: (client) => html`to continue to ${client}`,
+  continueToHost: (client, host) => html`to continue to ${client} (${host})`,
+  continueToComputer: (client) => html`to continue to ${client} on this computer`,
+  email: 'Email',
+  password: 'Password',
+  signIn: 'Sign in',
+  wrongCredentials: 'That email and password do not match. Check both and try again.',
+  emailMissing: 'Enter your email.',
+  passwordMissing: 'Enter your password.',
+  passwordTooLong: 'This password is longer than any we accept. Check that you pasted the right text.',
+  throttled: (when) => `Too many attempts. Try again ${when}.`,
+  busy: (when) => `Many people are signing in right now. Try again ${when}.`,
+
+  consentTitle: 'Allow access',
+  consentHeading: (client) => html`${client} wants to use your account`,
+  onlyIfStarted: 'Anyone can register an app under any name. Allow it only if you have just started this yourself.',
+  ableTo: 'It will be able to',
+  noScope: (brand) => html`It asks for no specific permissions. ${brand} decides what it can do.`,
+  usedWith: 'Gives access to',
+  sendsYouTo: 'It sends you to',
+  loopbackWarning:
+    'If your browser then shows an address that does not open, never paste it anywhere or give it to anyone.',
+  signedInAs: 'Signed in as',
+  switchAccount: 'Switch',
+  deny: 'Deny',
+  allow: 'Allow',
+  takeBack: (brand) => html`The operator of ${brand} can take this back at any time.`,
+
+  returnTitle: 'This request did not work',
+  returnHeading: (client) => html`${client} sent a request that did not work`,
+  returnProblems: {
+    invalid_request: 'The request is incomplete or contradicts itself. This is a mistake in the app, not yours.',
+    invalid_scope: 'It asked for a permission that does not exist or that it may not have.',
+    invalid_target: 'It asked to use an API that does not exist here or that it may not use.',
+    unsupported_response_type: 'It asked for a kind of answer that is not available here.',
+    request_not_supported: 'It sent its request in a form that is not available here.',
+    request_uri_not_supported: 'It referred to a request kept elsewhere, which is not available here.',
+    unauthorized_client: 'It is not allowed to ask for access in this way.',
+    login_required: 'It wanted to continue without showing you a page, but you are not signed in.',
+    consent_required: 'It wanted to continue without showing you a page, but you have not allowed that yet.',
+  },
+  returnOffer: 'Nothing was shared. You can close this page, or go back and try again.',
+  leadsTo: 'The link leads to',
+  returnTo: (host) => html`Go back to ${host}`,
+  returnToComputer: 'Go back to the app on this computer',
+  returnToApp: 'Go back to the app',
+  errorCode: 'Error',
+
+  errors: {
+    'client-unknown': {
+      heading: 'This app is not known here',
+      happened: 'The app that sent you here is not registered, or was removed.',
+      todo: 'Go back to the app, remove the connection there, and add it again.',
+    },
+    'redirect-unknown': {
+      heading: 'This return address is not known',
+      happened:
+        'The app wants you sent to an address that it has not registered. To keep your account safe, we stop here.',
+      todo: 'Go back to the app and connect again. If this page returns, tell the people who make the app.',
+    },
+    'request-malformed': {
+      heading: 'This link cannot be read',
+      happened: 'Something in the request is missing or damaged.',
+      todo: 'Go back to the app and start again. If you typed or pasted the link, check that it is complete.',
+    },
+    expired: {
+      heading: 'This page has expired',
+      happened: 'Too much time has passed since you started, so the request is no longer valid.',
+      todo: 'Go back to the app and start again.',
+    },
+    'other-browser': {
+      heading: 'This was started in another browser',
+      happened: 'The request belongs to another browser or a private window, or cookies are blocked.',
+      todo: 'Continue in the browser where you started, or go back to the app and start again. Do not continue if someone sent you the link.',
+    },
+    'already-completed': {
+      heading: 'This is already done',
+      happened: 'You have already answered this request, perhaps in another tab.',
+      todo: 'Go back to the app. If it is still waiting, start again there.',
+    },
+    'user-changed': {
+      heading: 'You are signed in as somebody else now',
+      happened: 'The account in this browser changed while this page was open. Nothing was allowed.',
+      todo: 'Go back to the app, start again, and check the account before you allow it.',
+    },
+    forged: {
+      heading: 'This form did not come from our page',
+      happened: 'We could not confirm that you sent it yourself, so nothing was done.',
+      todo: 'Go back to the app and start again. Cookies must be allowed for this site.',
+    },
+    'too-many-requests': {
+      heading: 'Too many requests',
+      happened: 'We received more requests than usual from your network in a short time.',
+      todo: 'Wait a minute, then reload this page.',
+    },
+    'not-found': {
+      heading: 'There is no page here',
+      happened: 'The address may be mistyped or out of date.',
+      todo: 'Check the address, or go back to the app and start again.',
+    },
+    unavailable: {
+      heading: 'We are not available right now',
+      happened: 'The service is overloaded or being maintained. Nothing was done.',
+      todo: 'Wait a minute, then reload this page.',
+    },
+    'server-error': {
+      heading: 'Something went wrong on our side',
+      happened: 'The request could not be completed. The error was recorded.',
+      todo: 'Go back to the app and start again. If this page returns, tell the operator.',
+    },
+  },
+
+  signOutTitle: 'Sign out',
+  signOutHeading: (brand) => html`Sign out of ${brand}?`,
+  signOutAs: (email) => html`You are signed in as ${email}.`,
+  signOutConsequence: 'This signs you out in this browser. To stay signed in, close this page.',
+  signOut: 'Sign out',
+  signedOutHeading: 'You are signed out',
+  signedOut: 'You can close this page.',
+}

@@ -1,0 +1,146 @@
+import { html } from './markup.ts'
+import type { Texts } from './texts.ts'
+
+export const german: Texts = {
+  title: (heading, brand) => `${heading} · ${brand}`,
+  titleWithError: (title) => `Fehler: ${title}`,
+  momentsAgo: 'vor weniger als einer Minute',
+  namelessApp: 'Eine App ohne Namen',
+  namelessAppInside: 'einer App ohne Namen',
+  thisComputer: 'diesem Computer',
+  footer: 'Rechtliches',
+  terms: 'Nutzungsbedingungen',
+  privacy: 'Datenschutz',
+
+  unverified: 'Nicht geprüft',
+  registered: (ago) => `registriert ${ago}`,
+  verifiedBy: (brand) => html`Geprüft von ${brand}`,
+  appLinks: (scheme) => html`der App, die Links mit ${scheme} öffnet`,
+
+  signInTitle: 'Anmelden',
+  continueTo: (client) => html`weiter zu ${client}`,
+  continueToHost: (client, host) => html`weiter zu ${client} (${host})`,
+  continueToComputer: (client) => html`weiter zu ${client} auf diesem Computer`,
+  email: 'E-Mail',
+  password: 'Passwort',
+  signIn: 'Anmelden',
+  wrongCredentials: 'E-Mail und Passwort passen nicht zusammen. Prüfen Sie beides und versuchen Sie es noch einmal.',
+  emailMissing: 'Geben Sie Ihre E-Mail-Adresse ein.',
+  passwordMissing: 'Geben Sie Ihr Passwort ein.',
+  passwordTooLong: 'So lange Passwörter gibt es hier nicht. Prüfen Sie, ob Sie den richtigen Text eingefügt haben.',
+  throttled: (when) => `Zu viele Versuche. Versuchen Sie es ${when} noch einmal.`,
+  busy: (when) => `Gerade melden sich sehr viele Menschen an. Versuchen Sie es ${when} noch einmal.`,
+
+  consentTitle: 'Zugriff erlauben',
+  consentHeading: (client) => html`${client} möchte Ihr Konto verwenden`,
+  onlyIfStarted:
+    'Jeder kann eine App unter jedem Namen registrieren. Erlauben Sie den Zugriff nur, wenn Sie das gerade selbst begonnen haben.',
+  ableTo: 'Das wird die App können',
+  noScope: (brand) => html`Die App bittet um keine bestimmten Berechtigungen. ${brand} entscheidet, was sie tun kann.`,
+  usedWith: 'Zugriff auf',
+  sendsYouTo: 'Schickt Sie zu',
+  loopbackWarning:
+    'Wenn Ihr Browser danach eine Adresse zeigt, die sich nicht öffnet: Fügen Sie sie nirgends ein und geben Sie sie niemandem.',
+  signedInAs: 'Angemeldet als',
+  switchAccount: 'Wechseln',
+  deny: 'Ablehnen',
+  allow: 'Erlauben',
+  takeBack: (brand) => html`Der Betreiber von ${brand} kann den Zugriff jederzeit zurücknehmen.`,
+
+  returnTitle: 'Diese Anfrage hat nicht funktioniert',
+  returnHeading: (client) => html`Die Anfrage von ${client} hat nicht funktioniert`,
+  returnProblems: {
+    invalid_request:
+      'Die Anfrage ist unvollständig oder widerspricht sich. Der Fehler liegt bei der App, nicht bei Ihnen.',
+    invalid_scope: 'Die App verlangt eine Berechtigung, die es nicht gibt oder die sie nicht haben darf.',
+    invalid_target:
+      'Die App möchte eine Schnittstelle verwenden, die es hier nicht gibt oder die sie nicht verwenden darf.',
+    unsupported_response_type: 'Die App verlangt eine Art von Antwort, die es hier nicht gibt.',
+    request_not_supported: 'Die App hat ihre Anfrage in einer Form geschickt, die es hier nicht gibt.',
+    request_uri_not_supported: 'Die App verweist auf eine anderswo abgelegte Anfrage. Das gibt es hier nicht.',
+    unauthorized_client: 'Die App darf auf diese Weise nicht um Zugriff bitten.',
+    login_required: 'Die App wollte fortfahren, ohne Ihnen eine Seite zu zeigen. Sie sind aber nicht angemeldet.',
+    consent_required:
+      'Die App wollte fortfahren, ohne Ihnen eine Seite zu zeigen. Das haben Sie aber noch nicht erlaubt.',
+  },
+  returnOffer:
+    'Es wurde nichts weitergegeben. Sie können diese Seite schließen oder zurückgehen und es noch einmal versuchen.',
+  leadsTo: 'Der Link führt zu',
+  returnTo: (host) => html`Zurück zu ${host}`,
+  returnToComputer: 'Zurück zur App auf diesem Computer',
+  returnToApp: 'Zurück zur App',
+  errorCode: 'Fehler',
+
+  errors: {
+    'client-unknown': {
+      heading: 'Diese App ist hier nicht bekannt',
+      happened: 'Die App, die Sie hergeschickt hat, ist nicht registriert oder wurde entfernt.',
+      todo: 'Gehen Sie zurück zur App, entfernen Sie dort die Verbindung und fügen Sie sie neu hinzu.',
+    },
+    'redirect-unknown': {
+      heading: 'Diese Zieladresse ist nicht bekannt',
+      happened:
+        'Die App möchte Sie an eine Adresse schicken, die sie nicht registriert hat. Zum Schutz Ihres Kontos halten wir hier an.',
+      todo: 'Gehen Sie zurück zur App und verbinden Sie sie neu. Kommt diese Seite wieder, sagen Sie es dem Hersteller der App.',
+    },
+    'request-malformed': {
+      heading: 'Dieser Link ist nicht lesbar',
+      happened: 'In der Anfrage fehlt etwas, oder sie ist beschädigt.',
+      todo: 'Gehen Sie zurück zur App und beginnen Sie neu. Wenn Sie den Link eingefügt haben, prüfen Sie, ob er vollständig ist.',
+    },
+    expired: {
+      heading: 'Diese Seite ist abgelaufen',
+      happened: 'Seit dem Beginn ist zu viel Zeit vergangen, die Anfrage gilt nicht mehr.',
+      todo: 'Gehen Sie zurück zur App und beginnen Sie neu.',
+    },
+    'other-browser': {
+      heading: 'Das wurde in einem anderen Browser begonnen',
+      happened: 'Die Anfrage gehört zu einem anderen Browser oder privaten Fenster, oder Cookies sind gesperrt.',
+      todo: 'Fahren Sie in dem Browser fort, in dem Sie begonnen haben, oder beginnen Sie in der App neu. Fahren Sie nicht fort, wenn Ihnen jemand den Link geschickt hat.',
+    },
+    'already-completed': {
+      heading: 'Das ist schon erledigt',
+      happened: 'Sie haben diese Anfrage schon beantwortet, vielleicht in einem anderen Tab.',
+      todo: 'Gehen Sie zurück zur App. Wenn sie noch wartet, beginnen Sie dort neu.',
+    },
+    'user-changed': {
+      heading: 'Sie sind jetzt mit einem anderen Konto angemeldet',
+      happened: 'Das Konto in diesem Browser hat gewechselt, während diese Seite offen war. Es wurde nichts erlaubt.',
+      todo: 'Gehen Sie zurück zur App, beginnen Sie neu und prüfen Sie das Konto, bevor Sie zustimmen.',
+    },
+    forged: {
+      heading: 'Dieses Formular stammt nicht von unserer Seite',
+      happened: 'Wir konnten nicht bestätigen, dass Sie es selbst abgeschickt haben. Es ist nichts geschehen.',
+      todo: 'Gehen Sie zurück zur App und beginnen Sie neu. Cookies müssen für diese Seite erlaubt sein.',
+    },
+    'too-many-requests': {
+      heading: 'Zu viele Anfragen',
+      happened: 'Aus Ihrem Netz kamen in kurzer Zeit mehr Anfragen als üblich.',
+      todo: 'Warten Sie eine Minute und laden Sie diese Seite dann neu.',
+    },
+    'not-found': {
+      heading: 'Hier ist keine Seite',
+      happened: 'Die Adresse ist vielleicht falsch geschrieben oder veraltet.',
+      todo: 'Prüfen Sie die Adresse, oder gehen Sie zurück zur App und beginnen Sie neu.',
+    },
+    unavailable: {
+      heading: 'Wir sind gerade nicht erreichbar',
+      happened: 'Der Dienst ist überlastet oder wird gewartet. Es ist nichts geschehen.',
+      todo: 'Warten Sie eine Minute und laden Sie diese Seite dann neu.',
+    },
+    'server-error': {
+      heading: 'Bei uns ist etwas schiefgegangen',
+      happened: 'Die Anfrage konnte nicht abgeschlossen werden. Der Fehler wurde festgehalten.',
+      todo: 'Gehen Sie zurück zur App und beginnen Sie neu. Kommt diese Seite wieder, sagen Sie es dem Betreiber.',
+    },
+  },
+
+  signOutTitle: 'Abmelden',
+  signOutHeading: (brand) => html`Von ${brand} abmelden?`,
+  signOutAs: (email) => html`Sie sind als ${email} angemeldet.`,
+  signOutConsequence:
+    'Damit melden Sie sich in diesem Browser ab. Um angemeldet zu bleiben, schließen Sie diese Seite.',
+  signOut: 'Abmelden',
+  signedOutHeading: 'Sie sind abgemeldet',
+  signedOut: 'Sie können diese Seite schließen.',
+}

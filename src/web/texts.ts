@@ -1,0 +1,78 @@
+import type { ErrorProblem, ReturnProblem } from '../ports/pages.ts'
+import type { Markup } from './markup.ts'
+
+/** What an error page says: what happened, and what to do. */
+export interface ErrorTexts {
+  readonly heading: string
+  readonly happened: string
+  readonly todo: string
+}
+
+/**
+ * Every word of the pages in one language. Names and hosts come in as markup, already isolated; times and spans as
+ * words of the same language, such as "3 minutes ago" and "in 30 seconds".
+ */
+export interface Texts {
+  readonly title: (heading: string, brand: string) => string
+  readonly titleWithError: (title: string) => string
+  readonly momentsAgo: string
+  readonly namelessApp: string
+  readonly namelessAppInside: string
+  readonly thisComputer: string
+  readonly footer: string
+  readonly terms: string
+  readonly privacy: string
+
+  readonly unverified: string
+  readonly registered: (ago: string) => string
+  readonly verifiedBy: (brand: Markup) => Markup
+  readonly appLinks: (scheme: Markup) => Markup
+
+  readonly signInTitle: string
+  readonly continueTo: (client: Markup) => Markup
+  readonly continueToHost: (client: Markup, host: Markup) => Markup
+  readonly continueToComputer: (client: Markup) => Markup
+  readonly email: string
+  readonly password: string
+  readonly signIn: string
+  readonly wrongCredentials: string
+  readonly emailMissing: string
+  readonly passwordMissing: string
+  readonly passwordTooLong: string
+  readonly throttled: (when: string) => string
+  readonly busy: (when: string) => string
+
+  readonly consentTitle: string
+  readonly consentHeading: (client: Markup) => Markup
+  readonly onlyIfStarted: string
+  readonly ableTo: string
+  readonly noScope: (brand: Markup) => Markup
+  readonly usedWith: string
+  readonly sendsYouTo: string
+  readonly loopbackWarning: string
+  readonly signedInAs: string
+  readonly switchAccount: string
+  readonly deny: string
+  readonly allow: string
+  readonly takeBack: (brand: Markup) => Markup
+
+  readonly returnTitle: string
+  readonly returnHeading: (client: Markup) => Markup
+  readonly returnProblems: Readonly<Record<ReturnProblem, string>>
+  readonly returnOffer: string
+  readonly leadsTo: string
+  readonly returnTo: (host: Markup) => Markup
+  readonly returnToComputer: string
+  readonly returnToApp: string
+  readonly errorCode: string
+
+  readonly errors: Readonly<Record<ErrorProblem, ErrorTexts>>
+
+  readonly signOutHeading: (brand: Markup) => Markup
+  readonly signOutTitle: string
+  readonly signOutAs: (email: Markup) => Markup
+  readonly signOutConsequence: string
+  readonly signOut: string
+  readonly signedOutHeading: string
+  readonly signedOut: string
+}

@@ -1,0 +1,32 @@
+const plain = /^[\x20-\x7e]*$/
+
+/**
+ * Characters that a reader cannot see, or that reorder what stands around them: controls, bidirectional marks, fillers,
+ * tags, private use. What joins an emoji or the letters of a script that needs joiners is spared below.
+ */
+const unseen =
+  /[\p{Cc}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\u{fff9}-\u{fffb}\u{2800}]/u
+
+const emojiJoiner = /(?<=\p{Extended_Pictographic}\p{Emoji_Modifier}?\u{fe0f}?)\u{200d}(?=\p{Extended_Pictographic})/u
+const emojiStyle = /(?<=[\p{Extended_Pictographic}#*0-9])[\u{fe0e}\u{fe0f}]/u
+const scripts = 'Arab Syrc Mong Nkoo Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Khmr Mymr Tibt'
+const joined = `[${scripts.replaceAll(/(\w+) ?/g, '\\p{Script_Extensions=$1}')}]`
+const scriptJoiner = new RegExp(`(?<=${joined})[\\u{200c}\\u{200d}](?=${joined})`, 'u')
+
+const spared = [emojiJoiner, emojiStyle, scriptJoiner].map((pattern) => pattern.source).join('|')
+const harmful = new RegExp(`(?<spared>${spared})|${unseen.source}`, 'gu')
+
+const spaces = /\s{2,}|[\t\n\r\f\v]/g
+const pile = /(\p{M}{4})\p{M}+/gu
+
+/**
+ * Text as it is safe to look at: whatever would be invisible or rearrange the page shows as U+FFFD, runs of space are
+ * one space (they could push a warning out of sight), and marks do not pile up over the lines above and below.
+ */
+export function visible(text: string): string {
+  if (plain.test(text) && !text.includes('  ')) return text
+  return text
+    .replaceAll(spaces, ' ')
+    .replaceAll(harmful, (match, joiner: string | undefined) => (joiner === undefined ? '\u{fffd}' : match))
+    .replaceAll(pile, '$1')
+}

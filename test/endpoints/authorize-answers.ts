@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { after, type TestContext } from 'node:test'
+import type { LightMyRequestResponse } from 'fastify'
+import { authorizeUrl, locationOf, PlainBrowser, REDIRECT_URI, signInAndAllow, type RegisteredClient } from '../flow.ts'
+import type { TestServer } from '../server.ts'
+import { execute } from '../storage/dump.ts'
+
+/** The life of a server that all cases of a file share. To be used before the first of them. */
+export const WHOLE_FILE: Pick<TestContext, 'after'> = { after: (hook) => after(hook as () => Promise<void>) }
+
+/** What the cases call LP400: a page of ours and no way out of it. */
+export function assertLocalPage(response: LightMyRequestResponse, status = 400): void {
+  assert.equal(response.statusCode, status, response.body.slice(0, 300))
+  assert.equal(response.headers.location, undefined)
+  assert.match(String(response.headers['content-type']), /^text\/html/)
+  assert.ok(!response.body.includes('<a '), 'the page has a link')
+}
+
+/** What the cases call ER: a redirect with the error, the state unless it is '', the issuer, and nothing else. */
+export function assertErrorRedirect(
+  server: TestServer,
+  response: LightMyRequestResponse,
+  error: string,
+  state = 'the-state',
+  redirectUri = REDIRECT_URI,
+): void {
+  assert.equal(response.statusCode, 303, response.body.slice(0, 300))
+  const query = new URLSearchParams({ error, ...(state === '' ? {} : { state }), iss: server.origin })
+  const location = new URL(locationOf(response))
+  assert.equal(`${location.origin}${location.pathname}`, redirectUri)
+  assert.deepEqual([...location.searchParams], [...query])
+}
+
+/** The page for a client that nobody vouches for: the error's name, the host, a link and no redirect. */
+export function assertReturnPage(response: LightMyRequestResponse, error: string, host = 'app.example'): URL {
+  assert.equal(response.statusCode, 400, response.body.slice(0, 300))
+  assert.equal(response.headers.location, undefined)
+  assert.ok(response.body.includes(host), 'the page does not name the host')
+  const links = [...response.body.matchAll(/href="([^"]*)"/g)].map(([, href]) => href ?? '')
+  assert.equal(links.length, 1)
+  const link = new URL((links[0] ?? '').replaceAll('&amp;', '&'))
+  assert.equal(link.searchParams.get('error'), error)
+  assert.ok(!/http-equiv|<script/i.test(response.body), 'the page could go on by itself')
+  return link
+}
+
+export function isCodeAnswer(response: LightMyRequestResponse): boolean {
+  const { location } = response.headers
+  return location !== undefined && new URL(location).searchParams.has('code')
+}
+
+/** No verb verifies a client yet. */
+export function verifyClient(server: TestServer, client: RegisteredClient): void {
+  execute(server, 'update clients set verified_at = 1 where client_id = ?', client.client_id)
+}
+
+/** A browser that is signed in and allowed the client once. */
+export async function consentedBrowser(
+  server: TestServer,
+  client: RegisteredClient,
+  parameters: Readonly<Record<string, string>> = {},
+): Promise<PlainBrowser> {
+  const browser = new PlainBrowser(server)
+  await signInAndAllow(browser, authorizeUrl(client, parameters))
+  return browser
+}
+
+/** The address with one parameter taken out, changed or added again. */
+export function withParameters(url: string, change: (query: URLSearchParams) => void): string {
+  const [path, query] = url.split('?', 2)
+  const parameters = new URLSearchParams(query)
+  change(parameters)
+  return `${path}?${parameters.toString()}`
+}

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { postJson } from '../flow.ts'
+import { assertError, problemsOf } from '../http/error-answer.ts'
+import { openTestServer, type TestServer } from '../server.ts'
+
+const ADDED = ['client_id', 'client_secret', 'client_id_issued_at', 'client_secret_expires_at']
+const DEFAULTS = {
+  redirect_uris: [],
+  token_endpoint_auth_method: 'client_secret_post',
+  grant_types: ['authorization_code'],
+  response_types: ['code'],
+}
+const EVERYTHING = {
+  redirect_uris: ['https://app.example/cb', 'http://127.0.0.1:33418/'],
+  token_endpoint_auth_method: 'client_secret_basic',
+  grant_types: ['refresh_token', 'authorization_code', 'client_credentials'],
+  response_types: ['code'],
+  client_name: 'Ünïcode 😀',
+  client_uri: 'https://app.example',
+  logo_uri: 'https://app.example/logo.png?x=1#y',
+  scope: 'write read',
+  contacts: ['ada@app.example', 'b@app.example'],
+  tos_uri: 'https://app.example/tos',
+  policy_uri: 'https://app.example/privacy',
+  software_id: '4NRB1-0XZABZI9E6-5SM3R',
+  software_version: '1.2.3-beta+5',
+}
+const NULLABLE = {
+  client_name: null,
+  client_uri: null,
+  logo_uri: null,
+  scope: null,
+  contacts: null,
+  tos_uri: null,
+  policy_uri: null,
+  software_id: null,
+  software_version: null,
+}
+
+/** What is echoed, and what the service added. */
+async function register(server: TestServer, body: object): Promise<{ echo: object; added: Record<string, unknown> }> {
+  const answer = await postJson(server, '/v2/oauth/register', body)
+  assert.equal(answer.statusCode, 201, answer.body)
+  const members = Object.entries(answer.json<Record<string, unknown>>())
+  return {
+    echo: Object.fromEntries(members.filter(([name]) => !ADDED.includes(name))),
+    added: Object.fromEntries(members.filter(([name]) => ADDED.includes(name))),
+  }
+}
+
+test('The spec: {} is answered with the four defaults and the four added fields, and nothing else', async (t) => {
+  const server = await openTestServer(t)
+  const { echo, added } = await register(server, {})
+  assert.deepEqual(echo, DEFAULTS)
+  assert.deepEqual(Object.keys(added).toSorted(), ADDED.toSorted())
+})
+
+test('The spec: every field that was given is echoed under the same name', async (t) => {
+  const server = await openTestServer(t)
+  const { echo } = await register(server, EVERYTHING)
+  assert.deepEqual(echo, EVERYTHING)
+})
+
+test('The spec: each field alone is echoed beside the defaults', async (t) => {
+  const server = await openTestServer(t)
+  for (const [field, value] of Object.entries(EVERYTHING)) {
+    const { echo } = await register(server, { [field]: value })
+    assert.deepEqual(echo, { ...DEFAULTS, [field]: value }, field)
+  }
+})
+
+test('D2: a field that was not given is absent, and an empty text was not given', async (t) => {
+  const server = await openTestServer(t)
+  const texts = Object.keys(NULLABLE).filter((field) => field !== 'contacts')
+  const { echo } = await register(server, Object.fromEntries(texts.map((field) => [field, ''])))
+  assert.deepEqual(echo, DEFAULTS)
+  assert.deepEqual((await register(server, { contacts: [] })).echo, { ...DEFAULTS, contacts: [] })
+})
+
+test('D2: null comes back as null in a field that may be null, and as the default in the others', async (t) => {
+  const server = await openTestServer(t)
+  const nulls = Object.fromEntries(Object.keys(DEFAULTS).map((field) => [field, null]))
+  const { echo, added } = await register(server, { ...nulls, ...NULLABLE })
+  assert.deepEqual(echo, { ...DEFAULTS, ...NULLABLE })
+  assert.ok(Object.values(added).every((value) => value !== null))
+})
+
+test('D2: the times are seconds, and 0 says that the secret does not expire', async (t) => {
+  const server = await openTestServer(t)
+  const before = Math.floor(server.clock.now() / 1000)
+  const { added } = await register(server, {})
+  const issuedAt = Number(added['client_id_issued_at'])
+  assert.ok(Number.isInteger(issuedAt) && issuedAt >= before && issuedAt <= Math.floor(server.clock.now() / 1000))
+  assert.equal(added['client_secret_expires_at'], 0)
+})
+
+test('D2: a public client gets neither secret nor expiry', async (t) => {
+  const server = await openTestServer(t)
+  const { echo, added } = await register(server, { token_endpoint_auth_method: 'none' })
+  assert.deepEqual(Object.keys(added).toSorted(), ['client_id', 'client_id_issued_at'])
+  assert.deepEqual(echo, { ...DEFAULTS, token_endpoint_auth_method: 'none' })
+})
+
+test('D2: what is not offered is dropped, and the answer echoes what is left', async (t) => {
+  const server = await openTestServer(t)
+  const table = [
+    [{ grant_types: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'] }, {}],
+    [{ grant_types: ['implicit', 'client_credentials'] }, { grant_types: ['client_credentials'] }],
+    [{ response_types: ['token', 'code'] }, {}],
+    [
+      { grant_types: ['client_credentials'], response_types: ['code'] },
+      { grant_types: ['client_credentials'], response_types: [] },
+    ],
+    [
+      { grant_types: ['authorization_code', 'refresh_token'], response_types: ['code', 'id_token'] },
+      {
+        grant_types: ['authorization_code', 'refresh_token'],
+      },
+    ],
+  ] as const
+  for (const [sent, kept] of table)
+    assert.deepEqual((await register(server, sent)).echo, { ...DEFAULTS, ...kept }, JSON.stringify(sent))
+})
+
+test('REG-11: a scope is cut to what the declared APIs offer, and the answer says so', async (t) => {
+  const server = await openTestServer(t)
+  const resource = 'https://api.example' as never
+  const scopes = [{ name: 'read', sentence: 'Read', grantedTo: 'users' } as const]
+  await server.context.store.declareApi({ resource, name: undefined, scopes, createdAt: server.clock.now() })
+  server.clock.advance(2000)
+  assert.deepEqual((await register(server, { scope: 'admin read *' })).echo, { ...DEFAULTS, scope: 'read' })
+  assert.deepEqual((await register(server, { scope: 'admin *' })).echo, { ...DEFAULTS, scope: '' })
+})
+
+test('REG-11: away from this computer an undeclared scope is dropped although no API is declared', async (t) => {
+  const env = { GRANTOR_ISSUER: 'https://auth.example', GRANTOR_HOST: '127.0.0.1' }
+  const server = await openTestServer(t, { env })
+  assert.deepEqual((await register(server, { scope: 'admin' })).echo, { ...DEFAULTS, scope: '' })
+})
+
+test('REG-07: a registration with one odd address is taken whole, and one with a dangerous address is refused', async (t) => {
+  const server = await openTestServer(t)
+  const redirect_uris = [
+    'cursor://anysphere.cursor-mcp/oauth/callback',
+    'odd://x',
+    'https://a.test/cb',
+    'http://127.0.0.1:1/cb',
+  ]
+  assert.deepEqual((await register(server, { redirect_uris })).echo, { ...DEFAULTS, redirect_uris })
+  const dangerous = { redirect_uris: [...redirect_uris, 'javascript:alert(1)'] }
+  const answer = assertError(await postJson(server, '/v2/oauth/register', dangerous), 400, 'invalid_redirect_uri')
+  assert.deepEqual(problemsOf(answer), ['body.redirect_uris.4:value_error'])
+})
+
+test('D2: what VS Code registers is taken', async (t) => {
+  const server = await openTestServer(t)
+  const sent = {
+    client_name: 'Visual Studio Code',
+    client_uri: 'https://code.visualstudio.com',
+    grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+    response_types: ['code'],
+    redirect_uris: [
+      'https://insiders.vscode.dev/redirect',
+      'https://vscode.dev/redirect',
+      'http://127.0.0.1/',
+      'http://127.0.0.1:33418/',
+    ],
+    token_endpoint_auth_method: 'none',
+    application_type: 'native',
+  }
+  const { application_type: _ignored, ...rest } = sent
+  const { echo } = await register(server, sent)
+  assert.deepEqual(echo, { ...rest, grant_types: ['authorization_code', 'refresh_token'] })
+})

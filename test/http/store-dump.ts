@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { TestServer } from '../server.ts'
+
+/** Counters, which every attempt may change (threats.md, NSC). */
+const COUNTERS: ReadonlySet<string> = new Set(['hits'])
+
+/** Every row of every table of the server's file, counters left out, as another process sees it. */
+export function dumpStore({ folder }: Pick<TestServer, 'folder'>): Readonly<Record<string, readonly unknown[]>> {
+  const database = new DatabaseSync(join(folder, 'grantor.db'), { readOnly: true })
+  try {
+    const tables = database.prepare("select name from sqlite_schema where type = 'table' order by name").all()
+    const names = tables.map(({ name }) => String(name)).filter((name) => !COUNTERS.has(name))
+    assert.ok(names.includes('clients') && names.includes('grants'), names.join())
+    return Object.fromEntries(
+      names.map((name) => [name, database.prepare(`select * from "${name}" order by 1, 2`).all()]),
+    )
+  } finally {
+    database.close()
+  }
+}
+
+/** Runs what must be refused, and checks that it left every table as it was. */
+export async function assertNoStateChange<T>(
+  server: Pick<TestServer, 'folder'>,
+  attempt: () => Promise<T>,
+  what: string,
+): Promise<T> {
+  const before = dumpStore(server)
+  const result = await attempt()
+  assert.deepEqual(dumpStore(server), before, `The store changed: ${what}`)
+  return result
+}
+
+/** Changes rows behind the server's back, as an operator's command in another process does. */
+export function alterStore({ folder }: Pick<TestServer, 'folder'>, sql: string, ...values: (string | number)[]): void {
+  const database = new DatabaseSync(join(folder, 'grantor.db'), { timeout: 1000 })
+  try {
+    assert.equal(database.prepare(sql).run(...values).changes, 1, sql)
+  } finally {
+    database.close()
+  }
+}

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { InjectOptions } from 'fastify'
+import { readConfig } from '../../src/config.ts'
+import { openTestServer, type TestServer } from '../server.ts'
+import { assertError } from './error-answer.ts'
+import { assertNoStateChange } from './store-dump.ts'
+
+const ISSUER = { GRANTOR_ISSUER: 'https://auth.example' }
+const PROXIED = { ...ISSUER, GRANTOR_TRUST_PROXY: '10.0.0.0/8, 2001:db8::/32' }
+const DIRECT = { ...ISSUER, GRANTOR_HOST: '127.0.0.1' }
+
+function register(server: TestServer, remoteAddress: string, headers: NonNullable<InjectOptions['headers']> = {}) {
+  return server.inject({
+    method: 'POST',
+    url: '/v2/oauth/register',
+    remoteAddress,
+    headers: { 'content-type': 'application/json', ...headers },
+    payload: '{}',
+  })
+}
+
+test('NET-01: for an https issuer plain http from outside is refused, with no redirect and nothing done', async (t) => {
+  for (const env of [PROXIED, DIRECT]) {
+    const server = await openTestServer(t, { env })
+    for (const remoteAddress of ['192.0.2.1', '2001:db9::1', '::ffff:192.0.2.1', 'fe80::1%eth0'])
+      for (const headers of [{}, { 'x-forwarded-proto': 'https' }, { forwarded: 'proto=https' }]) {
+        const answer = await assertNoStateChange(server, () => register(server, remoteAddress, headers), remoteAddress)
+        assertError(answer, 400, 'invalid_request')
+        assert.equal(answer.headers.location, undefined)
+      }
+  }
+})
+
+test('NET-01: a trusted proxy says how the request came', async (t) => {
+  const server = await openTestServer(t, { env: PROXIED })
+  for (const peer of ['10.1.2.3', '::ffff:10.1.2.3', '2001:db8::7']) {
+    const table = [
+      [201, { 'x-forwarded-proto': 'https' }],
+      [201, { 'x-forwarded-proto': 'https', 'x-forwarded-for': '192.0.2.1' }],
+      [201, { 'x-forwarded-proto': 'http, https' }],
+      [400, {}],
+      [400, { 'x-forwarded-proto': 'http' }],
+      [400, { 'x-forwarded-proto': 'https, http' }],
+      [400, { 'x-forwarded-proto': '' }],
+      [400, { 'x-forwarded-proto': 'httpsx' }],
+      [400, { 'x-forwarded-for': '127.0.0.1' }],
+    ] as const
+    for (const [status, headers] of table)
+      assert.equal((await register(server, peer, headers)).statusCode, status, `${peer} ${JSON.stringify(headers)}`)
+  }
+})
+
+test('NET-01: a process on this computer is not across a wire', async (t) => {
+  const server = await openTestServer(t, { env: DIRECT })
+  for (const peer of ['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1'])
+    assert.equal((await register(server, peer)).statusCode, 201, peer)
+  // It is no proxy of ours, so what it says about others is not heard.
+  assert.equal((await register(server, '127.0.0.1', { 'x-forwarded-proto': 'http' })).statusCode, 201)
+})
+
+test('NET-01: pages are refused as pages, and probes are answered', async (t) => {
+  const server = await openTestServer(t, { env: DIRECT })
+  const get = (url: string) => server.inject({ method: 'GET', url, remoteAddress: '192.0.2.1' })
+  const page = await get('/v2/oauth/authorize')
+  assert.equal(page.statusCode, 400)
+  assert.match(String(page.headers['content-type']), /^text\/html/)
+  assert.equal(page.headers.location, undefined)
+  for (const url of ['/health/alive', '/health/ready', '/version']) assert.equal((await get(url)).statusCode, 200, url)
+})
+
+test('NET-01: over https every kind of answer asks browsers to stay there, over http none does', async (t) => {
+  for (const env of [DIRECT, {}]) {
+    const server = await openTestServer(t, { env })
+    const answers = [
+      await register(server, '127.0.0.1'),
+      await server.inject({ method: 'GET', url: '/v2/oauth/jwks' }),
+      await server.inject({ method: 'GET', url: '/v2/oauth/authorize' }),
+      await server.inject({ method: 'GET', url: '/v2/oauth/token' }),
+      await server.inject({ method: 'GET', url: '/nothing' }),
+    ]
+    const expected = env === DIRECT ? 'max-age=31536000' : undefined
+    for (const { headers } of answers) {
+      assert.equal(headers['strict-transport-security'], expected)
+      assert.equal(headers['x-content-type-options'], 'nosniff')
+    }
+  }
+})
+
+test('NET-05: proxies are named by network; a number, a name or a word for all of them starts no server', () => {
+  for (const value of [
+    '1',
+    '2',
+    'true',
+    'false',
+    'loopback',
+    '*',
+    '0',
+    '10.0.0.0/33',
+    '10.0.0/8',
+    '::1/129',
+    'proxy.example',
+    '10.0.0.1/',
+  ])
+    assert.throws(() => readConfig({ ...ISSUER, GRANTOR_TRUST_PROXY: value }), /GRANTOR_TRUST_PROXY/, value)
+  for (const value of ['10.0.0.0/8', '10.0.0.1', '::1', '10.0.0.0/8,2001:db8::/32', '10.0.0.1 10.0.0.2'])
+    assert.ok(readConfig({ ...ISSUER, GRANTOR_TRUST_PROXY: value }).trustedProxies.length > 0, value)
+})
+
+test('NET-05: addresses that an untrusted peer forwards count for nothing', async (t) => {
+  const server = await openTestServer(t, { env: { GRANTOR_REGISTRATION_RATE: '3' } })
+  const headersOf = (index: number) => ({
+    'x-forwarded-for': `198.51.100.${index}`,
+    forwarded: `for=198.51.100.${index}`,
+    'x-real-ip': `198.51.100.${index}`,
+  })
+  const statuses: number[] = []
+  for (let index = 0; index < 5; index += 1)
+    statuses.push((await register(server, '192.0.2.1', headersOf(index))).statusCode)
+  assert.deepEqual(statuses, [201, 201, 201, 429, 429])
+})
+
+test('NET-05: behind a trusted proxy each caller has a budget, counted from the last address that nobody vouches for', async (t) => {
+  const env = { ...PROXIED, GRANTOR_REGISTRATION_RATE: '1' }
+  const server = await openTestServer(t, { env })
+  const via = async (forwarded: string) =>
+    (await register(server, '10.0.0.1', { 'x-forwarded-proto': 'https', 'x-forwarded-for': forwarded })).statusCode
+  assert.equal(await via('198.51.100.1'), 201)
+  assert.equal(await via('198.51.100.1'), 429)
+  assert.equal(await via('198.51.100.2'), 201)
+  // What stands before it is the caller's own invention.
+  assert.equal(await via('203.0.113.1, 198.51.100.1'), 429)
+  assert.equal(await via('203.0.113.2, 198.51.100.1, 10.0.0.9'), 429)
+  assert.equal(await via('2001:db9:0:1::1'), 201)
+  assert.equal(await via('2001:DB9:0:1:ffff::2'), 429)
+})
+
+test('NET-07: a method override is not believed', async (t) => {
+  const server = await openTestServer(t)
+  const headers = { 'x-http-method-override': 'POST', 'x-http-method': 'POST', 'x-method-override': 'POST' }
+  const answer = await server.inject({ method: 'GET', url: '/v2/oauth/register?_method=POST', headers })
+  assertError(answer, 405, 'invalid_request')
+})
+
+test('NET-07: every other method answers 405 with Allow, whatever its body', async (t) => {
+  const server = await openTestServer(t)
+  const bodies = [
+    {},
+    { headers: { 'content-type': 'garbage' }, payload: '{}' },
+    { headers: { 'content-type': 'application/json' }, payload: 'x'.repeat(20_000) },
+  ]
+  for (const method of ['PUT', 'PATCH', 'DELETE'] as const)
+    for (const url of ['/v2/oauth/register', '/v2/oauth/token'])
+      for (const body of bodies) {
+        const answer = await server.inject({ method, url, ...body })
+        assertError(answer, 405, 'invalid_request')
+        assert.equal(answer.headers['allow'], 'POST, OPTIONS')
+      }
+  for (const method of ['POST', 'PUT', 'DELETE'] as const)
+    for (const url of ['/v2/oauth/jwks', '/.well-known/oauth-authorization-server', '/health/ready']) {
+      const answer = await server.inject({ method, url, payload: 'x', headers: { 'content-type': 'x' } })
+      assert.equal(answer.statusCode, 405)
+      assert.match(String(answer.headers['allow']), /^GET, HEAD/)
+    }
+})
+
+test('NET-07: a wrong method is logged, without its address', async (t) => {
+  const server = await openTestServer(t)
+  await server.inject({ method: 'GET', url: '/v2/oauth/token?client_secret=marked' })
+  assert.match(server.log(), /"reason":"method_wrong","status":405/)
+  assert.doesNotMatch(server.log(), /marked/)
+})
+
+test('NET-08: nothing is compressed, because answers hold secrets beside what the caller chose', async (t) => {
+  const server = await openTestServer(t)
+  const headers = { 'accept-encoding': 'gzip, deflate, br, zstd', 'content-type': 'application/json' }
+  const payload = JSON.stringify({ client_name: 'x'.repeat(128), software_id: 'x'.repeat(256) })
+  for (const request of [
+    { method: 'POST', url: '/v2/oauth/register', payload },
+    { method: 'GET', url: '/.well-known/oauth-authorization-server' },
+    { method: 'GET', url: '/v2/oauth/authorize' },
+  ] as const) {
+    const answer = await server.inject({ ...request, headers })
+    assert.equal(answer.headers['content-encoding'], undefined)
+    assert.equal(Number(answer.headers['content-length']), Buffer.byteLength(answer.body))
+  }
+})
+
+test('NET-12: prototype names in a query, a form or JSON have no effect', async (t) => {
+  const server = await openTestServer(t)
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const token = await server.inject({
+    method: 'POST',
+    url: '/v2/oauth/token',
+    headers: form,
+    payload: '__proto__[polluted]=1&__proto__=2&constructor.prototype.polluted=1',
+  })
+  assertError(token, 422, 'invalid_request')
+  const query = '/v2/oauth/authorize?__proto__[polluted]=1&constructor[prototype][polluted]=1&__proto__.polluted=1'
+  assert.equal((await server.inject({ method: 'GET', url: query })).statusCode, 400)
+  for (const payload of [
+    '{"__proto__":{"polluted":1}}',
+    '{"a":{"__proto__":{"polluted":1}}}',
+    '{"constructor":{"prototype":{"polluted":1}}}',
+    '{"__pr\\u006fto__":{"polluted":1}}',
+  ]) {
+    const answer = await server.inject({
+      method: 'POST',
+      url: '/v2/oauth/register',
+      headers: { 'content-type': 'application/json' },
+      payload,
+    })
+    assertError(answer, 400, 'invalid_client_metadata')
+  }
+  assert.equal(({} as { polluted?: unknown }).polluted, undefined)
+})
+
+test('RFC 9110 §15.5.5: an unknown path answers 404 as JSON and leads nowhere', async (t) => {
+  const server = await openTestServer(t)
+  for (const url of [
+    '/',
+    '/admin',
+    '/v2',
+    '/v2/oauth',
+    '/v1/oauth/token',
+    '/favicon.ico',
+    '/.git/config',
+    '/v2/oauth/token/x',
+  ]) {
+    const answer = await server.inject({ method: 'GET', url })
+    assert.equal(answer.statusCode, 404, url)
+    // A client in a browser must see that there is no metadata here, to try the next address.
+    assert.equal(answer.headers['access-control-allow-origin'], '*')
+    assert.equal(answer.json().error, 'invalid_request')
+    assert.equal(answer.headers['cache-control'], 'no-store')
+    assert.equal(answer.headers.location, undefined)
+  }
+})

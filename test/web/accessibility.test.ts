@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import axe from 'axe-core'
+import type { AxeResults, RunOptions } from 'axe-core'
+import type { Page as Tab } from 'playwright-core'
+import { languages, samples } from './samples.ts'
+import { servePages } from './served.ts'
+import type { Served } from './served.ts'
+
+const names = [...samples.keys()]
+
+const axeOptions: RunOptions = {
+  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+  preload: false,
+  resultTypes: ['violations'],
+}
+
+let pages: Served
+
+before(async () => {
+  pages = await servePages()
+})
+
+after(async () => {
+  await pages.close()
+})
+
+test('these tests would notice a page that breaks the rules', async () => {
+  const { tab, complaints } = await pages.openTab({ viewport: { width: 320, height: 800 } })
+  await tab.goto(pages.address('broken', 'en'))
+  assert.ok((await contentWidth(tab)) > 320)
+  for (const directive of ['style-src-attr', 'script-src-attr', 'img-src']) {
+    assert.ok(complaints.includes(`CSP: ${directive}`), `${directive} in ${complaints.join(' | ')}`)
+  }
+  const rules = (await axeFindings(tab)).map((finding) => finding.split(':')[0])
+  for (const rule of ['color-contrast', 'document-title', 'html-has-lang', 'image-alt', 'label', 'region'])
+    assert.ok(rules.includes(rule), rule)
+  await tab.context().close()
+})
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  for (const width of [1000, 320]) {
+    test(`axe finds nothing and nothing overflows: every page, ${colorScheme}, ${width} px`, async () => {
+      const { tab, complaints } = await pages.openTab({ colorScheme, viewport: { width, height: 800 } })
+      for (const [index, name] of names.entries()) {
+        // Both languages go through all the four combinations; one for each page keeps the run short.
+        const language = languages[(index + (width === 320 ? 1 : 0)) % languages.length] ?? 'en'
+        await tab.goto(pages.address(name, language))
+        assert.deepEqual(await axeFindings(tab), [], `${name} (${language})`)
+        const content = await contentWidth(tab)
+        assert.ok(content <= width, `${name} (${language}) is ${content} px wide`)
+      }
+      assert.deepEqual(complaints, [])
+      await tab.context().close()
+    })
+  }
+}
+
+test('every target is at least 44 by 44 px', async () => {
+  const { tab } = await pages.openTab({ viewport: { width: 320, height: 800 } })
+  for (const name of names) {
+    await tab.goto(pages.address(name, 'en'))
+    for (const target of await tab.locator('a, button, input:not([type=hidden])').all()) {
+      const box = await target.boundingBox()
+      assert.ok(box !== null && box.width >= 44 && box.height >= 44, `${name}: ${await target.innerText()}`)
+    }
+  }
+  await tab.context().close()
+})
+
+test('WCAG 2.2 §1.4.4: at 200 % text size nothing overflows', async () => {
+  const { tab } = await pages.openTab({ viewport: { width: 640, height: 800 } })
+  const session = await tab.context().newCDPSession(tab)
+  await session.send('Emulation.setDeviceMetricsOverride', {
+    width: 320,
+    height: 400,
+    deviceScaleFactor: 2,
+    mobile: false,
+  })
+  for (const name of names) {
+    await tab.goto(pages.address(name, 'de'))
+    assert.ok((await contentWidth(tab)) <= 320, name)
+  }
+  await tab.context().close()
+})
+
+test('whoever wants less motion gets none', async () => {
+  const { tab } = await pages.openTab({ reducedMotion: 'reduce' })
+  await tab.goto(pages.address('consent', 'en'))
+  const moving = await tab.evaluate<number>(
+    `[...document.querySelectorAll('*')].filter((element) => getComputedStyle(element).transitionDuration !== '0s').length`,
+  )
+  assert.equal(moving, 0)
+  await tab.context().close()
+})
+
+/** What axe finds on the page of a tab: each rule with the elements that break it. */
+async function axeFindings(tab: Tab): Promise<readonly string[]> {
+  await tab.evaluate(axe.source)
+  const { violations } = await tab.evaluate<AxeResults>(`axe.run(${JSON.stringify(axeOptions)})`)
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)
+}
+
+async function contentWidth(tab: Tab): Promise<number> {
+  return tab.evaluate<number>('document.documentElement.scrollWidth')
+}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { createRenderer } from '../../src/web/render.ts'
+import { branding, languages, sample, samples } from './samples.ts'
+
+const renderer = createRenderer(branding)
+const everyPage = [...samples.values()].flatMap((page) => languages.map((language) => ({ page, language })))
+const consent = sample('consent', 'consent')
+const returned = sample('return invalid_scope', 'return')
+
+test('hostile text in any field changes no page’s structure and leaves no dangerous character', () => {
+  const payload = fc.constantFrom(
+    '<script>alert(1)</script>',
+    '"><img src=x onerror=alert(1)>',
+    "' autofocus onfocus=alert(1) x='",
+    '</style><style>*{display:none}</style>',
+    '</title></head><body>',
+    '<!--',
+    ']]>',
+    '&lt;b&gt;',
+    '\u202eevil\u2066',
+    '`${alert(1)}`',
+    '$&$1$`',
+  )
+  const hostile = fc.array(fc.oneof(payload, fc.string({ unit: 'binary', maxLength: 20 })), { maxLength: 5 })
+  fc.assert(
+    fc.property(fc.constantFrom(...everyPage), hostile, ({ page, language }, parts) => {
+      const html = renderer.render(poison(page, parts.join('')), language)
+      assert.equal(skeleton(html), skeleton(renderer.render(poison(page, ''), language)))
+      assert.doesNotMatch(html, /[\p{Cs}\p{Bidi_Control}\u200b\u00ad]/u)
+    }),
+    { numRuns: 3000 },
+  )
+})
+
+test('hostile branding is escaped as well', () => {
+  const hostile = createRenderer({ ...branding, name: '<b>A</b>"\u202e' })
+  assert.doesNotMatch(hostile.render(consent, 'en'), /<b>|\u202e/)
+})
+
+test('a page links to no scheme that runs or embeds something', () => {
+  for (const uri of [
+    'javascript:alert(1)',
+    'JAVASCRIPT:alert(1)',
+    ' data:text/html,x',
+    'vbscript:x',
+    'blob:x',
+    'file:///',
+  ]) {
+    assert.throws(() => renderer.render({ ...returned, returnUri: uri }, 'en'))
+    assert.throws(() => createRenderer({ ...branding, termsUri: uri }))
+  }
+})
+
+test('client text stands in a bdi wherever it stands on the page', () => {
+  const page = poison(consent, 'QQ')
+  const body = renderer.render(page, 'en').replace(/^[^]*<body>/, '')
+  const loose = body.replaceAll(/<bdi>[^<]*<\/bdi>/g, '').replaceAll(/="[^"]*"/g, '')
+  assert.doesNotMatch(loose, /QQ/)
+})
+
+/** Puts the text into every string of a page model, wherever the model has one. */
+function poison<T>(value: T, text: string): T {
+  if (Array.isArray(value)) return value.map((item) => poison(item, text)) as T
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([key, item]) => {
+    if (typeof item !== 'string') return [key, poison(item, text)]
+    if (key === 'kind' || key === 'problem') return [key, item]
+    return [key, key === 'returnUri' ? `https://h.test/?${text}` : `x${text}`]
+  })
+  return Object.fromEntries(entries) as T
+}
+
+/** The tags of a document with their attributes' names, without any value or text. */
+function skeleton(html: string): string {
+  const body = html.replace(/<style>[^]*?<\/style>/, '<style></style>')
+  return [...body.matchAll(/<[^>]*>/g)].map(([tag]) => tag.replaceAll(/="[^"]*"/g, '')).join('')
+}

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { test } from 'node:test'
+import { createRenderer } from '../../src/web/render.ts'
+import { branding, cursor, languages, sample, samples } from './samples.ts'
+
+const renderer = createRenderer(branding)
+const everyPage = [...samples].flatMap(([name, page]) => languages.map((language) => ({ name, page, language })))
+
+const consent = sample('consent', 'consent')
+const signIn = sample('sign-in', 'sign-in')
+
+/** The document without its head, whose stylesheet would drown what a failed assertion shows. */
+function bodyOf(html: string): string {
+  return html.slice(html.indexOf('<body>'))
+}
+
+/** The words of the body alone, as they read. */
+function words(html: string): string {
+  return bodyOf(html)
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+}
+
+test('every page in every language has one h1, a title, its language and a viewport', () => {
+  for (const { name, page, language } of everyPage) {
+    const html = renderer.render(page, language)
+    assert.ok(html.startsWith('<!doctype html>'), name)
+    assert.equal(html.match(/<h1>/g)?.length, 1, name)
+    assert.match(html, /<title>[^<]+ · Acme Cloud<\/title>/, name)
+    assert.match(html, new RegExp(`<html lang="${language}">`), name)
+    assert.match(html, /<meta name="viewport" content="width=device-width, initial-scale=1" \/>/, name)
+  }
+})
+
+test('no page has a script, a style attribute, an event handler or a remote asset', () => {
+  for (const { name, page, language } of everyPage) {
+    const html = renderer.render(page, language)
+    assert.doesNotMatch(html, /<script|<img|<link|<iframe|<object|<base|\sstyle=|\son\w+=|javascript:/i, name)
+    assert.equal(html.match(/<style/g)?.length, 1, name)
+    const urls = [...html.matchAll(/(?:href|src|action)="([^"]*)"/g)].map(([, url]) => url ?? '')
+    const given = [branding.termsUri, branding.privacyUri, page.kind === 'return' ? page.returnUri : undefined]
+    for (const url of urls)
+      assert.ok(url.startsWith('/') || given.includes(url.replaceAll('&amp;', '&')), `${name}: ${url}`)
+  }
+})
+
+test('CSP Level 3 §2.3.1: styleSource is the hash of exactly what stands in the style element', () => {
+  const css = /<style>([^]*?)<\/style>/.exec(renderer.render({ kind: 'signed-out' }, 'en'))?.[1]
+  assert.ok(css !== undefined && css.length > 1000)
+  assert.equal(renderer.styleSource, `'sha256-${createHash('sha256').update(css).digest('base64')}'`)
+})
+
+test('UI-10: the consent page names the app, its age, its place, the scopes and the account', () => {
+  const text = words(renderer.render(consent, 'en'))
+  for (const part of [
+    'Cursor wants to use your account',
+    'Unverified · registered 3 minutes ago',
+    'Read your projects',
+    'Start builds in your name',
+    'Builds API',
+    'https://builds.acme.test/mcp',
+    '127.0.0.1:43110',
+    'this computer',
+    'never paste it anywhere or give it to anyone',
+    'ada@acme.test',
+    'The operator of Acme Cloud can take this back at any time.',
+  ]) {
+    assert.ok(text.includes(part), `${part} in: ${text}`)
+  }
+  assert.match(renderer.render(consent, 'en'), /<code><bdi>logs:read<\/bdi><\/code>/)
+})
+
+test('a verified client is not warned about', () => {
+  const text = words(renderer.render(sample('consent verified', 'consent'), 'en'))
+  assert.doesNotMatch(text, /Unverified|Anyone can register/)
+  assert.match(text, /Verified by Acme Cloud/)
+})
+
+test('only a program on this computer brings the warning about pasting addresses', () => {
+  const remote = { ...consent, client: { ...cursor, destination: { kind: 'host', host: 'a.example' } } } as const
+  assert.doesNotMatch(words(renderer.render(remote, 'en')), /paste/)
+})
+
+test('a client without a name, or with an empty one, is called that', () => {
+  for (const name of [undefined, '', '  \u3000 ']) {
+    const page = { ...consent, client: { ...cursor, name } }
+    assert.match(words(renderer.render(page, 'en')), /An app without a name wants to use your account/)
+    assert.match(words(renderer.render(page, 'de')), /Eine App ohne Namen möchte Ihr Konto verwenden/)
+  }
+})
+
+test('a request without a scope says so', () => {
+  const text = words(renderer.render({ ...consent, scopes: [] }, 'en'))
+  assert.match(text, /It asks for no specific permissions\. Acme Cloud decides what it can do\./)
+  assert.doesNotMatch(text, /It will be able to/)
+})
+
+test('a client’s age reads as people say it', () => {
+  const ages: readonly (readonly [seconds: number, en: string, de: string])[] = [
+    [-5, 'less than a minute ago', 'vor weniger als einer Minute'],
+    [59, 'less than a minute ago', 'vor weniger als einer Minute'],
+    [60, '1 minute ago', 'vor 1 Minute'],
+    [3599, '59 minutes ago', 'vor 59 Minuten'],
+    [3600, '1 hour ago', 'vor 1 Stunde'],
+    [47 * 3600, '47 hours ago', 'vor 47 Stunden'],
+    [48 * 3600, '2 days ago', 'vor 2 Tagen'],
+    [60 * 86_400, '2 months ago', 'vor 2 Monaten'],
+    [800 * 86_400, '2 years ago', 'vor 2 Jahren'],
+  ]
+  for (const [ageSeconds, en, de] of ages) {
+    const page = { ...consent, client: { ...cursor, ageSeconds } }
+    assert.match(words(renderer.render(page, 'en')), new RegExp(`registered ${en}`))
+    assert.match(words(renderer.render(page, 'de')), new RegExp(`registriert ${de}`))
+  }
+})
+
+test('a very long name is cut before it pushes the warning away', () => {
+  const html = renderer.render(sample('consent endless', 'consent'), 'en')
+  assert.match(html, /<bdi>W{100}…<\/bdi> wants/)
+})
+
+test('a problem of one field stands beside it and is tied to it', () => {
+  const html = renderer.render(sample('sign-in password-missing', 'sign-in'), 'en')
+  const [, email = ''] = /<input\s+id="email"([^>]*)>/.exec(html) ?? []
+  const [, password = ''] = /<input\s+id="password"([^>]*)>/.exec(html) ?? []
+  assert.doesNotMatch(email, /aria-/)
+  assert.match(password, /autofocus aria-invalid="true" aria-describedby="problem"/)
+  assert.match(html, /<p class="error" role="alert" id="problem">/)
+  assert.match(html, /<title>Error: Sign in/)
+})
+
+test('after wrong credentials both fields are marked and only the email comes back', () => {
+  const html = renderer.render(sample('sign-in wrong-credentials', 'sign-in'), 'en')
+  assert.equal(html.match(/aria-invalid="true" aria-describedby="problem"/g)?.length, 2)
+  assert.match(html, /value="ada@acme\.test"/)
+  assert.doesNotMatch(html, /<input\s+id="password"[^>]*(?:value|maxlength)=/)
+})
+
+test('a throttled sign-in says when to try again and blames no field', () => {
+  for (const [retryAfterSeconds, en, de] of [
+    [0, 'in 1 second', 'in 1 Sekunde'],
+    [29.2, 'in 30 seconds', 'in 30 Sekunden'],
+    [91, 'in 2 minutes', 'in 2 Minuten'],
+    [7200, 'in 2 hours', 'in 2 Stunden'],
+  ] as const) {
+    const page = { ...signIn, problem: { kind: 'throttled', retryAfterSeconds } } as const
+    assert.ok(words(renderer.render(page, 'en')).includes(`Try again ${en}.`))
+    assert.ok(words(renderer.render(page, 'de')).includes(`Versuchen Sie es ${de} noch einmal.`))
+    assert.doesNotMatch(bodyOf(renderer.render(page, 'en')), /aria-invalid/)
+  }
+})
+
+test('the return page shows the error’s code and keeps the link exactly', () => {
+  const page = sample('return invalid_scope', 'return')
+  const html = renderer.render(page, 'en')
+  assert.match(html, /<code>invalid_scope<\/code>/)
+  assert.ok(html.includes(`href="${page.returnUri.replaceAll('&', '&amp;')}"`))
+  assert.match(words(html), /Go back to app\.example\.com/)
+})
+
+test('without configured links there is no footer', () => {
+  const bare = createRenderer({ ...branding, termsUri: undefined, privacyUri: undefined })
+  assert.doesNotMatch(bare.render(consent, 'en'), /<footer/)
+})
+
+test('no English sentence is left on a German page', () => {
+  for (const [name, page] of samples) {
+    const translated = page.kind === 'consent' ? { ...page, scopes: [] } : page
+    const german = words(renderer.render(translated, 'de'))
+    assert.doesNotMatch(german, /\b(?:the|your|this|you|asks?|registered|sign)\b/i, name)
+  }
+})

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import type {
+  Branding,
+  ClientView,
+  ErrorProblem,
+  Language,
+  Page,
+  ReturnProblem,
+  SignInProblem,
+} from '../../src/ports/pages.ts'
+
+export const branding: Branding = {
+  name: 'Acme Cloud',
+  accent: '#3b5bdb',
+  termsUri: 'https://acme.test/terms',
+  privacyUri: 'https://acme.test/privacy',
+}
+
+export const languages: readonly Language[] = ['en', 'de']
+
+const hidden = { authorization: 'az_4f9c', csrf: 'cs_81d2' }
+
+export const cursor: ClientView = {
+  name: 'Cursor',
+  verified: false,
+  ageSeconds: 180,
+  destination: { kind: 'this-computer', host: '127.0.0.1:43110' },
+}
+
+const verified: ClientView = {
+  name: 'Build Board',
+  verified: true,
+  ageSeconds: 8_000_000,
+  destination: { kind: 'host', host: 'board.example.com' },
+}
+
+const app: ClientView = {
+  name: undefined,
+  verified: false,
+  ageSeconds: 20,
+  destination: { kind: 'app', scheme: 'com.example.notes' },
+}
+
+const endless: ClientView = {
+  name: 'W'.repeat(5000),
+  verified: false,
+  ageSeconds: 1e9,
+  destination: { kind: 'host', host: `${'long-label.'.repeat(22)}example:8443` },
+}
+
+const signIn = { kind: 'sign-in', action: '/sign-in', hidden, client: cursor, email: '', problem: undefined } as const
+
+const consent = {
+  kind: 'consent',
+  action: '/consent',
+  hidden,
+  client: cursor,
+  scopes: [
+    { name: 'projects:read', sentence: 'Read your projects' },
+    { name: 'builds:start', sentence: 'Start builds in your name' },
+    { name: 'logs:read', sentence: undefined },
+  ],
+  resources: [{ name: 'Builds API', identifier: 'https://builds.acme.test/mcp' }],
+  account: { email: 'ada@acme.test', name: undefined },
+  switchUri: '/switch?authorization=az_4f9c',
+} as const
+
+const returned = {
+  kind: 'return',
+  problem: 'invalid_scope',
+  client: { ...cursor, destination: { kind: 'host', host: 'app.example.com' } },
+  returnUri: 'https://app.example.com/callback?error=invalid_scope&state=x',
+} as const
+
+const signInProblems: readonly SignInProblem[] = [
+  { kind: 'wrong-credentials' },
+  { kind: 'email-missing' },
+  { kind: 'password-missing' },
+  { kind: 'password-too-long' },
+  { kind: 'throttled', retryAfterSeconds: 30 },
+  { kind: 'busy', retryAfterSeconds: 5 },
+]
+
+const returnProblems: readonly ReturnProblem[] = [
+  'invalid_request',
+  'invalid_scope',
+  'invalid_target',
+  'unsupported_response_type',
+  'request_not_supported',
+  'request_uri_not_supported',
+  'unauthorized_client',
+  'login_required',
+  'consent_required',
+]
+
+const errorProblems: readonly ErrorProblem[] = [
+  'client-unknown',
+  'redirect-unknown',
+  'request-malformed',
+  'expired',
+  'other-browser',
+  'already-completed',
+  'user-changed',
+  'forged',
+  'too-many-requests',
+  'not-found',
+  'unavailable',
+  'server-error',
+]
+
+/** One of every page and every case that looks different, by a name for test titles and screenshots. */
+export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
+  ['sign-in', signIn],
+  ['sign-in for an app', { ...signIn, client: app }],
+  ['sign-in for an endless name', { ...signIn, client: endless, email: `${'ada'.repeat(100)}@acme.test` }],
+  ...signInProblems.map((problem): [string, Page] => [
+    `sign-in ${problem.kind}`,
+    { ...signIn, problem, email: problem.kind === 'email-missing' ? '' : 'ada@acme.test' },
+  ]),
+  ['consent', consent],
+  ['consent verified', { ...consent, client: verified, account: { email: 'ada@acme.test', name: 'Ada Lovelace' } }],
+  ['consent bare', { ...consent, client: app, scopes: [], resources: [] }],
+  [
+    'consent endless',
+    {
+      ...consent,
+      client: endless,
+      scopes: [
+        { name: 's'.repeat(400), sentence: undefined },
+        { name: 'long', sentence: 'Donaudampfschifffahrtsgesellschaft'.repeat(6) },
+      ],
+      resources: [
+        { name: undefined, identifier: `https://api.example/${'path/'.repeat(40)}` },
+        { name: 'N'.repeat(300), identifier: 'https://second.example' },
+      ],
+      account: { email: `${'ada'.repeat(60)}@acme.test`, name: 'Ada '.repeat(60) },
+    },
+  ],
+  ...returnProblems.map((problem): [string, Page] => [`return ${problem}`, { ...returned, problem }]),
+  ['return to this computer', { ...returned, client: cursor, returnUri: 'http://127.0.0.1:43110/?error=x' }],
+  ['return to an app', { ...returned, client: app, returnUri: 'com.example.notes:/cb?error=x' }],
+  ['return endless', { ...returned, client: endless }],
+  ...errorProblems.map((problem): [string, Page] => [`error ${problem}`, { kind: 'error', problem }]),
+  ['sign-out', { kind: 'sign-out', action: '/sign-out', csrf: 'cs_81d2', account: { email: 'ada@acme.test' } }],
+  ['sign-out of nobody', { kind: 'sign-out', action: '/sign-out', csrf: 'cs_81d2', account: undefined }],
+  ['signed-out', { kind: 'signed-out' }],
+])
+
+/** One sample, as the kind that it must be. */
+export function sample<Kind extends Page['kind']>(name: string, kind: Kind): Extract<Page, { kind: Kind }> {
+  const page = samples.get(name)
+  assert.equal(page?.kind, kind)
+  return page as Extract<Page, { kind: Kind }>
+}

@@ -1,0 +1,247 @@
+import { randomFillSync } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import type { FastifyInstance } from 'fastify'
+import pino, { type Logger } from 'pino'
+import { sweep } from './admin/sweep.ts'
+import type { Config } from './config.ts'
+import { createApp } from './http/app.ts'
+import { openBudgets } from './http/limits.ts'
+import { listen, type Listening } from './http/listen.ts'
+import { openBurstSigner } from './keys/burst-signer.ts'
+import { inspectKey } from './keys/inspect-keys.ts'
+import { readRootSecret, rootSecretPath } from './keys/root-secret.ts'
+import { createSigningKey, unlockSigningKey } from './keys/signing-key.ts'
+import { openPasswords } from './passwords/argon2.ts'
+import type { Context, Settings } from './ports/context.ts'
+import type { SecretInspection, StoreInspection } from './ports/inspection.ts'
+import type { Store, StoreDriver, Swept } from './ports/store.ts'
+import type { EpochMs } from './protocol/brand.ts'
+import type { Random } from './protocol/ids.ts'
+import { openSecrets, type Secrets } from './protocol/secrets.ts'
+import { openCatalogue } from './store/catalogue.ts'
+import { inspectDatabase } from './store/sqlite/inspect.ts'
+import { openSqliteStore } from './store/sqlite/store.ts'
+import { openTurns } from './store/turns.ts'
+
+/** Where time and chance come from, and the log goes to; tests put their own here. */
+export interface World {
+  readonly clock: () => EpochMs
+  readonly random: Random
+  readonly logger: Logger
+}
+
+/** What commands beside the server need: the use-cases' context and an end. */
+export interface Workshop {
+  readonly context: Context
+  readonly close: () => Promise<void>
+}
+
+/** A server, not listening yet. */
+export interface Server extends Workshop {
+  readonly app: FastifyInstance
+  /** Starts the background work and listens. Answers the address. */
+  readonly start: () => Promise<string>
+  /** Refuses what is new, finishes what is under way, then closes the store. */
+  readonly close: () => Promise<void>
+}
+
+const SWEEP_INTERVAL_MS = 10_000
+/** Lines are written together, and at least four times a second. */
+const LOG_BUFFER_BYTES = 4096
+const LOG_FLUSH_MS = 250
+/** How long a commit waits for another process: a request cannot, a command can. */
+const PATIENCE_MS = { server: 200, command: 10_000 } as const
+
+export const VERSION = (
+  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+).version
+
+/** The real world. */
+export function openWorld(config: Config): World {
+  return {
+    clock: () => Date.now() as EpochMs,
+    random: openRandom(),
+    logger: pino(
+      { level: config.logLevel, base: null },
+      pino.destination({ fd: 1, sync: false, minLength: LOG_BUFFER_BYTES }),
+    ),
+  }
+}
+
+/** Opens the store for a command that runs and ends, beside a server or without one. */
+export async function openWorkshop(config: Config, world: World = openWorld(config)): Promise<Workshop> {
+  const driver = openSqliteStore({ path: config.database.path, patienceMs: PATIENCE_MS.command, checkpoints: 'inline' })
+  return { context: await openContext(config, world, driver, () => true), close: driver.close }
+}
+
+/** Opens the store and makes the server over it. */
+export async function openServer(config: Config, world: World = openWorld(config)): Promise<Server> {
+  const driver = openSqliteStore({ path: config.database.path, patienceMs: PATIENCE_MS.server, checkpoints: 'worker' })
+  let isAccepting = true
+  const context = await openContext(config, world, driver, () => isAccepting)
+  const { logger } = world
+  const app = await createApp({
+    context,
+    branding: config.branding,
+    trustedProxies: config.trustedProxies,
+    log(line, cause) {
+      if (cause !== undefined) logger.error({ ...line, err: cause })
+      else logger.info(line)
+    },
+  })
+  let stopSweeping: () => void = () => undefined
+  let listening: Listening | undefined
+  return {
+    app,
+    context,
+    async start() {
+      stopSweeping = startSweeping(context, logger)
+      const flush = setInterval(() => logger.flush(), LOG_FLUSH_MS)
+      app.addHook('onClose', async () => clearInterval(flush))
+      listening = await listen(app, config)
+      return listening.address
+    },
+    async close() {
+      isAccepting = false
+      stopSweeping()
+      await (listening ?? app).close()
+      await driver.close()
+      logger.info({ event: 'server.stopped' })
+      logger.flush()
+    },
+  }
+}
+
+/** Closes the store again when nothing can be made of it. */
+async function openContext(
+  config: Config,
+  world: World,
+  driver: StoreDriver,
+  isAccepting: () => boolean,
+): Promise<Context> {
+  try {
+    return await makeContext(config, world, driver, isAccepting)
+  } catch (cause) {
+    await driver.close()
+    throw cause
+  }
+}
+
+async function makeContext(
+  config: Config,
+  world: World,
+  driver: StoreDriver,
+  isAccepting: () => boolean,
+): Promise<Context> {
+  const { clock, random, logger } = world
+  const store = openTurns(driver)
+  const secrets = openSecrets(config.secret ?? readRootSecret(rootSecretPath(config.database.path)))
+  await refuseOtherSecret(store, secrets, config)
+  const signer = openBurstSigner(await openKeys(store, secrets, world))
+  return {
+    issuer: config.issuer,
+    version: VERSION,
+    clock,
+    random,
+    secrets,
+    store,
+    apis: openCatalogue(store, clock),
+    tokens: signer,
+    passwords: openPasswords(random),
+    budgets: openBudgets({
+      registration: config.rates.registration,
+      authorization: config.rates.authorization,
+      'client-authentication': config.rates.clientAuthentication,
+    }),
+    settings: settingsOf(config),
+    record: (event) => logger.warn(event),
+    isAccepting,
+  }
+}
+
+/** decisions.md D5: under another root secret every credential would look forged, so the server does not start. */
+async function refuseOtherSecret(store: Store, secrets: Secrets, config: Config): Promise<void> {
+  const check = secrets.digest('store-check', [])
+  if ((await store.settle({ name: 'secret-check', value: check })) === check) return
+  throw new Error(
+    `This database was made under another root secret than the one in ${secretLocation(config)}. Put the right one there.`,
+  )
+}
+
+function secretLocation({ secret, database }: Config): string {
+  return secret === undefined ? rootSecretPath(database.path) : 'GRANTOR_SECRET'
+}
+
+/** Looks at everything that is kept, for the doctor, and changes nothing. */
+export function inspectStore(config: Config): StoreInspection {
+  const { database, keys } = inspectDatabase(config.database.path)
+  const { secrets, inspection } = inspectSecret(config, database.kind === 'opened' ? database.secretCheck : undefined)
+  return {
+    location: config.database.path,
+    secretLocation: secretLocation(config),
+    database,
+    secret: inspection,
+    keys: secrets === undefined ? [] : keys.map((key) => inspectKey(key, secrets.encryptionKey)),
+  }
+}
+
+function inspectSecret(config: Config, check: string | undefined): { secrets?: Secrets; inspection: SecretInspection } {
+  const path = rootSecretPath(config.database.path)
+  // Reading would make one.
+  if (config.secret === undefined && !existsSync(path)) {
+    return { inspection: { kind: check === undefined ? 'unused' : 'missing' } }
+  }
+  try {
+    const secrets = openSecrets(config.secret ?? readRootSecret(path))
+    if (check === undefined) return { secrets, inspection: { kind: 'unused' } }
+    return { secrets, inspection: { kind: secrets.digest('store-check', []) === check ? 'matches' : 'differs' } }
+  } catch (cause) {
+    return { inspection: { kind: 'unusable', reason: (cause as Error).message } }
+  }
+}
+
+async function openKeys(store: Store, secrets: Secrets, { clock, random }: World) {
+  const known = await store.listKeys()
+  const records =
+    known.length > 0 ? known : [await store.addFirstKey(createSigningKey(clock(), random, secrets.encryptionKey))]
+  return records.map((record) => unlockSigningKey(record, secrets.encryptionKey))
+}
+
+function settingsOf(config: Config): Settings {
+  return {
+    lifetimes: config.lifetimes,
+    redirectSchemes: new Set(config.redirectSchemes),
+    isLoopbackIssuer: config.isLoopbackIssuer,
+    redirectErrors: config.redirectErrors,
+  }
+}
+
+function startSweeping(context: Context, logger: Logger): () => void {
+  let grantsAfter: Swept['grantsAfter'] = ''
+  const timer = setInterval(() => {
+    sweep(context, grantsAfter).then(
+      (swept) => {
+        grantsAfter = swept.grantsAfter
+        logger.debug({ event: 'store.swept', ...swept })
+      },
+      (cause: unknown) => logger.error({ event: 'store.sweep-failed', err: cause }),
+    )
+  }, SWEEP_INTERVAL_MS)
+  return () => clearInterval(timer)
+}
+
+/** Random bytes from a pool, because asking the system costs more per call than per byte. Each byte is used once. */
+function openRandom(): Random {
+  const pool = Buffer.allocUnsafe(8192)
+  let next = pool.length
+  return (bytes) => {
+    if (next + bytes > pool.length) {
+      randomFillSync(pool)
+      next = 0
+    }
+    const taken = Buffer.from(pool.subarray(next, next + bytes))
+    pool.fill(0, next, next + bytes)
+    next += bytes
+    return taken
+  }
+}

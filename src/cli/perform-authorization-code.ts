@@ -1,0 +1,87 @@
+import { InvalidArgumentError, type Command } from 'commander'
+import type { JWTPayload } from 'jose'
+import { readConfig } from '../config.ts'
+import { readPassword } from './ask-password.ts'
+import { playCodeFlow, type CodeFlowResult } from './code-flow.ts'
+import { facts } from './columns.ts'
+import type { Paint, Terminal } from './terminal.ts'
+import { withJson } from './verb.ts'
+
+interface Options {
+  readonly issuer?: string
+  readonly scope?: string
+  readonly resource?: string
+  readonly email?: string
+  readonly password?: string
+  readonly timeout: number
+  readonly json?: true
+}
+
+/** `grantor perform authorization-code` */
+export function addPerformAuthorizationCode(parent: Command, terminal: Terminal): void {
+  withJson(parent.command('authorization-code'))
+    .description('Register a client, have a person allow it, get tokens, check and refresh them, and print them.')
+    .option('--issuer <url>', 'the server to play against; the configured one when not given', parseIssuer)
+    .option('--scope <scope>', 'what to ask for')
+    .option('--resource <uri>', 'the API that the tokens are for')
+    .option('--email <address>', 'sign in and allow as this user, without a browser')
+    .option('--password <password>', 'the password of that user; - reads it from standard input')
+    .option('--timeout <seconds>', 'how long to wait for the person', parseSeconds, 300)
+    .action(async (options: Options) => {
+      const { email, scope, resource, json } = options
+      // With --json standard output is one document, so what happens meanwhile goes to standard error.
+      const say = (line: string): void => void (json ? terminal.stderr : terminal.stdout).write(`${line}\n`)
+      const result = await playCodeFlow({
+        issuer: options.issuer ?? readConfig().issuer,
+        scope,
+        resource,
+        credentials:
+          email === undefined ? undefined : { email, password: await readPassword(terminal, options.password) },
+        limitMs: options.timeout * 1000,
+        onStep: (step) => say(`${terminal.paint('green', '✓')} ${step}`),
+        onAddress: (address) => say(`\nOpen this in a browser:\n\n${address}\n`),
+      })
+      if (json) terminal.printJson(documentOf(result))
+      else terminal.print(linesOf(result, terminal.paint))
+    })
+}
+
+function documentOf({ clientId, tokens, claims, refreshed, refreshedClaims }: CodeFlowResult): unknown {
+  return { client_id: clientId, tokens, claims, refreshed, refreshed_claims: refreshedClaims }
+}
+
+function linesOf({ clientId, refreshed, refreshedClaims }: CodeFlowResult, paint: Paint): readonly string[] {
+  return [
+    '',
+    ...facts(claimPairs(refreshedClaims), paint),
+    '',
+    ...facts(
+      Object.entries(refreshed).map(([name, value]) => [name, String(value)]),
+      paint,
+    ),
+    '',
+    `The client stays registered. To remove it: grantor client delete ${clientId}`,
+  ]
+}
+
+/** RFC 7519 §4.1: times are seconds; people read dates. */
+function claimPairs(claims: JWTPayload): readonly (readonly [string, string])[] {
+  return Object.entries(claims).map(([name, value]) => [
+    name,
+    ['iat', 'exp'].includes(name)
+      ? `${String(value)} (${new Date(Number(value) * 1000).toISOString()})`
+      : String(value),
+  ])
+}
+
+function parseIssuer(text: string): string {
+  const issuer = text.replace(/\/$/, '')
+  if (URL.canParse(issuer) && /^https?:/.test(issuer)) return issuer
+  throw new InvalidArgumentError('It is an http or https URL.')
+}
+
+function parseSeconds(text: string): number {
+  const seconds = Number(text)
+  if (/^\d+$/.test(text) && seconds >= 1 && seconds <= 3600) return seconds
+  throw new InvalidArgumentError('It is a whole number of seconds from 1 to 3600.')
+}

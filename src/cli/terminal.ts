@@ -1,0 +1,39 @@
+import { styleText } from 'node:util'
+
+/** The streams that a command reads and writes; tests put their own here. */
+export interface Streams {
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
+  readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean }
+  readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean }
+}
+
+export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan'
+/** Colours a text, or leaves it alone. */
+export type Paint = (style: Style, text: string) => string
+
+/** Where a command's answer goes. */
+export interface Terminal extends Streams {
+  /** A person looks at standard output. */
+  readonly isTerminal: boolean
+  readonly paint: Paint
+  /** How the person calls this command line. */
+  readonly command: string
+  readonly print: (lines: readonly string[]) => void
+  /** The one JSON document of `--json`. */
+  readonly printJson: (document: unknown) => void
+}
+
+/** Colours only on a terminal, and never with NO_COLOR (https://no-color.org). */
+export function openTerminal(streams: Streams, environment: Readonly<Record<string, string | undefined>>): Terminal {
+  const isTerminal = streams.stdout.isTTY === true
+  const isColoured = isTerminal && (environment['NO_COLOR'] ?? '') === '' && environment['TERM'] !== 'dumb'
+  return {
+    ...streams,
+    isTerminal,
+    // `npm start` in a clone: there is no `grantor` on the path.
+    command: environment['npm_lifecycle_event'] === undefined ? 'grantor' : 'npm run -s grantor --',
+    paint: (style, text) => (isColoured ? styleText(style, text, { validateStream: false }) : text),
+    print: (lines) => void streams.stdout.write(lines.map((line) => `${line}\n`).join('')),
+    printJson: (document) => void streams.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`),
+  }
+}

@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs'
+import { InvalidArgumentError, type Command } from 'commander'
+import { LIST_LIMIT } from '../admin/page.ts'
+import { openWorkshop, openWorld } from '../build.ts'
+import { readConfig } from '../config.ts'
+import type { Context } from '../ports/context.ts'
+import { UsageError } from './failure.ts'
+
+/** Runs a task over the store, beside a server or without one. */
+export async function inWorkshop<T>(task: (context: Context) => Promise<T>): Promise<T> {
+  const config = readConfig()
+  tellOfNewDatabase(config.database.path)
+  // Standard output is the command's answer, so nothing is logged there.
+  const workshop = await openWorkshop(config, openWorld({ ...config, logLevel: 'silent' }))
+  try {
+    return await task(workshop.context)
+  } finally {
+    await workshop.close()
+  }
+}
+
+/** A mistyped address makes an empty database; whoever did not mean to must see it. */
+function tellOfNewDatabase(path: string): void {
+  if (existsSync(path)) return
+  process.stderr.write(
+    `grantor: There was no database at ${path}; a new one was made. A server with other settings does not know it.\n`,
+  )
+}
+
+/** Adds what every verb has. */
+export function withJson(command: Command): Command {
+  return command.option('--json', 'print one JSON document')
+}
+
+export interface PageOptions {
+  readonly limit: number
+  readonly before?: string
+}
+
+/** Adds how to ask for a slice of a list. */
+export function withPage(command: Command): Command {
+  return command
+    .option('--limit <rows>', `at most this many, up to ${LIST_LIMIT.most}`, parseLimit, LIST_LIMIT.usual)
+    .option('--before <id>', 'go on after this one, the last of the list before')
+}
+
+/** What says that a list goes on. */
+export function nextPage(next: string | undefined): readonly string[] {
+  return next === undefined ? [] : ['', `There are more: --before ${next}`]
+}
+
+/** What a verb is about may stand alone or behind its option: `user disable <email>`, `user disable --email <email>`. */
+export function subjectOf(name: string, argument: string | undefined, option: string | undefined): string {
+  const subject = argument ?? option
+  if (subject === undefined) throw new UsageError(`Say which: give the ${name}, alone or behind --${name}.`)
+  if (argument !== undefined && option !== undefined && argument !== option) {
+    throw new UsageError(`Two of them were given, "${argument}" and "${option}". Give one ${name}.`)
+  }
+  return subject
+}
+
+function parseLimit(text: string): number {
+  const limit = Number(text)
+  if (!/^\d+$/.test(text) || limit < 1 || limit > LIST_LIMIT.most) {
+    throw new InvalidArgumentError(`It is a whole number from 1 to ${LIST_LIMIT.most}.`)
+  }
+  return limit
+}

@@ -1,0 +1,188 @@
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { parseEnv } from 'node:util'
+import type * as z from 'zod'
+import type { Lifetimes } from './ports/context.ts'
+import type { Branding } from './ports/pages.ts'
+import { isLoopbackHost } from './protocol/loopback.ts'
+import { isBrowserScheme } from './protocol/redirect-uri.ts'
+import { SETTINGS, type Settings } from './settings.ts'
+
+/** Everything the operator can choose, parsed once. */
+export interface Config {
+  readonly port: number
+  /** What to listen on. `localhost` is both 127.0.0.1 and ::1. */
+  readonly host: string
+  readonly issuer: string
+  readonly isLoopbackIssuer: boolean
+  readonly database: { readonly kind: 'sqlite'; readonly path: string }
+  /** undefined: kept in a file beside the database. */
+  readonly secret: string | undefined
+  readonly trustedProxies: readonly string[]
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
+  readonly rates: {
+    readonly registration: number
+    readonly authorization: number
+    readonly clientAuthentication: number
+  }
+  readonly lifetimes: Lifetimes
+  readonly redirectSchemes: readonly string[]
+  readonly redirectErrors: boolean
+  readonly branding: Branding
+}
+
+/** Every mistake in the configuration at once. */
+export class ConfigError extends Error {
+  readonly mistakes: readonly string[]
+
+  constructor(mistakes: readonly string[]) {
+    super(
+      `The configuration has ${mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`}:\n${mistakes.map((one) => `  ${one}`).join('\n')}`,
+    )
+    this.name = 'ConfigError'
+    this.mistakes = mistakes
+  }
+}
+
+/**
+ * Reads the environment and the optional file. Unset and empty mean the default.
+ *
+ * @throws ConfigError with all mistakes
+ */
+export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
+  const values = { ...readFile(environment['GRANTOR_CONFIG']), ...withoutEmpty(environment) }
+  const parsed = SETTINGS.safeParse(values)
+  const mistakes = parsed.success
+    ? []
+    : parsed.error.issues.map((issue) => `${issue.path.join('.')} ${describeIssue(issue)}`)
+  const unknown = Object.keys(values).filter((name) => name.startsWith('GRANTOR_') && !(name in SETTINGS.shape))
+  mistakes.push(...unknown.map((name) => `${name} is not a setting. See "grantor serve --help".`))
+  const settings = parsed.success ? parsed.data : SETTINGS.parse(withoutFaulty(values, parsed.error))
+  const issuer = settings.GRANTOR_ISSUER ?? `http://localhost:${settings.PORT}`
+  mistakes.push(...issuerMistakes(issuer))
+  const isLoopbackIssuer = URL.canParse(issuer) && isLoopbackHost(new URL(issuer).hostname)
+  const host = settings.GRANTOR_HOST ?? (isLoopbackIssuer ? 'localhost' : '::')
+  mistakes.push(...listenMistakes(settings, issuer, host), ...schemeMistakes(settings.GRANTOR_REDIRECT_SCHEMES))
+  const database = readDatabase(settings.DATABASE_URL)
+  if (database === undefined) mistakes.push('DATABASE_URL must be sqlite:<path>')
+  if (mistakes.length > 0 || database === undefined) throw new ConfigError(mistakes)
+  return Object.freeze(configOf(settings, { issuer, isLoopbackIssuer, host, database }))
+}
+
+function readFile(path: string | undefined): Readonly<Record<string, string | undefined>> {
+  if (path === undefined || path === '') return {}
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw new ConfigError([`GRANTOR_CONFIG names ${path}, which cannot be read: ${(cause as Error).message}`])
+  }
+  const odd = text.split('\n').findIndex((line) => !/^\s*(#.*|(export\s+)?[A-Z_][A-Z0-9_]*\s*=.*)?$/.test(line))
+  if (odd !== -1) throw new ConfigError([`GRANTOR_CONFIG names ${path}, whose line ${odd + 1} is not NAME=value`])
+  return withoutEmpty(parseEnv(text))
+}
+
+function withoutEmpty(values: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== ''))
+}
+
+/** What is left is judged all the same, so that one answer names every mistake. */
+function withoutFaulty(values: Readonly<Record<string, string | undefined>>, { issues }: z.ZodError): object {
+  const faulty = new Set(issues.map((issue) => issue.path[0]))
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !faulty.has(name)))
+}
+
+function describeIssue(issue: z.core.$ZodIssue): string {
+  const { message } = issue
+  return message.startsWith('must')
+    ? message
+    : `is not acceptable: ${message.charAt(0).toLowerCase()}${message.slice(1)}`
+}
+
+/** decisions.md D9: an https issuer unless it is a loopback address. RFC 8414 §2: no query, no fragment. */
+function issuerMistakes(issuer: string): readonly string[] {
+  if (!URL.canParse(issuer)) return ['GRANTOR_ISSUER must be an absolute URL']
+  const url = new URL(issuer)
+  const mistakes: string[] = []
+  const isLoopback = isLoopbackHost(url.hostname)
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback)) {
+    mistakes.push(
+      'GRANTOR_ISSUER must use https, because secrets travel to it; http is for localhost, 127.0.0.1 and [::1]',
+    )
+  }
+  if (url.search !== '' || url.hash !== '' || issuer.includes('?') || issuer.includes('#')) {
+    mistakes.push('GRANTOR_ISSUER must have no query and no fragment')
+  }
+  if (url.username !== '' || url.password !== '') mistakes.push('GRANTOR_ISSUER must name no user')
+  if (issuer.endsWith('/')) mistakes.push('GRANTOR_ISSUER must not end in a slash')
+  else if (url.href !== issuer && url.href !== `${issuer}/`)
+    mistakes.push(`GRANTOR_ISSUER must be written as ${url.href.replace(/\/$/, '')}`)
+  return mistakes
+}
+
+function listenMistakes(settings: Settings, issuer: string, host: string): readonly string[] {
+  const mistakes = settings.GRANTOR_TRUST_PROXY.filter((network) => !isNetwork(network)).map(
+    (network) => `GRANTOR_TRUST_PROXY has ${network}, which is not a network such as 10.0.0.0/8`,
+  )
+  if (issuer.startsWith('https:') && !isLoopbackHost(host) && settings.GRANTOR_TRUST_PROXY.length === 0) {
+    mistakes.push(
+      'GRANTOR_TRUST_PROXY must name the network of the proxy that ends TLS, or GRANTOR_HOST must be 127.0.0.1: Grantor itself speaks plain HTTP',
+    )
+  }
+  return mistakes
+}
+
+/** RFC 3986 §3.1; and none that a browser would execute, which the rules of redirect URIs would refuse anyway. */
+function schemeMistakes(schemes: readonly string[]): readonly string[] {
+  return schemes
+    .filter((scheme) => !/^[a-z][a-z0-9+.-]*$/i.test(scheme) || isBrowserScheme(scheme))
+    .map((scheme) => `GRANTOR_REDIRECT_SCHEMES has ${scheme}, which is not a scheme of an app`)
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/')
+  const family = isIP(address)
+  if (family === 0 || rest.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
+}
+
+function readDatabase(url: string): Config['database'] | undefined {
+  const path = /^sqlite:(?:\/\/)?(.+)$/.exec(url)?.[1]
+  return path === undefined || path.startsWith(':') ? undefined : { kind: 'sqlite', path }
+}
+
+function configOf(
+  settings: Settings,
+  derived: Pick<Config, 'issuer' | 'isLoopbackIssuer' | 'host' | 'database'>,
+): Config {
+  return {
+    ...derived,
+    port: settings.PORT,
+    secret: settings.GRANTOR_SECRET,
+    trustedProxies: settings.GRANTOR_TRUST_PROXY,
+    logLevel: settings.LOG_LEVEL ?? (process.stdout.isTTY ? 'warn' : 'info'),
+    rates: {
+      registration: settings.GRANTOR_REGISTRATION_RATE,
+      authorization: settings.GRANTOR_AUTHORIZATION_RATE,
+      clientAuthentication: settings.GRANTOR_CLIENT_FAILURE_RATE,
+    },
+    lifetimes: {
+      code: settings.GRANTOR_CODE_LIFETIME,
+      accessToken: settings.GRANTOR_ACCESS_TOKEN_LIFETIME,
+      refreshIdle: settings.GRANTOR_REFRESH_IDLE_LIFETIME,
+      refreshAbsolute: settings.GRANTOR_REFRESH_ABSOLUTE_LIFETIME,
+      refreshRetry: settings.GRANTOR_REFRESH_RETRY,
+      session: settings.GRANTOR_SESSION_LIFETIME,
+      authorization: settings.GRANTOR_AUTHORIZATION_LIFETIME,
+      unusedClient: settings.GRANTOR_UNUSED_CLIENT_LIFETIME,
+    },
+    redirectSchemes: settings.GRANTOR_REDIRECT_SCHEMES.map((scheme) => scheme.toLowerCase()),
+    redirectErrors: settings.GRANTOR_REDIRECT_ERRORS,
+    branding: {
+      name: settings.GRANTOR_NAME,
+      accent: settings.GRANTOR_ACCENT,
+      termsUri: settings.GRANTOR_TERMS_URI,
+      privacyUri: settings.GRANTOR_PRIVACY_URI,
+    },
+  }
+}

@@ -1,0 +1,84 @@
+import * as z from 'zod'
+
+const DAY = 86_400
+
+const whole = (min: number, max: number) => z.coerce.number().int().min(min).max(max)
+const seconds = (max: number) => whole(1, max)
+const list = z.string().transform((text) => text.split(/[\s,]+/).filter((one) => one !== ''))
+const link = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional()
+
+/** The one schema: it validates, and `--help` and docs/configuration.md are made from it. Texts are the defaults as written. */
+export const SETTINGS = z.object({
+  PORT: whole(1, 65_535).default(3000).describe('Port to listen on.'),
+  GRANTOR_HOST: z
+    .string()
+    .optional()
+    .describe('Address to listen on. Default: 127.0.0.1 and ::1 for a loopback issuer, all addresses otherwise.'),
+  GRANTOR_ISSUER: z
+    .string()
+    .optional()
+    .describe(
+      'Address that clients know the server by, exactly as it is put into tokens and metadata. https, unless it is a loopback address. Default: http://localhost:<PORT>.',
+    ),
+  DATABASE_URL: z.string().default('sqlite:./data/grantor.db').describe('Where everything is kept: sqlite:<path>.'),
+  GRANTOR_SECRET: z
+    .string()
+    .min(32, 'must have at least 32 characters')
+    .optional()
+    .describe(
+      'Root of the keys that hash credentials and encrypt signing keys. At least 32 characters. Default: made at first start and kept in a file beside the database that only its owner can read.',
+    ),
+  GRANTOR_TRUST_PROXY: list
+    .default([])
+    .describe(
+      'Networks of the reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are believed, in CIDR notation, separated by commas.',
+    ),
+  LOG_LEVEL: z
+    .enum(['debug', 'info', 'warn', 'error', 'silent'])
+    .optional()
+    .describe('Least important events to log. Default: info, and warn when standard output is a terminal.'),
+  GRANTOR_REGISTRATION_RATE: whole(1, 1e9).default(60).describe('Registrations per minute and network.'),
+  GRANTOR_AUTHORIZATION_RATE: whole(1, 1e9).default(600).describe('Authorization requests per minute and network.'),
+  GRANTOR_CLIENT_FAILURE_RATE: whole(1, 1e9)
+    .default(60)
+    .describe('Failed client authentications per minute and network before they are answered with 429.'),
+  GRANTOR_CODE_LIFETIME: seconds(600).default(60).describe('Seconds that an authorization code may be redeemed.'),
+  GRANTOR_ACCESS_TOKEN_LIFETIME: seconds(DAY).default(900).describe('Seconds that an access token is valid.'),
+  GRANTOR_REFRESH_IDLE_LIFETIME: seconds(3650 * DAY)
+    .default(30 * DAY)
+    .describe('Seconds after which an unused refresh token dies.'),
+  GRANTOR_REFRESH_ABSOLUTE_LIFETIME: seconds(3650 * DAY)
+    .default(90 * DAY)
+    .describe('Seconds after which a grant ends, however often it was refreshed.'),
+  GRANTOR_REFRESH_RETRY: whole(0, 300)
+    .default(30)
+    .describe('Seconds in which a refresh whose answer was lost may be repeated.'),
+  GRANTOR_SESSION_LIFETIME: seconds(365 * DAY)
+    .default(DAY / 2)
+    .describe('Seconds that a person stays signed in.'),
+  GRANTOR_AUTHORIZATION_LIFETIME: seconds(DAY)
+    .default(600)
+    .describe('Seconds that a person may take to sign in and decide.'),
+  GRANTOR_UNUSED_CLIENT_LIFETIME: seconds(365 * DAY)
+    .default(DAY)
+    .describe('Seconds after which a client that never got a token is removed.'),
+  GRANTOR_REDIRECT_SCHEMES: list
+    .default(['cursor', 'vscode', 'vscode-insiders', 'windsurf', 'zed', 'claude'])
+    .describe('Private-use redirect schemes without a dot that are allowed, separated by commas.'),
+  GRANTOR_REDIRECT_ERRORS: z
+    .stringbool()
+    .default(false)
+    .describe(
+      'Whether a refused authorization request of an unverified client goes back by redirect instead of a page with a link.',
+    ),
+  GRANTOR_NAME: z.string().min(1).max(60).default('Grantor').describe('Name on the pages.'),
+  GRANTOR_ACCENT: z
+    .string()
+    .regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour as #rrggbb')
+    .default('#2456c9')
+    .describe('Colour of buttons and links on the pages, as #rrggbb.'),
+  GRANTOR_TERMS_URI: link.describe('Link to the terms of service on the pages.'),
+  GRANTOR_PRIVACY_URI: link.describe('Link to the privacy policy on the pages.'),
+  GRANTOR_CONFIG: z.string().optional().describe('File with settings as NAME=value lines. The environment wins.'),
+})
+export type Settings = z.infer<typeof SETTINGS>

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { runSlice } from '../../bench/generator.ts'
+import type { Slice } from '../../bench/slice.ts'
+
+test('every request is answered, and each connection has one under way', async (t) => {
+  let underWay = 0
+  let most = 0
+  const slice = await sliceOn(t, (request, response) => {
+    underWay += 1
+    most = Math.max(most, underWay)
+    request.resume().on('end', () => {
+      underWay -= 1
+      response.end(JSON.stringify({ token: String(Math.random()) }))
+    })
+  })
+  const result = await runSlice(slice)
+  assert.ok(result.answered > 0 && result.total >= result.answered)
+  assert.ok(most <= slice.connections)
+  assert.ok(result.p50Ms <= result.p99Ms)
+})
+
+test('another status, another body, the same answer twice or a closed connection end the slice', async (t) => {
+  const faults: readonly (readonly [RegExp, RequestListener])[] = [
+    [
+      /must answer 200/,
+      (_request, response) => {
+        response.statusCode = 500
+        response.end('{"token":"a"}')
+      },
+    ],
+    [/must answer with "token"/, (_request, response) => void response.end('{}')],
+    [/same answer twice/, (_request, response) => void response.end('{"token":"a"}')],
+    [/closed a connection/, (request) => void request.socket.destroy()],
+  ]
+  for (const [message, listener] of faults) {
+    const slice = await sliceOn(
+      t,
+      (request, response) => void request.resume().on('end', () => listener(request, response)),
+    )
+    await assert.rejects(runSlice(slice), message)
+  }
+})
+
+async function sliceOn(t: TestContext, listener: RequestListener): Promise<Slice> {
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  return {
+    port: (server.address() as AddressInfo).port,
+    path: '/',
+    contentType: 'text/plain',
+    connections: 4,
+    seconds: 0.1,
+    bodies: { kind: 'same', body: 'a=b' },
+    status: 200,
+    contains: '"token"',
+    isFresh: true,
+  }
+}

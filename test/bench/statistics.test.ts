@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { quantile, summarize } from '../../bench/statistics.ts'
+
+test('quartiles lie between two values by proportion', () => {
+  assert.equal(quantile([4, 1, 3, 2], 0.25), 1.75)
+  assert.equal(quantile([4, 1, 3, 2], 0.5), 2.5)
+  assert.equal(quantile([5, 1, 3, 2, 4], 0.75), 4)
+  assert.equal(quantile([7], 0.99), 7)
+})
+
+test('values are ordered as numbers, not as text', () => {
+  assert.equal(quantile([100, 9, 20], 0.5), 20)
+})
+
+test('no values have no quantile', () => {
+  assert.throws(() => quantile([], 0.5))
+})
+
+test('the best of rounds is the fastest, and one slow round does not move the median', () => {
+  const rounds = [100, 101, 102, 103, 10]
+  assert.deepEqual(summarize(rounds), { best: 103, median: 101, spread: 2 / 101, rounds })
+})
+
+test('rounds that are alike have no spread', () => {
+  assert.deepEqual(summarize([50, 50, 50]), { best: 50, median: 50, spread: 0, rounds: [50, 50, 50] })
+})

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { openPlace, run, runJson, serve } from './process.ts'
+
+interface Client {
+  readonly client_id: string
+  readonly client_secret?: string
+}
+
+async function register(issuer: string, metadata: object): Promise<Client> {
+  const response = await fetch(`${issuer}/v2/oauth/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ grant_types: ['client_credentials'], ...metadata }),
+  })
+  return (await response.json()) as Client
+}
+
+test('client list, show and delete work beside a running server, and show no secret', async (t) => {
+  const place = await openPlace(t)
+  await serve(t, place)
+  const first = await register(place.issuer, { client_name: 'First' })
+  const evil = await register(place.issuer, { client_name: 'Evil \u202e[2J' })
+  const listed = await run(place, ['client', 'list'])
+  assert.match(listed.stdout, /First/)
+  assert.doesNotMatch(listed.stdout, /\u202e/, 'What a stranger registered must not turn the line around.')
+  const { clients, next } = await runJson<{ clients: readonly Client[]; next: string }>(place, [
+    'client',
+    'list',
+    '--limit',
+    '1',
+  ])
+  assert.deepEqual([clients.map((one) => one.client_id), next], [[evil.client_id], evil.client_id])
+  const shown = await run(place, ['client', 'show', first.client_id, '--json'])
+  assert.equal((JSON.parse(shown.stdout) as Client).client_id, first.client_id)
+  assert.doesNotMatch(shown.stdout, /client_secret"|hash/i)
+  assert.match((await run(place, ['client', 'show', '--id', first.client_id])).stdout, /client_name +First/)
+  assert.deepEqual(await runJson(place, ['client', 'delete', first.client_id]), {
+    client_id: first.client_id,
+    deleted: true,
+  })
+  const again = await run(place, ['client', 'delete', first.client_id])
+  assert.deepEqual([again.code, /There is no client/.test(again.stderr)], [1, true])
+  const unknown = await run(place, ['client', 'show', 'nonsense'])
+  assert.deepEqual([unknown.code, /not a client id/.test(unknown.stderr)], [1, true])
+})
+
+test('decisions.md D6: a running server knows a declared API within about a second', async (t) => {
+  const place = await openPlace(t)
+  await serve(t, place)
+  const client = await register(place.issuer, {})
+  const words = ['api', 'create', '--resource', 'https://api.acme.test', '--name', 'Acme']
+  const scopes = ['--scope', 'read=Read your projects', '--machine-scope', 'sync=Keep a copy up to date']
+  const created = await runJson(place, [...words, ...scopes])
+  const sentence = { read: 'Read your projects', sync: 'Keep a copy up to date' }
+  assert.deepEqual(
+    { ...(created as object), created_at: '' },
+    {
+      resource: 'https://api.acme.test',
+      name: 'Acme',
+      scopes: [
+        { name: 'read', sentence: sentence.read, granted_to: 'users' },
+        { name: 'sync', sentence: sentence.sync, granted_to: 'users-and-machines' },
+      ],
+      created_at: '',
+    },
+  )
+  const ask = async (scope: string): Promise<number> => {
+    const form = { grant_type: 'client_credentials', resource: 'https://api.acme.test', scope }
+    const credentials = { client_id: client.client_id, client_secret: client.client_secret ?? '' }
+    const body = new URLSearchParams({ ...form, ...credentials })
+    return (await fetch(`${place.issuer}/v2/oauth/token`, { method: 'POST', body })).status
+  }
+  const deadline = performance.now() + 2000
+  while ((await ask('read')) !== 400) assert.ok(performance.now() < deadline, 'It is still unknown after 2 s.')
+  assert.equal(await ask('sync'), 200)
+  assert.match((await run(place, ['api', 'list'])).stdout, /sync +with consent, or by itself/)
+  assert.match(
+    (await run(place, ['api', 'delete', 'https://api.acme.test/'])).stdout,
+    /^Deleted https:\/\/api\.acme\.test\./,
+  )
+  assert.deepEqual(await runJson(place, ['api', 'list']), { apis: [], next: null })
+})
+
+const API = ['create', '--resource', 'https://api.acme.test']
+const REFUSED: readonly (readonly [why: string, code: number, words: readonly string[], says: RegExp])[] = [
+  ['no resource', 2, ['create'], /--resource/],
+  ['a relative resource', 1, ['create', '--resource', '/api'], /absolute URI/],
+  ['a resource with a fragment', 1, ['create', '--resource', 'https://a.test/#x'], /without a fragment/],
+  ['a declared resource, but for the slash', 1, ['create', '--resource', 'https://taken.test/'], /declared already/],
+  ['a scope without a sentence', 2, [...API, '--scope', 'read'], /a name, "=", and the sentence/],
+  ['a scope with a space', 1, [...API, '--scope', 'read all=Read'], /not the name of a scope/],
+  ['a scope named twice', 1, [...API, '--scope', 'a=A', '--machine-scope', 'a=B'], /named twice/],
+  ['a sentence with control characters', 1, [...API, '--scope', 'a=A\u0007'], /control characters/],
+  ['an unknown resource', 1, ['delete', 'https://other.test'], /There is no API/],
+]
+
+test('what is wrong with an API is said in one message', async (t) => {
+  const place = await openPlace(t)
+  await run(place, ['api', 'create', '--resource', 'https://taken.test'])
+  await Promise.all(
+    REFUSED.map(([why, code, words, says]) =>
+      t.test(why, async () => {
+        const finished = await run(place, ['api', ...words])
+        assert.equal(finished.code, code, finished.stderr)
+        assert.match(finished.stderr, says)
+        assert.equal(finished.stdout, '')
+      }),
+    ),
+  )
+})
+
+test('many commands at once beside a busy server all succeed', async (t) => {
+  const place = await openPlace(t)
+  const server = await serve(t, place, { environment: { GRANTOR_REGISTRATION_RATE: '100000' } })
+  const enough = new AbortController()
+  const busy = (async () => {
+    while (!enough.signal.aborted) await Promise.all([1, 2, 3, 4].map(() => register(place.issuer, {})))
+  })()
+  const names = Array.from({ length: 8 }, (_, index) => `https://api-${index}.acme.test`)
+  const created = await Promise.all(names.map((resource) => run(place, ['api', 'create', '--resource', resource])))
+  enough.abort()
+  await busy
+  assert.deepEqual(
+    created.map(({ code, stderr }) => [code, stderr]),
+    names.map(() => [0, '']),
+  )
+  server.child.kill('SIGTERM')
+  await once(server.child, 'exit')
+})

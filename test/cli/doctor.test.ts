@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict'
+import { chmodSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { diagnose } from '../../src/admin/doctor.ts'
+import type { Examination, Finding } from '../../src/admin/finding.ts'
+import type { EpochMs } from '../../src/protocol/brand.ts'
+import { openPlace, run, serve, type Place } from './process.ts'
+
+interface Report {
+  readonly healthy: boolean
+  readonly findings: readonly Finding[]
+}
+
+async function examine(
+  place: Place,
+  environment: Record<string, string> = {},
+): Promise<Report & { code: number | null }> {
+  const { code, stdout } = await run(place, ['doctor', '--json'], { environment })
+  return { code, ...(JSON.parse(stdout) as Report) }
+}
+
+function summary({ findings }: Report): readonly string[] {
+  return findings.filter(({ verdict }) => verdict !== 'ok').map(({ check, verdict }) => `${check} ${verdict}`)
+}
+
+test('beside a healthy server everything is ok and the exit code is 0', async (t) => {
+  const place = await openPlace(t)
+  await serve(t, place)
+  const report = await examine(place)
+  assert.deepEqual([report.code, report.healthy, summary(report)], [0, true, []])
+  const words = await run(place, ['doctor'])
+  assert.equal(words.code, 0)
+  assert.match(words.stdout, /^ok {7}configuration {2}Every setting is acceptable\.$/m)
+  assert.match(words.stdout, /^ok {7}issuer /m)
+})
+
+test('another database than that of the server is found out', async (t) => {
+  const place = await openPlace(t)
+  await serve(t, place)
+  const environment = { DATABASE_URL: `sqlite:${join(place.folder, 'other', 'grantor.db')}` }
+  await run(place, ['migrate'], { environment })
+  const report = await examine(place, environment)
+  assert.deepEqual([report.code, summary(report)], [1, ['issuer failed']])
+  assert.match(report.findings.find(({ verdict }) => verdict === 'failed')?.message ?? '', /keys that are not in this/)
+})
+
+test('every mistake in the configuration is a line', async (t) => {
+  const place = await openPlace(t)
+  const report = await examine(place, { PORT: 'x', GRANTOR_ACCENT: 'blue', GRANTOR_TYPO: '1' })
+  assert.deepEqual([report.code, summary(report)], [1, Array(3).fill('configuration failed')])
+})
+
+test('without a server and a database it says how to start, and makes nothing', async (t) => {
+  const place = await openPlace(t)
+  const report = await examine(place)
+  assert.deepEqual([report.code, summary(report)], [1, ['database warning', 'issuer failed']])
+  assert.match(report.findings.at(-2)?.remedy ?? '', /grantor serve/)
+  assert.throws(() => new DatabaseSync(join(place.folder, 'grantor.db'), { readOnly: true }))
+})
+
+/** What is done to an installation, and the lines besides the issuer's that say so. */
+const BROKEN: readonly (readonly [
+  why: string,
+  harm: (folder: string) => Record<string, string>,
+  says: readonly string[],
+])[] = [
+  ['the root secret is another', () => ({ GRANTOR_SECRET: 'x'.repeat(40) }), ['secret failed']],
+  [
+    'the root secret is gone',
+    (folder) => {
+      rmSync(join(folder, 'grantor.secret'))
+      return {}
+    },
+    ['secret failed'],
+  ],
+  [
+    'others may read the root secret',
+    (folder) => {
+      chmodSync(join(folder, 'grantor.secret'), 0o644)
+      return {}
+    },
+    ['secret failed'],
+  ],
+  [
+    'others may read the database',
+    (folder) => {
+      chmodSync(join(folder, 'grantor.db'), 0o640)
+      return {}
+    },
+    ['database failed'],
+  ],
+  [
+    'a signing key was changed',
+    (folder) => change(folder, `update signing_keys set encrypted_private_key = 'AAAA'`),
+    ['keys failed'],
+  ],
+  [
+    'a published key was changed',
+    (folder) => change(folder, `update signing_keys set public_jwk = json_set(public_jwk, '$.x', 'AAAA')`),
+    ['keys failed'],
+  ],
+  ['there is no signing key', (folder) => change(folder, 'delete from signing_keys'), ['keys warning']],
+  [
+    'a row is from the future',
+    (folder) => change(folder, 'update signing_keys set created_at = created_at + 3600000'),
+    ['clock failed'],
+  ],
+  [
+    'a newer release migrated it',
+    (folder) => change(folder, `insert into migrations values (9999, 'later', 0)`),
+    ['schema failed'],
+  ],
+]
+
+function change(folder: string, sql: string): Record<string, string> {
+  const database = new DatabaseSync(join(folder, 'grantor.db'))
+  database.exec(sql)
+  database.close()
+  return {}
+}
+
+test('what is broken in the store is a line that says how to mend it', async (t) => {
+  await Promise.all(
+    BROKEN.map(([why, harm, says]) =>
+      t.test(why, async (part) => {
+        const place = await openPlace(part)
+        await run(place, ['migrate'])
+        const report = await examine(place, harm(place.folder))
+        assert.deepEqual(
+          summary(report).filter((line) => line !== 'issuer failed'),
+          says,
+        )
+        assert.ok(report.findings.every(({ verdict, remedy }) => verdict === 'ok' || remedy !== undefined))
+      }),
+    ),
+  )
+})
+
+test('something else at the address of the issuer is not taken for Grantor', async (t) => {
+  const place = await openPlace(t)
+  const other = createServer((_request, response) => response.end('hello')).listen(place.port, '127.0.0.1')
+  t.after(() => other.close())
+  const report = await examine(place, { GRANTOR_ISSUER: `http://127.0.0.1:${place.port}` })
+  assert.match(report.findings.find(({ check }) => check === 'issuer')?.message ?? '', /not as Grantor does/)
+})
+
+const SOUND: Examination = {
+  choices: {
+    issuer: 'https://auth.acme.test',
+    isLoopbackIssuer: false,
+    host: '::',
+    port: 3000,
+    trustedProxies: ['10.0.0.0/8'],
+  },
+  store: {
+    location: 'grantor.db',
+    secretLocation: 'GRANTOR_SECRET',
+    database: {
+      kind: 'opened',
+      damage: [],
+      appliedMigrations: [1],
+      missingMigrations: [],
+      unknownMigrations: [],
+      freeBytes: 1e12,
+      newestRowAt: undefined,
+      apis: 1,
+      secretCheck: 'check',
+    },
+    secret: { kind: 'matches' },
+    keys: [{ id: 'key' as never, state: 'sound' }],
+  },
+  probe: {
+    kind: 'answered',
+    address: 'https://auth.acme.test/.well-known/oauth-authorization-server',
+    issuer: 'https://auth.acme.test',
+    keyIds: ['key'],
+    time: undefined,
+  },
+  now: 1_800_000_000_000 as EpochMs,
+}
+
+function judge(difference: Partial<Examination>): readonly string[] {
+  const findings = diagnose({ ...SOUND, ...difference })
+  return findings
+    .filter(({ verdict }) => verdict !== 'ok')
+    .map(({ check, message, remedy }) => `${check}: ${message} ${remedy}`)
+}
+
+test('an examination without a fault has no complaint', () => {
+  assert.deepEqual(judge({}), [])
+})
+
+test('decisions.md D6: without an API an issuer that is not loopback is told how to declare one', () => {
+  const database = { ...SOUND.store.database, apis: 0 } as Examination['store']['database']
+  const [complaint = '', ...more] = judge({ store: { ...SOUND.store, database } })
+  assert.match(complaint, /^apis: .*grantor api create --resource/)
+  assert.deepEqual(more, [])
+})
+
+test('choices about the network that do not fit are warned about', () => {
+  const { choices } = SOUND
+  const loopback = { ...choices, issuer: 'http://localhost:3000', isLoopbackIssuer: true, trustedProxies: [] }
+  const probe = { ...SOUND.probe, issuer: 'http://localhost:3000' } as Examination['probe']
+  assert.match(judge({ choices: { ...choices, trustedProxies: ['0.0.0.0/0'] } })[0] ?? '', /anybody can claim/)
+  assert.match(judge({ choices: { ...choices, trustedProxies: [] } })[0] ?? '', /shares one budget/)
+  assert.match(judge({ probe, choices: { ...loopback, host: '0.0.0.0' } })[0] ?? '', /without TLS/)
+  assert.match(judge({ probe, choices: { ...loopback, host: 'localhost', port: 3001 } })[0] ?? '', /another port/)
+})
+
+test('RFC 8414 §3.3: the issuer that answers is the configured one byte for byte', () => {
+  const probe = { ...SOUND.probe, issuer: 'https://AUTH.acme.test' } as Examination['probe']
+  assert.match(judge({ probe })[0] ?? '', /calls itself https:\/\/AUTH\.acme\.test/)
+})
+
+test('a clock that differs there, damage and a full disk are found', () => {
+  const probe = { ...SOUND.probe, time: SOUND.now + 60_000 } as Examination['probe']
+  assert.match(judge({ probe })[0] ?? '', /^clock: .*60 s ahead/)
+  const database = {
+    ...SOUND.store.database,
+    damage: ['row 1 missing'],
+    freeBytes: 5,
+  } as Examination['store']['database']
+  assert.deepEqual(
+    judge({ store: { ...SOUND.store, database } }).map((line) => line.split(':', 1)[0]),
+    ['database', 'disk'],
+  )
+})

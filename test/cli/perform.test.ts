@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { test } from 'node:test'
+import { MAIN, openPlace, run, runJson, serve } from './process.ts'
+
+const PERFORM = ['perform', 'authorization-code']
+const EMAIL = ['--email', 'ada@acme.test']
+const ADA = [...EMAIL, '--password', 'correct horse']
+
+interface Performance {
+  readonly client_id: string
+  readonly tokens: { readonly access_token: string; readonly refresh_token: string }
+  readonly refreshed: { readonly refresh_token: string }
+  readonly claims: Readonly<Record<string, unknown>>
+}
+
+test('a whole flow is played, checked and printed', async (t) => {
+  const place = await openPlace(t)
+  await run(place, ['user', 'create', ...ADA])
+  await serve(t, place)
+  const aim = ['--scope', 'read write', '--resource', 'https://api.acme.test']
+  const result = await runJson<Performance>(place, [...PERFORM, ...ADA, ...aim])
+  assert.equal(result.claims['iss'], place.issuer)
+  assert.equal(result.claims['aud'], 'https://api.acme.test')
+  assert.equal(result.claims['scope'], 'read write')
+  assert.equal(result.claims['client_id'], result.client_id)
+  assert.notEqual(result.refreshed.refresh_token, result.tokens.refresh_token)
+  const { stdout, code } = await run(place, [...PERFORM, ...EMAIL, '--password', '-', '--issuer', place.issuer], {
+    input: 'correct horse\n',
+  })
+  assert.equal(code, 0)
+  assert.match(stdout, /✓ Refreshed once[^]*iss +http[^]*refresh_token +grt_/)
+})
+
+test('without credentials it prints the address to open, and says when nobody answers', async (t) => {
+  const place = await openPlace(t)
+  await serve(t, place)
+  const finished = await run(place, [...PERFORM, '--timeout', '1'])
+  assert.match(
+    finished.stdout,
+    new RegExp(`Open this in a browser:\n\n${place.issuer}/v2/oauth/authorize\\?response_type=code&`),
+  )
+  assert.deepEqual(
+    [finished.code, finished.stderr],
+    [1, 'grantor: Nobody answered within 1 s. Try again, or give --timeout.\n'],
+  )
+})
+
+test('RFC 9700 §4.4: an answer with another state is not taken', async (t) => {
+  const place = await openPlace(t)
+  await serve(t, place)
+  const child = spawn(process.execPath, [MAIN, ...PERFORM], { cwd: place.folder, env: place.environment })
+  let [stdout, stderr] = ['', '']
+  child.stderr.on('data', (chunk: Buffer) => void (stderr += chunk.toString()))
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString()
+    const address = /^http.*$/m.exec(stdout)?.[0]
+    if (address === undefined) return
+    child.stdout.removeAllListeners('data')
+    const redirectUri = new URL(address).searchParams.get('redirect_uri') ?? ''
+    void fetch(`${redirectUri}?code=x&state=other`)
+  })
+  const [code] = (await once(child, 'close')) as [number]
+  assert.deepEqual([code, stderr], [1, 'grantor: The answer carries another state than was sent.\n'])
+})
+
+test('a wrong password, no server, and another server are each said in one line', async (t) => {
+  const place = await openPlace(t)
+  const gone = await run(place, [...PERFORM, ...ADA])
+  assert.deepEqual([gone.code, /^grantor: Discovery failed: .*Is the server running\?\n$/.test(gone.stderr)], [1, true])
+  await serve(t, place)
+  const wrong = await run(place, [...PERFORM, ...ADA])
+  assert.deepEqual([wrong.code, /did not let ada@acme\.test in/.test(wrong.stderr)], [1, true])
+  const other = createServer((_request, response) => response.end('{"issuer":"https://evil.test"}')).listen(
+    0,
+    '127.0.0.1',
+  )
+  t.after(() => other.close())
+  await once(other, 'listening')
+  const { port } = other.address() as { port: number }
+  const evil = await run(place, [...PERFORM, '--issuer', `http://127.0.0.1:${port}`])
+  assert.deepEqual([evil.code, /calls itself https:\/\/evil\.test/.test(evil.stderr)], [1, true])
+  const usage = await run(place, [...PERFORM, '--issuer', 'nonsense'])
+  assert.equal(usage.code, 2)
+})

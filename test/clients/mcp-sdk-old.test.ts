@@ -1,0 +1,25 @@
+import { auth } from 'mcp-sdk-old/client/auth.js'
+import { Client } from 'mcp-sdk-old/client/index.js'
+import { StreamableHTTPClientTransport } from 'mcp-sdk-old/client/streamableHttp.js'
+import type { Transport } from 'mcp-sdk-old/shared/transport.js'
+import { codeOf, textOf, walkMcpLibrary } from './mcp-walk.ts'
+
+walkMcpLibrary({
+  name: '@modelcontextprotocol/sdk 1.17',
+  auth: (provider, serverUrl, callback) =>
+    auth(provider, {
+      serverUrl,
+      ...(callback === undefined ? {} : { authorizationCode: codeOf(callback) }),
+    }),
+  async callTool(provider, serverUrl) {
+    const client = new Client({ name: 'walk', version: '1.0.0' })
+    const transport = new StreamableHTTPClientTransport(serverUrl, { authProvider: provider })
+    try {
+      // Its declaration is not written for exactOptionalPropertyTypes.
+      await client.connect(transport as Transport)
+      return textOf(await client.callTool({ name: 'count' }))
+    } finally {
+      await client.close()
+    }
+  },
+})

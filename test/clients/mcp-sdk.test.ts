@@ -1,0 +1,4 @@
+import { newestSdk } from './mcp-sdk.ts'
+import { walkMcpLibrary } from './mcp-walk.ts'
+
+walkMcpLibrary(newestSdk)

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { decodeJwt } from 'jose'
+import type { Resource } from '../../src/protocol/resource.ts'
+import { createAda } from '../flow.ts'
+import { freePort, openTestServer, type TestServer } from '../server.ts'
+import { openMemoryProvider, type MemoryProvider } from './memory-provider.ts'
+import { openPerson, type Person } from './person.ts'
+import { openResourceServer, type ResourceServer } from './resource-server.ts'
+
+/** A released MCP client library, as far as an application touches it to get in. */
+export interface McpLibrary {
+  readonly name: string
+  /** Its orchestration: discovers, registers, sends the person off; with `callback` redeems; with tokens refreshes. */
+  readonly auth: (
+    provider: MemoryProvider,
+    serverUrl: URL,
+    callback: URL | undefined,
+  ) => Promise<'AUTHORIZED' | 'REDIRECT'>
+  /** Opens an MCP session over its own transport and calls the tool. Rejects when a person is needed first. */
+  readonly callTool: (provider: MemoryProvider, serverUrl: URL) => Promise<string>
+}
+
+/** The server, its person, and an MCP server that trusts it. */
+export interface Surroundings {
+  readonly server: TestServer
+  readonly person: Person
+  readonly resourceServer: ResourceServer
+}
+
+async function openSurroundings(
+  t: TestContext,
+  path: '' | '/mcp',
+  env: Readonly<Record<string, string>>,
+): Promise<Surroundings> {
+  const server = await openTestServer(t, { listen: true, env })
+  await createAda(server)
+  const resourceServer = await openResourceServer(t, { issuer: server.origin, path, scopes: ['notes:read'] })
+  return { server, person: openPerson(server.origin), resourceServer }
+}
+
+/** Registers, sends the person through the pages, redeems. */
+export async function walkIn(
+  library: McpLibrary,
+  { person, resourceServer }: Surroundings,
+  provider: MemoryProvider,
+): Promise<void> {
+  assert.equal(await library.auth(provider, resourceServer.url, undefined), 'REDIRECT')
+  const callback = await person.allow(linkOf(provider))
+  assert.equal(callback.searchParams.get('state'), 'state-of-the-client')
+  assert.equal(await library.auth(provider, resourceServer.url, callback), 'AUTHORIZED')
+}
+
+/** The claims that hold for every MCP client library. */
+export function walkMcpLibrary(library: McpLibrary): void {
+  test(`${library.name}: from a 401 through sign-in and consent to a tool call`, async (t) => {
+    const surroundings = await openSurroundings(t, '/mcp', {})
+    const { person, resourceServer } = surroundings
+    const provider = openMemoryProvider()
+    await assert.rejects(library.callTool(provider, resourceServer.url))
+    const callback = await person.allow(linkOf(provider))
+    assert.equal(await library.auth(provider, resourceServer.url, callback), 'AUTHORIZED')
+    assert.equal(await library.callTool(provider, resourceServer.url), '7')
+    assert.equal(resourceServer.lastClaims()?.['client_id'], provider.savedClient()?.client_id)
+  })
+
+  test(`${library.name}: a token that is refused is refreshed without a person`, async (t) => {
+    const surroundings = await openSurroundings(t, '/mcp', {})
+    const { resourceServer } = surroundings
+    const provider = openMemoryProvider()
+    await walkIn(library, surroundings, provider)
+    const first = provider.savedTokens()
+    resourceServer.refuse(first?.access_token ?? '')
+    assert.equal(await library.callTool(provider, resourceServer.url), '7')
+    assert.notEqual(provider.savedTokens()?.refresh_token, first?.refresh_token)
+    assert.deepEqual(provider.thrownAway, [])
+  })
+
+  for (const method of ['client_secret_post', 'client_secret_basic'] as const) {
+    test(`${library.name}: ${method} redeems and refreshes with the secret of its registration`, async (t) => {
+      const surroundings = await openSurroundings(t, '/mcp', {})
+      const provider = openMemoryProvider({ token_endpoint_auth_method: method })
+      await walkIn(library, surroundings, provider)
+      assert.ok(provider.savedClient()?.client_secret)
+      const first = provider.savedTokens()?.refresh_token
+      assert.equal(await library.auth(provider, surroundings.resourceServer.url, undefined), 'AUTHORIZED')
+      assert.notEqual(provider.savedTokens()?.refresh_token, first)
+      assert.deepEqual(provider.thrownAway, [])
+    })
+  }
+
+  test(`${library.name}: an API that is a bare origin is itself, whether the client adds a slash or not`, async (t) => {
+    const surroundings = await openSurroundings(t, '', {})
+    const { server, resourceServer } = surroundings
+    await server.context.store.declareApi({
+      resource: resourceServer.resource as Resource,
+      name: 'Notes',
+      scopes: [{ name: 'notes:read', sentence: 'Read your notes', grantedTo: 'users' }],
+      createdAt: server.clock.now(),
+    })
+    const provider = openMemoryProvider()
+    await walkIn(library, surroundings, provider)
+    assert.equal(decodeJwt(provider.savedTokens()?.access_token ?? '').aud, resourceServer.resource)
+    assert.equal(await library.auth(provider, resourceServer.url, undefined), 'AUTHORIZED')
+    assert.equal(await library.callTool(provider, resourceServer.url), '7')
+  })
+
+  test(`RFC 8414 §3.1: ${library.name} finds an issuer with a path, walks in and refreshes`, async (t) => {
+    const port = await freePort()
+    const env = { PORT: String(port), GRANTOR_ISSUER: `http://localhost:${port}/tenants/one` }
+    const surroundings = await openSurroundings(t, '/mcp', env)
+    const provider = openMemoryProvider()
+    await walkIn(library, surroundings, provider)
+    assert.equal(decodeJwt(provider.savedTokens()?.access_token ?? '').iss, env.GRANTOR_ISSUER)
+    assert.equal(await library.auth(provider, surroundings.resourceServer.url, undefined), 'AUTHORIZED')
+    assert.deepEqual(provider.thrownAway, [])
+  })
+}
+
+function linkOf(provider: MemoryProvider): URL {
+  const link = provider.link()
+  assert.ok(link, 'The library sent nobody to the authorization endpoint.')
+  return link
+}
+
+export function codeOf(callback: URL): string {
+  const code = callback.searchParams.get('code')
+  assert.ok(code, `There is no code in ${callback.href}`)
+  return code
+}
+
+/** The text of a tool's result, which the libraries type differently. */
+export function textOf(result: object): string {
+  const { content } = result as { readonly content: readonly { readonly text: string }[] }
+  return content[0]?.text ?? ''
+}

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import * as oauth from 'oauth4webapi'
+import { createAda } from '../flow.ts'
+import { openTestServer, type TestServer } from '../server.ts'
+import { openPerson } from './person.ts'
+
+const CALLBACK = 'https://app.example/callback'
+const RESOURCE = 'https://notes.example/api'
+/** Its documented way for an issuer that is not https while developing. */
+const INSECURE = { [oauth.allowInsecureRequests]: true } as const
+
+test('RFC 9068 §4: oauth4webapi finds our access token good as a JWT, for its audience and no other', async (t) => {
+  const party = await register(t, {})
+  const { access_token: token } = await obtainTokens(party)
+  const claims = await validate(party, token, RESOURCE)
+  assert.equal(claims.client_id, party.client.client_id)
+  assert.equal(claims.scope, 'notes:read')
+  assert.match(claims.sub, /^gus_/)
+  await assert.rejects(validate(party, token, 'https://other.example'), /"aud" \(audience\)/)
+})
+
+test('oauth4webapi 3: a refresh gives another good token and another refresh token', async (t) => {
+  const party = await register(t, {})
+  const first = await obtainTokens(party)
+  const { server, client, authentication } = party
+  assert.ok(first.refresh_token)
+  const response = await oauth.refreshTokenGrantRequest(server, client, authentication, first.refresh_token, INSECURE)
+  const second = await oauth.processRefreshTokenResponse(server, client, response)
+  assert.notEqual(second.refresh_token, first.refresh_token)
+  await validate(party, second.access_token, RESOURCE)
+})
+
+test('oauth4webapi 3: a public client walks the same way without a secret', async (t) => {
+  const party = await register(t, { token_endpoint_auth_method: 'none' })
+  const { access_token: token } = await obtainTokens(party)
+  await validate(party, token, RESOURCE)
+})
+
+test('oauth4webapi 3: a machine gets a token for itself', async (t) => {
+  const party = await register(t, { grant_types: ['client_credentials'], response_types: [] })
+  const { server, client, authentication } = party
+  const parameters = new URLSearchParams({ scope: 'notes:read', resource: RESOURCE })
+  const response = await oauth.clientCredentialsGrantRequest(server, client, authentication, parameters, INSECURE)
+  const { access_token: token } = await oauth.processClientCredentialsResponse(server, client, response)
+  assert.equal((await validate(party, token, RESOURCE)).sub, client.client_id)
+})
+
+test('RFC 6749 §5.2: oauth4webapi reads invalid_grant for a code that was used before', async (t) => {
+  const party = await register(t, {})
+  const { callback, verifier } = await obtainCode(party)
+  await redeem(party, callback, verifier)
+  await assert.rejects(redeem(party, callback, verifier), { error: 'invalid_grant', status: 400 })
+})
+
+test('RFC 6749 §5.2: oauth4webapi reads our challenge for a wrong secret in the header', async (t) => {
+  const { server, client } = await register(t, { grant_types: ['client_credentials'], response_types: [] })
+  const wrong = oauth.ClientSecretBasic('wrong')
+  const response = await oauth.clientCredentialsGrantRequest(server, client, wrong, {}, INSECURE)
+  await assert.rejects(
+    oauth.processClientCredentialsResponse(server, client, response),
+    (cause) => cause instanceof oauth.WWWAuthenticateChallengeError && cause.cause[0]?.scheme === 'basic',
+  )
+})
+
+test('RFC 9207 §2.4: oauth4webapi takes the issuer of our answer, and refuses another or none', async (t) => {
+  const party = await register(t, {})
+  const { callback } = await obtainCode(party)
+  const { server, client } = party
+  callback.searchParams.set('iss', 'https://other.example')
+  assert.throws(() => oauth.validateAuthResponse(server, client, callback, 'the-state'), /"iss"/)
+  callback.searchParams.delete('iss')
+  assert.throws(() => oauth.validateAuthResponse(server, client, callback, 'the-state'), /"iss"/)
+})
+
+interface Party {
+  readonly issuer: TestServer
+  readonly server: oauth.AuthorizationServer
+  readonly client: oauth.Client
+  readonly authentication: oauth.ClientAuth
+}
+
+/** Discovery, then registration with the metadata. */
+async function register(t: TestContext, metadata: Partial<oauth.Client>): Promise<Party> {
+  const issuer = await openTestServer(t, { listen: true })
+  await createAda(issuer)
+  const url = new URL(issuer.origin)
+  const discovery = await oauth.discoveryRequest(url, { ...INSECURE, algorithm: 'oauth2' })
+  const server = await oauth.processDiscoveryResponse(url, discovery)
+  const response = await oauth.dynamicClientRegistrationRequest(
+    server,
+    {
+      redirect_uris: [CALLBACK],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'client_secret_basic',
+      ...metadata,
+    },
+    INSECURE,
+  )
+  const registered = await oauth.processDynamicClientRegistrationResponse(response)
+  const { client_secret: secret } = registered
+  const authentication = typeof secret === 'string' ? oauth.ClientSecretBasic(secret) : oauth.None()
+  return { issuer, server, client: { client_id: registered.client_id }, authentication }
+}
+
+async function obtainCode({ issuer, server, client }: Party): Promise<{ callback: URL; verifier: string }> {
+  const verifier = oauth.generateRandomCodeVerifier()
+  const link = new URL(server.authorization_endpoint ?? '')
+  link.search = new URLSearchParams({
+    response_type: 'code',
+    client_id: client.client_id,
+    redirect_uri: CALLBACK,
+    scope: 'notes:read',
+    resource: RESOURCE,
+    state: 'the-state',
+    code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  }).toString()
+  return { callback: await openPerson(issuer.origin).allow(link), verifier }
+}
+
+async function redeem(
+  { server, client, authentication }: Party,
+  callback: URL,
+  verifier: string,
+): Promise<oauth.TokenEndpointResponse> {
+  const parameters = oauth.validateAuthResponse(server, client, callback, 'the-state')
+  const response = await oauth.authorizationCodeGrantRequest(
+    server,
+    client,
+    authentication,
+    parameters,
+    CALLBACK,
+    verifier,
+    INSECURE,
+  )
+  return oauth.processAuthorizationCodeResponse(server, client, response)
+}
+
+async function obtainTokens(party: Party): Promise<oauth.TokenEndpointResponse> {
+  const { callback, verifier } = await obtainCode(party)
+  return redeem(party, callback, verifier)
+}
+
+/** What a resource server does with a request that carries the token. */
+function validate({ server }: Party, token: string, audience: string): Promise<oauth.JWTAccessTokenClaims> {
+  const request = new Request(audience, { headers: { authorization: `Bearer ${token}` } })
+  return oauth.validateJwtAccessToken(server, request, audience, INSECURE)
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import * as client from 'openid-client'
+import { createAda } from '../flow.ts'
+import { freePort, openTestServer, type TestServer } from '../server.ts'
+import { openPerson } from './person.ts'
+
+const CALLBACK = 'https://app.example/callback'
+/** Its documented ways for an issuer that is not OpenID Connect and, while developing, not https. */
+const OPTIONS: client.DiscoveryRequestOptions = { algorithm: 'oauth2', execute: [client.allowInsecureRequests] }
+
+test('openid-client 6: discovers, registers, gets a code with the issuer in it, redeems and refreshes', async (t) => {
+  const { server, config } = await register(t, { token_endpoint_auth_method: 'client_secret_post' }, undefined)
+  const verifier = client.randomPKCECodeVerifier()
+  const state = client.randomState()
+  const link = client.buildAuthorizationUrl(config, {
+    redirect_uri: CALLBACK,
+    scope: 'notes:read notes:write',
+    resource: 'https://notes.example',
+    code_challenge: await client.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+    state,
+  })
+  const callback = await openPerson(server.origin).allow(link)
+  assert.equal(callback.searchParams.get('iss'), server.origin)
+  const tokens = await client.authorizationCodeGrant(config, callback, {
+    pkceCodeVerifier: verifier,
+    expectedState: state,
+  })
+  assert.equal(tokens.scope, 'notes:read notes:write')
+  assert.equal(tokens.expiresIn(), 900)
+  assert.ok(tokens.refresh_token)
+  const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token, { scope: 'notes:read' })
+  assert.equal(refreshed.scope, 'notes:read')
+  assert.notEqual(refreshed.refresh_token, tokens.refresh_token)
+})
+
+test('RFC 9207 §2.4: openid-client 6 refuses our answer when it comes from another issuer', async (t) => {
+  const { server, config } = await register(t, {}, undefined)
+  const verifier = client.randomPKCECodeVerifier()
+  const link = client.buildAuthorizationUrl(config, {
+    redirect_uri: CALLBACK,
+    code_challenge: await client.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  })
+  const callback = await openPerson(server.origin).allow(link)
+  callback.searchParams.set('iss', 'https://other.example')
+  await assert.rejects(client.authorizationCodeGrant(config, callback, { pkceCodeVerifier: verifier }), {
+    code: 'OAUTH_INVALID_RESPONSE',
+  })
+  callback.searchParams.delete('iss')
+  await assert.rejects(client.authorizationCodeGrant(config, callback, { pkceCodeVerifier: verifier }), {
+    code: 'OAUTH_INVALID_RESPONSE',
+  })
+})
+
+test('RFC 6749 §4.1.2.1: openid-client 6 reads a denial as access_denied', async (t) => {
+  const { server, config } = await register(t, {}, undefined)
+  const verifier = client.randomPKCECodeVerifier()
+  const link = client.buildAuthorizationUrl(config, {
+    redirect_uri: CALLBACK,
+    code_challenge: await client.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  })
+  const callback = await openPerson(server.origin).deny(link)
+  await assert.rejects(client.authorizationCodeGrant(config, callback, { pkceCodeVerifier: verifier }), {
+    error: 'access_denied',
+  })
+})
+
+for (const [method, authentication] of [
+  ['client_secret_post', client.ClientSecretPost],
+  ['client_secret_basic', client.ClientSecretBasic],
+] as const) {
+  test(`openid-client 6: a machine gets a token by ${method}`, async (t) => {
+    const { config } = await register(
+      t,
+      { token_endpoint_auth_method: method, grant_types: ['client_credentials'], response_types: [] },
+      authentication(),
+    )
+    const tokens = await client.clientCredentialsGrant(config, { scope: 'notes:read' })
+    assert.equal(tokens.token_type, 'bearer')
+    assert.equal(tokens.scope, 'notes:read')
+    assert.equal(tokens.refresh_token, undefined)
+  })
+}
+
+test('RFC 8414 §3.1: openid-client 6 finds an issuer with a path', async (t) => {
+  const port = await freePort()
+  const issuer = `http://localhost:${port}/tenants/one`
+  await openTestServer(t, { listen: true, env: { PORT: String(port), GRANTOR_ISSUER: issuer } })
+  const config = await client.discovery(new URL(issuer), 'anybody', undefined, undefined, OPTIONS)
+  assert.equal(config.serverMetadata().issuer, issuer)
+  assert.equal(config.serverMetadata().token_endpoint, `${issuer}/v2/oauth/token`)
+})
+
+test('RFC 6749 §5.2: openid-client 6 reads the error of a refresh token that is not ours', async (t) => {
+  const { config } = await register(t, {}, undefined)
+  await assert.rejects(client.refreshTokenGrant(config, 'made-up'), { error: 'invalid_grant', status: 400 })
+})
+
+async function register(
+  t: TestContext,
+  metadata: Partial<client.ClientMetadata>,
+  authentication: client.ClientAuth | undefined,
+): Promise<{ server: TestServer; config: client.Configuration }> {
+  const server = await openTestServer(t, { listen: true })
+  await createAda(server)
+  const config = await client.dynamicClientRegistration(
+    new URL(server.origin),
+    {
+      redirect_uris: [CALLBACK],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      client_name: 'Notes for Ada',
+      ...metadata,
+    },
+    authentication,
+    OPTIONS,
+  )
+  return { server, config }
+}

@@ -1,0 +1,79 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import { createRemoteJWKSet, jwtVerify, type JWTPayload } from 'jose'
+
+/** An MCP server with one tool, protected by tokens of an issuer. RFC 9728, RFC 6750, RFC 9068. */
+export interface ResourceServer {
+  /** Where MCP clients connect. */
+  readonly url: URL
+  /** Its identifier as its metadata writes it. */
+  readonly resource: string
+  /** Claims of the last token that was good. */
+  readonly lastClaims: () => JWTPayload | undefined
+  /** From now on the token is answered with 401, as an expired one is. */
+  readonly refuse: (token: string) => void
+}
+
+export interface ResourceServerOptions {
+  readonly issuer: string
+  /** `''` makes the identifier a bare origin. */
+  readonly path: '' | '/mcp'
+  readonly scopes: readonly string[]
+}
+
+export async function openResourceServer(
+  test: Pick<TestContext, 'after'>,
+  { issuer, path, scopes }: ResourceServerOptions,
+): Promise<ResourceServer> {
+  const refused = new Set<string>()
+  let claims: JWTPayload | undefined
+  const server = createServer((request, response) => void answer(request, response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  test.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const resource = origin + path
+  const metadataPath = `/.well-known/oauth-protected-resource${path}`
+  const keys = createRemoteJWKSet(new URL(`${issuer}/v2/oauth/jwks`))
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.url === metadataPath) {
+      const body = { resource, authorization_servers: [issuer], scopes_supported: scopes }
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
+      return
+    }
+    if (!(await isAuthorized(request))) {
+      const challenge = `Bearer error="invalid_token", resource_metadata="${origin}${metadataPath}"`
+      response.writeHead(401, { 'www-authenticate': challenge }).end()
+      return
+    }
+    const mcp = new McpServer({ name: 'notes', version: '1.0.0' })
+    mcp.registerTool('count', { description: 'Counts the notes' }, () => ({ content: [{ type: 'text', text: '7' }] }))
+    const transport = new StreamableHTTPServerTransport()
+    await mcp.connect(transport)
+    await transport.handleRequest(request, response)
+  }
+
+  async function isAuthorized(request: IncomingMessage): Promise<boolean> {
+    const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1]
+    if (token === undefined || refused.has(token)) return false
+    try {
+      claims = (await jwtVerify(token, keys, { issuer, audience: resource, typ: 'at+jwt' })).payload
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  return {
+    url: new URL(resource),
+    resource,
+    lastClaims: () => claims,
+    refuse: (token) => void refused.add(token),
+  }
+}

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { settingsDocument } from '../src/cli/settings.ts'
+import { ConfigError, readConfig, type Config } from '../src/config.ts'
+import { SETTINGS } from '../src/settings.ts'
+import { temporaryFolder } from './server.ts'
+
+function mistakes(environment: Readonly<Record<string, string>>): readonly string[] {
+  try {
+    readConfig(environment)
+  } catch (cause) {
+    assert.ok(cause instanceof ConfigError)
+    return cause.mistakes
+  }
+  return []
+}
+
+test('nothing set: safe defaults for this machine', () => {
+  const config = readConfig({})
+  assert.deepEqual(
+    [config.port, config.host, config.issuer, config.isLoopbackIssuer],
+    [3000, 'localhost', 'http://localhost:3000', true],
+  )
+  assert.deepEqual(config.database, { kind: 'sqlite', path: './data/grantor.db' })
+  assert.deepEqual([config.secret, config.trustedProxies, config.redirectErrors], [undefined, [], false])
+  assert.ok(Object.isFrozen(config))
+})
+
+/** Of each setting: a value, what it changes, and what that is without it. STYLE 36. */
+const EFFECTS: Readonly<
+  Record<keyof typeof SETTINGS.shape, readonly [string, (config: Config) => unknown, unknown, unknown]>
+> = {
+  PORT: [
+    '4000',
+    (config) => [config.port, config.issuer],
+    [4000, 'http://localhost:4000'],
+    [3000, 'http://localhost:3000'],
+  ],
+  GRANTOR_HOST: ['0.0.0.0', (config) => config.host, '0.0.0.0', 'localhost'],
+  GRANTOR_ISSUER: [
+    'http://127.0.0.1:9000',
+    (config) => config.issuer,
+    'http://127.0.0.1:9000',
+    'http://localhost:3000',
+  ],
+  DATABASE_URL: ['sqlite:///var/g.db', (config) => config.database.path, '/var/g.db', './data/grantor.db'],
+  GRANTOR_SECRET: ['s'.repeat(32), (config) => config.secret, 's'.repeat(32), undefined],
+  GRANTOR_TRUST_PROXY: ['10.0.0.0/8, ::1', (config) => config.trustedProxies, ['10.0.0.0/8', '::1'], []],
+  LOG_LEVEL: ['error', (config) => config.logLevel, 'error', process.stdout.isTTY ? 'warn' : 'info'],
+  GRANTOR_REGISTRATION_RATE: ['7', (config) => config.rates.registration, 7, 60],
+  GRANTOR_AUTHORIZATION_RATE: ['7', (config) => config.rates.authorization, 7, 600],
+  GRANTOR_CLIENT_FAILURE_RATE: ['7', (config) => config.rates.clientAuthentication, 7, 60],
+  GRANTOR_CODE_LIFETIME: ['7', (config) => config.lifetimes.code, 7, 60],
+  GRANTOR_ACCESS_TOKEN_LIFETIME: ['7', (config) => config.lifetimes.accessToken, 7, 900],
+  GRANTOR_REFRESH_IDLE_LIFETIME: ['7', (config) => config.lifetimes.refreshIdle, 7, 2_592_000],
+  GRANTOR_REFRESH_ABSOLUTE_LIFETIME: ['7', (config) => config.lifetimes.refreshAbsolute, 7, 7_776_000],
+  GRANTOR_REFRESH_RETRY: ['0', (config) => config.lifetimes.refreshRetry, 0, 30],
+  GRANTOR_SESSION_LIFETIME: ['7', (config) => config.lifetimes.session, 7, 43_200],
+  GRANTOR_AUTHORIZATION_LIFETIME: ['7', (config) => config.lifetimes.authorization, 7, 600],
+  GRANTOR_UNUSED_CLIENT_LIFETIME: ['7', (config) => config.lifetimes.unusedClient, 7, 86_400],
+  GRANTOR_REDIRECT_SCHEMES: [
+    'Acme other',
+    (config) => config.redirectSchemes,
+    ['acme', 'other'],
+    ['cursor', 'vscode', 'vscode-insiders', 'windsurf', 'zed', 'claude'],
+  ],
+  GRANTOR_REDIRECT_ERRORS: ['true', (config) => config.redirectErrors, true, false],
+  GRANTOR_NAME: ['Acme', (config) => config.branding.name, 'Acme', 'Grantor'],
+  GRANTOR_ACCENT: ['#A0b1c2', (config) => config.branding.accent, '#A0b1c2', '#2456c9'],
+  GRANTOR_TERMS_URI: ['https://acme.test/t', (config) => config.branding.termsUri, 'https://acme.test/t', undefined],
+  GRANTOR_PRIVACY_URI: [
+    'https://acme.test/p',
+    (config) => config.branding.privacyUri,
+    'https://acme.test/p',
+    undefined,
+  ],
+  GRANTOR_CONFIG: ['', (config) => config.port, 3000, 3000], // Has tests of its own below.
+}
+
+for (const [name, [value, read, changed, usual]] of Object.entries(EFFECTS)) {
+  test(`${name} has its effect, and its default when it is unset or empty`, () => {
+    assert.deepEqual(read(readConfig({ [name]: value })), changed)
+    assert.deepEqual(read(readConfig({})), usual)
+    assert.deepEqual(read(readConfig({ [name]: '' })), usual)
+  })
+}
+
+const REFUSED: readonly (readonly [name: string, values: readonly string[]])[] = [
+  ['PORT', ['0', '65536', '80.5', 'http', '-1']],
+  ['LOG_LEVEL', ['verbose']],
+  ['GRANTOR_SECRET', ['x'.repeat(31)]],
+  ['GRANTOR_TRUST_PROXY', ['10.0.0.0/33', 'proxy.acme.test', '10.0.0.0/8/8', '::/129', 'loopback']],
+  ['GRANTOR_REGISTRATION_RATE', ['0', 'many', '1.5']],
+  ['GRANTOR_CODE_LIFETIME', ['0', '601']],
+  ['GRANTOR_ACCESS_TOKEN_LIFETIME', ['0', '86401']],
+  ['GRANTOR_REFRESH_RETRY', ['-1', '301']],
+  ['GRANTOR_REDIRECT_ERRORS', ['perhaps']],
+  ['GRANTOR_NAME', ['x'.repeat(61)]],
+  ['GRANTOR_ACCENT', ['blue', '#12345', 'red;}']],
+  ['GRANTOR_TERMS_URI', ['javascript:alert(1)', '/terms']],
+  ['DATABASE_URL', ['sqlite:', 'sqlite::memory:', 'mysql://localhost/db', './grantor.db']],
+]
+
+for (const [name, values] of REFUSED) {
+  test(`${name} is refused when it cannot be one`, () => {
+    for (const value of values) {
+      const found = mistakes({ [name]: value })
+      assert.deepEqual([found.length, found[0]?.startsWith(name)], [1, true], `${value}: ${found.join()}`)
+    }
+  })
+}
+
+test('all mistakes are reported at once, an unknown setting too', () => {
+  const found = mistakes({
+    PORT: 'x',
+    GRANTOR_SECRET: 'short',
+    GRANTOR_ACCENT: 'blue',
+    GRANTOR_ISUER: 'https://a.test',
+  })
+  assert.deepEqual(
+    found.map((mistake) => mistake.split(' ', 1)[0]),
+    ['PORT', 'GRANTOR_SECRET', 'GRANTOR_ACCENT', 'GRANTOR_ISUER'],
+  )
+})
+
+test('mistakes that depend on several settings are reported together', () => {
+  const found = mistakes({
+    GRANTOR_ISSUER: 'http://auth.acme.test/?x',
+    GRANTOR_TRUST_PROXY: 'nonsense',
+    DATABASE_URL: 'x',
+  })
+  assert.deepEqual(
+    found.map((mistake) => mistake.split(' ', 1)[0]),
+    ['GRANTOR_ISSUER', 'GRANTOR_ISSUER', 'GRANTOR_TRUST_PROXY', 'DATABASE_URL'],
+  )
+})
+
+test('a mistake in one setting hides no mistake in another', () => {
+  const found = mistakes({
+    PORT: 'abc',
+    GRANTOR_SECRET: 'short',
+    GRANTOR_ISSUER: 'http://auth.example.com',
+    GRANTOR_TRUST_PROXY: 'somewhere',
+    GRANTOR_REDIRECT_SCHEMES: 'cursor javascript no/scheme https',
+    DATABASE_URL: 'mysql://x',
+  }).join('\n')
+  for (const name of ['PORT ', 'GRANTOR_SECRET ', 'GRANTOR_ISSUER ', 'GRANTOR_TRUST_PROXY ', 'DATABASE_URL ']) {
+    assert.ok(found.includes(name), `${name}in ${found}`)
+  }
+  for (const scheme of ['javascript', 'no/scheme', 'https']) assert.ok(found.includes(`has ${scheme},`), found)
+  assert.ok(!found.includes('has cursor'))
+})
+
+test('decisions.md D9: the issuer is https, unless it is a loopback address', () => {
+  for (const issuer of ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000', 'http://localhost']) {
+    assert.equal(readConfig({ GRANTOR_ISSUER: issuer }).isLoopbackIssuer, true, issuer)
+  }
+  for (const issuer of [
+    'http://auth.acme.test',
+    'http://192.168.1.2',
+    'http://localhost.acme.test',
+    'ftp://localhost',
+  ]) {
+    assert.match(mistakes({ GRANTOR_ISSUER: issuer }).join(), /must use https/, issuer)
+  }
+})
+
+test('RFC 8414 §2: the issuer has no query, fragment or user, and one spelling', () => {
+  const proxy = { GRANTOR_TRUST_PROXY: '10.0.0.0/8' }
+  for (const issuer of ['https://a.test', 'https://a.test:8443', 'https://a.test/auth']) {
+    assert.deepEqual(mistakes({ ...proxy, GRANTOR_ISSUER: issuer }), [], issuer)
+  }
+  const wrong = [
+    'a.test',
+    'https://a.test/',
+    'https://a.test?',
+    'https://a.test#x',
+    'https://u:p@a.test',
+    'https://A.test',
+    'https://a.test:443',
+  ]
+  for (const issuer of wrong) {
+    assert.equal(mistakes({ ...proxy, GRANTOR_ISSUER: issuer }).length > 0, true, issuer)
+  }
+})
+
+test('an https issuer names the proxy that ends TLS, or listens on loopback only', () => {
+  const issuer = { GRANTOR_ISSUER: 'https://auth.acme.test' }
+  assert.match(mistakes(issuer).join(), /GRANTOR_TRUST_PROXY must name the network/)
+  assert.equal(readConfig({ ...issuer, GRANTOR_HOST: '127.0.0.1' }).host, '127.0.0.1')
+  const behindProxy = readConfig({ ...issuer, GRANTOR_TRUST_PROXY: '10.0.0.0/8' })
+  assert.deepEqual([behindProxy.host, behindProxy.isLoopbackIssuer], ['::', false])
+})
+
+test('the file gives settings, the environment wins, and its mistakes count', (t) => {
+  const file = join(temporaryFolder(t), 'settings.txt')
+  writeFileSync(file, '# the shop\nPORT=4000\nGRANTOR_NAME="Acme Cloud"\n')
+  const config = readConfig({ GRANTOR_CONFIG: file, PORT: '5000' })
+  assert.deepEqual([config.port, config.branding.name], [5000, 'Acme Cloud'])
+  assert.equal(readConfig({ GRANTOR_CONFIG: file, PORT: '' }).port, 4000)
+  writeFileSync(file, 'PORT=x\nGRANTOR_NMAE=Acme\n')
+  assert.equal(mistakes({ GRANTOR_CONFIG: file }).length, 2)
+  assert.match(mistakes({ GRANTOR_CONFIG: `${file}.gone` }).join(), /cannot be read/)
+})
+
+test('a line of the file that is no setting is named by its number, and not repeated', (t) => {
+  const file = join(temporaryFolder(t), 'grantor.env')
+  writeFileSync(file, '# a comment\n\nexport PORT=4000\nGRANTOR_NAME="Acme Cloud"\nmy secret is here\n')
+  const [mistake = ''] = mistakes({ GRANTOR_CONFIG: file })
+  assert.match(mistake, /line 5 is not NAME=value/)
+  assert.ok(!mistake.includes('secret'))
+})
+
+test('no value of a secret is in the message about it', () => {
+  assert.doesNotMatch(mistakes({ GRANTOR_SECRET: 'hunter2' }).join(), /hunter2/)
+})
+
+test('docs/configuration.md is what `npm run docs` makes of the schema', () => {
+  const committed = readFileSync(new URL('../docs/configuration.md', import.meta.url), 'utf8')
+  assert.equal(committed, settingsDocument(), 'Run: npm run docs')
+  for (const name of Object.keys(SETTINGS.shape))
+    assert.match(committed, new RegExp(`\\| \`${name}\` \\| [A-Z].+ \\| .+ \\|`))
+})

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict'
+import type { Agent } from 'node:http'
+import { test, type TestContext } from 'node:test'
+import {
+  authorizeUrl,
+  createAda,
+  EMAIL,
+  locationOf,
+  PASSWORD,
+  PlainBrowser,
+  redeem,
+  refresh,
+  REDIRECT_URI,
+  registerClient,
+  requestToken,
+  VERIFIER,
+  type RegisteredClient,
+  type Tokens,
+} from '../flow.ts'
+import { credentialsOf, openAgent, post, postForm, type WireAnswer } from '../races/http.ts'
+import { openTestServer, temporaryFolder, type TestServer } from '../server.ts'
+import { selectAll } from '../storage/dump.ts'
+import { startChildServer } from './child-server.ts'
+
+const ROUNDS = 3
+const FAMILIES = 12
+const REGISTRARS = 12
+/** Answers per round before the kill, at least and at most. */
+const ANSWERS = [200, 500] as const
+
+/** Long enough for a slow machine to restart in. */
+const ENV = { GRANTOR_REFRESH_RETRY: '300', GRANTOR_CODE_LIFETIME: '600' }
+const AFTER_THE_WINDOW_MS = 301_000
+
+/** What the clients of the test know about the server: only what it answered. */
+interface Ledger {
+  readonly registered: RegisteredClient[]
+  readonly families: Family[]
+  readonly codes: Code[]
+}
+
+interface Family {
+  /** The successor in the last answer. */
+  live: string
+  /** Presented, and never answered. */
+  unanswered: boolean
+  readonly spent: string[]
+}
+
+interface Code {
+  readonly code: string
+  state: 'fresh' | 'unanswered' | 'spent'
+}
+
+test('RT-19, CODE-12: whatever a server answered before kill -9 is true afterwards, and a retry recovers the rest', async (t) => {
+  const folder = temporaryFolder(t)
+  const { client, ledger } = await prepare(t, folder)
+  const seed = Date.now() % 2 ** 31
+  const random = seeded(seed)
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const child = await startChildServer(t, folder, ENV)
+    const quota = ANSWERS[0] + Math.floor(random() * (ANSWERS[1] - ANSWERS[0]))
+    await workUntilKilled(child, client, ledger, quota)
+  }
+  const { registered, families, codes } = ledger
+  assert.ok(registered.length + families.reduce((sum, { spent }) => sum + spent.length, 0) >= ROUNDS * ANSWERS[0])
+  t.diagnostic(
+    `seed ${seed}: ${registered.length} clients; without an answer ${families.filter((one) => one.unanswered).length} refreshes, ${codes.filter(({ state }) => state === 'unanswered').length} codes`,
+  )
+  const server = await openTestServer(t, { folder, env: ENV })
+  await checkClients(server, registered)
+  await checkFamilies(server, client, families)
+  await checkCodes(server, client, codes)
+})
+
+/** A person’s consent, families to refresh and codes to redeem, made before any kill. */
+async function prepare(t: TestContext, folder: string): Promise<{ client: RegisteredClient; ledger: Ledger }> {
+  const server = await openTestServer(t, { folder, env: ENV })
+  await createAda(server)
+  const client = await registerClient(server)
+  const browser = new PlainBrowser(server)
+  const signIn = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
+  const page = await browser.get(locationOf(await browser.submit(signIn, { email: EMAIL, password: PASSWORD })))
+  await browser.submit(page, { decision: 'allow' })
+  const obtain = async (): Promise<string> => {
+    const answer = await browser.get(authorizeUrl(client, { prompt: 'none' }))
+    return new URL(locationOf(answer)).searchParams.get('code') ?? ''
+  }
+  const families = await Promise.all(
+    Array.from({ length: FAMILIES }, async () => {
+      const { refresh_token: live = '' } = (await redeem(server, client, await obtain())).json<Tokens>()
+      return { live, unanswered: false, spent: [] }
+    }),
+  )
+  const codes = await Promise.all(
+    Array.from({ length: 90 }, async () => ({ code: await obtain(), state: 'fresh' as const })),
+  )
+  await server.close()
+  return { client, ledger: { registered: [], families, codes } }
+}
+
+/** Clients work over connections that stay open until the server is killed in the middle of it. */
+async function workUntilKilled(
+  child: Awaited<ReturnType<typeof startChildServer>>,
+  client: RegisteredClient,
+  ledger: Ledger,
+  quota: number,
+): Promise<void> {
+  const agent = openAgent(100)
+  const tokenUrl = `${child.origin}/v2/oauth/token`
+  let answers = 0
+  let killing: Promise<void> | undefined
+  const count = (): void => {
+    answers += 1
+    if (answers >= quota) killing ??= child.kill()
+  }
+  const workers = [
+    ...ledger.families.map((family) => refreshUntilKilled(family, client, tokenUrl, agent, count)),
+    ...Array.from({ length: REGISTRARS }, () => registerUntilKilled(ledger, child.origin, agent, count)),
+    redeemUntilKilled(ledger, client, tokenUrl, agent, count),
+  ]
+  await Promise.all(workers)
+  await killing
+  agent.destroy()
+}
+
+async function refreshUntilKilled(
+  family: Family,
+  client: RegisteredClient,
+  url: string,
+  agent: Agent,
+  count: () => void,
+): Promise<void> {
+  for (;;) {
+    const presented = family.live
+    const form = { grant_type: 'refresh_token', refresh_token: presented, ...credentialsOf(client) }
+    family.unanswered = true
+    const answer = await orUndefined(postForm(url, form, agent))
+    if (answer === undefined) return
+    // RT-19: also the first one after a restart, which is a retry where the last answer was lost.
+    assert.equal(answer.status, 200, answer.body)
+    family.unanswered = false
+    family.spent.push(presented)
+    family.live = (JSON.parse(answer.body) as Tokens).refresh_token ?? ''
+    count()
+  }
+}
+
+async function registerUntilKilled(ledger: Ledger, origin: string, agent: Agent, count: () => void): Promise<void> {
+  const metadata = JSON.stringify({
+    redirect_uris: [REDIRECT_URI],
+    grant_types: ['client_credentials'],
+    response_types: ['code'],
+  })
+  for (;;) {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await orUndefined(post(`${origin}/v2/oauth/register`, metadata, { agent, headers }))
+    if (answer === undefined) return
+    assert.equal(answer.status, 201, answer.body)
+    ledger.registered.push(JSON.parse(answer.body) as RegisteredClient)
+    count()
+  }
+}
+
+async function redeemUntilKilled(
+  { codes }: Ledger,
+  client: RegisteredClient,
+  url: string,
+  agent: Agent,
+  count: () => void,
+): Promise<void> {
+  for (const one of codes.filter(({ state }) => state === 'fresh')) {
+    one.state = 'unanswered'
+    const form = { grant_type: 'authorization_code', code: one.code, code_verifier: VERIFIER, ...credentialsOf(client) }
+    const answer = await orUndefined(postForm(url, form, agent))
+    if (answer === undefined) return
+    assert.equal(answer.status, 200, answer.body)
+    one.state = 'spent'
+    count()
+  }
+}
+
+async function checkClients(server: TestServer, registered: readonly RegisteredClient[]): Promise<void> {
+  assert.equal(new Set(registered.map(({ client_id }) => client_id)).size, registered.length)
+  for (const client of registered) {
+    const answer = await requestToken(server, client, { grant_type: 'client_credentials' })
+    assert.equal(answer.statusCode, 200, `an acknowledged client is gone: ${answer.body}`)
+  }
+}
+
+async function checkFamilies(server: TestServer, client: RegisteredClient, families: readonly Family[]): Promise<void> {
+  const alive = (): unknown => selectAll(server, 'select count(*) as n from grants where revoked_at is null')[0]?.['n']
+  for (const family of families) {
+    const answer = await refresh(server, client, family.live)
+    assert.equal(answer.statusCode, 200, `an acknowledged successor is dead: ${answer.body}`)
+    family.spent.push(family.live)
+    family.live = answer.json<Tokens>().refresh_token ?? ''
+  }
+  const before = Number(alive())
+  server.clock.advance(AFTER_THE_WINDOW_MS)
+  for (const [index, { live, spent }] of families.entries()) {
+    // Every second one by the token before the last, the others by any older one.
+    const old = index % 2 === 0 ? spent.at(-1) : spent[Math.floor((spent.length - 1) / 2)]
+    const answer = await refresh(server, client, old ?? '')
+    assert.equal(answer.json().error, 'invalid_grant', 'a spent token is good again')
+    assert.equal((await refresh(server, client, live)).json().error, 'invalid_grant')
+  }
+  assert.equal(Number(alive()), before - families.length)
+}
+
+async function checkCodes(server: TestServer, client: RegisteredClient, codes: readonly Code[]): Promise<void> {
+  for (const { code, state } of codes) {
+    const answer = await redeem(server, client, code)
+    if (state === 'spent') assert.equal(answer.json().error, 'invalid_grant', 'a spent code is good again')
+    // One without an answer is spent or good, and nothing else.
+    else if (answer.statusCode !== 200) assert.equal(answer.json().error, 'invalid_grant')
+    if (state === 'fresh') assert.equal(answer.statusCode, 200, answer.body)
+  }
+}
+
+async function orUndefined(answer: Promise<WireAnswer>): Promise<WireAnswer | undefined> {
+  try {
+    return await answer
+  } catch {
+    return undefined
+  }
+}
+
+/** Mulberry32: the moments of the kills differ from run to run, and none is a round number. */
+function seeded(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { AUTHORIZATION_FAULTS } from '../src/protocol/authorization-request.ts'
+import { listRefusals } from '../src/protocol/errors.ts'
+import { listClaims, rfcCoveragePage, SECURITY_CASES, securityCasesPage } from './titles.ts'
+
+const read = (path: string): string => readFileSync(path, 'utf8')
+
+test('docs/errors.md explains every code and every slug, and no other', () => {
+  const sections = new Map(
+    read('docs/errors.md')
+      .split(/^### /m)
+      .slice(1)
+      .map((section) => [
+        section.slice(0, section.indexOf('\n')),
+        [...section.matchAll(/^\| `([a-z0-9_]+)`/gm)].map(([, slug]) => slug),
+      ]),
+  )
+  for (const { code, slugs } of listRefusals()) assert.deepEqual(sections.get(code), [...slugs], code)
+  assert.deepEqual(sections.get('Authorization requests'), [...AUTHORIZATION_FAULTS])
+  assert.equal(sections.size, listRefusals().length + 1)
+})
+
+test('docs/errors.md gives every code its status and tells a client what to do', () => {
+  const rows = read('docs/errors.md').split('## What a client should do')[1]?.split('##')[0] ?? ''
+  for (const { code, status } of listRefusals())
+    assert.match(rows, new RegExp(`^\\| \`${code}\` \\| [^|]*\\b${status}\\b`, 'm'))
+})
+
+test('docs/errors.md explains every type of problem', () => {
+  const source =
+    /export type ProblemType =((?:\n {2}\| '[a-z_]+')+)/.exec(read('src/protocol/validation.ts'))?.[1] ?? ''
+  const types = [...source.matchAll(/'([a-z_]+)'/g)].map(([, type]) => type)
+  const section = read('docs/errors.md').split('## Kinds of problem')[1]?.split('\n## ')[0] ?? ''
+  assert.deepEqual(
+    [...section.matchAll(/^\| `([a-z_]+)`/gm)].map(([, type]) => type),
+    types,
+  )
+})
+
+test('every slug is used by the code', () => {
+  const texts = globSync('src/**/*.ts')
+    .filter((path) => !path.endsWith('protocol/errors.ts'))
+    .map(read)
+  const used = new Set(
+    [read('src/protocol/errors.ts').split('} as const')[1] ?? '', ...texts].flatMap((text) =>
+      [...text.matchAll(/'([a-z0-9_]+)'/g)].map(([, word]) => word),
+    ),
+  )
+  for (const { slugs } of listRefusals()) for (const slug of slugs) assert.ok(used.has(slug), slug)
+})
+
+test('every security case of this release has a test', () => {
+  const titles = listClaims().map(({ title }) => title)
+  const untested = SECURITY_CASES.filter(
+    (id) => !titles.some((title) => title.slice(0, title.indexOf(':') + 1).includes(id)),
+  )
+  assert.deepEqual(untested, [])
+})
+
+test('docs/security-cases.md is what "npm run docs" makes', () => {
+  assert.equal(read('docs/security-cases.md'), securityCasesPage(listClaims()))
+})
+
+test('docs/rfc-coverage.md is what "npm run docs" makes', () => {
+  assert.equal(read('docs/rfc-coverage.md'), rfcCoveragePage(listClaims()))
+})

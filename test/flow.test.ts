@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  createAda,
+  obtainCode,
+  obtainTokens,
+  redeem,
+  refresh,
+  registerClient,
+  requestToken,
+  type Tokens,
+} from './flow.ts'
+import { openTestServer } from './server.ts'
+
+test('a client registers, a person consents, the code gives tokens, and they refresh', async (t) => {
+  const server = await openTestServer(t)
+  await createAda(server)
+  const client = await registerClient(server)
+  const first = await obtainTokens(server, client)
+  assert.ok(first.refresh_token)
+  const response = await refresh(server, client, first.refresh_token)
+  assert.equal(response.statusCode, 200, response.body)
+  const second = response.json<Tokens>()
+  assert.notEqual(second.refresh_token, first.refresh_token)
+})
+
+test('RFC 6749 §4.1.2: a code that is used twice gives nothing, and takes back what it gave', async (t) => {
+  const server = await openTestServer(t)
+  await createAda(server)
+  const client = await registerClient(server)
+  const code = await obtainCode(server, client)
+  const tokens = (await redeem(server, client, code)).json<Tokens>()
+  const replay = await redeem(server, client, code)
+  assert.equal(replay.statusCode, 400)
+  assert.equal(replay.json().error, 'invalid_grant')
+  const dead = await refresh(server, client, tokens.refresh_token ?? '')
+  assert.equal(dead.json().error, 'invalid_grant')
+})
+
+test('a machine client gets a token with its own credentials', async (t) => {
+  const server = await openTestServer(t)
+  const client = await registerClient(server)
+  const response = await requestToken(server, client, { grant_type: 'client_credentials' })
+  assert.equal(response.statusCode, 200, response.body)
+})

@@ -1,0 +1,221 @@
+import { createHash } from 'node:crypto'
+import type { LightMyRequestResponse } from 'fastify'
+import { createUser } from '../src/admin/users.ts'
+import type { TestServer } from './server.ts'
+
+/** The steps of a flow as plain requests, for tests that are about something else. */
+
+export const VERIFIER = 'a-verifier-that-is-long-enough-for-rfc-7636-0123456789'
+export const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url')
+export const REDIRECT_URI = 'https://app.example/callback'
+export const EMAIL = 'ada@acme.test'
+export const PASSWORD = 'correct horse battery staple'
+
+export interface RegisteredClient {
+  readonly client_id: string
+  readonly client_secret?: string
+  readonly [member: string]: unknown
+}
+
+export interface Tokens {
+  readonly access_token: string
+  readonly refresh_token?: string
+  readonly expires_in: number
+  readonly scope?: string
+}
+
+/** Registers a client for all three grants unless told otherwise. */
+export async function registerClient(server: TestServer, metadata: object = {}): Promise<RegisteredClient> {
+  const response = await postJson(server, '/v2/oauth/register', {
+    redirect_uris: [REDIRECT_URI],
+    grant_types: ['authorization_code', 'refresh_token', 'client_credentials'],
+    client_name: 'Example',
+    ...metadata,
+  })
+  if (response.statusCode !== 201) throw new Error(`Registration failed: ${response.body}`)
+  return response.json<RegisteredClient>()
+}
+
+export async function createAda(server: TestServer): Promise<void> {
+  await createUser(server.context, { email: EMAIL, password: PASSWORD, name: 'Ada' })
+}
+
+export function postJson(server: TestServer, url: string, body: unknown): Promise<LightMyRequestResponse> {
+  return server.inject({
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/json' },
+    payload: JSON.stringify(body),
+  })
+}
+
+export function postForm(
+  server: TestServer,
+  url: string,
+  form: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<LightMyRequestResponse> {
+  const payload = new URLSearchParams(form).toString()
+  return server.inject({
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    payload,
+  })
+}
+
+export function requestToken(
+  server: TestServer,
+  client: RegisteredClient,
+  form: Readonly<Record<string, string>>,
+): Promise<LightMyRequestResponse> {
+  const secret = client.client_secret === undefined ? {} : { client_secret: client.client_secret }
+  return postForm(server, '/v2/oauth/token', { client_id: client.client_id, ...secret, ...form })
+}
+
+export function authorizeUrl(client: RegisteredClient, parameters: Readonly<Record<string, string>> = {}): string {
+  const query = new URLSearchParams({
+    response_type: 'code',
+    client_id: client.client_id,
+    redirect_uri: REDIRECT_URI,
+    code_challenge: CHALLENGE,
+    code_challenge_method: 'S256',
+    state: 'the-state',
+    ...parameters,
+  })
+  return `/v2/oauth/authorize?${query.toString()}`
+}
+
+/** A browser without pages: keeps cookies and reads forms. */
+export class PlainBrowser {
+  readonly #server: TestServer
+  readonly cookies = new Map<string, string>()
+
+  constructor(server: TestServer) {
+    this.#server = server
+  }
+
+  async get(url: string): Promise<LightMyRequestResponse> {
+    return this.#keep(await this.#server.inject({ method: 'GET', url: pathOf(url), headers: this.#headers() }))
+  }
+
+  async post(
+    url: string,
+    form: Readonly<Record<string, string>>,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<LightMyRequestResponse> {
+    return this.#keep(
+      await postForm(this.#server, pathOf(url), form, {
+        ...this.#headers(),
+        'sec-fetch-site': 'same-origin',
+        ...headers,
+      }),
+    )
+  }
+
+  /** Posts the one form of a page, with what is hidden in it and `fields`. */
+  submit(page: LightMyRequestResponse, fields: Readonly<Record<string, string>>): Promise<LightMyRequestResponse> {
+    return this.post(formAction(page), { ...hiddenFields(page), ...fields })
+  }
+
+  #headers(): Record<string, string> {
+    return this.cookies.size === 0
+      ? {}
+      : { cookie: [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ') }
+  }
+
+  #keep(response: LightMyRequestResponse): LightMyRequestResponse {
+    for (const { name, value, maxAge } of response.cookies) {
+      if (value === '' || maxAge === 0) this.cookies.delete(name)
+      else this.cookies.set(name, value)
+    }
+    return response
+  }
+}
+
+export function hiddenFields(page: LightMyRequestResponse): Record<string, string> {
+  const inputs = page.body.match(/<input[^>]*type="hidden"[^>]*>/g) ?? []
+  return Object.fromEntries(inputs.map((input) => [attribute(input, 'name'), attribute(input, 'value')]))
+}
+
+/** Signs in and allows; answers the redirect to the client. */
+export async function signInAndAllow(browser: PlainBrowser, url: string): Promise<URL> {
+  const start = await browser.get(url)
+  let page = await browser.get(locationOf(start))
+  if (page.body.includes('type="password"')) {
+    const signedIn = await browser.submit(page, { email: EMAIL, password: PASSWORD })
+    page = await browser.get(locationOf(signedIn))
+  }
+  return new URL(locationOf(await browser.submit(page, { decision: 'allow' })))
+}
+
+/** A fresh code for the client, by a fresh browser. */
+export async function obtainCode(
+  server: TestServer,
+  client: RegisteredClient,
+  parameters: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const answer = await signInAndAllow(new PlainBrowser(server), authorizeUrl(client, parameters))
+  const code = answer.searchParams.get('code')
+  if (code === null) throw new Error(`There is no code in ${answer.href}`)
+  return code
+}
+
+export function redeem(
+  server: TestServer,
+  client: RegisteredClient,
+  code: string,
+  form: Readonly<Record<string, string>> = {},
+): Promise<LightMyRequestResponse> {
+  return requestToken(server, client, {
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: REDIRECT_URI,
+    code_verifier: VERIFIER,
+    ...form,
+  })
+}
+
+export function refresh(
+  server: TestServer,
+  client: RegisteredClient,
+  refreshToken: string,
+  form: Readonly<Record<string, string>> = {},
+): Promise<LightMyRequestResponse> {
+  return requestToken(server, client, { grant_type: 'refresh_token', refresh_token: refreshToken, ...form })
+}
+
+/** Tokens of a whole code flow. */
+export async function obtainTokens(
+  server: TestServer,
+  client: RegisteredClient,
+  parameters: Readonly<Record<string, string>> = {},
+): Promise<Tokens> {
+  const response = await redeem(server, client, await obtainCode(server, client, parameters))
+  if (response.statusCode !== 200) throw new Error(`No tokens: ${response.body}`)
+  return response.json<Tokens>()
+}
+
+export function locationOf(response: LightMyRequestResponse): string {
+  const { location } = response.headers
+  if (location === undefined) throw new Error(`Not a redirect (${response.statusCode}): ${response.body}`)
+  return location
+}
+
+function formAction(page: LightMyRequestResponse): string {
+  return attribute(/<form[^>]*>/.exec(page.body)?.[0] ?? '', 'action')
+}
+
+function attribute(tag: string, name: string): string {
+  const text = new RegExp(`${name}="([^"]*)"`).exec(tag)?.[1] ?? ''
+  return text
+    .replaceAll('&amp;', '&')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+}
+
+function pathOf(url: string): string {
+  return url.startsWith('http') ? url.slice(new URL(url).origin.length) : url
+}

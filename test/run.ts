@@ -1,0 +1,63 @@
+import { spawnSync } from 'node:child_process'
+import { globSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { run } from 'node:test'
+
+/**
+ * `npm test`: the compiler, the linter and the formatter, then every test file in a process of its own. Ends with one
+ * line, `N passed, N failed`. A skipped or unfinished test is a failed one.
+ *
+ * Arguments narrow it to matching files: `npm test -- register`.
+ */
+const CHECKS: readonly (readonly [command: string, ...args: string[]])[] = [
+  ['tsc', '-p', '.'],
+  ['oxlint', '--deny-warnings', '--type-aware'],
+  ['oxfmt', '--check'],
+  ['knip'],
+]
+
+let passed = 0
+let failed = 0
+
+const wanted = process.argv.slice(2)
+const files = globSync('test/**/*.test.ts').filter(
+  (file) => wanted.length === 0 || wanted.some((word) => file.includes(word)),
+)
+
+if (wanted.length === 0) for (const [command, ...args] of CHECKS) check(command, args)
+if (files.length === 0) report('no test file matches', 'Nothing was tested.')
+
+const events = run({
+  files: files.toSorted().map((file) => `${process.cwd()}/${file}`),
+  concurrency: availableParallelism(),
+  timeout: 180_000,
+})
+for await (const event of events) {
+  if (event.type === 'test:pass' && event.data.details.type !== 'suite') {
+    if (event.data.skip !== undefined || event.data.todo !== undefined) report(event.data.name, 'It was skipped.')
+    else passed += 1
+  }
+  if (event.type === 'test:fail' && event.data.details.type !== 'suite') {
+    report(`${event.data.name} (${event.data.file ?? ''})`, describe(event.data.details.error))
+  }
+  if (event.type === 'test:stderr' && wanted.length > 0) process.stderr.write(event.data.message)
+}
+
+console.log(`${passed} passed, ${failed} failed`)
+process.exitCode = failed === 0 ? 0 : 1
+
+function check(command: string, args: readonly string[]): void {
+  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' })
+  if (status === 0) passed += 1
+  else report([command, ...args].join(' '), `${stdout}${stderr}`)
+}
+
+function report(name: string, why: string): void {
+  failed += 1
+  console.log(`✖ ${name}\n${why.replaceAll(/^/gm, '    ')}\n`)
+}
+
+function describe(error: Error): string {
+  const cause = error.cause instanceof Error ? error.cause : error
+  return cause.stack ?? cause.message
+}

@@ -1,0 +1,123 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import type { TestContext } from 'node:test'
+import { randomBytes } from 'node:crypto'
+import pino from 'pino'
+import type { InjectOptions, LightMyRequestResponse } from 'fastify'
+import { openServer, type Server } from '../src/build.ts'
+import { readConfig } from '../src/config.ts'
+import type { EpochMs } from '../src/protocol/brand.ts'
+
+/** A clock that tests move. Starts at the real time, so that released clients agree with it. */
+export interface TestClock {
+  readonly now: () => EpochMs
+  readonly advance: (milliseconds: number) => void
+}
+
+export interface TestServer extends Server {
+  /** The issuer; also where it listens, when it does. */
+  readonly origin: string
+  readonly clock: TestClock
+  /** The folder of the database file. */
+  readonly folder: string
+  /** Everything logged so far, one JSON object a line. */
+  readonly log: () => string
+  readonly inject: (options: InjectOptions) => Promise<LightMyRequestResponse>
+  /** Closes and opens again over the same files. */
+  readonly reopen: () => Promise<TestServer>
+}
+
+export interface TestServerOptions {
+  /** Settings, as the environment would have them. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Whether to listen on a free port. Otherwise requests are injected. */
+  readonly listen?: boolean
+  readonly folder?: string
+  readonly clock?: TestClock
+  readonly onLog?: (line: string) => void
+}
+
+/** A whole server on a real SQLite file, gone after the test. Rates are wide open unless `env` says otherwise. */
+export async function openTestServer(
+  test: Pick<TestContext, 'after'>,
+  options: TestServerOptions = {},
+): Promise<TestServer> {
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'grantor-test-'))
+  const clock = options.clock ?? openTestClock()
+  const port = options.listen === true ? await freePort() : 3000
+  const lines: string[] = []
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(chunk.toString('utf8'))
+      done()
+    },
+  })
+  const config = readConfig({
+    PORT: String(port),
+    DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}`,
+    LOG_LEVEL: 'debug',
+    GRANTOR_REGISTRATION_RATE: '1000000',
+    GRANTOR_AUTHORIZATION_RATE: '1000000',
+    ...options.env,
+  })
+  const server = await openServer(config, {
+    clock: clock.now,
+    random: randomBytes,
+    logger: pino({ base: null, level: config.logLevel }, stream),
+  })
+  let isOpen = true
+  const successors: (() => Promise<void>)[] = []
+  const close = async (): Promise<void> => {
+    if (!isOpen) return
+    isOpen = false
+    await server.close()
+  }
+  test.after(async () => {
+    await close()
+    for (const end of successors) await end()
+    if (options.folder === undefined) rmSync(folder, { recursive: true, force: true })
+  })
+  if (options.listen === true) await server.start()
+  else await server.app.ready()
+  return {
+    ...server,
+    close,
+    origin: config.issuer,
+    clock,
+    folder,
+    log: () => lines.join(''),
+    inject: (request) =>
+      server.app.inject({ ...request, headers: { host: new URL(config.issuer).host, ...request.headers } }),
+    async reopen() {
+      await close()
+      // Ends before the first one removes the folder.
+      const after = (end: unknown): void => void successors.push(end as () => Promise<void>)
+      return openTestServer({ after }, { ...options, folder, clock })
+    },
+  }
+}
+
+function openTestClock(start: number = Date.now()): TestClock {
+  let offset = start - Date.now()
+  return { now: () => (Date.now() + offset) as EpochMs, advance: (milliseconds) => void (offset += milliseconds) }
+}
+
+/** A private folder that is removed after the test. */
+export function temporaryFolder(test: Pick<TestContext, 'after'>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'grantor-test-'))
+  test.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** A port that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const probe = createServer()
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
+  const address = probe.address()
+  await new Promise((resolve) => probe.close(resolve))
+  if (address === null || typeof address === 'string') throw new Error('No port was given.')
+  return address.port
+}

@@ -1,0 +1,113 @@
+import { globSync, readFileSync } from 'node:fs'
+
+/** A test by its title, which is a claim. */
+export interface Claim {
+  readonly title: string
+  readonly file: string
+}
+
+/** The titles of all tests, read from the source; a title that is put together at run time shows its pattern. */
+export function listClaims(): readonly Claim[] {
+  return [...globSync('test/**/*.test.ts'), ...globSync('test/contract/*.ts', { exclude: ['**/*.test.ts'] })]
+    .toSorted()
+    .flatMap((file) => titlesOf(readFileSync(file, 'utf8')).map((title) => ({ title, file })))
+}
+
+/** The threat cases of this release: every id must be the title of a test. */
+export const SECURITY_CASES: readonly string[] = [
+  ...ids('REG', '01-12 15 22 24-28'),
+  ...ids('AUTH', '01-12 16 18-21 23-24'),
+  ...ids('UI', '01-08 10-12 17'),
+  ...ids('TOK', '01-20'),
+  ...ids('CODE', '01-13'),
+  ...ids('CC', '01-03 05'),
+  ...ids('RT', '01-11 13 15-16 18-20'),
+  ...ids('MET', '01-04 07'),
+  ...ids('STO', '01 03 08-09 11'),
+  ...ids('NET', '01 03-10 12'),
+]
+
+/** docs/security-cases.md. */
+export function securityCasesPage(claims: readonly Claim[]): string {
+  const known = claims.flatMap((claim) => casesOf(claim.title).map((id) => ({ id, claim })))
+  const all = [...new Set([...SECURITY_CASES, ...known.map(({ id }) => id)])].toSorted(byId)
+  const rows = all.flatMap((id) =>
+    known.filter((one) => one.id === id).map(({ claim }) => `| ${id} | ${cell(claim.title)} | ${link(claim.file)} |`),
+  )
+  return `# Security cases
+
+What went wrong in other authorization servers ([threats.md](threats.md) tells it), each as a test of this one. Generated from
+the titles of the tests by \`npm run docs\`; the suite fails when it is out of date, or when a case has no test.
+
+| Case | Claim | Test |
+|---|---|---|
+${rows.join('\n')}
+`
+}
+
+/** docs/rfc-coverage.md. */
+export function rfcCoveragePage(claims: readonly Claim[]): string {
+  const cited = claims.flatMap((claim) => citationsOf(claim.title).map((citation) => ({ ...citation, claim })))
+  const rows = cited
+    .toSorted(
+      (left, right) => left.rfc - right.rfc || left.section.localeCompare(right.section, 'en', { numeric: true }),
+    )
+    .map(
+      ({ rfc, section, claim }) =>
+        `| RFC ${rfc} | ${section === '' ? '' : `§${section}`} | ${cell(claim.title)} | ${link(claim.file)} |`,
+    )
+  return `# RFC coverage
+
+Claims of the test suite that cite a standard. Generated from the titles of the tests by \`npm run docs\`; the suite fails
+when it is out of date.
+
+| Standard | Section | Claim | Test |
+|---|---|---|---|
+${rows.join('\n')}
+`
+}
+
+function titlesOf(text: string): readonly string[] {
+  const found = text.matchAll(/\b(?:test|it)\(\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`((?:[^`\\]|\\.)*)`)/g)
+  return [...found].map(([, single, double, template]) =>
+    (single ?? double ?? template ?? '').replaceAll(/\$\{[^}]*\}/g, '…').replaceAll(/\\(['"`])/g, '$1'),
+  )
+}
+
+/** `REG-01` and also `REG-01, REG-08:` at the start of a title. */
+function casesOf(title: string): readonly string[] {
+  const head = /^(?:[A-Z]+-\d{2}[, /]*)+/.exec(title)?.[0] ?? ''
+  return [...head.matchAll(/[A-Z]+-\d{2}/g)].map(([id]) => id)
+}
+
+function citationsOf(title: string): readonly { readonly rfc: number; readonly section: string }[] {
+  return [...title.matchAll(/RFC (\d{4})(?: §([0-9A-Z.]*[0-9A-Z]))?/g)].map(([, rfc, section]) => ({
+    rfc: Number(rfc),
+    section: section ?? '',
+  }))
+}
+
+function ids(group: string, ranges: string): readonly string[] {
+  return ranges.split(' ').flatMap((range) => {
+    const [first = 0, last = first] = range.split('-').map(Number)
+    return Array.from({ length: last - first + 1 }, (_, index) => `${group}-${String(first + index).padStart(2, '0')}`)
+  })
+}
+
+const GROUPS = ['REG', 'AUTH', 'UI', 'TOK', 'CODE', 'CC', 'RT', 'MET', 'STO', 'NET']
+
+function byId(left: string, right: string): number {
+  const order = (id: string): number => {
+    const place = GROUPS.indexOf(id.slice(0, -3))
+    return (place === -1 ? GROUPS.length : place) * 100 + Number(id.slice(-2))
+  }
+  return order(left) - order(right)
+}
+
+function link(file: string): string {
+  return `[${file.slice('test/'.length)}](../${file})`
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
+}

@@ -1,0 +1,31 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Answer, BareMessage } from './slice.ts'
+
+/**
+ * The peer: the least that a server on Node.js can do. It reads the body and answers with the bytes that it was given, which
+ * are an answer of the subject. What the subject costs beyond it is the subject's own.
+ */
+let answer: Answer = { status: 503, headers: [], body: '' }
+
+const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
+  const chunks: Buffer[] = []
+  request.on('data', (chunk: Buffer) => void chunks.push(chunk))
+  request.on('end', () => {
+    Buffer.concat(chunks)
+    response.writeHead(answer.status, [...answer.headers]).end(answer.body)
+  })
+})
+
+server.listen(0, '127.0.0.1', () => {
+  say({ kind: 'listening', port: (server.address() as AddressInfo).port })
+})
+process.on('disconnect', () => process.exit())
+process.on('message', (given: Answer) => {
+  answer = given
+  say({ kind: 'answer-set' })
+})
+
+function say(message: BareMessage): void {
+  process.send?.(message)
+}

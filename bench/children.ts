@@ -1,0 +1,88 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { parseCores } from './process-usage.ts'
+
+/** Which processor core does what. undefined: this machine cannot pin, or has one core only. */
+export interface Cores {
+  readonly servers: number
+  readonly generator: number
+}
+
+export interface ChildOptions {
+  readonly script: URL
+  readonly args?: readonly string[]
+  readonly nodeArgs?: readonly string[]
+  readonly core: number | undefined
+  readonly env?: Readonly<Record<string, string>>
+  /** Where its output goes. undefined: it talks over IPC, and its complaints are shown. */
+  readonly logPath?: string
+}
+
+/** Processes of the bench, ended by their ids whatever happens. */
+export interface Children {
+  readonly start: (options: ChildOptions) => ChildProcess & { readonly pid: number }
+  /** Asks all to end and waits; ends at once who takes too long. */
+  readonly end: () => Promise<void>
+  /** Ends all at once. For the last moment of this process. */
+  readonly kill: () => void
+}
+
+const PATIENCE_MS = 5000
+/** Of util-linux. It pins itself to a core and becomes the program that it is given, so the id stays. */
+const PINNER = 'taskset'
+
+export function openChildren(): Children {
+  const running = new Set<ChildProcess>()
+
+  function kill(): void {
+    for (const child of running) child.kill('SIGKILL')
+  }
+
+  return {
+    start(options) {
+      const child = spawnPinned(options)
+      const { pid } = child
+      if (pid === undefined) throw new Error(`${options.script.pathname} could not be started.`)
+      running.add(child)
+      child.once('exit', () => running.delete(child))
+      return Object.assign(child, { pid })
+    },
+    async end() {
+      const exits = [...running].map((child) => once(child, 'exit'))
+      for (const child of running) child.kill('SIGTERM')
+      const impatience = setTimeout(kill, PATIENCE_MS)
+      await Promise.all(exits)
+      clearTimeout(impatience)
+    },
+    kill,
+  }
+}
+
+/** The last core that we may use for the servers, the first one for the generator: interrupts tend to go to the first. */
+export function chooseCores(): Cores | undefined {
+  if (spawnSync(PINNER, ['--version']).status !== 0) return undefined
+  const list = /^Cpus_allowed_list:\s*(.+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? ''
+  const cores = parseCores(list)
+  const [generator, servers] = [cores.at(0), cores.at(-1)]
+  return generator === undefined || servers === undefined || generator === servers ? undefined : { servers, generator }
+}
+
+function spawnPinned({ script, args = [], nodeArgs = [], core, env, logPath }: ChildOptions): ChildProcess {
+  const command = [process.execPath, ...nodeArgs, script.pathname, ...args]
+  const [program = '', ...rest] = core === undefined ? command : [PINNER, '-c', String(core), ...command]
+  const options = { env: { PATH: process.env['PATH'] ?? '', ...env } }
+  if (logPath === undefined) {
+    return spawn(program, rest, {
+      ...options,
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      serialization: 'advanced',
+    })
+  }
+  const log = openSync(logPath, 'a', 0o600)
+  try {
+    return spawn(program, rest, { ...options, stdio: ['ignore', log, log] })
+  } finally {
+    closeSync(log)
+  }
+}

@@ -1,0 +1,71 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { createUser } from '../src/admin/users.ts'
+import { openWorkshop } from '../src/build.ts'
+import { readConfig } from '../src/config.ts'
+import { after } from '../src/protocol/brand.ts'
+import { mintAuthorizationId, type ClientId, type UserId } from '../src/protocol/ids.ts'
+import { parseCodeChallenge } from '../src/protocol/pkce.ts'
+import type { RedirectUri } from '../src/protocol/redirect-uri.ts'
+import type { Scope } from '../src/protocol/scope.ts'
+
+/** Makes authorization codes in bulk, through the store: by the pages it would take longer than what is measured. */
+export interface CodeMint {
+  readonly make: (clientId: string, count: number) => Promise<readonly string[]>
+  readonly close: () => Promise<void>
+}
+
+export const REDIRECT_URI = 'http://127.0.0.1:33418/callback'
+export const SCOPE = 'mcp:tools mcp:resources'
+/** RFC 7636 §4.1. One for all codes: what it costs to check does not depend on it. */
+export const VERIFIER = randomBytes(32).toString('base64url')
+const CHALLENGE = parseCodeChallenge(createHash('sha256').update(VERIFIER).digest('base64url'))
+const BATCH = 256
+
+/** Opens the store of the running server with the same settings. */
+export async function openCodeMint(settings: Readonly<Record<string, string>>): Promise<CodeMint> {
+  const { context, close } = await openWorkshop(readConfig({ ...settings, LOG_LEVEL: 'silent' }))
+  const account = { email: 'ada@bench.test', password: randomBytes(12).toString('base64url'), name: 'Ada' }
+  const user = await createUser(context, account)
+
+  async function make(clientId: ClientId, userId: UserId): Promise<string> {
+    if (CHALLENGE === undefined) throw new Error('A SHA-256 in base64url must be a code challenge.')
+    const now = context.clock()
+    const id = mintAuthorizationId(now, context.random)
+    const code = context.secrets.seal('authorization-code', id, context.random)
+    const expiresAt = after(now, context.settings.lifetimes.code * 1000)
+    const started = context.store.startAuthorization({
+      id,
+      clientId,
+      browserHash: code.hash,
+      redirectUri: REDIRECT_URI as RedirectUri,
+      state: 'bench',
+      codeChallenge: CHALLENGE,
+      scope: SCOPE as Scope,
+      resources: [],
+      mustSignIn: false,
+      mustConsent: false,
+      loginHint: undefined,
+      createdAt: now,
+      expiresAt,
+      status: { kind: 'pending' },
+    })
+    const approval = { id, userId, codeHash: code.hash, now, codeExpiresAt: expiresAt, remember: undefined }
+    // Queued in this order, so that both are in one commit, in this order.
+    const approved = context.store.approveAuthorization(approval)
+    await started
+    if ((await approved) !== 'approved') throw new Error('An authorization was not approved.')
+    return code.token
+  }
+
+  return {
+    async make(clientId, count) {
+      const codes: string[] = []
+      while (codes.length < count) {
+        const size = Math.min(BATCH, count - codes.length)
+        codes.push(...(await Promise.all(Array.from({ length: size }, () => make(clientId as ClientId, user.id)))))
+      }
+      return codes
+    },
+    close,
+  }
+}

@@ -1,0 +1,113 @@
+import { REDIRECT_URI, SCOPE, VERIFIER, type CodeMint } from './codes.ts'
+import { post } from './post.ts'
+import type { Bodies } from './slice.ts'
+
+/** One endpoint under load. */
+export interface Endpoint {
+  readonly name: EndpointName
+  readonly path: string
+  readonly contentType: string
+  readonly status: number
+  /** Every right answer has it. */
+  readonly contains: string
+  /** The least ratio to the bare server. undefined: reported only. */
+  readonly gate: number | undefined
+  /** Bodies for a slice of about that many requests; made before the clock runs. */
+  readonly prepare: (count: number, connections: number) => Promise<Bodies>
+  /** What the last slice left to the next one. */
+  readonly carryOn?: (left: { readonly total: number; readonly tokens: readonly string[] }) => void
+}
+
+export const ENDPOINT_NAMES = ['register', 'client_credentials', 'code', 'refresh'] as const
+export type EndpointName = (typeof ENDPOINT_NAMES)[number]
+
+const REGISTER_PATH = '/v2/oauth/register'
+const JSON_TYPE = 'application/json'
+const TOKEN = { path: '/v2/oauth/token', contentType: 'application/x-www-form-urlencoded', status: 200 } as const
+
+/** Registers the clients that the load is by, and answers the endpoints. */
+export async function openEndpoints(port: number, mint: CodeMint): Promise<readonly Endpoint[]> {
+  const client = await registerClient(port)
+  const codeForm = { ...client, redirect_uri: REDIRECT_URI, code_verifier: VERIFIER }
+  const codeBody = (code: string): string => form({ grant_type: 'authorization_code', code, ...codeForm })
+  let registered = 0
+  let tokens: readonly string[] = []
+
+  return [
+    {
+      name: 'register',
+      path: REGISTER_PATH,
+      contentType: JSON_TYPE,
+      status: 201,
+      contains: '"client_secret":"',
+      gate: 0.2,
+      async prepare() {
+        const [before = '', after = ''] = JSON.stringify(metadata('#')).split('#')
+        return { kind: 'numbered', before, after, first: registered }
+      },
+      carryOn: ({ total }) => void (registered += total),
+    },
+    {
+      ...TOKEN,
+      name: 'client_credentials',
+      contains: '"access_token":"',
+      gate: 0.25,
+      prepare: async () => ({ kind: 'same', body: form({ grant_type: 'client_credentials', ...client }) }),
+    },
+    {
+      ...TOKEN,
+      name: 'code',
+      contains: '"refresh_token":"',
+      gate: undefined,
+      prepare: async (count) => ({ kind: 'once', bodies: (await mint.make(client.client_id, count)).map(codeBody) }),
+    },
+    {
+      ...TOKEN,
+      name: 'refresh',
+      contains: '"access_token":"',
+      gate: 0.16,
+      async prepare(_count, connections) {
+        if (tokens.length !== connections) {
+          const codes = await mint.make(client.client_id, connections)
+          tokens = await Promise.all(codes.map((code) => redeem(port, codeBody(code))))
+        }
+        const before = `${form({ grant_type: 'refresh_token', ...client })}&refresh_token=`
+        return { kind: 'chain', before, member: 'refresh_token', tokens }
+      },
+      carryOn: (left) => void (tokens = left.tokens),
+    },
+  ]
+}
+
+/** As a desktop client registers itself, with all three grants. */
+function metadata(number: string): object {
+  return {
+    redirect_uris: [REDIRECT_URI, 'https://client.example/callback'],
+    token_endpoint_auth_method: 'client_secret_post',
+    grant_types: ['authorization_code', 'refresh_token', 'client_credentials'],
+    response_types: ['code'],
+    client_name: `Bench client ${number}`,
+    client_uri: 'https://client.example/',
+    scope: SCOPE,
+    software_id: 'grantor-bench',
+    software_version: '1.0.0',
+  }
+}
+
+async function registerClient(port: number): Promise<{ client_id: string; client_secret: string }> {
+  const { status, body } = await post(port, REGISTER_PATH, JSON_TYPE, JSON.stringify(metadata('itself')))
+  if (status !== 201) throw new Error(`Registration failed: ${status} ${body}`)
+  const { client_id, client_secret } = JSON.parse(body) as { client_id: string; client_secret: string }
+  return { client_id, client_secret }
+}
+
+async function redeem(port: number, body: string): Promise<string> {
+  const answer = await post(port, TOKEN.path, TOKEN.contentType, body)
+  const { refresh_token } = JSON.parse(answer.body) as { refresh_token?: string }
+  if (refresh_token === undefined) throw new Error(`A code gave no refresh token: ${answer.status} ${answer.body}`)
+  return refresh_token
+}
+
+function form(fields: Readonly<Record<string, string>>): string {
+  return new URLSearchParams(fields).toString()
+}

@@ -1,0 +1,71 @@
+import { parseArgs } from 'node:util'
+import { ENDPOINT_NAMES, type EndpointName } from './endpoints.ts'
+
+/** What a run is asked to do. */
+export interface Options {
+  readonly connections: number
+  readonly rounds: number
+  /** Length of a slice. */
+  readonly seconds: number
+  readonly only: readonly EndpointName[]
+  /** Print the result as JSON. */
+  readonly isJson: boolean
+  /** Name under which the result is kept in bench/results. */
+  readonly save: string | undefined
+  /** Whether a ratio below its gate fails the run. */
+  readonly isGated: boolean
+  readonly profileFolder: string | undefined
+}
+
+export const USAGE = `npm run bench -- [options]
+  --connections <n>   connections at once (64)
+  --rounds <n>        slices per server and endpoint (5)
+  --seconds <n>       length of a slice (1)
+  --only <names>      of ${ENDPOINT_NAMES.join(',')}
+  --gate              fail when a ratio is below its gate
+  --json              print the result as JSON
+  --save <name>       keep the result as bench/results/<date>-<name>.json
+  --profile <folder>  write a CPU profile of the server there`
+
+/** Reads the command line. Throws with the usage when it makes no sense. */
+export function readOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      connections: { type: 'string', default: '64' },
+      rounds: { type: 'string', default: '5' },
+      seconds: { type: 'string', default: '1' },
+      only: { type: 'string', default: ENDPOINT_NAMES.join(',') },
+      gate: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      save: { type: 'string' },
+      profile: { type: 'string' },
+    },
+  })
+  if (values.save !== undefined && !/^[a-z0-9-]+$/.test(values.save)) throw new Error('--save takes a-z, 0-9 and -.')
+  const names = values.only.split(',')
+  const only = ENDPOINT_NAMES.filter((known) => names.includes(known))
+  if (only.length !== names.length) throw new Error(`--only takes names of: ${ENDPOINT_NAMES.join(', ')}.`)
+  return {
+    connections: whole('connections', values.connections, 1024),
+    rounds: whole('rounds', values.rounds, 100),
+    seconds: between('seconds', values.seconds, 0.05, 60),
+    only,
+    isJson: values.json,
+    save: values.save,
+    isGated: values.gate,
+    profileFolder: values.profile,
+  }
+}
+
+function whole(name: string, text: string, max: number): number {
+  const value = between(name, text, 1, max)
+  if (!Number.isInteger(value)) throw new Error(`--${name} takes a whole number.`)
+  return value
+}
+
+function between(name: string, text: string, min: number, max: number): number {
+  const value = Number(text)
+  if (text.trim() !== '' && value >= min && value <= max) return value
+  throw new Error(`--${name} takes a number from ${min} to ${max}.`)
+}

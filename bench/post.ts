@@ -1,0 +1,36 @@
+import { request } from 'node:http'
+import type { Answer } from './slice.ts'
+
+/** One request, read completely. For what is outside of the measurement. */
+export function post(port: number, path: string, contentType: string, body: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      'Content-Type': contentType,
+      'Content-Length': Buffer.byteLength(body),
+      Accept: 'application/json',
+    }
+    const outgoing = request({ host: '127.0.0.1', port, path, method: 'POST', headers }, (incoming) => {
+      const chunks: Buffer[] = []
+      incoming.on('data', (chunk: Buffer) => void chunks.push(chunk))
+      incoming.on('error', reject)
+      incoming.on('end', () => {
+        const text = Buffer.concat(chunks).toString('utf8')
+        resolve({ status: incoming.statusCode ?? 0, headers: ownHeaders(incoming.rawHeaders), body: text })
+      })
+    })
+    outgoing.on('error', reject)
+    outgoing.end(body)
+  })
+}
+
+/** Headers that every server on Node.js sends by itself. */
+const AUTOMATIC = new Set(['date', 'connection', 'keep-alive'])
+
+function ownHeaders(rawHeaders: readonly string[]): readonly string[] {
+  const own: string[] = []
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(index, index + 2)
+    if (!AUTOMATIC.has(name.toLowerCase())) own.push(name, value)
+  }
+  return own
+}

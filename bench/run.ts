@@ -1,0 +1,138 @@
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { cpus, loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { chooseCores, openChildren, type Children, type Cores } from './children.ts'
+import { openCodeMint } from './codes.ts'
+import { openEndpoints } from './endpoints.ts'
+import { measure, type BareServer, type Measurement } from './measure.ts'
+import { readOptions, USAGE, type Options } from './options.ts'
+import { passesGate, renderReport, type Report } from './report.ts'
+import type { BareMessage } from './slice.ts'
+import { startSubject } from './subject.ts'
+
+/** `npm run bench`: the real server and a bare one take turns under the same load. See docs/performance.md. */
+
+const ROOT = new URL('../', import.meta.url).pathname
+const TMPFS_MAGIC = 0x01021994
+
+const options = parseOptions()
+const folder = makeFolder()
+const children = openChildren()
+process.once('exit', () => {
+  children.kill()
+  rmSync(folder, { recursive: true, force: true })
+})
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const) {
+  process.once(signal, () => process.exit(code))
+}
+setTimeout(() => giveUp('The run takes too long.'), limitMs(options)).unref()
+
+const cores = chooseCores()
+const loadBefore = loadavg()[0] ?? 0
+const report = await run(children, cores)
+console.log(options.isJson ? JSON.stringify(report, undefined, 2) : renderReport(report))
+if (options.save !== undefined) saveReport(report, options.save)
+process.exitCode = options.isGated && !report.endpoints.every(passesGate) ? 1 : 0
+
+async function run(started: Children, pinned: Cores | undefined): Promise<Report> {
+  let readLog = (): string => ''
+  try {
+    const subject = await startSubject(started, {
+      folder,
+      core: pinned?.servers,
+      profileFolder: options.profileFolder,
+    })
+    readLog = subject.readLog
+    const bare = await startBare(started, pinned)
+    const generator = started.start({ script: new URL('./generator.ts', import.meta.url), core: pinned?.generator })
+    await once(generator, 'message')
+    const mint = await openCodeMint(subject.settings)
+    const stage = { generator, bare, subject }
+    const endpoints: Measurement[] = []
+    for (const endpoint of await openEndpoints(subject.port, mint)) {
+      if (!options.only.includes(endpoint.name)) continue
+      if (!options.isJson) console.error(`${endpoint.name} …`)
+      endpoints.push(await measure(stage, endpoint, options))
+    }
+    await mint.close()
+    await started.end()
+    const { connections, rounds, seconds } = options
+    return {
+      date: new Date().toISOString().slice(0, 10),
+      machine: describeMachine(),
+      connections,
+      rounds,
+      seconds,
+      endpoints,
+    }
+  } catch (cause) {
+    console.error(`${String(cause)}\n${readLog()}`)
+    process.exit(1)
+  }
+}
+
+async function startBare(started: Children, pinned: Cores | undefined): Promise<BareServer> {
+  const child = started.start({ script: new URL('./bare-server.ts', import.meta.url), core: pinned?.servers })
+  const [listening] = (await once(child, 'message')) as [BareMessage]
+  if (listening.kind !== 'listening') throw new Error('The bare server did not start.')
+  return {
+    pid: child.pid,
+    port: listening.port,
+    async imitate(answer) {
+      const set = once(child, 'message')
+      child.send(answer)
+      await set
+    },
+  }
+}
+
+function parseOptions(): Options {
+  try {
+    return readOptions(process.argv.slice(2))
+  } catch (cause) {
+    console.error(`${(cause as Error).message}\n\n${USAGE}`)
+    process.exit(2)
+  }
+}
+
+/** A commit in memory costs nothing, so the file must be on a disk. */
+function makeFolder(): string {
+  const inMemory = statfsSync(tmpdir()).type === TMPFS_MAGIC
+  const parent = inMemory ? join(ROOT, '.cache') : tmpdir()
+  mkdirSync(parent, { recursive: true })
+  return mkdtempSync(join(parent, 'grantor-bench-'))
+}
+
+/** Twice what it should take, and the start. */
+function limitMs({ only, rounds, seconds }: Options): number {
+  return 30_000 + only.length * (rounds + 4) * 2 * (seconds * 2 + 2) * 1000
+}
+
+function giveUp(reason: string): never {
+  console.error(reason)
+  process.exit(1)
+}
+
+function describeMachine(): Report['machine'] {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
+  return {
+    processor: cpus()[0]?.model ?? 'unknown processor',
+    cores: cpus().length,
+    pinned: cores !== undefined,
+    node: process.versions.node,
+    sqlite: process.versions['sqlite'] ?? 'unknown',
+    grantor: version,
+    loadBefore,
+  }
+}
+
+function saveReport(saved: Report, name: string): void {
+  const results = join(ROOT, 'bench/results')
+  mkdirSync(results, { recursive: true })
+  writeFileSync(join(results, `${saved.date}-${name}.json`), `${JSON.stringify(saved, undefined, 2)}\n`)
+}

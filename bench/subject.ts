@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Children } from './children.ts'
+
+/** The real server under load. */
+export interface Subject {
+  readonly pid: number
+  readonly port: number
+  /** Its settings, for commands beside it on the same store. */
+  readonly settings: Readonly<Record<string, string>>
+  /** The end of what it logged, to explain a failure. */
+  readonly readLog: () => string
+}
+
+export interface SubjectOptions {
+  /** For the database and the log; on the disk that is to be measured. */
+  readonly folder: string
+  readonly core: number | undefined
+  /** Where to write a CPU profile at the end. */
+  readonly profileFolder: string | undefined
+}
+
+const START_LIMIT_MS = 20_000
+const LOG_TAIL = 2000
+
+/** Starts it as `npm start` does, with everything as shipped but the rates: one address sends all requests here. */
+export async function startSubject(children: Children, options: SubjectOptions): Promise<Subject> {
+  const { folder, core, profileFolder } = options
+  const port = await findFreePort()
+  const settings = {
+    PORT: String(port),
+    GRANTOR_ISSUER: `http://127.0.0.1:${port}`,
+    GRANTOR_HOST: '127.0.0.1',
+    DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}`,
+    GRANTOR_SECRET: randomBytes(32).toString('base64url'),
+    LOG_LEVEL: 'info',
+    GRANTOR_REGISTRATION_RATE: '1000000000',
+    // Codes are made in advance, so they must outlive the slice that spends them.
+    GRANTOR_CODE_LIFETIME: '600',
+  }
+  const logPath = join(folder, 'server.log')
+  const child = children.start({
+    script: new URL('../src/cli/main.ts', import.meta.url),
+    args: ['serve'],
+    nodeArgs: profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`],
+    core,
+    env: settings,
+    logPath,
+  })
+  const readLog = (): string => readFileSync(logPath, 'utf8').slice(-LOG_TAIL)
+  const deadline = performance.now() + START_LIMIT_MS
+  while (!(await isReady(port))) {
+    if (child.exitCode !== null || performance.now() > deadline) {
+      throw new Error(`The server did not start.\n${readLog()}`)
+    }
+    await delay(50)
+  }
+  return { pid: child.pid, port, settings, readLog }
+}
+
+async function isReady(port: number): Promise<boolean> {
+  try {
+    return (await fetch(`http://127.0.0.1:${port}/health/ready`)).ok
+  } catch {
+    return false
+  }
+}
+
+async function findFreePort(): Promise<number> {
+  const probe = createServer()
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
+  const { port } = probe.address() as AddressInfo
+  await new Promise((resolve) => probe.close(resolve))
+  return port
+}

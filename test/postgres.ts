@@ -1,0 +1,199 @@
+import { randomBytes, randomInt } from 'node:crypto'
+import { chownSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import pg from 'pg'
+import { findBinaries } from './postgres-binaries.ts'
+import { type Keeper, openKeeper } from './postgres-keeper.ts'
+import type { OsUser } from './postgres-server.ts'
+
+export interface PostgresOptions {
+  /** Server settings beside the defaults, as `postgres -c` takes them. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+/** A cluster of our own. It and its folder are gone after `remove()`, or when this process ends in any way. */
+export interface Postgres {
+  readonly folder: string
+  readonly port: number
+  /** For the role that owns the databases: no superuser. */
+  readonly url: (databaseName?: string) => string
+  /** For the superuser. */
+  readonly adminUrl: (databaseName?: string) => string
+  /** A new, empty database, owned by the role of `url()`. */
+  readonly createDatabase: () => Promise<TestDatabase>
+  /** Starts over the same data, on the same port. */
+  readonly start: () => Promise<void>
+  /** Ends the server and keeps the data. */
+  readonly stop: (mode: 'fast' | 'immediate') => Promise<void>
+  /** As a crash does: kills the server's main process and waits until its children, too, are gone. */
+  readonly kill: () => Promise<void>
+  readonly remove: () => Promise<void>
+  /** Everything that the server logged. */
+  readonly log: () => string
+}
+
+export interface TestDatabase {
+  readonly name: string
+  readonly url: string
+}
+
+/** The superuser's URL of the cluster that test/run.ts starts for all test files. */
+export const SHARED_CLUSTER = 'GRANTOR_TEST_POSTGRES'
+
+const ADMINISTRATOR = 'postgres'
+const OWNER = 'grantor'
+/** Below the ports that systems give out, so that nobody is given ours while the server is down. */
+const PORTS = [15_000, 30_000] as const
+const ATTEMPTS = 20
+const DEFAULTS = { fsync: 'off', shared_buffers: '32MB', max_connections: '200' }
+/** An order of texts that is not that of their bytes, because operators' databases have one. */
+const LOCALES = [
+  ['--locale-provider=icu', '--icu-locale=en-US', '--locale=C'],
+  ['--locale=en_US.UTF-8'],
+  ['--locale=C'],
+]
+
+let ownCluster: Promise<Postgres> | undefined
+
+/**
+ * The URL of a new, empty database, dropped when the test and all its other `after` hooks are done. It stands in the
+ * cluster of test/run.ts, or in one that this process starts for itself.
+ */
+export async function openTestDatabase(test: Pick<TestContext, 'after'>): Promise<string> {
+  const adminUrl = process.env[SHARED_CLUSTER] ?? (await (ownCluster ??= startPostgres())).adminUrl()
+  const { name, url } = await createDatabase(adminUrl)
+  const drop = (): Promise<void> => execute(adminUrl, `drop database if exists ${name} with (force)`)
+  // Registered when the hooks run, it is the last of them: what uses the database is closed before.
+  test.after(() => test.after(drop))
+  return url
+}
+
+/** Makes a cluster with random passwords in a temporary folder and starts it on a free port of 127.0.0.1. */
+export async function startPostgres({ settings = {} }: PostgresOptions = {}): Promise<Postgres> {
+  const user = unprivilegedUser()
+  const folder = mkdtempSync(join(tmpdir(), 'grantor-postgres-'))
+  const keeper = openKeeper(folder)
+  try {
+    if (user !== undefined) chownSync(folder, user.uid, user.gid)
+    const binaries = findBinaries(folder, user)
+    const password = newPassword()
+    await initialise({ keeper, binaries, folder, password, user })
+    const start = (onPort: number): Promise<void> =>
+      keeper.run({
+        command: join(binaries, 'postgres'),
+        args: serverArguments(folder, onPort, settings),
+        user,
+        readyText: 'database system is ready to accept connections',
+      })
+    const port = await startOnFreePort(keeper, start)
+    const url = (role: string, databaseName: string): string =>
+      `postgres://${role}:${encodeURIComponent(password)}@127.0.0.1:${port}/${databaseName}`
+    const adminUrl = (databaseName = ADMINISTRATOR): string => url(ADMINISTRATOR, databaseName)
+    await execute(adminUrl(), `create role ${OWNER} login password ${pg.escapeLiteral(password)}`)
+    return {
+      folder,
+      port,
+      url: (databaseName = ADMINISTRATOR) => url(OWNER, databaseName),
+      adminUrl,
+      createDatabase: () => createDatabase(adminUrl()),
+      start: () => start(port),
+      stop: (mode) => keeper.signal(mode === 'fast' ? 'SIGINT' : 'SIGQUIT'),
+      kill: () => keeper.signal('SIGKILL'),
+      remove: keeper.close,
+      log: keeper.log,
+    }
+  } catch (error) {
+    await keeper.close()
+    throw error
+  }
+}
+
+interface Blank {
+  readonly keeper: Keeper
+  readonly binaries: string
+  readonly folder: string
+  readonly password: string
+  readonly user: OsUser | undefined
+}
+
+async function initialise({ keeper, binaries, folder, password, user }: Blank): Promise<void> {
+  const passwordFile = join(folder, 'password')
+  writeFileSync(passwordFile, `${password}\n`)
+  const args = [
+    `--pgdata=${join(folder, 'data')}`,
+    `--username=${ADMINISTRATOR}`,
+    `--pwfile=${passwordFile}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    '--no-sync',
+    '--no-instructions',
+  ]
+  const failures: unknown[] = []
+  for (const locale of LOCALES) {
+    try {
+      await keeper.run({ command: join(binaries, 'initdb'), args: [...args, ...locale], user })
+      return
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  throw new AggregateError(failures, failures.map(String).join('\n'))
+}
+
+function serverArguments(folder: string, port: number, settings: Readonly<Record<string, string>>): readonly string[] {
+  const all = {
+    ...DEFAULTS,
+    ...settings,
+    port: String(port),
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+  }
+  return ['-D', join(folder, 'data'), ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
+}
+
+async function startOnFreePort(keeper: Keeper, start: (port: number) => Promise<void>): Promise<number> {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = randomInt(...PORTS)
+    const from = keeper.log().length
+    try {
+      await start(port)
+      return port
+    } catch (error) {
+      if (attempt === ATTEMPTS || !keeper.log().slice(from).includes('could not bind')) throw error
+    }
+  }
+}
+
+/** PostgreSQL refuses to run as root, who can run it as somebody who owns nothing here. Nobody else needs that. */
+function unprivilegedUser(): OsUser | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  const entry = /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'))
+  if (entry === null) throw new Error('As root, the tests run PostgreSQL as the user nobody, which /etc/passwd lacks.')
+  return { uid: Number(entry[1]), gid: Number(entry[2]) }
+}
+
+/** Random, and with all that a URL must escape. */
+function newPassword(): string {
+  return `${randomBytes(12).toString('base64url')}@:/?#% `
+}
+
+async function createDatabase(adminUrl: string): Promise<TestDatabase> {
+  const name = `test_${randomBytes(6).toString('hex')}`
+  await execute(adminUrl, `create database ${name} owner ${OWNER} template template0`)
+  const url = new URL(adminUrl)
+  url.username = OWNER
+  url.pathname = name
+  return { name, url: url.href }
+}
+
+async function execute(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}

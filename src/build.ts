@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import type { FastifyInstance } from 'fastify'
+import type { Server as HttpServer } from 'node:http'
 import pino, { type Logger } from 'pino'
 import { sweep } from './admin/sweep.ts'
 import type { Config } from './config.ts'
@@ -38,7 +38,7 @@ export interface Workshop {
 
 /** A server, not listening yet. */
 export interface Server extends Workshop {
-  readonly app: FastifyInstance
+  readonly http: HttpServer
   /** Starts the background work and listens. Answers the address. */
   readonly start: () => Promise<string>
   /** Refuses what is new, finishes what is under way, then closes the store. */
@@ -80,7 +80,7 @@ export async function openServer(config: Config, world: World = openWorld(config
   let isAccepting = true
   const context = await openContext(config, world, driver, () => isAccepting)
   const { logger } = world
-  const app = await createApp({
+  const http = createApp({
     context,
     branding: config.branding,
     trustedProxies: config.trustedProxies,
@@ -90,21 +90,22 @@ export async function openServer(config: Config, world: World = openWorld(config
     },
   })
   let stopSweeping: () => void = () => undefined
+  let flushing: NodeJS.Timeout | undefined
   let listening: Listening | undefined
   return {
-    app,
+    http,
     context,
     async start() {
       stopSweeping = startSweeping(context, logger)
-      const flush = setInterval(() => logger.flush(), LOG_FLUSH_MS)
-      app.addHook('onClose', async () => clearInterval(flush))
-      listening = await listen(app, config)
+      flushing = setInterval(() => logger.flush(), LOG_FLUSH_MS)
+      listening = await listen(http, config)
       return listening.address
     },
     async close() {
       isAccepting = false
       stopSweeping()
-      await (listening ?? app).close()
+      await listening?.close()
+      clearInterval(flushing)
       await driver.close()
       logger.info({ event: 'server.stopped' })
       logger.flush()

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { LightMyRequestResponse } from 'fastify'
+import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { createUser } from '../src/admin/users.ts'
 import type { TestServer } from './server.ts'
 

@@ -6,7 +6,7 @@ import { Writable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { randomBytes } from 'node:crypto'
 import pino from 'pino'
-import type { InjectOptions, LightMyRequestResponse } from 'fastify'
+import inject, { type InjectOptions, type Response as LightMyRequestResponse } from 'light-my-request'
 import { openServer, type Server } from '../src/build.ts'
 import { readConfig } from '../src/config.ts'
 import type { EpochMs } from '../src/protocol/brand.ts'
@@ -81,7 +81,6 @@ export async function openTestServer(
     if (options.folder === undefined) rmSync(folder, { recursive: true, force: true })
   })
   if (options.listen === true) await server.start()
-  else await server.app.ready()
   return {
     ...server,
     close,
@@ -90,7 +89,10 @@ export async function openTestServer(
     folder,
     log: () => lines.join(''),
     inject: (request) =>
-      server.app.inject({ ...request, headers: { host: new URL(config.issuer).host, ...request.headers } }),
+      inject((message, response) => server.http.emit('request', message, response), {
+        ...request,
+        headers: { host: new URL(config.issuer).host, ...request.headers },
+      }),
     async reopen() {
       await close()
       // Ends before the first one removes the folder.

@@ -27,7 +27,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   passwords: { layers: ['protocol', 'ports'], packages: [], node: 'any', pure: false },
   http: {
     layers: ['protocol', 'ports', 'endpoints', 'admin', 'web'],
-    packages: ['fastify', '@fastify/cookie'],
+    packages: [],
     node: 'any',
     pure: false,
   },
@@ -39,7 +39,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   '(root)': {
     layers: ['protocol', 'ports', 'endpoints', 'admin', 'web', 'store', 'keys', 'passwords', 'http'],
-    packages: ['fastify', 'pino', 'zod'],
+    packages: ['pino', 'zod'],
     node: 'any',
     pure: false,
   },

@@ -11,7 +11,7 @@ const ECHO_MS = 1_000
 export type ClosingProcess = Pick<EventEmitter, 'on'> & { readonly exit: (code: number) => void }
 
 /** Ends the server at the first SIGTERM or SIGINT; a later one ends the process at once. */
-export function closeOnSignal(server: Pick<Server, 'app' | 'close'>, ending: ClosingProcess): void {
+export function closeOnSignal(server: Pick<Server, 'http' | 'close'>, ending: ClosingProcess): void {
   let closingSince: number | undefined
   const close = (): void => {
     if (closingSince !== undefined) {
@@ -19,7 +19,7 @@ export function closeOnSignal(server: Pick<Server, 'app' | 'close'>, ending: Clo
       return
     }
     closingSince = performance.now()
-    setTimeout(() => server.app.server.closeAllConnections(), GRACE_MS).unref()
+    setTimeout(() => server.http.closeAllConnections(), GRACE_MS).unref()
     setTimeout(() => ending.exit(1), SHUTDOWN_LIMIT_MS).unref()
     server.close().then(
       () => ending.exit(0),

@@ -1,5 +1,6 @@
-import { createServer, type Server } from 'node:net'
-import type { FastifyInstance } from 'fastify'
+import { once } from 'node:events'
+import type { Server as HttpServer } from 'node:http'
+import { createServer, type AddressInfo, type Server } from 'node:net'
 
 /** A server that listens, and its end. */
 export interface Listening {
@@ -10,6 +11,8 @@ export interface Listening {
 
 /** How often connections that became idle are closed: a kept-alive one would hold up the end for its whole timeout. */
 const IDLE_CHECK_MS = 50
+/** A stop waits this long for requests under way. Then it cuts them, or one slow caller could hold it up for a minute. */
+const STOP_PATIENCE_MS = 5000
 
 /**
  * Listens; for `localhost` on 127.0.0.1 and ::1, whatever the name resolves to on this machine, because browsers try both
@@ -18,36 +21,46 @@ const IDLE_CHECK_MS = 50
  * Throws the system's error when an address is in use.
  */
 export async function listen(
-  app: FastifyInstance,
+  server: HttpServer,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<Listening> {
-  const address = await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port })
-  const twin = host === 'localhost' ? await listenOnIpv6Loopback(app, port) : undefined
+  server.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port })
+  await once(server, 'listening')
+  const twin = host === 'localhost' ? await listenOnIpv6Loopback(server, port) : undefined
   return {
-    address,
+    address: addressOf(server),
     async close() {
-      const timer = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS)
-      const twinClosed = twin === undefined ? undefined : new Promise((resolve) => twin.close(resolve))
+      const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
+      const cut = setTimeout(() => server.closeAllConnections(), STOP_PATIENCE_MS)
       try {
-        await Promise.all([twinClosed, app.close()])
+        await Promise.all([closed(server), twin === undefined ? undefined : closed(twin)])
       } finally {
-        clearInterval(timer)
+        clearInterval(idle)
+        clearTimeout(cut)
       }
     },
   }
 }
 
+function addressOf(server: HttpServer): string {
+  const { address, family, port } = server.address() as AddressInfo
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}
+
+function closed(server: Server): Promise<unknown> {
+  return new Promise((resolve) => server.close(resolve))
+}
+
 /** Its connections are handed to the one HTTP server. undefined on a machine without IPv6. */
-async function listenOnIpv6Loopback(app: FastifyInstance, port: number): Promise<Server | undefined> {
-  const twin = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => app.server.emit('connection', socket))
+async function listenOnIpv6Loopback(http: HttpServer, port: number): Promise<Server | undefined> {
+  const twin = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => http.emit('connection', socket))
   try {
-    await new Promise<void>((resolve, reject) => {
-      twin.once('error', reject).listen({ host: '::1', port, ipv6Only: true }, resolve)
-    })
+    twin.listen({ host: '::1', port, ipv6Only: true })
+    await once(twin, 'listening')
     return twin
   } catch (cause) {
     if (['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes((cause as NodeJS.ErrnoException).code ?? '')) return undefined
-    await app.close()
+    await closed(http)
     throw cause
   }
 }

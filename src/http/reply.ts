@@ -1,5 +1,5 @@
-import type { FastifyReply } from 'fastify'
-import type { Reply } from '../ports/message.ts'
+import type { ServerResponse } from 'node:http'
+import type { CookieChanges, Reply } from '../ports/message.ts'
 import type { ErrorProblem, Language } from '../ports/pages.ts'
 import { StoreUnavailable } from '../ports/store.ts'
 import { OAuthError, unavailable } from '../protocol/errors.ts'
@@ -8,16 +8,22 @@ import type { CookieJar } from './session.ts'
 
 /** Turns answers and refusals into bytes. `cors`: whether scripts of any origin may read them. */
 export interface Replies {
-  readonly send: (reply: FastifyReply, answer: Reply, language: Language, cors: boolean) => FastifyReply
-  readonly sendError: (reply: FastifyReply, error: OAuthError, cors: boolean) => FastifyReply
-  readonly sendErrorPage: (reply: FastifyReply, error: OAuthError, language: Language) => FastifyReply
+  readonly send: (response: ServerResponse, answer: Reply, language: Language, cors: boolean) => void
+  readonly sendPreflight: (response: ServerResponse, allow: string) => void
+  readonly sendError: (response: ServerResponse, error: OAuthError, cors: boolean) => void
+  readonly sendErrorPage: (response: ServerResponse, error: OAuthError, language: Language) => void
 }
 
 /** clients.md: browser-based clients call these from any origin, without credentials. */
-export const CORS_HEADERS = {
+const CORS_HEADERS = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': 'Retry-After, WWW-Authenticate, RateLimit, RateLimit-Policy',
 } as const
+const PREFLIGHT_HEADERS = {
+  ...CORS_HEADERS,
+  'Access-Control-Allow-Headers': 'Authorization, Content-Type, MCP-Protocol-Version',
+  'Access-Control-Max-Age': '86400',
+}
 /** RFC 6749 §5.1. */
 const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const
 const STORE_RETRY_SECONDS = 1
@@ -30,71 +36,83 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
   const plainHeaders = flatten({ ...common, 'Content-Type': 'application/json' })
   const jsonHeaders = [plainHeaders, [...plainHeaders, ...flatten(CORS_HEADERS)]] as const
   const secretHeaders = jsonHeaders.map((headers) => [...headers, ...flatten(NO_STORE)])
-  const redirectHeaders = { ...common, ...NO_STORE, 'Referrer-Policy': 'no-referrer' }
-  const pageHeaders = { ...redirectHeaders, 'Content-Type': 'text/html; charset=utf-8', 'X-Frame-Options': 'DENY' }
+  const redirectHeaders = flatten({ ...common, ...NO_STORE, 'Referrer-Policy': 'no-referrer' })
+  const pageHeaders = [...redirectHeaders, 'Content-Type', 'text/html; charset=utf-8', 'X-Frame-Options', 'DENY']
 
-  function sendPage(reply: FastifyReply, answer: Extract<Reply, { kind: 'page' }>, language: Language): FastifyReply {
+  function sendPage(response: ServerResponse, answer: Extract<Reply, { kind: 'page' }>, language: Language): void {
     const { status, page, formTarget, retryAfterSeconds, cookies } = answer
-    if (cookies !== undefined) jar.write(reply, cookies)
-    if (retryAfterSeconds !== undefined) reply.header('Retry-After', String(retryAfterSeconds))
     const policy = contentSecurityPolicy(renderer.styleSource, formTarget)
-    return reply
-      .code(status)
-      .headers({ ...pageHeaders, 'Content-Security-Policy': policy })
-      .send(renderer.render(page, language))
+    write(response, status, renderer.render(page, language), pageHeaders, [
+      'Content-Security-Policy',
+      policy,
+      ...retryAfter(retryAfterSeconds),
+      ...cookieHeaders(cookies),
+    ])
+  }
+
+  function cookieHeaders(changes: CookieChanges | undefined): readonly string[] {
+    return changes === undefined ? [] : jar.write(changes).flatMap((value) => ['Set-Cookie', value])
   }
 
   return {
-    send(reply, answer, language, cors) {
+    send(response, answer, language, cors) {
       switch (answer.kind) {
         case 'json': {
           const { maxAgeSeconds, status, body } = answer
-          if (maxAgeSeconds === undefined) return sendJson(reply, status, body, secretHeaders[Number(cors)], [])
-          const caching = ['Cache-Control', `public, max-age=${maxAgeSeconds}`]
-          return sendJson(reply, status, body, jsonHeaders[Number(cors)], caching)
+          const text = JSON.stringify(body)
+          if (maxAgeSeconds === undefined) return write(response, status, text, secretHeaders[Number(cors)], [])
+          return write(response, status, text, jsonHeaders[Number(cors)], [
+            'Cache-Control',
+            `public, max-age=${maxAgeSeconds}`,
+          ])
         }
         case 'redirect':
-          if (answer.cookies !== undefined) jar.write(reply, answer.cookies)
-          return reply
-            .code(303)
-            .headers({ ...redirectHeaders, Location: answer.location })
-            .send()
+          return write(response, 303, '', redirectHeaders, [
+            'Location',
+            answer.location,
+            ...cookieHeaders(answer.cookies),
+          ])
         case 'page':
-          return sendPage(reply, answer, language)
+          return sendPage(response, answer, language)
       }
     },
-    sendError(reply, error, cors) {
-      const { code, description, problems, retryAfterSeconds } = error
+    sendPreflight(response, allow) {
+      response.writeHead(204, { ...PREFLIGHT_HEADERS, 'Access-Control-Allow-Methods': allow, Allow: allow }).end()
+    },
+    sendError(response, error, cors) {
+      const { code, description, problems, retryAfterSeconds, status, headers } = error
       const body = {
         error: code,
         error_description: description,
         ...(problems.length === 0 ? {} : { detail: problems }),
       }
-      const retry = retryAfterSeconds === undefined ? [] : ['Retry-After', String(retryAfterSeconds)]
-      return sendJson(reply, error.status, body, secretHeaders[Number(cors)], [...flatten(error.headers), ...retry])
+      const more = [...flatten(headers), ...retryAfter(retryAfterSeconds)]
+      write(response, status, JSON.stringify(body), secretHeaders[Number(cors)], more)
     },
-    sendErrorPage(reply, error, language) {
+    sendErrorPage(response, error, language) {
       const { status, retryAfterSeconds } = error
       const page = { kind: 'error', problem: pageProblem(error) } as const
       const retry = retryAfterSeconds === undefined ? {} : { retryAfterSeconds }
-      return sendPage(reply, { kind: 'page', status, page, ...retry }, language)
+      sendPage(response, { kind: 'page', status, page, ...retry }, language)
     },
   }
 }
 
-/** Past Fastify's serializers and hooks, which have nothing to do here: the headers are the same for every answer. */
-function sendJson(
-  reply: FastifyReply,
+function write(
+  response: ServerResponse,
   status: number,
-  body: object,
+  text: string,
   headers: readonly string[] | undefined,
   more: readonly string[],
-): FastifyReply {
-  const text = JSON.stringify(body)
-  reply.hijack()
-  reply.raw.writeHead(status, [...(headers ?? []), ...more, 'Content-Length', String(Buffer.byteLength(text))])
-  reply.raw.end(text)
-  return reply
+): void {
+  const length = Buffer.byteLength(text)
+  response.writeHead(status, [...(headers ?? []), ...more, 'Content-Length', String(length)])
+  // Node joins head and body into one text, and writes it faster when no character needs more than a byte.
+  response.end(text, length === text.length ? 'latin1' : 'utf8')
+}
+
+function retryAfter(seconds: number | undefined): readonly string[] {
+  return seconds === undefined ? [] : ['Retry-After', String(seconds)]
 }
 
 /** Name, value, name, value …: the form that Node writes without looking at it again. */

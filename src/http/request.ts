@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { FastifyRequest } from 'fastify'
+import type { IncomingMessage } from 'node:http'
 import type { Endpoint } from '../endpoints/index.ts'
 import type { Cookies, Request } from '../ports/message.ts'
 import { invalidRequest, OAuthError } from '../protocol/errors.ts'
@@ -7,6 +7,7 @@ import { isMediaType, NO_PARAMETERS, parseForm, type Parameters } from '../proto
 import { problem } from '../protocol/validation.ts'
 import { chooseLanguage } from '../web/language.ts'
 import { networkOf } from './network.ts'
+import type { CookieJar } from './session.ts'
 
 const HEADER_LIMIT = 100
 const NO_COOKIES: Cookies = { browser: undefined, session: undefined }
@@ -17,8 +18,7 @@ const NO_COOKIES: Cookies = { browser: undefined, session: undefined }
  *
  * @throws OAuthError invalid_request, invalid_client_metadata
  */
-export function checkHeaders(request: FastifyRequest, endpoint: Endpoint): void {
-  const { rawHeaders } = request.raw
+export function checkHeaders({ rawHeaders, headers }: IncomingMessage, endpoint: Endpoint): void {
   if (rawHeaders.length > HEADER_LIMIT * 2) throw invalidRequest('headers_too_many', { status: 431 })
   let hosts = 0
   let contentTypes = 0
@@ -33,7 +33,7 @@ export function checkHeaders(request: FastifyRequest, endpoint: Endpoint): void 
   if (authorizations > 1) throw invalidRequest('two_client_authentications')
   const { accepts } = endpoint
   if (accepts === undefined) return
-  const sent = request.headers['content-type']
+  const sent = headers['content-type']
   if (contentTypes === 1 && isMediaType(sent, accepts)) return
   const msg = `The content type must be ${accepts}.`
   const problems = [problem(['header', 'content-type'], 'media_type', msg, sent, { expected: accepts })]
@@ -56,21 +56,23 @@ export function shapeError(
 }
 
 /**
- * What the endpoint sees of a request.
+ * What the endpoint sees of a request. `body` is undefined where the endpoint takes none.
  *
  * @throws OAuthError invalid_request, invalid_client_metadata
  */
 export function readRequest(
-  request: FastifyRequest,
+  message: IncomingMessage,
+  body: Buffer | undefined,
   endpoint: Endpoint,
-  readCookies: (request: FastifyRequest) => Cookies,
+  caller: string,
+  jar: CookieJar,
 ): Request {
+  const { headers, url = '' } = message
   const isPage = endpoint.audience === 'page'
-  const text = readBody(request.body, endpoint)
-  const query = readQuery(request.raw.url ?? '', endpoint)
+  const text = body === undefined ? '' : decodeBody(body, endpoint)
+  const query = readQuery(url, endpoint)
   const params =
     endpoint.method === 'GET' ? query : endpoint.accepts === 'application/json' ? NO_PARAMETERS : readForm(text, 'body')
-  const { headers } = request
   const uiLocales = query.get('ui_locales') ?? params.get('ui_locales')
   return {
     method: endpoint.method,
@@ -78,16 +80,15 @@ export function readRequest(
     query,
     body: text,
     authorization: headers.authorization,
-    cookies: isPage ? readCookies(request) : NO_COOKIES,
-    network: networkOf(request.ip),
+    cookies: isPage ? jar.read(message) : NO_COOKIES,
+    network: networkOf(caller),
     fetchSite: isPage ? headers['sec-fetch-site'] : undefined,
     uiLocales,
     language: isPage ? chooseLanguage(uiLocales, headers['accept-language']) : 'en',
   }
 }
 
-function readBody(body: unknown, endpoint: Endpoint): string {
-  if (!Buffer.isBuffer(body)) return ''
+function decodeBody(body: Buffer, endpoint: Endpoint): string {
   if (isUtf8(body)) return body.toString('utf8')
   if (endpoint.accepts !== 'application/json') throw malformedForm('body')
   throw shapeError(endpoint, 422, [problem(['body'], 'json_invalid', 'The body is not UTF-8.', null, {})])

@@ -1,11 +1,11 @@
-import type {} from '@fastify/cookie'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { IncomingMessage } from 'node:http'
 import type { CookieChanges, Cookies } from '../ports/message.ts'
 
 /** The names and attributes of our cookies; they differ with the issuer only. */
 export interface CookieJar {
-  readonly read: (request: FastifyRequest) => Cookies
-  readonly write: (reply: FastifyReply, changes: CookieChanges) => void
+  readonly read: (message: IncomingMessage) => Cookies
+  /** The values of `Set-Cookie` headers. RFC 6265 §4.1. */
+  readonly write: (changes: CookieChanges) => readonly string[]
 }
 
 /** A browser stays recognised for this long, so that its owner is not locked out by somebody who guesses. */
@@ -14,6 +14,8 @@ const BROWSER_LIFETIME_SECONDS = 180 * 24 * 60 * 60
 /**
  * Cookies of an issuer. Over https with the `__Host-` prefix (RFC 6265bis §4.1.3.2), which no other host can set. On a
  * loopback http issuer browsers refuse that prefix, and ports share cookies, so the name has the port in it.
+ *
+ * Values are credentials, whose alphabet needs neither quoting nor escaping.
  */
 export function cookieJar(issuer: string, sessionLifetimeSeconds: number): CookieJar {
   const url = new URL(issuer)
@@ -21,15 +23,27 @@ export function cookieJar(issuer: string, sessionLifetimeSeconds: number): Cooki
   const nameOf = (purpose: string): string =>
     isSecure ? `__Host-grantor-${purpose}` : `grantor-${purpose}-${url.port === '' ? '80' : url.port}`
   const names = { browser: nameOf('browser'), session: nameOf('session') }
-  const attributes = { path: '/', httpOnly: true, secure: isSecure, sameSite: 'lax' } as const
+  const attributes = `Path=/; HttpOnly;${isSecure ? ' Secure;' : ''} SameSite=Lax`
+  const setCookie = (name: string, value: string, maxAge: number): string =>
+    `${name}=${value}; Max-Age=${maxAge}; ${attributes}`
   return {
-    read: ({ cookies }) => ({ browser: cookies[names.browser], session: cookies[names.session] }),
-    write(reply, { browser, session }) {
-      if (browser !== undefined)
-        reply.setCookie(names.browser, browser.token, { ...attributes, maxAge: BROWSER_LIFETIME_SECONDS })
-      if (session === 'end') reply.clearCookie(names.session, attributes)
-      else if (session !== undefined)
-        reply.setCookie(names.session, session.token, { ...attributes, maxAge: sessionLifetimeSeconds })
+    read({ headers: { cookie = '' } }) {
+      const pairs = cookie.split(';').map((pair) => pair.trim())
+      const find = (name: string): string | undefined =>
+        pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1)
+      return { browser: find(names.browser), session: find(names.session) }
     },
+    write({ browser, session }) {
+      return [
+        ...(browser === undefined ? [] : [setCookie(names.browser, browser.token, BROWSER_LIFETIME_SECONDS)]),
+        ...(session === undefined ? [] : [sessionCookie(session)]),
+      ]
+    },
+  }
+
+  function sessionCookie(session: NonNullable<CookieChanges['session']>): string {
+    return session === 'end'
+      ? setCookie(names.session, '', 0)
+      : setCookie(names.session, session.token, sessionLifetimeSeconds)
   }
 }

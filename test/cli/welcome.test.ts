@@ -92,8 +92,8 @@ test('what is still under way 8 s after the signal is cut, and after 10 s the pr
   const codes: number[] = []
   let cuts = 0
   const ending = Object.assign(new EventEmitter(), { exit: (code: number) => void codes.push(code) })
-  const app = { server: { closeAllConnections: () => void (cuts += 1) } }
-  closeOnSignal({ app, close: () => new Promise(() => undefined) } as never, ending)
+  const http = { closeAllConnections: () => void (cuts += 1) }
+  closeOnSignal({ http, close: () => new Promise(() => undefined) } as never, ending)
   ending.emit('SIGTERM')
   t.mock.timers.tick(7_999)
   assert.deepEqual([cuts, codes], [0, []])

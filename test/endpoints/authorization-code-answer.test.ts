@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { LightMyRequestResponse } from 'fastify'
+import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { decodeJwt } from 'jose'
 import { disableUser, enableUser, setPassword } from '../../src/admin/users.ts'
 import {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { LightMyRequestResponse } from 'fastify'
+import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { obtainTokens, registerClient, type RegisteredClient, type Tokens } from '../flow.ts'
 import type { TestServer } from '../server.ts'
 import { assertStoreUnchanged } from '../storage/dump.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { LightMyRequestResponse } from 'fastify'
+import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { openSecrets } from '../../src/protocol/secrets.ts'
 import { randomBytes } from 'node:crypto'
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, type TestContext } from 'node:test'
-import type { LightMyRequestResponse } from 'fastify'
+import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { authorizeUrl, locationOf, PlainBrowser, REDIRECT_URI, signInAndAllow, type RegisteredClient } from '../flow.ts'
 import type { TestServer } from '../server.ts'
 import { execute } from '../storage/dump.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import type { LightMyRequestResponse } from 'fastify'
+import type { Response as LightMyRequestResponse } from 'light-my-request'
 import {
   createAda,
   obtainCode,

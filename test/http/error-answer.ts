@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { LightMyRequestResponse } from 'fastify'
+import type { Response as LightMyRequestResponse } from 'light-my-request'
 
 interface ErrorBody {
   readonly error: string

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { InjectOptions } from 'fastify'
+import type { InjectOptions } from 'light-my-request'
 import { readConfig } from '../../src/config.ts'
 import { openTestServer, type TestServer } from '../server.ts'
 import { assertError } from './error-answer.ts'

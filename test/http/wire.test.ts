@@ -50,7 +50,7 @@ test('NET-03: callers that send slowly hold up a stop for seconds, not minutes',
 
 test('NET-03: no request may take forever', async (t) => {
   const server = await openTestServer(t)
-  const { requestTimeout, headersTimeout, keepAliveTimeout, timeout } = server.app.server
+  const { requestTimeout, headersTimeout, keepAliveTimeout, timeout } = server.http
   for (const [name, milliseconds] of Object.entries({ requestTimeout, headersTimeout, keepAliveTimeout, timeout }))
     assert.ok(milliseconds > 0 && milliseconds <= 65_000, `${name}: ${milliseconds}`)
 })

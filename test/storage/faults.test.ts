@@ -4,7 +4,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
-import type { LightMyRequestResponse } from 'fastify'
+import type { Response as LightMyRequestResponse } from 'light-my-request'
 import {
   authorizeUrl,
   createAda,

@@ -1,0 +1,34 @@
+import type { IncomingMessage } from 'node:http'
+import type { Endpoint } from '../endpoints/index.ts'
+import { invalidRequest } from '../protocol/errors.ts'
+import { problem } from '../protocol/validation.ts'
+import { shapeError } from './request.ts'
+
+/** Bytes. The largest registration that any known client sends is a tenth of it. */
+const BODY_LIMIT = 16 * 1024
+
+/**
+ * The whole body of a request. What is over the limit is not kept, whether or not it was announced.
+ *
+ * @throws OAuthError invalid_request, invalid_client_metadata
+ */
+export function readBody(message: IncomingMessage, endpoint: Endpoint): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    let body: Buffer | undefined
+    const refuse = (): void => {
+      message.off('data', take).resume()
+      const ctx = { max_bytes: BODY_LIMIT }
+      reject(shapeError(endpoint, 413, [problem(['body'], 'too_large', 'The body is too large.', null, ctx)]))
+    }
+    const take = (chunk: Buffer): void => {
+      body = body === undefined ? chunk : Buffer.concat([body, chunk])
+      if (body.length > BODY_LIMIT) refuse()
+    }
+    // The caller hung up in the middle of the body.
+    message.on('error', () => reject(invalidRequest('parameter_malformed')))
+    if (Number(message.headers['content-length']) > BODY_LIMIT) return refuse()
+    message.on('data', take).on('end', () => resolve(body ?? EMPTY))
+  })
+}
+
+const EMPTY = Buffer.alloc(0)

@@ -1,0 +1,130 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Endpoint } from '../endpoints/index.ts'
+import { PATHS } from '../endpoints/paths.ts'
+import type { Context, OutcomeEvent } from '../ports/context.ts'
+import type { Reply } from '../ports/message.ts'
+import { invalidRequest } from '../protocol/errors.ts'
+import { problem } from '../protocol/validation.ts'
+import { chooseLanguage } from '../web/language.ts'
+import { readBody } from './body.ts'
+import type { Gate } from './gate.ts'
+import type { Proxies } from './proxies.ts'
+import { toOAuthError, type Replies } from './reply.ts'
+import { checkHeaders, readRequest } from './request.ts'
+import { withoutOrigin, type Route } from './routes.ts'
+import type { CookieJar } from './session.ts'
+
+/** One line of the log per answered request. */
+export type LogOutcome = (
+  line: OutcomeEvent & { endpoint: string; status: number; ms: number },
+  cause?: unknown,
+) => void
+
+export interface Serving {
+  readonly context: Context
+  readonly findRoute: (target: string) => Route | undefined
+  readonly replies: Replies
+  readonly jar: CookieJar
+  readonly gate: Gate
+  readonly proxies: Proxies
+  readonly log: LogOutcome
+}
+
+/** A request on its way. What it is for is known once its route is found. */
+interface Exchange {
+  readonly message: IncomingMessage
+  readonly response: ServerResponse
+  /** On the clock of `performance`. */
+  readonly startedAt: number
+  route: Route | undefined
+  endpoint: Endpoint | undefined
+}
+
+const PATH_PROBLEM = problem(
+  ['path'],
+  'value_error',
+  `There is nothing at this path. See ${PATHS.oauthMetadata}.`,
+  null,
+  {},
+)
+
+/** Answers one request. THE ONLY CATCH: whatever is thrown anywhere becomes an answer here. */
+export async function serve(serving: Serving, message: IncomingMessage, response: ServerResponse): Promise<void> {
+  const exchange: Exchange = { message, response, startedAt: performance.now(), route: undefined, endpoint: undefined }
+  // So that its connection does not hold up the end.
+  if (!serving.context.isAccepting()) response.setHeader('Connection', 'close')
+  try {
+    const route = serving.findRoute(message.url ?? '')
+    if (route === undefined) return refuseUnknownPath(serving, response)
+    exchange.route = route
+    const endpoint = route.endpoints.get(message.method ?? '')
+    if (endpoint === undefined) return answerOtherMethod(serving, exchange, route)
+    exchange.endpoint = endpoint
+    await answer(serving, exchange, endpoint)
+  } catch (cause) {
+    refuse(serving, exchange, cause)
+  }
+}
+
+async function answer(serving: Serving, exchange: Exchange, endpoint: Endpoint): Promise<void> {
+  const { context, replies, jar, log, gate, proxies } = serving
+  const { message, response, startedAt } = exchange
+  gate.check(message, endpoint)
+  checkHeaders(message, endpoint)
+  const home = homeAddress(serving, endpoint, message)
+  if (home !== undefined) return replies.send(response, { kind: 'redirect', location: home }, 'en', false)
+  const body = endpoint.accepts === undefined ? undefined : await readBody(message, endpoint)
+  const request = readRequest(message, body, endpoint, proxies.callerOf(message), jar)
+  const result = await endpoint.run(context, request)
+  replies.send(response, result, request.language, endpoint.cors === true)
+  const event = result.event?.event ?? `${endpoint.name}.answered`
+  log({ ...result.event, event, endpoint: endpoint.name, status: statusOf(result), ms: elapsed(startedAt) })
+}
+
+function statusOf(result: Reply): number {
+  return result.kind === 'redirect' ? 303 : result.status
+}
+
+/** RFC 9110 §15.5.6, and the answer to a preflight where scripts may call. Whatever the body is, the method is wrong. */
+function answerOtherMethod({ replies }: Serving, { message, response }: Exchange, { methods, cors }: Route): void {
+  const allow = [...methods, ...(cors ? ['OPTIONS'] : [])].join(', ')
+  if (cors && message.method === 'OPTIONS') return replies.sendPreflight(response, allow)
+  const msg = 'This path has other methods.'
+  const problems = [problem(['method'], 'literal_error', msg, message.method, { expected: methods })]
+  throw invalidRequest('method_wrong', { status: 405, headers: { Allow: allow }, problems })
+}
+
+/** decisions.md D9: a page on this computer under another of its names would lose its cookies on the way. */
+function homeAddress({ context, proxies }: Serving, endpoint: Endpoint, message: IncomingMessage): string | undefined {
+  const { issuer, settings } = context
+  if (!settings.isLoopbackIssuer || endpoint.audience !== 'page' || endpoint.method !== 'GET') return undefined
+  const { host, origin } = new URL(issuer)
+  if ((proxies.forwarded(message, 'x-forwarded-host') ?? message.headers.host) === host) return undefined
+  return origin + withoutOrigin(message.url ?? '')
+}
+
+/** The answer to what was thrown, in the form that the endpoint's callers read. */
+function refuse({ replies, log }: Serving, exchange: Exchange, cause: unknown): void {
+  const { message, response, route, endpoint, startedAt } = exchange
+  const error = toOAuthError(cause)
+  const { client, slug: reason, status } = error
+  const line = { event: 'request.refused', endpoint: endpoint?.name ?? 'none', reason, status, ms: elapsed(startedAt) }
+  log({ ...line, client }, status >= 500 ? cause : undefined)
+  // The answer was begun: nothing can be said any more, but half of it must not look whole.
+  if (response.headersSent) response.destroy()
+  else if (endpoint?.audience !== 'page') replies.sendError(response, error, route?.cors === true)
+  else replies.sendErrorPage(response, error, chooseLanguage(undefined, message.headers['accept-language']))
+}
+
+/**
+ * RFC 9110 §15.5.5, as JSON for everybody: nobody is led to an unknown path by us. Scripts may read it, because clients in
+ * browsers try several addresses of metadata and must see that one is not there.
+ */
+function refuseUnknownPath({ replies }: Serving, response: ServerResponse): void {
+  replies.sendError(response, invalidRequest('path_unknown', { status: 404, problems: [PATH_PROBLEM] }), true)
+}
+
+/** Milliseconds, to a hundredth. */
+function elapsed(startedAt: number): number {
+  return Math.round((performance.now() - startedAt) * 100) / 100
+}

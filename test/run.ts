@@ -2,10 +2,11 @@ import { spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { run } from 'node:test'
+import { SHARED_CLUSTER, startPostgres } from './postgres.ts'
 
 /**
  * `npm test`: the compiler, the linter and the formatter, then every test file in a process of its own. Ends with one
- * line, `N passed, N failed`. A skipped or unfinished test is a failed one.
+ * line, `N passed, N failed`. A skipped or unfinished test is a failed one. One PostgreSQL serves all of them.
  *
  * Arguments narrow it to matching files: `npm test -- register`.
  */
@@ -27,6 +28,9 @@ const files = globSync('test/**/*.test.ts').filter(
 if (wanted.length === 0) for (const [command, ...args] of CHECKS) check(command, args)
 if (files.length === 0) report('no test file matches', 'Nothing was tested.')
 
+// However this process ends, the cluster ends with it.
+const cluster = await startPostgres({ settings: { max_connections: String(100 + 50 * availableParallelism()) } })
+process.env[SHARED_CLUSTER] = cluster.adminUrl()
 const events = run({
   files: files.toSorted().map((file) => `${process.cwd()}/${file}`),
   concurrency: availableParallelism(),
@@ -42,6 +46,8 @@ for await (const event of events) {
   }
   if (event.type === 'test:stderr' && wanted.length > 0) process.stderr.write(event.data.message)
 }
+
+await cluster.remove()
 
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { test, type TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import pg from 'pg'
+import { installedFolders, linkLibraries } from './postgres-binaries.ts'
+import { openTestDatabase, startPostgres } from './postgres.ts'
+
+test('a test database is empty, is owned by an ordinary role and orders texts as operators do', async (t) => {
+  const client = await connect(t, await openTestDatabase(t))
+  assert.deepEqual(await rows(client, 'select usesuper from pg_user where usename = current_user'), [[false]])
+  assert.deepEqual(await rows(client, "select tablename from pg_tables where schemaname = 'public'"), [])
+  await client.query('create table things (id text primary key)')
+  await client.query("insert into things values ('B'), ('a'), ('_')")
+  const [knowsIcu] = await rows(client, "select count(*) > 0 from pg_collation where collprovider = 'i'")
+  const expected = knowsIcu?.[0] === true ? [['_'], ['a'], ['B']] : [['B'], ['_'], ['a']]
+  assert.deepEqual(await rows(client, 'select id from things order by id'), expected)
+})
+
+test('each test database is another one, dropped after the other hooks of its test', async (t) => {
+  const hooks: (() => unknown)[] = []
+  const after = (hook: unknown): void => void hooks.push(hook as () => unknown)
+  const [first, second] = await Promise.all([openTestDatabase({ after }), openTestDatabase({ after })])
+  assert.notEqual(first, second)
+  const client = await connect(t, first)
+  hooks.push(() => client.query('select 1'))
+  // Hooks that hooks add are visited, too.
+  for (const hook of hooks) await hook()
+  await assert.rejects(connect(t, first), { code: '3D000' })
+  await assert.rejects(connect(t, second), { code: '3D000' })
+})
+
+test('a killed server keeps every committed row, and one stopped in either way does', async (t) => {
+  const postgres = await startPostgres({ settings: { fsync: 'on' } })
+  t.after(postgres.remove)
+  const { url } = await postgres.createDatabase()
+  const create = await connect(t, url)
+  await create.query('create table things (id int primary key)')
+  const ends = [postgres.kill, () => postgres.stop('immediate'), () => postgres.stop('fast')]
+  for (const [round, end] of ends.entries()) {
+    const client = await connect(t, url)
+    assert.deepEqual(await rows(client, 'show fsync'), [['on']])
+    await client.query(`insert into things values (${round})`)
+    await end()
+    await assert.rejects(connect(t, url), { code: 'ECONNREFUSED' })
+    await postgres.start()
+    const counted = await rows(await connect(t, url), 'select count(*)::int from things')
+    assert.deepEqual(counted, [[round + 1]])
+  }
+})
+
+test('a password is needed', async (t) => {
+  const postgres = await startPostgres()
+  t.after(postgres.remove)
+  const url = new URL(postgres.adminUrl())
+  assert.match(decodeURIComponent(url.password), /@/)
+  url.password = 'wrong'
+  await assert.rejects(connect(t, url.href), { code: '28P01' })
+})
+
+test('removed, it leaves no process and no folder, and an end that came before does not matter', async () => {
+  const [running, killed] = await Promise.all([startPostgres(), startPostgres()])
+  const pid = mainProcess(running.folder)
+  assert.ok(isAlive(pid))
+  await killed.kill()
+  await killed.stop('fast')
+  await Promise.all([running.remove(), killed.remove()])
+  await running.remove()
+  assert.ok(!isAlive(pid))
+  assert.ok(!existsSync(running.folder))
+  assert.ok(!existsSync(killed.folder))
+})
+
+test('a server that does not start says why', async () => {
+  await assert.rejects(
+    startPostgres({ settings: { nonsense: '1' } }),
+    /unrecognized configuration parameter "nonsense"/,
+  )
+})
+
+test('a killed test process leaves no server behind', async () => {
+  const program = `
+    import { startPostgres } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, 'postgres.ts')).href)}
+    console.log((await startPostgres()).folder)
+    setInterval(() => {}, 1000)`
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [folder] = (await once(createInterface(child.stdout), 'line')) as [string]
+  const pid = mainProcess(folder)
+  assert.ok(isAlive(pid))
+  child.kill('SIGKILL')
+  while (existsSync(folder)) await setTimeout(20)
+  assert.ok(!isAlive(pid))
+})
+
+test('a process that only started a server ends, and so does the server', async () => {
+  const program = `
+    import { startPostgres } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, 'postgres.ts')).href)}
+    console.log((await startPostgres()).folder)`
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  const [folder] = (await once(createInterface(child.stdout), 'line')) as [string]
+  assert.deepEqual(await ended, [0, null])
+  while (existsSync(folder)) await setTimeout(20)
+})
+
+test('an installed PostgreSQL is looked for where pg_config says, in the PATH, and newest first', () => {
+  const path = ['/usr/local/bin', '', '/usr/bin'].join(delimiter)
+  const versions = ['/usr/lib/postgresql/9.6/bin', '/usr/lib/postgresql/15/bin', '/usr/lib/postgresql/18/bin']
+  assert.deepEqual(installedFolders({ configured: '/usr/lib/postgresql/15/bin', path, versions }), [
+    '/usr/lib/postgresql/15/bin',
+    '/usr/local/bin',
+    '/usr/bin',
+    '/usr/lib/postgresql/18/bin',
+    '/usr/lib/postgresql/9.6/bin',
+  ])
+  assert.deepEqual(installedFolders({ configured: undefined, path: '', versions: [] }), [])
+})
+
+test('missing links between libraries are made, and those that are there stay', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'grantor-test-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const native = join(folder, 'native')
+  mkdirSync(join(native, 'lib'), { recursive: true })
+  linkLibraries(native)
+  writeFileSync(join(native, 'lib', 'libpq.so.5.18'), 'a library')
+  const links = ['native/lib/libpq.so.5', 'native/lib/libpq.so']
+  const list = links.map((target) => ({ source: 'native/lib/libpq.so.5.18', target }))
+  writeFileSync(join(native, 'pg-symlinks.json'), JSON.stringify(list.slice(0, 1)))
+  linkLibraries(native)
+  writeFileSync(join(native, 'pg-symlinks.json'), JSON.stringify(list))
+  linkLibraries(native)
+  assert.equal(readlinkSync(join(native, 'lib', 'libpq.so.5')), 'libpq.so.5.18')
+  assert.equal(readFileSync(join(native, 'lib', 'libpq.so'), 'utf8'), 'a library')
+})
+
+async function connect(t: TestContext, url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url })
+  // Servers are killed under it.
+  client.on('error', () => undefined)
+  await client.connect()
+  t.after(() => client.end())
+  return client
+}
+
+async function rows(client: pg.Client, text: string): Promise<unknown[][]> {
+  return (await client.query<unknown[]>({ text, rowMode: 'array' })).rows
+}
+
+function mainProcess(folder: string): number {
+  return Number(readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0])
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

@@ -43,7 +43,7 @@ export async function countAttempt(
         [bucket('account', who.email), ACCOUNT_LIMIT],
         [bucket('network', who.network), NETWORK_LIMIT],
       ]
-  const hits = limits.map(([name]): Hit => ({ bucket: name, now, windowMs: WINDOW_MS }))
+  const hits = limits.map(([name]): Hit => ({ bucket: name, now, windowMs: WINDOW_MS, by: 1 }))
   const counted = await Promise.all(hits.map((hit) => context.store.countHit(hit)))
   return {
     isAllowed: counted.every(({ count }, index) => count <= (limits[index]?.[1] ?? 0)),

@@ -52,9 +52,9 @@ export interface Operations {
   /** Also remembers that this browser once signed in as this user. */
   startSession: [start: { readonly session: SessionRecord; readonly browserHash: SecretHash }, outcome: 'started']
   endSession: [id: SessionId, outcome: 'ended' | 'unknown']
-  /** Counts one attempt in a fixed window and answers the count with it. Exact under concurrency. */
+  /** Counts attempts in a fixed window and answers the count with them. Exact under concurrency. */
   countHit: [hit: Hit, outcome: { readonly count: number; readonly windowEndsAt: EpochMs }]
-  /** Takes one attempt back, because it was none. */
+  /** Takes attempts back, because they were none. */
   forgiveHit: [hit: Hit, outcome: 'forgiven']
 
   declareApi: [api: ApiRecord, outcome: 'declared' | 'taken']
@@ -117,6 +117,8 @@ export interface Hit {
   readonly bucket: string
   readonly now: EpochMs
   readonly windowMs: number
+  /** How many. */
+  readonly by: number
 }
 
 export interface Sweep {
@@ -154,6 +156,8 @@ export type Settled =
 
 /** What an adapter must do. Reads see what is committed; writes come in batches. */
 export interface StoreDriver extends Reads {
+  /** How many batches may be under way at a time: one where there is one writer. */
+  readonly batchesInFlight: number
   /** All in one transaction, in order; results in the same order. Throws StoreUnavailable when nothing was committed. */
   readonly commit: (operations: readonly Operation[]) => Promise<readonly Settled[]>
   readonly close: () => Promise<void>
@@ -177,8 +181,8 @@ export interface Reads {
   readonly hasConsented: (userId: UserId, clientId: ClientId) => Promise<boolean>
   readonly listApis: () => Promise<readonly ApiRecord[]>
   readonly listKeys: () => Promise<readonly KeyRecord[]>
-  /** A round trip to the database. */
-  readonly ping: () => Promise<void>
+  /** A round trip to the database. Answers what time it is there; undefined where that is this machine's clock. */
+  readonly ping: () => Promise<EpochMs | undefined>
 }
 
 export interface Page<Id> {

@@ -1,4 +1,5 @@
 import { StoreUnavailable, type Operation, type OperationName, type Store, type StoreDriver } from '../ports/store.ts'
+import { openQueue } from './queue.ts'
 
 interface Waiting {
   readonly operation: Operation
@@ -8,8 +9,6 @@ interface Waiting {
 
 /** More waiting operations than this are refused at once: an answer that late helps nobody. */
 const QUEUE_LIMIT = 10_000
-/** How many turns a batch may grow. */
-const TURN_LIMIT = 4
 /** Bounds the time that one commit holds the event loop. */
 const BATCH_LIMIT = 512
 
@@ -42,31 +41,12 @@ const NAMES: { readonly [Name in OperationName]: true } = {
 
 /**
  * The store as the use-cases see it: everything that one turn of the event loop asks for is committed in one transaction
- * at the turn's end, and nobody is answered before it is on disk. One batch is under way at a time; what is asked
- * meanwhile makes the next.
+ * at the turn's end, and nobody is answered before it is on disk.
  */
 export function openTurns(driver: StoreDriver): Store {
-  let waiting: Waiting[] = []
-  let isScheduled = false
+  const queue = openQueue<Waiting>({ inFlight: driver.batchesInFlight, batchLimit: BATCH_LIMIT, run: commitAll })
 
-  function schedule(): void {
-    if (isScheduled) return
-    isScheduled = true
-    atEndOfTurn(0, 1)
-  }
-
-  /** While more comes in with every turn it is worth a few turns more; a turn costs microseconds, a commit a hundred. */
-  function atEndOfTurn(seen: number, turn: number): void {
-    setImmediate(() => {
-      const count = waiting.length
-      if (count > seen && count < BATCH_LIMIT && turn < TURN_LIMIT) atEndOfTurn(count, turn + 1)
-      else void commitWaiting()
-    })
-  }
-
-  async function commitWaiting(): Promise<void> {
-    const batch = waiting.slice(0, BATCH_LIMIT)
-    waiting = waiting.slice(BATCH_LIMIT)
+  async function commitAll(batch: readonly Waiting[]): Promise<void> {
     try {
       const results = await driver.commit(batch.map(({ operation }) => operation))
       for (const [index, { resolve, reject }] of batch.entries()) {
@@ -76,19 +56,14 @@ export function openTurns(driver: StoreDriver): Store {
       }
     } catch (cause) {
       // What came meanwhile has waited for the same store: with a wait of its own it would be told twice as late.
-      const late = cause instanceof StoreUnavailable ? waiting.splice(0) : []
+      const late = cause instanceof StoreUnavailable ? queue.drain() : []
       for (const { reject } of [...batch, ...late]) reject(cause)
     }
-    isScheduled = false
-    if (waiting.length > 0) schedule()
   }
 
   function enqueue(operation: Operation): Promise<never> {
-    if (waiting.length >= QUEUE_LIMIT) return Promise.reject(new StoreUnavailable('too many operations are waiting'))
-    return new Promise((resolve, reject) => {
-      waiting.push({ operation, resolve, reject })
-      schedule()
-    })
+    if (queue.size() >= QUEUE_LIMIT) return Promise.reject(new StoreUnavailable('too many operations are waiting'))
+    return new Promise((resolve, reject) => queue.add({ operation, resolve, reject }))
   }
 
   const writes = Object.fromEntries(

@@ -176,5 +176,5 @@ export const accountCases: Suite = (check) => {
 }
 
 function aHit(): Hit {
-  return { bucket: aHash(), now: NOW, windowMs: 60_000 }
+  return { bucket: aHash(), now: NOW, windowMs: 60_000, by: 1 }
 }

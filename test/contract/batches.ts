@@ -96,7 +96,7 @@ export const batchCases: Suite = (check) => {
   check('neighbours of a refused operation happen once', async ({ first }) => {
     const existing = aClient()
     await perform(first, 'registerClient', existing)
-    const hit = { bucket: aHash(), now: NOW, windowMs: 60_000 }
+    const hit = { bucket: aHash(), now: NOW, windowMs: 60_000, by: 1 }
     const results = await first.commit([
       { name: 'countHit', input: hit },
       { name: 'registerClient', input: existing },

@@ -59,8 +59,8 @@ export const sweepCases: Suite = (check) => {
       { session: live, browserHash: aHash() },
     ])
     const [past, present] = [
-      { bucket: aHash(), now: at(-HOUR), windowMs: 60_000 },
-      { bucket: aHash(), now: NOW, windowMs: 60_000 },
+      { bucket: aHash(), now: at(-HOUR), windowMs: 60_000, by: 1 },
+      { bucket: aHash(), now: NOW, windowMs: 60_000, by: 1 },
     ]
     await performAll(first, 'countHit', [past, present])
     assert.deepEqual(await perform(first, 'sweepExpired', aSweep()), { ...NOTHING, sessions: 1, hits: 1 })

@@ -5,12 +5,16 @@ import type { ClientId } from '../../src/protocol/ids.ts'
 import { openTurns } from '../../src/store/turns.ts'
 
 /** A driver that notes its batches. The real ones are held by the contract suite. */
-function openNotebook(commit: (operations: readonly Operation[]) => Promise<readonly Settled[]>): {
+function openNotebook(
+  commit: (operations: readonly Operation[]) => Promise<readonly Settled[]>,
+  batchesInFlight = 1,
+): {
   batches: number[]
   driver: StoreDriver
 } {
   const batches: number[] = []
   const driver = {
+    batchesInFlight,
     commit: (operations: readonly Operation[]) => {
       batches.push(operations.length)
       return commit(operations)
@@ -59,6 +63,26 @@ test('a batch has a maximum, and what is over it follows', async () => {
   const store = openTurns(driver)
   await Promise.all(Array.from({ length: 1100 }, (_, index) => store.deleteClient(id(index))))
   assert.deepEqual(batches, [512, 512, 76])
+})
+
+test('as many batches are under way as the driver takes', async () => {
+  const releases: (() => void)[] = []
+  const { batches, driver } = openNotebook(async (operations) => {
+    await new Promise<void>((resolve) => releases.push(resolve))
+    return echo(operations)
+  }, 2)
+  const store = openTurns(driver)
+  const outcomes: Promise<unknown>[] = []
+  for (let index = 0; index < 3; index += 1) {
+    outcomes.push(store.deleteClient(id(index)))
+    await turns(8)
+  }
+  assert.deepEqual(batches, [1, 1])
+  releases[0]?.()
+  await turns(8)
+  assert.deepEqual(batches, [1, 1, 1])
+  for (const release of releases) release()
+  assert.deepEqual(await Promise.all(outcomes), [id(0), id(1), id(2)])
 })
 
 test('one batch is under way at a time; what comes meanwhile makes the next', async () => {

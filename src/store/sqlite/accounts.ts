@@ -1,14 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { SessionRecord, UserRecord } from '../../ports/records.ts'
-import type { Hit, Page } from '../../ports/store.ts'
+import type { Page } from '../../ports/store.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { SessionId, UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
-import type { Row } from './database.ts'
+import { BROWSER_LIMIT, recordOf, sessionOf, userOf, windowStart, type Row } from '../rows.ts'
 import type { Handlers } from './handlers.ts'
-
-/** Browsers remembered for each user; beyond it the one seen longest ago is forgotten. */
-const BROWSER_LIMIT = 20
 
 export function accountStatements(database: DatabaseSync) {
   const insert = database.prepare(
@@ -40,10 +37,10 @@ export function accountStatements(database: DatabaseSync) {
   )
   const knowsBrowser = database.prepare('select 1 from browsers where user_id = ? and browser_hash = ?')
   const countHit = database.prepare(
-    `insert into hits (bucket, window_start, window_end, count) values (?, ?, ?, 1)
-     on conflict (bucket, window_start) do update set count = count + 1 returning count`,
+    `insert into hits (bucket, window_start, window_end, count) values (?, ?, ?, ?)
+     on conflict (bucket, window_start) do update set count = count + excluded.count returning count`,
   )
-  const forgiveHit = database.prepare('update hits set count = max(count - 1, 0) where bucket = ? and window_start = ?')
+  const forgiveHit = database.prepare('update hits set count = max(count - ?, 0) where bucket = ? and window_start = ?')
 
   return {
     createUser({ id, email, name, passwordHash, createdAt, validFrom }) {
@@ -64,49 +61,18 @@ export function accountStatements(database: DatabaseSync) {
     countHit(hit) {
       const start = windowStart(hit)
       const end = (start + hit.windowMs) as EpochMs
-      const row = countHit.get(hit.bucket, start, end) as Row
+      const row = countHit.get(hit.bucket, start, end, hit.by) as Row
       return { count: row['count'] as number, windowEndsAt: end }
     },
     forgiveHit(hit) {
-      forgiveHit.run(hit.bucket, windowStart(hit))
+      forgiveHit.run(hit.by, hit.bucket, windowStart(hit))
       return 'forgiven'
     },
-    findUser: (id: UserId): UserRecord | undefined => userOf(find.get(id) as Row | undefined),
-    findUserByEmail: (email: string): UserRecord | undefined => userOf(findByEmail.get(email) as Row | undefined),
+    findUser: (id: UserId): UserRecord | undefined => recordOf(find.get(id), userOf),
+    findUserByEmail: (email: string): UserRecord | undefined => recordOf(findByEmail.get(email), userOf),
     listUsers: ({ before, limit }: Page<UserId>): readonly UserRecord[] =>
-      list.all(before ?? '~', limit).flatMap((row) => userOf(row as Row) ?? []),
-    findSession(id: SessionId): SessionRecord | undefined {
-      const row = findSession.get(id) as Row | undefined
-      return row === undefined ? undefined : sessionOf(row)
-    },
+      list.all(before ?? '~', limit).map((row) => userOf(row as Row)),
+    findSession: (id: SessionId): SessionRecord | undefined => recordOf(findSession.get(id), sessionOf),
     knowsBrowser: (userId: UserId, hash: SecretHash): boolean => knowsBrowser.get(userId, hash) !== undefined,
   } satisfies Partial<Handlers> & Record<string, unknown>
-}
-
-/** Fixed windows: exact to count, and a row that nobody needs once its window is over. */
-function windowStart({ now, windowMs }: Hit): number {
-  return now - (now % windowMs)
-}
-
-function userOf(row: Row | undefined): UserRecord | undefined {
-  if (row === undefined) return undefined
-  return {
-    id: row['user_id'] as UserId,
-    email: row['email'] as string,
-    name: (row['name'] ?? undefined) as string | undefined,
-    passwordHash: row['password_hash'] as string,
-    createdAt: row['created_at'] as EpochMs,
-    disabledAt: (row['disabled_at'] ?? undefined) as EpochMs | undefined,
-    validFrom: row['valid_from'] as EpochMs,
-  }
-}
-
-function sessionOf(row: Row): SessionRecord {
-  return {
-    id: row['session_id'] as SessionId,
-    hash: row['session_hash'] as SecretHash,
-    userId: row['user_id'] as UserId,
-    createdAt: row['created_at'] as EpochMs,
-    expiresAt: row['expires_at'] as EpochMs,
-  }
 }

@@ -1,17 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { AuthorizationRecord, AuthorizationStatus, ConsentKey } from '../../ports/records.ts'
+import type { AuthorizationRecord, ConsentKey } from '../../ports/records.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
-import type { AuthorizationId, ClientId, GrantId, UserId } from '../../protocol/ids.ts'
+import type { AuthorizationId, ClientId, UserId } from '../../protocol/ids.ts'
 import { scopeTokens, unite, type Scope } from '../../protocol/scope.ts'
-import type { SecretHash } from '../../protocol/secrets.ts'
-import type { Row } from './database.ts'
+import { authorizationOf, fixedRequest, recordOf, type Row } from '../rows.ts'
 import type { Handlers } from './handlers.ts'
-
-/** The part of an authorization that never changes and is never searched by: kept as JSON. */
-type FixedRequest = Pick<
-  AuthorizationRecord,
-  'redirectUri' | 'state' | 'codeChallenge' | 'scope' | 'resources' | 'mustSignIn' | 'mustConsent' | 'loginHint'
->
 
 export function authorizationStatements(database: DatabaseSync) {
   const insert = database.prepare(
@@ -68,50 +61,9 @@ export function authorizationStatements(database: DatabaseSync) {
     },
     denyAuthorization: ({ id, now }) => (deny.run(id, now).changes === 1 ? 'denied' : whyNot(id, now)),
     burnCode: ({ id, codeHash, now }) => (burn.run(id, codeHash, now).changes === 1 ? 'burned' : 'spent'),
-    findAuthorization(id: AuthorizationId): AuthorizationRecord | undefined {
-      const row = find.get(id) as Row | undefined
-      return row === undefined ? undefined : authorizationOf(row)
-    },
+    findAuthorization: (id: AuthorizationId): AuthorizationRecord | undefined =>
+      recordOf(find.get(id), authorizationOf),
     findConsent: consented,
     hasConsented: (userId: UserId, clientId: ClientId): boolean => hasConsented.get(userId, clientId) !== undefined,
   } satisfies Partial<Handlers> & Record<string, unknown>
-}
-
-function fixedRequest(authorization: AuthorizationRecord): FixedRequest {
-  const { redirectUri, state, codeChallenge, scope, resources, mustSignIn, mustConsent, loginHint } = authorization
-  return { redirectUri, state, codeChallenge, scope, resources, mustSignIn, mustConsent, loginHint }
-}
-
-function authorizationOf(row: Row): AuthorizationRecord {
-  const fixed = JSON.parse(row['request'] as string) as FixedRequest
-  return {
-    ...fixed,
-    // JSON has no undefined, so members that were absent are absent again.
-    state: fixed.state,
-    loginHint: fixed.loginHint,
-    id: row['authorization_id'] as AuthorizationId,
-    clientId: row['client_id'] as ClientId,
-    browserHash: row['browser_hash'] as SecretHash,
-    createdAt: row['created_at'] as EpochMs,
-    expiresAt: row['expires_at'] as EpochMs,
-    status: statusOf(row),
-  }
-}
-
-function statusOf(row: Row): AuthorizationStatus {
-  const codeHash = row['code_hash'] as SecretHash
-  const approval = { userId: row['user_id'] as UserId, codeHash, approvedAt: row['approved_at'] as EpochMs }
-  switch (row['status']) {
-    case 'pending':
-    case 'denied':
-      return { kind: row['status'] }
-    case 'approved':
-      return { kind: 'approved', ...approval }
-    case 'redeemed':
-      return { kind: 'redeemed', ...approval, grantId: row['grant_id'] as GrantId }
-    case 'burned':
-      return { kind: 'burned', codeHash }
-    default:
-      throw new Error(`An authorization has the unknown status ${String(row['status'])}.`)
-  }
 }

@@ -1,12 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ClientRecord } from '../../ports/records.ts'
 import type { Page } from '../../ports/store.ts'
-import type { EpochMs, EpochSeconds } from '../../protocol/brand.ts'
-import type { ClientMetadata } from '../../protocol/client-metadata.ts'
 import type { ClientId } from '../../protocol/ids.ts'
-import type { SecretHash } from '../../protocol/secrets.ts'
+import { clientOf, recordOf, type Row } from '../rows.ts'
 import type { Handlers } from './handlers.ts'
-import type { Row } from './database.ts'
 
 export function clientStatements(database: DatabaseSync) {
   const insert = database.prepare(
@@ -26,23 +23,8 @@ export function clientStatements(database: DatabaseSync) {
     useClient: ({ id, now }) => (use.run(now, id).changes === 1 ? 'used' : 'unknown'),
     holdClient: ({ id, until }) => (hold.run(until, id).changes === 1 ? 'held' : 'unknown'),
     deleteClient: (id) => (remove.run(id).changes === 1 ? 'deleted' : 'unknown'),
-    findClient(id: ClientId): ClientRecord | undefined {
-      const row = find.get(id) as Row | undefined
-      return row === undefined ? undefined : clientOf(row)
-    },
+    findClient: (id: ClientId): ClientRecord | undefined => recordOf(find.get(id), clientOf),
     listClients: ({ before, limit }: Page<ClientId>): readonly ClientRecord[] =>
       list.all(before ?? '~', limit).map((row) => clientOf(row as Row)),
   } satisfies Partial<Handlers> & Record<string, unknown>
-}
-
-function clientOf(row: Row): ClientRecord {
-  return {
-    id: row['client_id'] as ClientId,
-    issuedAt: row['issued_at'] as EpochSeconds,
-    secretHash: (row['secret_hash'] ?? undefined) as SecretHash | undefined,
-    metadata: JSON.parse(row['metadata'] as string) as ClientMetadata,
-    usedAt: (row['used_at'] ?? undefined) as EpochMs | undefined,
-    verifiedAt: (row['verified_at'] ?? undefined) as EpochMs | undefined,
-    disabledAt: (row['disabled_at'] ?? undefined) as EpochMs | undefined,
-  }
 }

@@ -2,10 +2,6 @@ import { closeSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-/** A value that a row holds or a statement takes. */
-export type Value = string | number | null
-export type Row = Readonly<Record<string, Value>>
-
 /** SQLite before this can corrupt a write-ahead log. */
 const OLDEST_SAFE = '3.51.3'
 

@@ -1,9 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { ApiRecord, ApiScope, KeyRecord } from '../../ports/records.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
-import type { KeyId } from '../../protocol/ids.ts'
-import type { Resource } from '../../protocol/resource.ts'
-import type { Row } from './database.ts'
+import type { ApiRecord, KeyRecord } from '../../ports/records.ts'
+import { apiOf, keyOf, type Row } from '../rows.ts'
 import type { Handlers } from './handlers.ts'
 
 /** What the operator sets up, and what the server sets up for itself: APIs, signing keys, settings. */
@@ -42,23 +39,4 @@ export function operatorStatements(database: DatabaseSync) {
     listApis: (): readonly ApiRecord[] => listApis.all().map((row) => apiOf(row as Row)),
     listKeys: keys,
   } satisfies Partial<Handlers> & Record<string, unknown>
-}
-
-function apiOf(row: Row): ApiRecord {
-  return {
-    resource: row['resource'] as Resource,
-    name: (row['name'] ?? undefined) as string | undefined,
-    scopes: JSON.parse(row['scopes'] as string) as readonly ApiScope[],
-    createdAt: row['created_at'] as EpochMs,
-  }
-}
-
-function keyOf(row: Row): KeyRecord {
-  return {
-    id: row['key_id'] as KeyId,
-    algorithm: row['algorithm'] as 'ES256',
-    publicJwk: row['public_jwk'] as string,
-    encryptedPrivateKey: row['encrypted_private_key'] as string,
-    createdAt: row['created_at'] as EpochMs,
-  }
 }

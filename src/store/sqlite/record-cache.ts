@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Input, OperationName, Operation } from '../../ports/store.ts'
+import type { Operation } from '../../ports/store.ts'
+import { changedRecord } from '../changes.ts'
 
 /** Clients and users, which every token request reads, kept for as long as nothing can have changed them. */
 export interface RecordCache {
@@ -13,36 +14,6 @@ export interface RecordCache {
 
 /** Records kept at most; beyond it the one kept longest goes. */
 const RECORD_LIMIT = 10_000
-
-type Change<Name extends OperationName> = 'nothing' | 'everything' | ((input: Input<Name>) => string)
-
-/** Which kept record each operation changes. A new operation does not compile without an answer. */
-const CHANGES: { readonly [Name in OperationName]: Change<Name> } = {
-  registerClient: 'nothing',
-  useClient: ({ id }) => id,
-  // Until when a client is held is not part of its record.
-  holdClient: 'nothing',
-  deleteClient: (id) => id,
-  startAuthorization: 'nothing',
-  approveAuthorization: 'nothing',
-  denyAuthorization: 'nothing',
-  redeemCode: 'nothing',
-  burnCode: 'nothing',
-  rotateRefreshToken: 'nothing',
-  createUser: 'nothing',
-  setPassword: ({ id }) => id,
-  disableUser: ({ id }) => id,
-  enableUser: ({ id }) => id,
-  startSession: 'nothing',
-  endSession: 'nothing',
-  countHit: 'nothing',
-  forgiveHit: 'nothing',
-  declareApi: 'nothing',
-  deleteApi: 'nothing',
-  addFirstKey: 'nothing',
-  settle: 'nothing',
-  sweepExpired: 'everything',
-}
 
 /**
  * Never stale: before anything is read it asks whether another connection committed anything since the last time
@@ -76,10 +47,10 @@ export function openRecordCache(database: DatabaseSync): RecordCache {
       if (records.size > RECORD_LIMIT) records.delete(records.keys().next().value ?? id)
       return found
     },
-    forget({ name, input }) {
-      const change = CHANGES[name] as Change<OperationName>
-      if (change === 'everything') records.clear()
-      else if (change !== 'nothing') records.delete((change as (input: unknown) => string)(input))
+    forget(operation) {
+      const changed = changedRecord(operation)
+      if (changed === 'everything') records.clear()
+      else if (changed !== undefined) records.delete(changed.id)
     },
   }
 }

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { StoreUnavailable, type Operation, type Settled, type StoreDriver } from '../../ports/store.ts'
+import { failAll, settleAlone } from '../settle-alone.ts'
 import { accountStatements } from './accounts.ts'
 import { authorizationStatements } from './authorizations.ts'
 import { clientStatements } from './clients.ts'
@@ -49,12 +50,16 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
   }
 
   return {
+    batchesInFlight: 1,
     commit: (operations) => commitBatch(database, operations, run, options.patienceMs),
     async close() {
       if (worker !== undefined) await stopCheckpoints(worker)
       database.close()
     },
-    ping: async () => void read(() => database.prepare('select 1').get()),
+    async ping() {
+      read(() => database.prepare('select 1').get())
+      return undefined
+    },
     findClient: async (id) => read(() => cache.read(id, (key) => clients.findClient(key))),
     listClients: async (page) => read(() => clients.listClients(page)),
     findAuthorization: async (id) => read(() => authorizations.findAuthorization(id)),
@@ -85,20 +90,9 @@ async function commitBatch(
   } catch (cause) {
     if (database.isTransaction) database.exec('rollback')
     if (isStorageFault(cause)) throw new StoreUnavailable('SQLite could not write', cause)
-    const [only] = operations
-    if (operations.length === 1 && only !== undefined) return [{ kind: 'failed', cause }]
+    if (operations.length === 1) return failAll(operations, cause)
   }
-  // One of them is at fault: each alone, so that it spoils none of the others.
-  const results: Settled[] = []
-  for (const [index, operation] of operations.entries()) {
-    try {
-      results.push(...(await commitBatch(database, [operation], run, patienceMs)))
-    } catch (cause) {
-      // What is committed is done; the others are told now, because each would wait as long again.
-      return [...results, ...operations.slice(index).map(() => ({ kind: 'failed', cause }) as const)]
-    }
-  }
-  return results
+  return settleAlone(operations, (some) => commitBatch(database, some, run, patienceMs))
 }
 
 /** Waits for the lock with the event loop running (threats.md STO-08). */

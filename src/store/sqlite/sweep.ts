@@ -1,12 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { GrantId } from '../../protocol/ids.ts'
-import type { Row } from './database.ts'
+import { idBefore, type Row } from '../rows.ts'
 import type { Handlers } from './handlers.ts'
-
-/** Ids start with 12 hex digits of milliseconds: everything made before a moment sorts before this. */
-function idBefore(moment: number, prefix: string): string {
-  return prefix + Math.max(0, moment).toString(16).padStart(12, '0')
-}
 
 export function sweepStatements(database: DatabaseSync) {
   const clients = database.prepare(

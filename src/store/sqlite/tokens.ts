@@ -1,11 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { GrantRecord } from '../../ports/records.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
-import type { ClientId, GrantId, UserId } from '../../protocol/ids.ts'
-import type { Resource } from '../../protocol/resource.ts'
-import type { Scope } from '../../protocol/scope.ts'
-import type { SecretHash } from '../../protocol/secrets.ts'
-import type { Row } from './database.ts'
+import type { GrantId } from '../../protocol/ids.ts'
+import { judgeRotation } from '../rotation.ts'
+import { grantOf, recordOf, type Row } from '../rows.ts'
 import type { Handlers } from './handlers.ts'
 
 export function tokenStatements(database: DatabaseSync) {
@@ -54,46 +51,13 @@ export function tokenStatements(database: DatabaseSync) {
       return 'replayed'
     },
     rotateRefreshToken(rotation) {
-      const { grantId, generation, presentedHash, successorHash, now, idleExpiresAt, retryMs } = rotation
+      const { grantId, generation, presentedHash, successorHash, now, idleExpiresAt } = rotation
       const rotated = rotate.run(successorHash, now, idleExpiresAt, grantId, generation, presentedHash, now, now)
       if (rotated.changes === 1) return { kind: 'rotated', rotatedAt: now }
-      const row = find.get(grantId) as Row | undefined
-      const grant = row === undefined ? undefined : grantOf(row)
-      const family = grant?.family
-      if (grant === undefined || family === undefined || grant.revokedAt !== undefined) return { kind: 'dead' }
-      if (grant.expiresAt <= now || family.idleExpiresAt <= now) return { kind: 'dead' }
-      const isOneBefore = family.generation === generation + 1 && family.previousHash === presentedHash
-      if (isOneBefore && Math.abs(now - family.rotatedAt) < retryMs)
-        return { kind: 'repeated', rotatedAt: family.rotatedAt }
-      revoke.run(now, grantId)
-      return { kind: 'reused' }
+      const outcome = judgeRotation(recordOf(find.get(grantId), grantOf), rotation)
+      if (outcome.kind === 'reused') revoke.run(now, grantId)
+      return outcome
     },
-    findGrant(id: GrantId): GrantRecord | undefined {
-      const row = find.get(id) as Row | undefined
-      return row === undefined ? undefined : grantOf(row)
-    },
+    findGrant: (id: GrantId): GrantRecord | undefined => recordOf(find.get(id), grantOf),
   } satisfies Partial<Handlers> & Record<string, unknown>
-}
-
-function grantOf(row: Row): GrantRecord {
-  return {
-    id: row['grant_id'] as GrantId,
-    clientId: row['client_id'] as ClientId,
-    userId: row['user_id'] as UserId,
-    scope: row['scope'] as Scope,
-    resources: JSON.parse(row['resources'] as string) as readonly Resource[],
-    createdAt: row['created_at'] as EpochMs,
-    expiresAt: row['expires_at'] as EpochMs,
-    revokedAt: (row['revoked_at'] ?? undefined) as EpochMs | undefined,
-    family:
-      row['live_hash'] === null
-        ? undefined
-        : {
-            generation: row['generation'] as number,
-            liveHash: row['live_hash'] as SecretHash,
-            previousHash: (row['previous_hash'] ?? undefined) as SecretHash | undefined,
-            rotatedAt: row['rotated_at'] as EpochMs,
-            idleExpiresAt: row['idle_expires_at'] as EpochMs,
-          },
-  }
 }

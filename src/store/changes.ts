@@ -1,0 +1,38 @@
+import type { Input, Operation, OperationName } from '../ports/store.ts'
+
+type Change<Name extends OperationName> = 'nothing' | 'everything' | ((input: Input<Name>) => string)
+
+/** Which kept record each operation changes. A new operation does not compile without an answer. */
+const CHANGES: { readonly [Name in OperationName]: Change<Name> } = {
+  registerClient: 'nothing',
+  useClient: ({ id }) => id,
+  // Until when a client is held is not part of its record.
+  holdClient: 'nothing',
+  deleteClient: (id) => id,
+  startAuthorization: 'nothing',
+  approveAuthorization: 'nothing',
+  denyAuthorization: 'nothing',
+  redeemCode: 'nothing',
+  burnCode: 'nothing',
+  rotateRefreshToken: 'nothing',
+  createUser: 'nothing',
+  setPassword: ({ id }) => id,
+  disableUser: ({ id }) => id,
+  enableUser: ({ id }) => id,
+  startSession: 'nothing',
+  endSession: 'nothing',
+  countHit: 'nothing',
+  forgiveHit: 'nothing',
+  declareApi: 'nothing',
+  deleteApi: 'nothing',
+  addFirstKey: 'nothing',
+  settle: 'nothing',
+  sweepExpired: 'everything',
+}
+
+/** Which kept client or user an operation changes: none, all, or the one of this id. */
+export function changedRecord({ name, input }: Operation): undefined | 'everything' | { readonly id: string } {
+  const change = CHANGES[name] as Change<OperationName>
+  if (change === 'nothing') return undefined
+  return change === 'everything' ? change : { id: (change as (input: unknown) => string)(input) }
+}

@@ -1,0 +1,163 @@
+import type {
+  ApiRecord,
+  ApiScope,
+  AuthorizationRecord,
+  AuthorizationStatus,
+  ClientRecord,
+  GrantRecord,
+  KeyRecord,
+  SessionRecord,
+  UserRecord,
+} from '../ports/records.ts'
+import type { Hit } from '../ports/store.ts'
+import type { EpochMs, EpochSeconds } from '../protocol/brand.ts'
+import type { ClientMetadata } from '../protocol/client-metadata.ts'
+import type { AuthorizationId, ClientId, GrantId, KeyId, SessionId, UserId } from '../protocol/ids.ts'
+import type { Resource } from '../protocol/resource.ts'
+import type { Scope } from '../protocol/scope.ts'
+import type { SecretHash } from '../protocol/secrets.ts'
+
+/** What every store agrees on: the columns of the one schema (migrations/), and the records made of them. */
+
+/** A value that a row holds or a statement takes. */
+export type Value = string | number | null
+export type Row = Readonly<Record<string, Value>>
+
+/** The part of an authorization that never changes and is never searched by: kept as JSON. */
+type FixedRequest = Pick<
+  AuthorizationRecord,
+  'redirectUri' | 'state' | 'codeChallenge' | 'scope' | 'resources' | 'mustSignIn' | 'mustConsent' | 'loginHint'
+>
+
+/** Browsers remembered for each user; beyond it the one seen longest ago is forgotten. */
+export const BROWSER_LIMIT = 20
+
+/** Fixed windows: exact to count, and a row that nobody needs once its window is over. */
+export function windowStart({ now, windowMs }: Hit): number {
+  return now - (now % windowMs)
+}
+
+/** Ids start with 12 hex digits of milliseconds: everything made before a moment sorts before this. */
+export function idBefore(moment: number, prefix: string): string {
+  return prefix + Math.max(0, moment).toString(16).padStart(12, '0')
+}
+
+/** The record of the row that a query found, if any. */
+export function recordOf<T>(row: unknown, read: (row: Row) => T): T | undefined {
+  return row === undefined ? undefined : read(row as Row)
+}
+
+export function clientOf(row: Row): ClientRecord {
+  return {
+    id: row['client_id'] as ClientId,
+    issuedAt: row['issued_at'] as EpochSeconds,
+    secretHash: (row['secret_hash'] ?? undefined) as SecretHash | undefined,
+    metadata: JSON.parse(row['metadata'] as string) as ClientMetadata,
+    usedAt: (row['used_at'] ?? undefined) as EpochMs | undefined,
+    verifiedAt: (row['verified_at'] ?? undefined) as EpochMs | undefined,
+    disabledAt: (row['disabled_at'] ?? undefined) as EpochMs | undefined,
+  }
+}
+
+export function fixedRequest(authorization: AuthorizationRecord): FixedRequest {
+  const { redirectUri, state, codeChallenge, scope, resources, mustSignIn, mustConsent, loginHint } = authorization
+  return { redirectUri, state, codeChallenge, scope, resources, mustSignIn, mustConsent, loginHint }
+}
+
+export function authorizationOf(row: Row): AuthorizationRecord {
+  const fixed = JSON.parse(row['request'] as string) as FixedRequest
+  return {
+    ...fixed,
+    // JSON has no undefined, so members that were absent are absent again.
+    state: fixed.state,
+    loginHint: fixed.loginHint,
+    id: row['authorization_id'] as AuthorizationId,
+    clientId: row['client_id'] as ClientId,
+    browserHash: row['browser_hash'] as SecretHash,
+    createdAt: row['created_at'] as EpochMs,
+    expiresAt: row['expires_at'] as EpochMs,
+    status: statusOf(row),
+  }
+}
+
+function statusOf(row: Row): AuthorizationStatus {
+  const codeHash = row['code_hash'] as SecretHash
+  const approval = { userId: row['user_id'] as UserId, codeHash, approvedAt: row['approved_at'] as EpochMs }
+  switch (row['status']) {
+    case 'pending':
+    case 'denied':
+      return { kind: row['status'] }
+    case 'approved':
+      return { kind: 'approved', ...approval }
+    case 'redeemed':
+      return { kind: 'redeemed', ...approval, grantId: row['grant_id'] as GrantId }
+    case 'burned':
+      return { kind: 'burned', codeHash }
+    default:
+      throw new Error(`An authorization has the unknown status ${String(row['status'])}.`)
+  }
+}
+
+export function grantOf(row: Row): GrantRecord {
+  return {
+    id: row['grant_id'] as GrantId,
+    clientId: row['client_id'] as ClientId,
+    userId: row['user_id'] as UserId,
+    scope: row['scope'] as Scope,
+    resources: JSON.parse(row['resources'] as string) as readonly Resource[],
+    createdAt: row['created_at'] as EpochMs,
+    expiresAt: row['expires_at'] as EpochMs,
+    revokedAt: (row['revoked_at'] ?? undefined) as EpochMs | undefined,
+    family:
+      row['live_hash'] === null
+        ? undefined
+        : {
+            generation: row['generation'] as number,
+            liveHash: row['live_hash'] as SecretHash,
+            previousHash: (row['previous_hash'] ?? undefined) as SecretHash | undefined,
+            rotatedAt: row['rotated_at'] as EpochMs,
+            idleExpiresAt: row['idle_expires_at'] as EpochMs,
+          },
+  }
+}
+
+export function userOf(row: Row): UserRecord {
+  return {
+    id: row['user_id'] as UserId,
+    email: row['email'] as string,
+    name: (row['name'] ?? undefined) as string | undefined,
+    passwordHash: row['password_hash'] as string,
+    createdAt: row['created_at'] as EpochMs,
+    disabledAt: (row['disabled_at'] ?? undefined) as EpochMs | undefined,
+    validFrom: row['valid_from'] as EpochMs,
+  }
+}
+
+export function sessionOf(row: Row): SessionRecord {
+  return {
+    id: row['session_id'] as SessionId,
+    hash: row['session_hash'] as SecretHash,
+    userId: row['user_id'] as UserId,
+    createdAt: row['created_at'] as EpochMs,
+    expiresAt: row['expires_at'] as EpochMs,
+  }
+}
+
+export function apiOf(row: Row): ApiRecord {
+  return {
+    resource: row['resource'] as Resource,
+    name: (row['name'] ?? undefined) as string | undefined,
+    scopes: JSON.parse(row['scopes'] as string) as readonly ApiScope[],
+    createdAt: row['created_at'] as EpochMs,
+  }
+}
+
+export function keyOf(row: Row): KeyRecord {
+  return {
+    id: row['key_id'] as KeyId,
+    algorithm: row['algorithm'] as 'ES256',
+    publicJwk: row['public_jwk'] as string,
+    encryptedPrivateKey: row['encrypted_private_key'] as string,
+    createdAt: row['created_at'] as EpochMs,
+  }
+}

@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { Server as HttpServer } from 'node:http'
 import pino, { type Logger } from 'pino'
 import { sweep } from './admin/sweep.ts'
@@ -8,19 +8,15 @@ import { createApp } from './http/app.ts'
 import { openBudgets } from './http/limits.ts'
 import { listen, type Listening } from './http/listen.ts'
 import { openBurstSigner } from './keys/burst-signer.ts'
-import { inspectKey } from './keys/inspect-keys.ts'
-import { readRootSecret, rootSecretPath } from './keys/root-secret.ts'
 import { createSigningKey, unlockSigningKey } from './keys/signing-key.ts'
+import { openDriver, openRootSecret, refuseOtherSecret } from './open-store.ts'
 import { openPasswords } from './passwords/argon2.ts'
 import type { Context, Settings } from './ports/context.ts'
-import type { SecretInspection, StoreInspection } from './ports/inspection.ts'
 import type { Store, StoreDriver, Swept } from './ports/store.ts'
 import type { EpochMs } from './protocol/brand.ts'
 import type { Random } from './protocol/ids.ts'
-import { openSecrets, type Secrets } from './protocol/secrets.ts'
+import type { Secrets } from './protocol/secrets.ts'
 import { openCatalogue } from './store/catalogue.ts'
-import { inspectDatabase } from './store/sqlite/inspect.ts'
-import { openSqliteStore } from './store/sqlite/store.ts'
 import { openTurns } from './store/turns.ts'
 
 /** Where time and chance come from, and the log goes to; tests put their own here. */
@@ -49,8 +45,6 @@ const SWEEP_INTERVAL_MS = 10_000
 /** Lines are written together, and at least four times a second. */
 const LOG_BUFFER_BYTES = 4096
 const LOG_FLUSH_MS = 250
-/** How long a commit waits for another process: a request cannot, a command can. */
-const PATIENCE_MS = { server: 200, command: 10_000 } as const
 
 export const VERSION = (
   JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
@@ -70,13 +64,13 @@ export function openWorld(config: Config): World {
 
 /** Opens the store for a command that runs and ends, beside a server or without one. */
 export async function openWorkshop(config: Config, world: World = openWorld(config)): Promise<Workshop> {
-  const driver = openSqliteStore({ path: config.database.path, patienceMs: PATIENCE_MS.command, checkpoints: 'inline' })
+  const driver = await openDriver(config, 'command')
   return { context: await openContext(config, world, driver, () => true), close: driver.close }
 }
 
 /** Opens the store and makes the server over it. */
 export async function openServer(config: Config, world: World = openWorld(config)): Promise<Server> {
-  const driver = openSqliteStore({ path: config.database.path, patienceMs: PATIENCE_MS.server, checkpoints: 'worker' })
+  const driver = await openDriver(config, 'server')
   let isAccepting = true
   const context = await openContext(config, world, driver, () => isAccepting)
   const { logger } = world
@@ -136,7 +130,7 @@ async function makeContext(
 ): Promise<Context> {
   const { clock, random, logger } = world
   const store = openTurns(driver)
-  const secrets = openSecrets(config.secret ?? readRootSecret(rootSecretPath(config.database.path)))
+  const secrets = openRootSecret(config)
   await refuseOtherSecret(store, secrets, config)
   const signer = openBurstSigner(await openKeys(store, secrets, world))
   return {
@@ -157,47 +151,6 @@ async function makeContext(
     settings: settingsOf(config),
     record: (event) => logger.warn(event),
     isAccepting,
-  }
-}
-
-/** decisions.md D5: under another root secret every credential would look forged, so the server does not start. */
-async function refuseOtherSecret(store: Store, secrets: Secrets, config: Config): Promise<void> {
-  const check = secrets.digest('store-check', [])
-  if ((await store.settle({ name: 'secret-check', value: check })) === check) return
-  throw new Error(
-    `This database was made under another root secret than the one in ${secretLocation(config)}. Put the right one there.`,
-  )
-}
-
-function secretLocation({ secret, database }: Config): string {
-  return secret === undefined ? rootSecretPath(database.path) : 'GRANTOR_SECRET'
-}
-
-/** Looks at everything that is kept, for the doctor, and changes nothing. */
-export function inspectStore(config: Config): StoreInspection {
-  const { database, keys } = inspectDatabase(config.database.path)
-  const { secrets, inspection } = inspectSecret(config, database.kind === 'opened' ? database.secretCheck : undefined)
-  return {
-    location: config.database.path,
-    secretLocation: secretLocation(config),
-    database,
-    secret: inspection,
-    keys: secrets === undefined ? [] : keys.map((key) => inspectKey(key, secrets.encryptionKey)),
-  }
-}
-
-function inspectSecret(config: Config, check: string | undefined): { secrets?: Secrets; inspection: SecretInspection } {
-  const path = rootSecretPath(config.database.path)
-  // Reading would make one.
-  if (config.secret === undefined && !existsSync(path)) {
-    return { inspection: { kind: check === undefined ? 'unused' : 'missing' } }
-  }
-  try {
-    const secrets = openSecrets(config.secret ?? readRootSecret(path))
-    if (check === undefined) return { secrets, inspection: { kind: 'unused' } }
-    return { secrets, inspection: { kind: secrets.digest('store-check', []) === check ? 'matches' : 'differs' } }
-  } catch (cause) {
-    return { inspection: { kind: 'unusable', reason: (cause as Error).message } }
   }
 }
 

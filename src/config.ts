@@ -15,7 +15,7 @@ export interface Config {
   readonly host: string
   readonly issuer: string
   readonly isLoopbackIssuer: boolean
-  readonly database: { readonly kind: 'sqlite'; readonly path: string }
+  readonly database: DatabaseChoice
   /** undefined: kept in a file beside the database. */
   readonly secret: string | undefined
   readonly trustedProxies: readonly string[]
@@ -30,6 +30,11 @@ export interface Config {
   readonly redirectErrors: boolean
   readonly branding: Branding
 }
+
+/** Where everything is kept. The address of a PostgreSQL may hold a password: `locationOf` is what may be shown. */
+export type DatabaseChoice =
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | { readonly kind: 'postgres'; readonly url: string }
 
 /** Every mistake in the configuration at once. */
 export class ConfigError extends Error {
@@ -64,7 +69,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const host = settings.GRANTOR_HOST ?? (isLoopbackIssuer ? 'localhost' : '::')
   mistakes.push(...listenMistakes(settings, issuer, host), ...schemeMistakes(settings.GRANTOR_REDIRECT_SCHEMES))
   const database = readDatabase(settings.DATABASE_URL)
-  if (database === undefined) mistakes.push('DATABASE_URL must be sqlite:<path>')
+  if (database === undefined) mistakes.push('DATABASE_URL must be sqlite:<path> or postgres://<user>@<host>/<database>')
+  if (database?.kind === 'postgres' && settings.GRANTOR_SECRET === undefined) {
+    mistakes.push(
+      'GRANTOR_SECRET must be set with PostgreSQL, because every node needs the same one. Make one: openssl rand -base64 32',
+    )
+  }
   if (mistakes.length > 0 || database === undefined) throw new ConfigError(mistakes)
   return Object.freeze(configOf(settings, { issuer, isLoopbackIssuer, host, database }))
 }
@@ -146,7 +156,15 @@ function isNetwork(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
 }
 
-function readDatabase(url: string): Config['database'] | undefined {
+/** The database as it may be shown, without a password. */
+export function locationOf(database: DatabaseChoice): string {
+  if (database.kind === 'sqlite') return database.path
+  const { host, pathname } = new URL(database.url)
+  return `postgres://${host}${pathname}`
+}
+
+function readDatabase(url: string): DatabaseChoice | undefined {
+  if (/^postgres(ql)?:/.test(url)) return URL.canParse(url) ? { kind: 'postgres', url } : undefined
   const path = /^sqlite:(?:\/\/)?(.+)$/.exec(url)?.[1]
   return path === undefined || path.startsWith(':') ? undefined : { kind: 'sqlite', path }
 }

@@ -20,7 +20,7 @@ export const SETTINGS = z.object({
     .describe(
       'Address that clients know the server by, exactly as it is put into tokens and metadata. https, unless it is a loopback address. Default: http://localhost:<PORT>.',
     ),
-  DATABASE_URL: z.string().default('sqlite:./data/grantor.db').describe('Where everything is kept: sqlite:<path>.'),
+  DATABASE_URL: z.string().default('sqlite:./data/grantor.db').describe('Where everything is kept: sqlite:<path>, or postgres://<user>:<password>@<host>:<port>/<database>.'),
   GRANTOR_SECRET: z
     .string()
     .min(32, 'must have at least 32 characters')

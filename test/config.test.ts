@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { settingsDocument } from '../src/cli/settings.ts'
-import { ConfigError, readConfig, type Config } from '../src/config.ts'
+import { ConfigError, locationOf, readConfig, type Config } from '../src/config.ts'
 import { SETTINGS } from '../src/settings.ts'
 import { temporaryFolder } from './server.ts'
 
@@ -45,7 +45,7 @@ const EFFECTS: Readonly<
     'http://127.0.0.1:9000',
     'http://localhost:3000',
   ],
-  DATABASE_URL: ['sqlite:///var/g.db', (config) => config.database.path, '/var/g.db', './data/grantor.db'],
+  DATABASE_URL: ['sqlite:///var/g.db', (config) => locationOf(config.database), '/var/g.db', './data/grantor.db'],
   GRANTOR_SECRET: ['s'.repeat(32), (config) => config.secret, 's'.repeat(32), undefined],
   GRANTOR_TRUST_PROXY: ['10.0.0.0/8, ::1', (config) => config.trustedProxies, ['10.0.0.0/8', '::1'], []],
   LOG_LEVEL: ['error', (config) => config.logLevel, 'error', process.stdout.isTTY ? 'warn' : 'info'],

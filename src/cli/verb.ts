@@ -9,7 +9,7 @@ import { UsageError } from './failure.ts'
 /** Runs a task over the store, beside a server or without one. */
 export async function inWorkshop<T>(task: (context: Context) => Promise<T>): Promise<T> {
   const config = readConfig()
-  tellOfNewDatabase(config.database.path)
+  if (config.database.kind === 'sqlite') tellOfNewDatabase(config.database.path)
   // Standard output is the command's answer, so nothing is logged there.
   const workshop = await openWorkshop(config, openWorld({ ...config, logLevel: 'silent' }))
   try {

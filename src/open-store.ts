@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs'
+import { locationOf, type Config } from './config.ts'
+import { inspectKey } from './keys/inspect-keys.ts'
+import { readRootSecret, rootSecretPath } from './keys/root-secret.ts'
+import type { SecretInspection, StoreInspection } from './ports/inspection.ts'
+import type { Store, StoreDriver } from './ports/store.ts'
+import { openSecrets, type Secrets } from './protocol/secrets.ts'
+import { inspectPostgres } from './store/postgres/inspect.ts'
+import { openPostgresStore } from './store/postgres/store.ts'
+import { inspectDatabase } from './store/sqlite/inspect.ts'
+import { openSqliteStore } from './store/sqlite/store.ts'
+
+/** Who opens the store: a server answers many at once, a command runs and ends. */
+export type StoreUser = 'server' | 'command'
+
+/** How long a commit waits for another process that holds SQLite's lock: a request cannot, a command can. */
+const PATIENCE_MS = { server: 200, command: 10_000 } as const
+/** Connections to PostgreSQL: a few full ones cost less than many. */
+const CONNECTIONS = { server: 4, command: 1 } as const
+
+/** The driver that the configuration names. Migrates first. */
+export async function openDriver({ database }: Config, user: StoreUser): Promise<StoreDriver> {
+  if (database.kind === 'postgres') return openPostgresStore({ url: database.url, connections: CONNECTIONS[user] })
+  const checkpoints = user === 'server' ? 'worker' : 'inline'
+  return openSqliteStore({ path: database.path, patienceMs: PATIENCE_MS[user], checkpoints })
+}
+
+/** Reads the root secret; beside a SQLite file it is made when there is none. */
+export function openRootSecret({ secret, database }: Config): Secrets {
+  return openSecrets(secret ?? readRootSecret(secretPath(database)))
+}
+
+/** decisions.md D5: under another root secret every credential would look forged, so nothing starts. */
+export async function refuseOtherSecret(store: Store, secrets: Secrets, config: Config): Promise<void> {
+  const check = secrets.digest('store-check', [])
+  if ((await store.settle({ name: 'secret-check', value: check })) === check) return
+  throw new Error(
+    `This database was made under another root secret than the one in ${secretLocation(config)}. Put the right one there.`,
+  )
+}
+
+/** Looks at everything that is kept, for the doctor, and changes nothing. */
+export async function inspectStore(config: Config): Promise<StoreInspection> {
+  const { database: choice } = config
+  const { database, keys } =
+    choice.kind === 'postgres' ? await inspectPostgres(choice.url) : inspectDatabase(choice.path)
+  const { secrets, inspection } = inspectSecret(config, database.kind === 'opened' ? database.secretCheck : undefined)
+  return {
+    location: locationOf(choice),
+    secretLocation: secretLocation(config),
+    database,
+    secret: inspection,
+    keys: secrets === undefined ? [] : keys.map((key) => inspectKey(key, secrets.encryptionKey)),
+  }
+}
+
+function inspectSecret(config: Config, check: string | undefined): { secrets?: Secrets; inspection: SecretInspection } {
+  // Reading would make one.
+  if (config.secret === undefined && !existsSync(secretPath(config.database))) {
+    return { inspection: { kind: check === undefined ? 'unused' : 'missing' } }
+  }
+  try {
+    const secrets = openRootSecret(config)
+    if (check === undefined) return { secrets, inspection: { kind: 'unused' } }
+    return { secrets, inspection: { kind: secrets.digest('store-check', []) === check ? 'matches' : 'differs' } }
+  } catch (cause) {
+    return { inspection: { kind: 'unusable', reason: (cause as Error).message } }
+  }
+}
+
+function secretLocation({ secret, database }: Config): string {
+  return secret === undefined ? secretPath(database) : 'GRANTOR_SECRET'
+}
+
+function secretPath(database: Config['database']): string {
+  // The configuration refuses PostgreSQL without a secret: nodes have no file in common.
+  if (database.kind === 'postgres') throw new Error('GRANTOR_SECRET must be set with PostgreSQL.')
+  return rootSecretPath(database.path)
+}

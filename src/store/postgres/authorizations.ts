@@ -1,0 +1,162 @@
+import type { AuthorizationRecord, ConsentKey } from '../../ports/records.ts'
+import type { Approval, Input, Reads } from '../../ports/store.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
+import type { AuthorizationId, ClientId, UserId } from '../../protocol/ids.ts'
+import { scopeTokens, type Scope } from '../../protocol/scope.ts'
+import { authorizationOf, fixedRequest } from '../rows.ts'
+import { columns, type Database, type Query } from './database.ts'
+import { openGather } from './gather.ts'
+import type { Handlers } from './handlers.ts'
+
+const INSERT = {
+  name: 'insert-authorizations',
+  text: `insert into authorizations (authorization_id, client_id, browser_hash, request, created_at, expires_at, status)
+    select i.*, 'pending' from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[]) as i`,
+}
+const APPROVE = {
+  name: 'approve-authorizations',
+  text: `update authorizations as a
+    set status = 'approved', user_id = i.user_id, code_hash = i.code_hash, approved_at = i.now, expires_at = i.code_expires_at
+    from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[]) as i (id, user_id, code_hash, now, code_expires_at)
+    where a.authorization_id = i.id and a.status = 'pending' and a.expires_at > i.now
+    returning a.authorization_id`,
+}
+const DENY = {
+  name: 'deny-authorizations',
+  text: `update authorizations as a set status = 'denied'
+    from unnest($1::text[], $2::bigint[]) as i (id, now)
+    where a.authorization_id = i.id and a.status = 'pending' and a.expires_at > i.now
+    returning a.authorization_id`,
+}
+const BURN = {
+  name: 'burn-codes',
+  text: `update authorizations as a set status = 'burned'
+    from unnest($1::text[], $2::text[], $3::bigint[]) as i (id, code_hash, now)
+    where a.authorization_id = i.id and a.code_hash = i.code_hash and a.status = 'approved' and a.expires_at > i.now
+    returning a.authorization_id`,
+}
+const FIND = {
+  name: 'find-authorizations',
+  text: 'select * from authorizations where authorization_id = any($1::text[])',
+}
+const REMEMBER = {
+  name: 'remember-consent',
+  text: `insert into consents as c (user_id, client_id, redirect_host, resources, scope, given_at)
+    values ($1, $2, $3, $4, $5, $6)
+    on conflict (user_id, client_id, redirect_host, resources) do update set given_at = excluded.given_at, scope = (
+      select coalesce(string_agg(distinct token collate "C", ' ' order by token collate "C"), '')
+      from unnest(string_to_array(c.scope || ' ' || excluded.scope, ' ')) as token where token <> '')`,
+}
+const FIND_CONSENT = {
+  name: 'find-consent',
+  text: 'select scope from consents where user_id = $1 and client_id = $2 and redirect_host = $3 and resources = $4',
+}
+const HAS_CONSENTED = {
+  name: 'has-consented',
+  text: 'select scope from consents where user_id = $1 and client_id = $2 limit 1',
+}
+
+export function authorizationStatements(database: Database) {
+  const handlers = {
+    startAuthorization: {
+      keys: ({ id }) => [id],
+      async run(query, inputs) {
+        const rows = columns(
+          inputs,
+          ({ id }) => id,
+          ({ clientId }) => clientId,
+          ({ browserHash }) => browserHash,
+          (authorization) => JSON.stringify(fixedRequest(authorization)),
+          ({ createdAt }) => createdAt,
+          ({ expiresAt }) => expiresAt,
+        )
+        await query(INSERT, rows)
+        return inputs.map(() => 'started' as const)
+      },
+    },
+    approveAuthorization: {
+      keys: ({ id }) => [id],
+      async run(query, inputs) {
+        const rows = columns(
+          inputs,
+          ({ id }) => id,
+          ({ userId }) => userId,
+          ({ codeHash }) => codeHash,
+          ({ now }) => now,
+          ({ codeExpiresAt }) => codeExpiresAt,
+        )
+        const approved = idsOf(await query(APPROVE, rows))
+        for (const input of inputs) if (approved.has(input.id)) await remember(query, input)
+        return answerAll(query, inputs, approved, 'approved' as const)
+      },
+    },
+    denyAuthorization: {
+      keys: ({ id }) => [id],
+      async run(query, inputs) {
+        const rows = columns(
+          inputs,
+          ({ id }) => id,
+          ({ now }) => now,
+        )
+        return answerAll(query, inputs, idsOf(await query(DENY, rows)), 'denied' as const)
+      },
+    },
+    burnCode: {
+      keys: ({ id }) => [id],
+      async run(query, inputs) {
+        const rows = columns(
+          inputs,
+          ({ id }) => id,
+          ({ codeHash }) => codeHash,
+          ({ now }) => now,
+        )
+        const burned = idsOf(await query(BURN, rows))
+        return inputs.map(({ id }) => (burned.has(id) ? 'burned' : 'spent'))
+      },
+    },
+  } satisfies Partial<Handlers>
+  const reads = {
+    findAuthorization: openGather((ids: readonly AuthorizationId[]) => findAll(database.query, ids)),
+    async findConsent(key: ConsentKey): Promise<Scope | undefined> {
+      const [row] = await database.query(FIND_CONSENT, [key.userId, key.clientId, key.redirectHost, key.resources])
+      return row?.['scope'] as Scope | undefined
+    },
+    async hasConsented(userId: UserId, clientId: ClientId): Promise<boolean> {
+      return (await database.query(HAS_CONSENTED, [userId, clientId])).length > 0
+    },
+  } satisfies Partial<Reads>
+  return { handlers, reads }
+}
+
+async function remember(query: Query, { remember: consent, now }: Approval): Promise<void> {
+  if (consent === undefined) return
+  const { userId, clientId, redirectHost, resources } = consent
+  const sorted = scopeTokens(consent.scope).toSorted().join(' ')
+  await query(REMEMBER, [userId, clientId, redirectHost, resources, sorted, now])
+}
+
+/** What changed is answered as asked; of the others, whether they were decided before. */
+async function answerAll<Done extends string>(
+  query: Query,
+  inputs: readonly (Input<'denyAuthorization'> & { readonly now: EpochMs })[],
+  changed: ReadonlySet<unknown>,
+  done: Done,
+): Promise<readonly (Done | 'decided' | 'unknown')[]> {
+  const others = inputs.filter(({ id }) => !changed.has(id)).map(({ id }) => id)
+  const found = others.length === 0 ? [] : await findAll(query, others)
+  return inputs.map(({ id, now }) => {
+    if (changed.has(id)) return done
+    const authorization = found.find((one) => one.id === id)
+    const isGone =
+      authorization === undefined || (authorization.status.kind === 'pending' && authorization.expiresAt <= now)
+    return isGone ? 'unknown' : 'decided'
+  })
+}
+
+async function findAll(query: Query, ids: readonly AuthorizationId[]): Promise<readonly AuthorizationRecord[]> {
+  return (await query(FIND, [ids])).map((row) => authorizationOf(row))
+}
+
+function idsOf(rows: readonly { readonly [column: string]: unknown }[]): ReadonlySet<unknown> {
+  return new Set(rows.map((row) => row['authorization_id']))
+}

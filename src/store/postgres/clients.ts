@@ -1,0 +1,92 @@
+import type { ClientRecord } from '../../ports/records.ts'
+import type { Page, Reads } from '../../ports/store.ts'
+import type { ClientId } from '../../protocol/ids.ts'
+import { clientOf, type Row } from '../rows.ts'
+import { columns, type Database } from './database.ts'
+import { openGather } from './gather.ts'
+import type { Handlers } from './handlers.ts'
+
+const INSERT = {
+  name: 'insert-clients',
+  text: `insert into clients (client_id, issued_at, secret_hash, metadata, held_until)
+    select id, issued_at, secret_hash, metadata, 0
+    from unnest($1::text[], $2::bigint[], $3::text[], $4::text[]) as i (id, issued_at, secret_hash, metadata)`,
+}
+const USE = {
+  name: 'use-clients',
+  text: `update clients as c set used_at = coalesce(c.used_at, i.now)
+    from unnest($1::text[], $2::bigint[]) as i (id, now) where c.client_id = i.id returning c.client_id`,
+}
+const HOLD = {
+  name: 'hold-clients',
+  text: `update clients as c set held_until = greatest(c.held_until, i.until)
+    from unnest($1::text[], $2::bigint[]) as i (id, until) where c.client_id = i.id returning c.client_id`,
+}
+const DELETE = {
+  name: 'delete-clients',
+  text: 'delete from clients where client_id = any($1::text[]) returning client_id',
+}
+const FIND = { name: 'find-clients', text: 'select * from clients where client_id = any($1::text[])' }
+const LIST = {
+  name: 'list-clients',
+  text: 'select * from clients where client_id < $1 order by client_id desc limit $2',
+}
+
+export function clientStatements(database: Database) {
+  const handlers = {
+    registerClient: {
+      keys: ({ id }) => [id],
+      async run(query, inputs) {
+        await query(INSERT, [
+          ...columns(
+            inputs,
+            ({ id }) => id,
+            ({ issuedAt }) => issuedAt,
+            ({ secretHash }) => secretHash,
+            ({ metadata }) => JSON.stringify(metadata),
+          ),
+        ])
+        return inputs.map(() => 'registered' as const)
+      },
+    },
+    useClient: {
+      keys: ({ id }) => [id],
+      isShared: true,
+      async run(query, inputs) {
+        const moments = new Map(inputs.map(({ id, now }) => [id, now]))
+        const used = idsOf(await query(USE, [[...moments.keys()], [...moments.values()]]))
+        return inputs.map(({ id }) => (used.has(id) ? 'used' : 'unknown'))
+      },
+    },
+    holdClient: {
+      keys: ({ id }) => [id],
+      isShared: true,
+      async run(query, inputs) {
+        const moments = new Map<ClientId, number>()
+        for (const { id, until } of inputs) moments.set(id, Math.max(moments.get(id) ?? 0, until))
+        const held = idsOf(await query(HOLD, [[...moments.keys()], [...moments.values()]]))
+        return inputs.map(({ id }) => (held.has(id) ? 'held' : 'unknown'))
+      },
+    },
+    deleteClient: {
+      keys: (id) => [id],
+      async run(query, inputs) {
+        const deleted = idsOf(await query(DELETE, [inputs]))
+        return inputs.map((id) => (deleted.has(id) ? 'deleted' : 'unknown'))
+      },
+    },
+  } satisfies Partial<Handlers>
+  const reads = {
+    findClient: openGather(async (ids: readonly ClientId[]) =>
+      (await database.query(FIND, [ids])).map((row) => clientOf(row)),
+    ),
+    async listClients({ before, limit }: Page<ClientId>): Promise<readonly ClientRecord[]> {
+      return (await database.query(LIST, [before ?? '~', limit])).map((row) => clientOf(row))
+    },
+  } satisfies Partial<Reads>
+  return { handlers, reads }
+}
+
+function idsOf(rows: readonly Row[]): ReadonlySet<unknown> {
+  return new Set(rows.map((row) => row['client_id']))
+}

@@ -1,0 +1,25 @@
+import type { Input, OperationName, Outcome } from '../../ports/store.ts'
+import type { Query } from './database.ts'
+
+/** How operations of one kind are made true, many at once. */
+export interface Handler<Name extends OperationName> {
+  /** What it touches. Operations that touch the same are made true one after the other, in the order of the batch. */
+  readonly keys: (input: Input<Name>) => readonly string[]
+  /** Several of this kind may touch the same in one statement, because all of them are answered the same. */
+  readonly isShared?: true
+  /** Sends its first statement at once. `inputs` come sorted by their first key, so that two nodes lock in one order. */
+  readonly run: (query: Query, inputs: readonly Input<Name>[]) => Promise<readonly Outcome<Name>[]>
+}
+
+export type Handlers = { readonly [Name in OperationName]: Handler<Name> }
+
+/** For what is rare: each with statements of its own, one after the other. */
+export function eachAlone<In, Out>(
+  run: (query: Query, input: In) => Promise<Out>,
+): (query: Query, inputs: readonly In[]) => Promise<readonly Out[]> {
+  return async (query, inputs) => {
+    const outcomes: Out[] = []
+    for (const input of inputs) outcomes.push(await run(query, input))
+    return outcomes
+  }
+}

@@ -1,0 +1,50 @@
+import type { Operation } from '../../ports/store.ts'
+import { changedRecord } from '../changes.ts'
+
+/** Clients and users, which every token request reads, kept for a moment. */
+export interface RecordCache {
+  readonly read: <Id extends string, Found extends object>(
+    id: Id,
+    find: (id: Id) => Promise<Found | undefined>,
+  ) => Promise<Found | undefined>
+  /** Drops what an operation of this node changes. Called when it is about to happen and when it has. */
+  readonly forget: (operation: Operation) => void
+}
+
+/** decisions.md D5: a disabled user or client is dead on every node within a second. */
+const MAX_AGE_MS = 900
+/** Records kept at most; beyond it the one kept longest goes. */
+const RECORD_LIMIT = 10_000
+
+interface Kept {
+  readonly record: object
+  readonly until: number
+}
+
+/** What this node changes it sees at once; what another node changes, within MAX_AGE_MS. */
+export function openRecordCache(now: () => number = () => performance.now()): RecordCache {
+  const records = new Map<string, Kept>()
+  /** Counts what was forgotten: a record that was asked for before that may be older than the change. */
+  let epoch = 0
+  return {
+    async read<Id extends string, Found extends object>(id: Id, find: (id: Id) => Promise<Found | undefined>) {
+      const kept = records.get(id)
+      // Ids are prefixed by kind, so what is found under one is of its kind.
+      if (kept !== undefined && kept.until > now()) return kept.record as Found
+      const [askedAt, askedIn] = [now(), epoch]
+      const record = await find(id)
+      records.delete(id)
+      if (record === undefined || askedIn !== epoch) return record
+      records.set(id, { record, until: askedAt + MAX_AGE_MS })
+      if (records.size > RECORD_LIMIT) records.delete(records.keys().next().value ?? id)
+      return record
+    },
+    forget(operation) {
+      const changed = changedRecord(operation)
+      if (changed === undefined) return
+      epoch += 1
+      if (changed === 'everything') records.clear()
+      else records.delete(changed.id)
+    },
+  }
+}

@@ -1,0 +1,172 @@
+import { StoreUnavailable, type Operation, type Settled, type StoreDriver } from '../../ports/store.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
+import { failAll, settleAlone } from '../settle-alone.ts'
+import { accountStatements } from './accounts.ts'
+import { authorizationStatements } from './authorizations.ts'
+import { clientStatements } from './clients.ts'
+import {
+  allOrFirstFault,
+  isConflict,
+  openDatabase,
+  type Database,
+  type PostgresOptions,
+  type Query,
+} from './database.ts'
+import type { Handlers } from './handlers.ts'
+import { migrateAt } from './migrate-at.ts'
+import { operatorStatements } from './operator.ts'
+import { openRecordCache } from './record-cache.ts'
+import { sweepHandlers } from './sweep.ts'
+import { tokenStatements } from './tokens.ts'
+import { cutIntoWaves, type Wave } from './waves.ts'
+
+/** Two batches: one is on its way to the disk while the next is made. */
+const BATCHES_IN_FLIGHT = 2
+/** How often a wave is tried that another node got in the way of. */
+const CONFLICT_TRIES = 5
+
+const TIME = { name: 'time', text: 'select (extract(epoch from clock_timestamp()) * 1000)::bigint as now' }
+
+/** The store of many nodes: one PostgreSQL, every commit synced. Migrates first. */
+export async function openPostgresStore(options: PostgresOptions): Promise<StoreDriver> {
+  await migrateAt(options.url, Date.now())
+  const database = openDatabase(options)
+  const cache = openRecordCache()
+  const clients = clientStatements(database)
+  const authorizations = authorizationStatements(database)
+  const tokens = tokenStatements(database)
+  const accounts = accountStatements(database)
+  const operator = operatorStatements(database)
+  const handlers: Handlers = {
+    ...clients.handlers,
+    ...authorizations.handlers,
+    ...tokens.handlers,
+    ...accounts.handlers,
+    ...operator.handlers,
+    ...sweepHandlers,
+  }
+
+  async function commit(operations: readonly Operation[]): Promise<readonly Settled[]> {
+    for (const operation of operations) cache.forget(operation)
+    try {
+      return await commitBatch(database, handlers, operations)
+    } finally {
+      for (const operation of operations) cache.forget(operation)
+    }
+  }
+
+  return {
+    batchesInFlight: BATCHES_IN_FLIGHT,
+    commit,
+    close: () => database.close(),
+    async ping() {
+      const [row] = await database.query(TIME)
+      return row?.['now'] as EpochMs
+    },
+    ...clients.reads,
+    ...authorizations.reads,
+    ...tokens.reads,
+    ...accounts.reads,
+    ...operator.reads,
+    findClient: (id) => cache.read(id, (key) => clients.reads.findClient(key)),
+    findUser: (id) => cache.read(id, (key) => accounts.reads.findUser(key)),
+  }
+}
+
+/** A handler and its own inputs, whatever their kind. */
+type AnyHandler = {
+  readonly keys: (input: unknown) => readonly string[]
+  readonly isShared?: true
+  readonly run: (query: Query, inputs: readonly unknown[]) => Promise<readonly unknown[]>
+}
+
+/** Operations are independent of each other, so each wave of a batch is a transaction of its own. */
+async function commitBatch(
+  database: Database,
+  handlers: Handlers,
+  operations: readonly Operation[],
+): Promise<readonly Settled[]> {
+  const waves = cutIntoWaves(
+    operations,
+    ({ name, input }) => (handlers[name] as AnyHandler).keys(input),
+    (name) => (handlers[name] as AnyHandler).isShared === true,
+  )
+  const results: Settled[] = []
+  for (const [number, wave] of waves.entries()) {
+    try {
+      await commitWave(database, handlers, wave, results)
+    } catch (cause) {
+      if (number === 0 && cause instanceof StoreUnavailable) throw cause
+      // Of waves before, everybody knows what became of them.
+      for (const index of waves.slice(number).flatMap(placesOf)) results[index] = { kind: 'failed', cause }
+      return results
+    }
+  }
+  return results
+}
+
+function placesOf(wave: Wave): readonly number[] {
+  return [...wave.values()].flatMap((placed) => placed.map(({ index }) => index))
+}
+
+/** Puts what became of each operation into its place of `results`. Throws StoreUnavailable when nobody can tell. */
+async function commitWave(database: Database, handlers: Handlers, wave: Wave, results: Settled[]): Promise<void> {
+  const placed = [...wave.values()].flat()
+  const settled = await settle(
+    database,
+    handlers,
+    placed.map(({ operation }) => operation),
+  )
+  for (const [place, { index }] of placed.entries()) results[index] = settled[place] as Settled
+}
+
+/** All of them, or each alone when the database refuses one. */
+async function settle(
+  database: Database,
+  handlers: Handlers,
+  operations: readonly Operation[],
+): Promise<readonly Settled[]> {
+  try {
+    return await withoutConflict(() => database.transact((query) => runWave(query, handlers, operations)))
+  } catch (cause) {
+    if (cause instanceof StoreUnavailable) throw cause
+    if (operations.length === 1) return failAll(operations, cause)
+    return settleAlone(operations, (some) => settle(database, handlers, some))
+  }
+}
+
+async function runWave(
+  query: Query,
+  handlers: Handlers,
+  operations: readonly Operation[],
+): Promise<readonly Settled[]> {
+  // In the same order on every node, as the rows of each kind are.
+  const kinds = [...Map.groupBy(operations, ({ name }) => name)].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  const outcomes = await allOrFirstFault(
+    kinds.map(([name, some]) =>
+      (handlers[name] as AnyHandler).run(
+        query,
+        some.map(({ input }) => input),
+      ),
+    ),
+  )
+  const results = new Map<Operation, Settled>()
+  for (const [index, [, some]] of kinds.entries()) {
+    for (const [place, operation] of some.entries()) {
+      results.set(operation, { kind: 'done', outcome: outcomes[index]?.[place] })
+    }
+  }
+  return operations.map((operation) => results.get(operation) as Settled)
+}
+
+/** Tries again what lost against another transaction: nothing of it happened. */
+async function withoutConflict<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work()
+    } catch (cause) {
+      if (!isConflict(cause)) throw cause
+      if (attempt === CONFLICT_TRIES) throw new StoreUnavailable('other nodes were always faster', cause)
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import type { Sweep } from '../../ports/store.ts'
+import type { GrantId } from '../../protocol/ids.ts'
+import { idBefore } from '../rows.ts'
+import type { Parameter, Query, Statement } from './database.ts'
+import { eachAlone, type Handlers } from './handlers.ts'
+
+const CLIENTS = {
+  name: 'sweep-clients',
+  text: `delete from clients where client_id in (
+      select client_id from clients where used_at is null and client_id < $1 and held_until < $2 order by client_id limit $3)
+      and used_at is null and held_until < $2
+    returning client_id`,
+}
+const AUTHORIZATIONS = {
+  name: 'sweep-authorizations',
+  text: `delete from authorizations where authorization_id in (
+      select authorization_id from authorizations where authorization_id < $1 order by authorization_id limit $2)
+    returning authorization_id`,
+}
+const SESSIONS = {
+  name: 'sweep-sessions',
+  text: `delete from sessions where session_id in (select session_id from sessions where expires_at < $1 limit $2)
+    returning session_id`,
+}
+const HITS = {
+  name: 'sweep-hits',
+  text: `delete from hits where (bucket, window_start) in (
+      select bucket, window_start from hits where window_end < $1 limit $2)
+    returning bucket`,
+}
+const GRANT_SLICE = {
+  name: 'slice-grants',
+  text: 'select grant_id from grants where grant_id > $1 order by grant_id limit $2',
+}
+const GRANTS = {
+  name: 'sweep-grants',
+  text: `delete from grants where grant_id > $1 and grant_id <= $2 and (expires_at < $3 or idle_expires_at < $3)
+    returning grant_id`,
+}
+
+export const sweepHandlers = {
+  sweepExpired: {
+    keys: () => ['sweep'],
+    run: eachAlone(async (query, { now, limit, unusedSince, authorizationsBefore, grantsAfter }: Sweep) => {
+      const slice = await sweepGrants(query, grantsAfter, limit, now)
+      return {
+        grantsAfter: slice.next,
+        grants: slice.removed,
+        clients: await remove(query, CLIENTS, [idBefore(unusedSince, 'gci_'), now, limit]),
+        authorizations: await remove(query, AUTHORIZATIONS, [idBefore(authorizationsBefore, ''), limit]),
+        sessions: await remove(query, SESSIONS, [now, limit]),
+        hits: await remove(query, HITS, [now, limit]),
+      }
+    }),
+  },
+} satisfies Partial<Handlers>
+
+async function sweepGrants(
+  query: Query,
+  after: string,
+  limit: number,
+  now: number,
+): Promise<{ readonly removed: number; readonly next: GrantId | '' }> {
+  const slice = await query(GRANT_SLICE, [after, limit])
+  const last = slice.at(-1)?.['grant_id'] as GrantId | undefined
+  if (last === undefined) return { removed: 0, next: '' }
+  return { removed: await remove(query, GRANTS, [after, last, now]), next: slice.length < limit ? '' : last }
+}
+
+async function remove(query: Query, statement: Statement, parameters: readonly Parameter[]): Promise<number> {
+  return (await query(statement, parameters)).length
+}

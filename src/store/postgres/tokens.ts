@@ -1,0 +1,170 @@
+import type { GrantRecord } from '../../ports/records.ts'
+import type { Reads, Redemption, RotateOutcome, Rotation } from '../../ports/store.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
+import type { GrantId } from '../../protocol/ids.ts'
+import { judgeRotation } from '../rotation.ts'
+import { grantOf } from '../rows.ts'
+import { columns, type Database, type Query } from './database.ts'
+import { openGather } from './gather.ts'
+import type { Handlers } from './handlers.ts'
+
+/** Spends the codes and saves what each issued, in one statement: a grant is there exactly when its code was spent. */
+const REDEEM = {
+  name: 'redeem-codes',
+  text: `with spent as (
+      update authorizations as a set status = 'redeemed', grant_id = i.grant_id
+      from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+        $9::bigint[], $10::bigint[], $11::bigint[], $12::text[], $13::bigint[], $14::bigint[])
+      as i (id, code_hash, now, grant_id, client_id, user_id, scope, resources, created_at, expires_at, generation,
+        live_hash, rotated_at, idle_expires_at)
+      where a.authorization_id = i.id and a.code_hash = i.code_hash and a.status = 'approved' and a.expires_at > i.now
+      returning i.grant_id, i.client_id, i.user_id, i.scope, i.resources, i.created_at, i.expires_at, i.generation,
+        i.live_hash, i.rotated_at, i.idle_expires_at)
+    insert into grants (grant_id, client_id, user_id, scope, resources, created_at, expires_at, generation, live_hash,
+      rotated_at, idle_expires_at)
+    select * from spent returning grant_id`,
+}
+const FIND_REDEEMED = {
+  name: 'find-redeemed',
+  text: `select a.authorization_id, a.grant_id from unnest($1::text[], $2::text[]) as i (id, code_hash)
+    join authorizations as a on a.authorization_id = i.id and a.code_hash = i.code_hash and a.status = 'redeemed'`,
+}
+const ROTATE = {
+  name: 'rotate-families',
+  text: `update grants as g set generation = g.generation + 1, previous_hash = g.live_hash, live_hash = i.successor,
+      rotated_at = i.now, idle_expires_at = i.idle_expires_at
+    from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])
+      as i (grant_id, generation, presented, successor, now, idle_expires_at)
+    where g.grant_id = i.grant_id and g.generation = i.generation and g.live_hash = i.presented
+      and g.revoked_at is null and g.idle_expires_at > i.now and g.expires_at > i.now
+    returning g.grant_id`,
+}
+const REVOKE = {
+  name: 'revoke-grants',
+  text: `update grants as g set revoked_at = i.now from unnest($1::text[], $2::bigint[]) as i (grant_id, now)
+    where g.grant_id = i.grant_id and g.revoked_at is null`,
+}
+const FIND = { name: 'find-grants', text: 'select * from grants where grant_id = any($1::text[])' }
+
+export function tokenStatements(database: Database) {
+  const handlers = {
+    redeemCode: {
+      keys: ({ id, grant }) => [id, grant.id],
+      async run(query, inputs) {
+        const redeemed = grantIdsOf(await query(REDEEM, redemptionRows(inputs)))
+        const late = inputs.filter(({ grant }) => !redeemed.has(grant.id))
+        const spent = late.length === 0 ? new Map<unknown, unknown>() : await findRedeemed(query, late)
+        // RFC 6749 §4.1.2: what was issued on a code that is presented twice is revoked.
+        const replays = late.filter(({ id }) => spent.has(id))
+        await revoke(
+          query,
+          replays.map(({ id, now }) => ({ grantId: spent.get(id) as GrantId, now })),
+        )
+        return inputs.map(({ id, grant }) => {
+          if (redeemed.has(grant.id)) return 'redeemed'
+          return spent.has(id) ? 'replayed' : 'unknown'
+        })
+      },
+    },
+    rotateRefreshToken: {
+      keys: ({ grantId }) => [grantId],
+      async run(query, inputs) {
+        const rotated = grantIdsOf(await query(ROTATE, rotationRows(inputs)))
+        const late = inputs.filter(({ grantId }) => !rotated.has(grantId))
+        const outcomes = new Map(await judgeLate(query, late))
+        return inputs.map(({ grantId, now }) => outcomes.get(grantId) ?? { kind: 'rotated', rotatedAt: now })
+      },
+    },
+  } satisfies Partial<Handlers>
+  const reads = {
+    findGrant: openGather((ids: readonly GrantId[]) => findAll(database.query, ids)),
+  } satisfies Partial<Reads>
+  return { handlers, reads }
+}
+
+function redemptionRows(inputs: readonly Redemption[]) {
+  return columns(
+    inputs,
+    ({ id }) => id,
+    ({ codeHash }) => codeHash,
+    ({ now }) => now,
+    ({ grant }) => grant.id,
+    ({ grant }) => grant.clientId,
+    ({ grant }) => grant.userId,
+    ({ grant }) => grant.scope,
+    ({ grant }) => JSON.stringify(grant.resources),
+    ({ grant }) => grant.createdAt,
+    ({ grant }) => grant.expiresAt,
+    ({ grant }) => grant.family?.generation,
+    ({ grant }) => grant.family?.liveHash,
+    ({ grant }) => grant.family?.rotatedAt,
+    ({ grant }) => grant.family?.idleExpiresAt,
+  )
+}
+
+function rotationRows(inputs: readonly Rotation[]) {
+  return columns(
+    inputs,
+    ({ grantId }) => grantId,
+    ({ generation }) => generation,
+    ({ presentedHash }) => presentedHash,
+    ({ successorHash }) => successorHash,
+    ({ now }) => now,
+    ({ idleExpiresAt }) => idleExpiresAt,
+  )
+}
+
+async function findRedeemed(query: Query, late: readonly Redemption[]): Promise<ReadonlyMap<unknown, unknown>> {
+  const rows = await query(
+    FIND_REDEEMED,
+    columns(
+      late,
+      ({ id }) => id,
+      ({ codeHash }) => codeHash,
+    ),
+  )
+  return new Map(rows.map((row) => [row['authorization_id'], row['grant_id']]))
+}
+
+/** decisions.md D5, steps 3 and 4, for those that could not be rotated. */
+async function judgeLate(
+  query: Query,
+  late: readonly Rotation[],
+): Promise<readonly (readonly [GrantId, RotateOutcome])[]> {
+  if (late.length === 0) return []
+  const grants = await findAll(
+    query,
+    late.map(({ grantId }) => grantId),
+  )
+  const outcomes = late.map((rotation) => {
+    const grant = grants.find(({ id }) => id === rotation.grantId)
+    return [rotation.grantId, judgeRotation(grant, rotation)] as const
+  })
+  const reused = late.filter((_, index) => outcomes[index]?.[1].kind === 'reused')
+  await revoke(query, reused)
+  return outcomes
+}
+
+async function revoke(
+  query: Query,
+  grants: readonly { readonly grantId: GrantId; readonly now: EpochMs }[],
+): Promise<void> {
+  if (grants.length === 0) return
+  const sorted = grants.toSorted((one, other) => (one.grantId < other.grantId ? -1 : 1))
+  await query(
+    REVOKE,
+    columns(
+      sorted,
+      ({ grantId }) => grantId,
+      ({ now }) => now,
+    ),
+  )
+}
+
+async function findAll(query: Query, ids: readonly GrantId[]): Promise<readonly GrantRecord[]> {
+  return (await query(FIND, [ids])).map((row) => grantOf(row))
+}
+
+function grantIdsOf(rows: readonly { readonly [column: string]: unknown }[]): ReadonlySet<unknown> {
+  return new Set(rows.map((row) => row['grant_id']))
+}

@@ -1,0 +1,15 @@
+import type { TestContext } from 'node:test'
+import { openPostgresStore } from '../../src/store/postgres/store.ts'
+import { openTestDatabase } from '../postgres.ts'
+import type { Stores } from './harness.ts'
+import { checkStoreContract } from './store-contract.ts'
+
+checkStoreContract('postgres', openPostgresStores)
+
+/** Two pools on one database, each free to have several batches under way. */
+async function openPostgresStores(t: Pick<TestContext, 'after'>): Promise<Stores> {
+  const options = { url: await openTestDatabase(t), connections: 4 }
+  const stores = { first: await openPostgresStore(options), second: await openPostgresStore(options) }
+  t.after(async () => void (await Promise.all([stores.first.close(), stores.second.close()])))
+  return stores
+}

@@ -1,13 +1,51 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import type { EpochMs } from '../protocol/brand.ts'
 
-/** One step of the schema. Applied once, in order, each in its own transaction together with the note that it was. */
+/** One step of the schema, for every store (docs/migrations.md). */
 export interface Migration {
   readonly version: number
   readonly name: string
   readonly sql: string
 }
 
+/** A migration as one database runs it. */
+export interface Script {
+  /** Not in one transaction: what is done is noted statement by statement, and each may run a second time after a kill. */
+  readonly isStepwise: boolean
+  readonly statements: readonly Statement[]
+}
+
+export interface Statement {
+  readonly sql: string
+  /** A backfill: run again until it changes no row. */
+  readonly repeats: boolean
+}
+
+/** The note that a migration was applied. */
+export interface AppliedMigration {
+  readonly version: number
+  readonly name: string
+  readonly appliedAt: EpochMs
+}
+
+/** What the schema has, and what this release would add. */
+export interface SchemaState {
+  readonly applied: readonly AppliedMigration[]
+  readonly missing: readonly Migration[]
+  /** Those of the applied that a newer release than this one brought. */
+  readonly unknown: readonly AppliedMigration[]
+}
+
 const FOLDER = new URL('./migrations/', import.meta.url)
+const STEPWISE = '-- each statement by itself\n'
+const REPEAT = /^-- repeat until no row changes$/gm
+const REPEAT_MARK = '/*repeat*/'
+
+/** What a store's runner keeps: which migrations were applied, and how far a stepwise one has come. */
+export const BOOKKEEPING = [
+  'create table if not exists migrations (version bigint not null primary key, name text not null, applied_at bigint not null)',
+  'create table if not exists migration_progress (version bigint not null primary key, statements_done bigint not null)',
+] as const
 
 /** The numbered SQL files beside this one. */
 export function listMigrations(): readonly Migration[] {
@@ -19,4 +57,30 @@ export function listMigrations(): readonly Migration[] {
       name: file.slice(5, -4),
       sql: readFileSync(new URL(file, FOLDER), 'utf8'),
     }))
+}
+
+/** The statements for one database: its own dialect comments are uncommented, and every other comment is left out. */
+export function readScript({ version, sql }: Migration, dialect: 'sqlite' | 'postgres'): Script {
+  const isStepwise = sql.startsWith(STEPWISE)
+  const statements = sql
+    .replaceAll(/\/\*(\w*) ([\s\S]*?)\*\//g, (_, name: string, text: string) => (name === dialect ? text : ''))
+    .replaceAll(REPEAT, REPEAT_MARK)
+    .replaceAll(/--.*$/gm, '')
+    .split(/;\s*$/m)
+    .map((text) => ({ sql: text.replace(REPEAT_MARK, '').trim(), repeats: text.includes(REPEAT_MARK) }))
+    .filter((statement) => statement.sql !== '')
+  if (!isStepwise && statements.some(({ repeats }) => repeats)) {
+    throw new Error(`Migration ${version} repeats a statement, so its first line must be: ${STEPWISE.trim()}`)
+  }
+  return { isStepwise, statements }
+}
+
+/** Compares what was applied with what this release knows. */
+export function compareSchema(applied: readonly AppliedMigration[], known: readonly Migration[]): SchemaState {
+  const [has, knows] = [applied, known].map((list) => new Set(list.map(({ version }) => version)))
+  return {
+    applied,
+    missing: known.filter(({ version }) => has?.has(version) === false),
+    unknown: applied.filter(({ version }) => knows?.has(version) === false),
+  }
 }

@@ -4,7 +4,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { DatabaseFacts, DatabaseInspection } from '../../ports/inspection.ts'
 import type { KeyRecord } from '../../ports/records.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
-import { openDatabase, type Row } from './database.ts'
+import type { Row } from '../rows.ts'
+import { openDatabase } from './database.ts'
 import { schemaState } from './migrate.ts'
 import { operatorStatements } from './operator.ts'
 
@@ -38,9 +39,9 @@ function readFacts(database: DatabaseSync, path: string): DatabaseFacts {
   const { bavail, bsize } = statfsSync(dirname(path))
   return {
     damage,
-    appliedMigrations: applied,
+    appliedMigrations: applied.map(({ version }) => version),
     missingMigrations: missing.map(({ version, name }) => `${String(version).padStart(4, '0')}-${name}`),
-    unknownMigrations: unknown,
+    unknownMigrations: unknown.map(({ version }) => version),
     freeBytes: bavail * bsize,
     ...(hasTables(database) ? readTables(database) : { newestRowAt: undefined, apis: 0, secretCheck: undefined }),
   }

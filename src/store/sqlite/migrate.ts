@@ -1,48 +1,99 @@
+import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { listMigrations, type Migration } from '../migrations.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
+import {
+  BOOKKEEPING,
+  compareSchema,
+  listMigrations,
+  readScript,
+  type Migration,
+  type SchemaState,
+} from '../migrations.ts'
+import { openDatabase } from './database.ts'
 
-/** What the schema has, and what this release would add. */
-export interface SchemaState {
-  readonly applied: readonly number[]
-  readonly missing: readonly Migration[]
-  /** Applied by a newer release than this one. */
-  readonly unknown: readonly number[]
-}
-
-/** Applies what is missing, each step with its note in one transaction, so a kill leaves a whole number of steps. */
-export function migrate(database: DatabaseSync, now: number): readonly Migration[] {
+/**
+ * Applies what is missing, and answers what this call has finished. Every transaction ends with the note of what it did,
+ * so after a kill the next call goes on from there; several processes may do so at once.
+ */
+export function migrate(
+  database: DatabaseSync,
+  now: number,
+  migrations: readonly Migration[] = listMigrations(),
+): readonly Migration[] {
   // Node waits here for another process that migrates: nothing else runs yet that a busy wait could hold up.
   database.exec('pragma busy_timeout = 10000')
-  database.exec(
-    'create table if not exists migrations (version bigint not null primary key, name text not null, applied_at bigint not null)',
-  )
-  const applied: Migration[] = []
-  for (const migration of listMigrations()) {
-    database.exec('begin immediate')
-    try {
-      if (database.prepare('select 1 from migrations where version = ?').get(migration.version) === undefined) {
-        database.exec(migration.sql.replaceAll(/\/\*sqlite (.+?)\*\//g, '$1'))
-        database.prepare('insert into migrations values (?, ?, ?)').run(migration.version, migration.name, now)
-        applied.push(migration)
-      }
-      database.exec('commit')
-    } catch (cause) {
-      database.exec('rollback')
-      throw cause
-    }
-  }
+  const { missing } = schemaState(database, migrations)
+  if (missing.length > 0) inTransaction(database, () => BOOKKEEPING.forEach((sql) => database.exec(sql)))
+  const applied = missing.filter((migration) => apply(database, migration, now))
   database.exec('pragma busy_timeout = 0')
   return applied
 }
 
-export function schemaState(database: DatabaseSync): SchemaState {
-  const known = listMigrations()
+/** What was applied and what is missing; changes nothing. */
+export function schemaState(database: DatabaseSync, migrations: readonly Migration[] = listMigrations()): SchemaState {
   const hasTable = database.prepare(`select 1 from sqlite_master where name = 'migrations'`).get() !== undefined
-  const rows = hasTable ? database.prepare('select version from migrations order by version').all() : []
-  const applied = rows.map((row) => Number(row['version']))
-  return {
-    applied,
-    missing: known.filter(({ version }) => !applied.includes(version)),
-    unknown: applied.filter((version) => !known.some((migration) => migration.version === version)),
+  const rows = hasTable ? database.prepare('select * from migrations order by version').all() : []
+  const applied = rows.map((row) => ({
+    version: Number(row['version']),
+    name: String(row['name']),
+    appliedAt: Number(row['applied_at']) as EpochMs,
+  }))
+  return compareSchema(applied, migrations)
+}
+
+/** The same of a file, which is not made when there is none. */
+export function readSchema(path: string): SchemaState {
+  if (!existsSync(path)) return compareSchema([], listMigrations())
+  const database = openDatabase(path)
+  try {
+    database.exec('pragma busy_timeout = 2000')
+    return schemaState(database)
+  } finally {
+    database.close()
+  }
+}
+
+/** Answers whether this call has finished it, and not another process. */
+function apply(database: DatabaseSync, migration: Migration, now: number): boolean {
+  const { isStepwise, statements } = readScript(migration, 'sqlite')
+  const done = database.prepare('select statements_done as done from migration_progress where version = ?')
+  const noteProgress = database.prepare(
+    `insert into migration_progress (version, statements_done) values (?, ?)
+     on conflict (version) do update set statements_done = excluded.statements_done`,
+  )
+  for (const [index, { sql, repeats }] of isStepwise ? statements.entries() : []) {
+    while (
+      inTransaction(database, () => {
+        const isDone = isApplied(database, migration) || Number(done.get(migration.version)?.['done'] ?? 0) > index
+        if (isDone) return false
+        if (repeats && database.prepare(sql).run().changes > 0) return true
+        if (!repeats) database.exec(sql)
+        noteProgress.run(migration.version, index + 1)
+        return false
+      })
+    );
+  }
+  return inTransaction(database, () => {
+    if (isApplied(database, migration)) return false
+    if (!isStepwise) for (const { sql } of statements) database.exec(sql)
+    database.prepare('insert into migrations values (?, ?, ?)').run(migration.version, migration.name, now)
+    database.prepare('delete from migration_progress where version = ?').run(migration.version)
+    return true
+  })
+}
+
+function isApplied(database: DatabaseSync, { version }: Migration): boolean {
+  return database.prepare('select 1 from migrations where version = ?').get(version) !== undefined
+}
+
+function inTransaction<T>(database: DatabaseSync, work: () => T): T {
+  database.exec('begin immediate')
+  try {
+    const result = work()
+    database.exec('commit')
+    return result
+  } catch (cause) {
+    if (database.isTransaction) database.exec('rollback')
+    throw cause
   }
 }

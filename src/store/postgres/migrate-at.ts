@@ -1,0 +1,40 @@
+import pg from 'pg'
+import type { Migration, SchemaState } from '../migrations.ts'
+import { migratePostgres, schemaState } from './migrate.ts'
+import type { Connection } from './migration-lease.ts'
+
+/** Migrates the database at an address over a connection of its own, whose statements may take as long as they need. */
+export function migrateAt(url: string, now: number): Promise<readonly Migration[]> {
+  return withConnection(url, (connection) => migratePostgres(connection, now))
+}
+
+/** What was applied at an address and what is missing; changes nothing. */
+export function readSchema(url: string): Promise<SchemaState> {
+  return withConnection(url, (connection) => schemaState(connection))
+}
+
+async function withConnection<T>(url: string, work: (connection: Connection) => Promise<T>): Promise<T> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'grantor migrate',
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+  })
+  // A connection that breaks fails the statement under way, which says so.
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    return await work(client)
+  } catch (cause) {
+    throw forOperator(cause)
+  } finally {
+    await client.end()
+  }
+}
+
+function forOperator(cause: unknown): unknown {
+  if (cause instanceof pg.DatabaseError) return new Error(`PostgreSQL refused: ${cause.message}.`, { cause })
+  const fault = cause instanceof AggregateError ? (cause.errors[0] as unknown) : cause
+  if (!(fault instanceof Error && 'syscall' in fault)) return cause
+  return new Error(`PostgreSQL cannot be reached: ${fault.message}. See that DATABASE_URL is right.`, { cause })
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { listMigrations, readScript, type Migration } from '../../src/store/migrations.ts'
+
+const migration = (sql: string): Migration => ({ version: 7, name: 'example', sql })
+const textsOf = (sql: string, dialect: 'sqlite' | 'postgres') =>
+  readScript(migration(sql), dialect).statements.map((statement) => statement.sql)
+
+test('each database reads its own dialect comments, and no other comment', () => {
+  const sql = `-- About it;
+create table a (id text /*postgres collate "C"*/ not null) /*sqlite without rowid*/ /*postgres with
+  (fillfactor = 85)*/; -- a remark;
+/* a comment */ /*postgres create index concurrently b on a (id);*/
+`
+  assert.deepEqual(textsOf(sql, 'sqlite'), ['create table a (id text  not null) without rowid'])
+  assert.deepEqual(textsOf(sql, 'postgres'), [
+    'create table a (id text collate "C" not null)  with\n  (fillfactor = 85)',
+    'create index concurrently b on a (id)',
+  ])
+})
+
+test('a semicolon within a line ends no statement', () => {
+  assert.deepEqual(textsOf(`insert into a values ('b;c');\ninsert into a values (1);`, 'sqlite'), [
+    `insert into a values ('b;c')`,
+    'insert into a values (1)',
+  ])
+})
+
+test('the first line says whether each statement runs by itself, and a line before one that it repeats', () => {
+  const script = readScript(
+    migration(
+      '-- each statement by itself\nselect 1;\n-- repeat until no row changes\nupdate a set b = 1 where b = 0;\n',
+    ),
+    'postgres',
+  )
+  assert.deepEqual(script, {
+    isStepwise: true,
+    statements: [
+      { sql: 'select 1', repeats: false },
+      { sql: 'update a set b = 1 where b = 0', repeats: true },
+    ],
+  })
+  assert.equal(readScript(migration('select 1;'), 'postgres').isStepwise, false)
+})
+
+test('a repeated statement in one transaction is refused: it would hold its locks until the last row', () => {
+  assert.throws(
+    () => readScript(migration('-- repeat until no row changes\nupdate a set b = 1;'), 'sqlite'),
+    /Migration 7 repeats a statement, so its first line must be: -- each statement by itself/,
+  )
+})
+
+test('the migrations of this release have versions that rise one by one, and are readable', () => {
+  for (const [index, one] of listMigrations().entries()) {
+    assert.equal(one.version, index + 1)
+    for (const dialect of ['sqlite', 'postgres'] as const) assert.ok(readScript(one, dialect).statements.length > 0)
+  }
+})
+
+test('what runs by itself on PostgreSQL may run again after a kill', () => {
+  for (const one of listMigrations()) {
+    const { isStepwise, statements } = readScript(one, 'postgres')
+    for (const { sql } of isStepwise ? statements : [])
+      assert.match(sql, /\bif (not )?exists\b|^(update|delete)\b/i, sql)
+    for (const { sql } of isStepwise ? [] : statements) assert.doesNotMatch(sql, /\bconcurrently\b/i, sql)
+  }
+})

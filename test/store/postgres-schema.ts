@@ -1,0 +1,90 @@
+import type { TestContext } from 'node:test'
+import pg from 'pg'
+import type { Connection } from '../../src/store/postgres/migration-lease.ts'
+
+/** Sessions over schemas of one test database: a schema is made sooner than a database. */
+
+let schemas = 0
+
+/** The same address, but everything is made in a new schema of its own. */
+export async function newSchema(url: string): Promise<string> {
+  schemas += 1
+  const name = `planted_${process.pid}_${schemas}`
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(`create schema ${name}`)
+  await client.end()
+  const address = new URL(url)
+  address.searchParams.set('options', `-c search_path=${name}`)
+  return address.href
+}
+
+export async function connect(t: Pick<TestContext, 'after'>, url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => undefined)
+  await client.connect()
+  t.after(() => client.end())
+  return client
+}
+
+/** The same session, telling what it is asked before it runs, and after it has. */
+export function onQuery(
+  client: pg.Client,
+  before: (sql: string) => void | Promise<void>,
+  after: (sql: string) => void | Promise<void> = () => undefined,
+): Connection {
+  const query = async (sql: string, values?: unknown[]): Promise<unknown> => {
+    await before(sql)
+    const result = await client.query(sql, values)
+    await after(sql)
+    return result
+  }
+  return { query } as Connection
+}
+
+/** A session whose process is killed at a query: sent or not, nobody reads the answer. */
+export function dyingAt(client: pg.Client, fatal: number, moment: 'before' | 'after'): Connection {
+  let count = 0
+  const die = (): void => {
+    if (count !== fatal) return
+    cut(client)
+    throw new Error('killed')
+  }
+  const tick = (): void => {
+    count += 1
+    if (moment === 'before') die()
+  }
+  return onQuery(client, tick, () => {
+    if (moment === 'after') die()
+  })
+}
+
+/** As the kernel does for a process that is gone. */
+export function cut(client: pg.Client): void {
+  const { connection } = client as unknown as { readonly connection: { readonly stream: { destroy: () => void } } }
+  connection.stream.destroy()
+}
+
+/** Everything that the migrations made in this schema. */
+export async function dump(client: pg.Client): Promise<unknown> {
+  const rowsOf = async (sql: string): Promise<readonly unknown[]> => (await client.query<Row>(sql)).rows
+  return {
+    columns: await rowsOf(
+      `select table_name, column_name, data_type, is_nullable, collation_name from information_schema.columns
+       where table_schema = current_schema() order by table_name, column_name`,
+    ),
+    indexes: await rowsOf(
+      `select relname, indisvalid, replace(pg_get_indexdef(indexrelid), current_schema(), '') as definition
+       from pg_index join pg_class on pg_class.oid = indexrelid
+       where relnamespace = current_schema()::regnamespace order by relname`,
+    ),
+    options: await rowsOf(
+      `select relname, reloptions from pg_class where relnamespace = current_schema()::regnamespace order by relname`,
+    ),
+    notes: await rowsOf('select * from migrations order by version'),
+    progress: await rowsOf('select * from migration_progress'),
+    rows: await rowsOf('select * from things order by id'),
+  }
+}
+
+type Row = Record<string, unknown>

@@ -5,9 +5,12 @@ import { readRootSecret, rootSecretPath } from './keys/root-secret.ts'
 import type { SecretInspection, StoreInspection } from './ports/inspection.ts'
 import type { Store, StoreDriver } from './ports/store.ts'
 import { openSecrets, type Secrets } from './protocol/secrets.ts'
+import type { SchemaState } from './store/migrations.ts'
 import { inspectPostgres } from './store/postgres/inspect.ts'
+import { readPostgresSchema } from './store/postgres/migrate-at.ts'
 import { openPostgresStore } from './store/postgres/store.ts'
 import { inspectDatabase } from './store/sqlite/inspect.ts'
+import { readSqliteSchema } from './store/sqlite/migrate.ts'
 import { openSqliteStore } from './store/sqlite/store.ts'
 
 /** Who opens the store: a server answers many at once, a command runs and ends. */
@@ -37,6 +40,11 @@ export async function refuseOtherSecret(store: Store, secrets: Secrets, config: 
   throw new Error(
     `This database was made under another root secret than the one in ${secretLocation(config)}. Put the right one there.`,
   )
+}
+
+/** Which migrations were applied, and which this release would add; changes nothing. */
+export async function readSchema({ database }: Config): Promise<SchemaState> {
+  return database.kind === 'postgres' ? readPostgresSchema(database.url) : readSqliteSchema(database.path)
 }
 
 /** Looks at everything that is kept, for the doctor, and changes nothing. */

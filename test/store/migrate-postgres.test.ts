@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listMigrations, type Migration } from '../../src/store/migrations.ts'
-import { migrateAt, readSchema } from '../../src/store/postgres/migrate-at.ts'
+import { migrateAt, readPostgresSchema } from '../../src/store/postgres/migrate-at.ts'
 import { migratePostgres, schemaState, type MigrationTiming } from '../../src/store/postgres/migrate.ts'
 import { openTestDatabase } from '../postgres.ts'
 import { runAtOnce } from './at-once.ts'
@@ -80,7 +80,7 @@ test('of eight processes that migrate one database at once each ends well, and e
     finished.flat().toSorted((one, other) => one - other),
     versionsOf(listMigrations()),
   )
-  assert.deepEqual((await readSchema(url)).missing, [])
+  assert.deepEqual((await readPostgresSchema(url)).missing, [])
 })
 
 test('a migration that fails leaves nothing behind, those before it stay, and the lease is given back', async (t) => {
@@ -105,13 +105,13 @@ test('a release that knows fewer migrations starts on a database that has more',
   const later: Migration = { version: 9999, name: 'later', sql: 'alter table clients add column colour text;' }
   await migratePostgres(await connect(t, url), NOW, [...listMigrations(), later])
   assert.deepEqual(await migrateAt(url, NOW), [])
-  const { missing, unknown } = await readSchema(url)
+  const { missing, unknown } = await readPostgresSchema(url)
   assert.deepEqual([missing, versionsOf(unknown)], [[], [9999]])
 })
 
 test('what is missing can be asked without changing anything', async (t) => {
   const url = await openTestDatabase(t)
-  assert.deepEqual(await readSchema(url), { applied: [], missing: listMigrations(), unknown: [] })
+  assert.deepEqual(await readPostgresSchema(url), { applied: [], missing: listMigrations(), unknown: [] })
   const client = await connect(t, url)
   const { rows } = await client.query(`select 1 from pg_class where relnamespace = current_schema()::regnamespace`)
   assert.deepEqual(rows, [])
@@ -131,13 +131,13 @@ test('on PostgreSQL every key of the schema is compared byte by byte', async (t)
 
 test('an address that does not answer, or refuses, is told in words for the operator', async (t) => {
   await assert.rejects(
-    readSchema('postgres://grantor@127.0.0.1:1/none'),
+    readPostgresSchema('postgres://grantor@127.0.0.1:1/none'),
     /^Error: PostgreSQL cannot be reached: .*DATABASE_URL/,
   )
   const url = new URL(await openTestDatabase(t))
   url.pathname = 'no_such_database'
   await assert.rejects(
-    readSchema(url.href),
+    readPostgresSchema(url.href),
     /^Error: PostgreSQL refused: database "no_such_database" does not exist\.$/,
   )
 })

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { listMigrations, type Migration } from '../../src/store/migrations.ts'
 import { openDatabase } from '../../src/store/sqlite/database.ts'
-import { migrate, readSchema, schemaState } from '../../src/store/sqlite/migrate.ts'
+import { migrate, readSqliteSchema, schemaState } from '../../src/store/sqlite/migrate.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { temporaryFolder } from '../server.ts'
 import { runAtOnce } from './at-once.ts'
@@ -71,8 +71,8 @@ test('a release that knows fewer migrations starts on a database that has more',
 
 test('what is missing can be asked without making the file', (t) => {
   const path = join(temporaryFolder(t), 'none.db')
-  assert.deepEqual(readSchema(path), { applied: [], missing: listMigrations(), unknown: [] })
-  assert.deepEqual(readSchema(path).applied, [])
+  assert.deepEqual(readSqliteSchema(path), { applied: [], missing: listMigrations(), unknown: [] })
+  assert.deepEqual(readSqliteSchema(path).applied, [])
 })
 
 test('of eight processes that migrate one file at once each ends well, and every step was done once', async (t) => {
@@ -91,7 +91,7 @@ test('of eight processes that migrate one file at once each ends well, and every
     finished.flat().toSorted((one, other) => one - other),
     versionsOf(listMigrations()),
   )
-  assert.deepEqual(readSchema(path).missing, [])
+  assert.deepEqual(readSqliteSchema(path).missing, [])
 })
 
 test('two handles that migrate by turns share the steps and lose none', (t) => {

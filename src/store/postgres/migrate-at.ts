@@ -9,7 +9,7 @@ export function migrateAt(url: string, now: number): Promise<readonly Migration[
 }
 
 /** What was applied at an address and what is missing; changes nothing. */
-export function readSchema(url: string): Promise<SchemaState> {
+export function readPostgresSchema(url: string): Promise<SchemaState> {
   return withConnection(url, (connection) => schemaState(connection))
 }
 

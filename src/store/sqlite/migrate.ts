@@ -42,7 +42,7 @@ export function schemaState(database: DatabaseSync, migrations: readonly Migrati
 }
 
 /** The same of a file, which is not made when there is none. */
-export function readSchema(path: string): SchemaState {
+export function readSqliteSchema(path: string): SchemaState {
   if (!existsSync(path)) return compareSchema([], listMigrations())
   const database = openDatabase(path)
   try {

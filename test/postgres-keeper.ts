@@ -88,7 +88,8 @@ export function openKeeper(folder: string): Keeper {
       child.ref()
       const exited = once(child, 'exit')
       if (child.connected) child.disconnect()
-      await exited
+      const [code] = (await exited) as [number | null]
+      if (code !== 0) throw new Error(`The keeper of ${folder} has failed.`)
     },
     log: () => log,
   }

@@ -54,8 +54,9 @@ function run({ command, args, user }: Extract<Order, { kind: 'run' }>): void {
   })
 }
 
+/** The other side may have ended a moment ago, of which `disconnect` tells soon: then nobody needs to hear it. */
 function report(message: Report): void {
-  if (process.connected) process.send?.(message)
+  process.send?.(message, undefined, undefined, () => undefined)
 }
 
 function removeFolder(): void {

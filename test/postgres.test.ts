@@ -10,6 +10,7 @@ import { setTimeout } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { installedFolders, linkLibraries } from './postgres-binaries.ts'
+import { openKeeper } from './postgres-keeper.ts'
 import { openTestDatabase, startPostgres } from './postgres.ts'
 
 test('a test database is empty, is owned by an ordinary role and orders texts as operators do', async (t) => {
@@ -75,6 +76,20 @@ test('removed, it leaves no process and no folder, and an end that came before d
   assert.ok(!isAlive(pid))
   assert.ok(!existsSync(running.folder))
   assert.ok(!existsSync(killed.folder))
+})
+
+test('a program that logs without a pause is ended and its folder removed all the same', async () => {
+  const program = `
+    process.on('SIGQUIT', () => process.exit())
+    const log = () => process.stderr.write('more\\n', () => setImmediate(log))
+    log()`
+  for (let round = 0; round < 5; round += 1) {
+    const folder = mkdtempSync(join(tmpdir(), 'grantor-test-'))
+    const keeper = openKeeper(folder)
+    await keeper.run({ command: process.execPath, args: ['--eval', program], user: undefined, readyText: 'more' })
+    await keeper.close()
+    assert.ok(!existsSync(folder))
+  }
 })
 
 test('a server that does not start says why', async () => {

@@ -22,7 +22,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   endpoints: { layers: ['protocol', 'ports'], packages: [], node: ['node:assert/strict'], pure: true },
   admin: { layers: ['protocol', 'ports'], packages: [], node: ['node:assert/strict'], pure: true },
   web: { layers: ['protocol', 'ports'], packages: ['hono'], node: ['node:crypto'], pure: true },
-  store: { layers: ['protocol', 'ports'], packages: [], node: 'any', pure: false },
+  store: { layers: ['protocol', 'ports'], packages: ['pg'], node: 'any', pure: false },
   keys: { layers: ['protocol', 'ports'], packages: [], node: 'any', pure: false },
   passwords: { layers: ['protocol', 'ports'], packages: [], node: 'any', pure: false },
   http: {
@@ -49,7 +49,7 @@ const LINE_LIMIT = { src: 250, test: 400, bench: 250 } as const
 /** Where `catch` stands: the one place that makes replies, adapters, commands, and rules that turn a throw into a fact. */
 const CATCHERS = [
   /^src\/(store|keys|passwords|http|cli)\//,
-  /^src\/(build|config|settings)\.ts$/,
+  /^src\/(build|config|open-store|settings)\.ts$/,
   /^src\/protocol\/(json|message)\.ts$/,
   /^src\/endpoints\/(authenticate-client|token|sign-in)\.ts$/,
 ]

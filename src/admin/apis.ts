@@ -30,6 +30,7 @@ export async function createApi(
     resource: requireResource(declaration.resource),
     name: declaration.name === undefined ? undefined : requireWords('The name', declaration.name),
     scopes: requireScopes(declaration.scopes),
+    credentials: undefined,
     createdAt: clock(),
   }
   const declared = await store.listApis()
@@ -56,19 +57,35 @@ export async function listApis(
 
 /** No token is issued for it from now on. @throws AdminError when there is no such API */
 export async function deleteApi({ store }: Needs<'deleteApi' | 'listApis'>, text: string): Promise<Resource> {
+  const { resource } = await findApi({ store }, text)
+  if ((await store.deleteApi(resource)) === 'unknown') throw unknownApi(text)
+  return resource
+}
+
+/** The API of a resource, as its operator writes it. @throws AdminError when there is no such API */
+export async function findApi({ store }: Needs<'listApis'>, text: string): Promise<ApiRecord> {
   const api = (await store.listApis()).find(({ resource }) => sameResource(resource, text))
-  if (api === undefined || (await store.deleteApi(api.resource)) === 'unknown') {
-    throw new AdminError(`There is no API ${text}. See "grantor api list".`)
-  }
-  return api.resource
+  if (api === undefined) throw unknownApi(text)
+  return api
+}
+
+function unknownApi(text: string): AdminError {
+  return new AdminError(`There is no API ${text}. See "grantor api list".`)
 }
 
 /** An API as the operator sees it. */
-export function describeApi({ resource, name, scopes, createdAt }: ApiRecord): Readonly<Record<string, unknown>> {
+export function describeApi({
+  resource,
+  name,
+  scopes,
+  credentials,
+  createdAt,
+}: ApiRecord): Readonly<Record<string, unknown>> {
   return {
     resource,
     name: name ?? null,
     scopes: scopes.map((scope) => ({ name: scope.name, sentence: scope.sentence, granted_to: scope.grantedTo })),
+    introspection_id: credentials?.id ?? null,
     created_at: new Date(createdAt).toISOString(),
   }
 }

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { VERSION } from '../build.ts'
 import { addApiCreate } from './api-create.ts'
+import { addApiCredentials } from './api-credentials.ts'
 import { addApiDelete } from './api-delete.ts'
 import { addApiList } from './api-list.ts'
 import { addClientDelete } from './client-delete.ts'
@@ -28,7 +29,11 @@ const NOUNS: readonly (readonly [noun: string, description: string, verbs: reado
     [addUserCreate, addUserList, addUserSetPassword, addUserDisable, addUserEnable],
   ],
   ['client', 'Registered OAuth clients.', [addClientList, addClientShow, addClientDelete]],
-  ['api', 'APIs that tokens are issued for, and their scopes.', [addApiCreate, addApiList, addApiDelete]],
+  [
+    'api',
+    'APIs that tokens are issued for, and their scopes.',
+    [addApiCreate, addApiCredentials, addApiList, addApiDelete],
+  ],
   ['perform', 'Play a flow against a running server, as a client would.', [addPerformAuthorizationCode]],
 ]
 

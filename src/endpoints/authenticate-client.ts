@@ -49,7 +49,8 @@ function checkCredentials(client: ClientRecord, credentials: ClientCredentials, 
   }
 }
 
-function countFailure({ budgets, clock }: Needs, network: string): void {
+/** Of a client or an API: refused with 429 when there are too many. @throws OAuthError temporarily_unavailable */
+export function countFailure({ budgets, clock }: Needs, network: string): void {
   const outcome = budgets.take('client-authentication', network, clock())
   if (!outcome.isWithin) throw tooManyRequests('client-authentication', outcome)
 }

@@ -3,10 +3,12 @@ import type { Reply, Request } from '../ports/message.ts'
 import { authorize } from './authorize.ts'
 import { consent, showConsent } from './consent.ts'
 import { alive, ready, version } from './health.ts'
+import { introspect } from './introspect.ts'
 import { jwks } from './jwks.ts'
 import { describeServer } from './metadata.ts'
 import { PATHS } from './paths.ts'
 import { register } from './register.ts'
+import { revoke } from './revoke.ts'
 import { showSignIn, signIn } from './sign-in.ts'
 import { showSignOut, signOut } from './sign-out.ts'
 import { token } from './token.ts'
@@ -52,6 +54,25 @@ export const ENDPOINTS: readonly Endpoint[] = [
     cors: true,
     metadata: 'token_endpoint',
     run: token,
+  },
+  {
+    name: 'revoke',
+    method: 'POST',
+    path: PATHS.revoke,
+    accepts: FORM,
+    audience: 'json',
+    cors: true,
+    metadata: 'revocation_endpoint',
+    run: revoke,
+  },
+  {
+    name: 'introspect',
+    method: 'POST',
+    path: PATHS.introspect,
+    accepts: FORM,
+    audience: 'json',
+    metadata: 'introspection_endpoint',
+    run: introspect,
   },
   {
     name: 'authorize',

@@ -6,6 +6,8 @@ export const PATHS = {
   signIn: '/v2/oauth/sign-in',
   consent: '/v2/oauth/consent',
   signOut: '/v2/oauth/sign-out',
+  revoke: '/v2/oauth/revoke',
+  introspect: '/v2/oauth/introspect',
   jwks: '/v2/oauth/jwks',
   oauthMetadata: '/.well-known/oauth-authorization-server',
   openidMetadata: '/.well-known/openid-configuration',

@@ -5,6 +5,7 @@ import { invalidRequest, OAuthError, unauthorizedClient } from '../protocol/erro
 import type { Parameters } from '../protocol/message.ts'
 import { missing, problem } from '../protocol/validation.ts'
 import { authenticateClient } from './authenticate-client.ts'
+import { refuseQuery, refuseRepeated } from './form.ts'
 import { GRANTS } from './grants/index.ts'
 
 /**
@@ -34,15 +35,6 @@ export async function token(context: Context, request: Request): Promise<Reply> 
   }
 }
 
-/** RFC 6749 §2.3.1: parameters must not stand in the address, where logs keep them. */
-function refuseQuery(query: Parameters): void {
-  if (query.names.length === 0) return
-  const problems = query.names.map((name) =>
-    problem(['query', name], 'value_error', 'This belongs into the body.', null, {}),
-  )
-  throw invalidRequest('credentials_in_query', { problems })
-}
-
 function readGrantType(params: Parameters): GrantType {
   const text = params.get('grant_type')
   if (text === undefined) {
@@ -53,10 +45,4 @@ function readGrantType(params: Parameters): GrantType {
   const msg = 'This is not a grant type of this server.'
   const problems = [problem(['body', 'grant_type'], 'literal_error', msg, text, { expected: GRANT_TYPES })]
   throw new OAuthError('unsupported_grant_type', 'grant_type_unknown', { problems })
-}
-
-function refuseRepeated({ repeated }: Parameters): void {
-  if (repeated.length === 0) return
-  const problems = repeated.map((name) => problem(['body', name], 'repeated', 'This may stand once.', null, {}))
-  throw invalidRequest('parameter_repeated', { problems })
 }

@@ -1,6 +1,7 @@
 import { sign } from 'node:crypto'
 import type { TokenSigner } from '../ports/context.ts'
 import type { SigningKey } from './signing-key.ts'
+import { tokenHeader } from './token-header.ts'
 
 interface Waiting {
   readonly claims: string
@@ -16,8 +17,7 @@ export function openBurstSigner(keys: readonly SigningKey[]): TokenSigner {
   const [current] = keys
   if (current === undefined) throw new Error('There is no signing key.')
   const { record, privateKey } = current
-  // RFC 9068 §2.1: the type tells an access token from every other JWT.
-  const header = `${encode(JSON.stringify({ alg: record.algorithm, typ: 'at+jwt', kid: record.id }))}.`
+  const header = `${tokenHeader(record)}.`
   const signingOptions = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const
   const publicKeys = keys.map((key) => JSON.parse(key.record.publicJwk) as object)
   let waiting: Waiting[] = []

@@ -1,3 +1,4 @@
+import type { AccessTokenFacts } from '../protocol/access-token.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { ClientId, Random } from '../protocol/ids.ts'
 import type { Secrets } from '../protocol/secrets.ts'
@@ -16,13 +17,14 @@ export interface Context {
   /** The declared APIs, at most a second old. */
   readonly apis: () => Promise<readonly ApiRecord[]>
   readonly tokens: TokenSigner
+  readonly tokenReader: TokenReader
   readonly passwords: Passwords
   readonly budgets: Budgets
   readonly settings: Settings
   /** Something that happened on the way to an outcome and that an operator wants to know. Never a parameter or a token. */
   readonly record: (event: OutcomeEvent) => void
-  /** false once the process is shutting down. */
-  readonly isAccepting: () => boolean
+  /** Once true, the process will end soon: it serves what comes, but is not ready, and every answer closes its connection. */
+  readonly isStopping: () => boolean
 }
 
 /** Choices of the operator that reach into the protocol. */
@@ -58,6 +60,12 @@ export interface TokenSigner {
   readonly algorithms: readonly string[]
 }
 
+/** Reads access tokens that this server signed. */
+export interface TokenReader {
+  /** undefined: not signed by us. Whether it is still good is for the store to say. */
+  readonly read: (token: string) => AccessTokenFacts | undefined
+}
+
 /** argon2id, off the main thread, a few at a time. */
 export interface Passwords {
   /** A PHC string. Throws OAuthError temporarily_unavailable when too many are waiting. */
@@ -66,7 +74,7 @@ export interface Passwords {
   readonly verify: (password: string, phc: string | undefined) => Promise<boolean>
 }
 
-/** Budgets by network, kept in this process. */
+/** Budgets by network. With several nodes they are kept together, a second late (decisions.md D7). */
 export interface Budgets {
   readonly take: (budget: BudgetName, network: string, now: EpochMs) => BudgetOutcome
 }

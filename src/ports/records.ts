@@ -1,6 +1,6 @@
 import type { EpochMs, EpochSeconds } from '../protocol/brand.ts'
 import type { ClientMetadata } from '../protocol/client-metadata.ts'
-import type { AuthorizationId, ClientId, GrantId, KeyId, SessionId, UserId } from '../protocol/ids.ts'
+import type { ApiCredentialId, AuthorizationId, ClientId, GrantId, KeyId, SessionId, UserId } from '../protocol/ids.ts'
 import type { CodeChallenge } from '../protocol/pkce.ts'
 import type { RedirectUri } from '../protocol/redirect-uri.ts'
 import type { Resource } from '../protocol/resource.ts'
@@ -119,7 +119,15 @@ export interface ApiRecord {
   readonly resource: Resource
   readonly name: string | undefined
   readonly scopes: readonly ApiScope[]
+  /** undefined: it has not got any. */
+  readonly credentials: ApiCredentials | undefined
   readonly createdAt: EpochMs
+}
+
+/** What an API authenticates with when it asks about tokens. RFC 7662 §2.1. */
+export interface ApiCredentials {
+  readonly id: ApiCredentialId
+  readonly secretHash: SecretHash
 }
 
 export interface ApiScope {

@@ -3,6 +3,7 @@ import type { AuthorizationId, ClientId, GrantId, SessionId, UserId } from '../p
 import type { Scope } from '../protocol/scope.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import type {
+  ApiCredentials,
   ApiRecord,
   AuthorizationRecord,
   ClientRecord,
@@ -42,6 +43,11 @@ export interface Operations {
   /** decisions.md D5, steps 2 to 4. */
   rotateRefreshToken: [rotation: Rotation, outcome: RotateOutcome]
 
+  /** The grant and everything issued on it is dead from now on. RFC 7009 §2.1. */
+  revokeGrant: [revocation: { readonly id: GrantId; readonly now: EpochMs }, outcome: 'revoked' | 'unknown']
+  /** One access token is dead from now on; remembered until it would have expired anyway. */
+  revokeToken: [revocation: { readonly tokenId: string; readonly expiresAt: EpochMs }, outcome: 'revoked']
+
   createUser: [user: UserRecord, outcome: 'created' | 'email-taken']
   setPassword: [
     change: { readonly id: UserId; readonly passwordHash: string; readonly now: EpochMs },
@@ -57,7 +63,13 @@ export interface Operations {
   /** Takes attempts back, because they were none. */
   forgiveHit: [hit: Hit, outcome: 'forgiven']
 
-  declareApi: [api: ApiRecord, outcome: 'declared' | 'taken']
+  /** A new API has no credentials. */
+  declareApi: [api: Omit<ApiRecord, 'credentials'>, outcome: 'declared' | 'taken']
+  /** Replaces what the API authenticates with. */
+  setApiCredentials: [
+    change: { readonly resource: string; readonly credentials: ApiCredentials },
+    outcome: 'changed' | 'unknown',
+  ]
   deleteApi: [resource: string, outcome: 'deleted' | 'unknown']
   /** Keeps a key unless there is one already; answers the one that counts. */
   addFirstKey: [key: KeyRecord, outcome: KeyRecord]
@@ -140,6 +152,7 @@ export interface Swept {
   readonly sessions: number
   readonly clients: number
   readonly hits: number
+  readonly revokedTokens: number
 }
 
 export type OperationName = keyof Operations
@@ -169,6 +182,8 @@ export interface Reads {
   readonly listClients: (page: Page<ClientId>) => Promise<readonly ClientRecord[]>
   readonly findAuthorization: (id: AuthorizationId) => Promise<AuthorizationRecord | undefined>
   readonly findGrant: (id: GrantId) => Promise<GrantRecord | undefined>
+  /** Whether this one access token was revoked. Never answered from a copy. */
+  readonly isTokenRevoked: (tokenId: string) => Promise<boolean>
   readonly findUser: (id: UserId) => Promise<UserRecord | undefined>
   readonly findUserByEmail: (email: string) => Promise<UserRecord | undefined>
   readonly listUsers: (page: Page<UserId>) => Promise<readonly UserRecord[]>

@@ -36,6 +36,34 @@ export function accessTokenClaims(facts: AccessTokenFacts): string {
   })
 }
 
+/** The facts of claims that `accessTokenClaims` made, for a token whose signature was verified; undefined for any other. */
+export function parseAccessTokenClaims(text: string, issuer: string): AccessTokenFacts | undefined {
+  const claims = JSON.parse(text) as Readonly<Record<string, unknown>>
+  const { iss, aud, sub, client_id: clientId, iat, exp, jti, scope = '', grant_id: grantId } = claims
+  if (iss !== issuer || typeof sub !== 'string' || typeof clientId !== 'string' || typeof jti !== 'string') return
+  if (typeof iat !== 'number' || typeof exp !== 'number' || typeof scope !== 'string') return
+  const audience = Array.isArray(aud) ? aud : [aud]
+  return {
+    issuer,
+    resources: audience.filter((one) => one !== issuer) as readonly Resource[],
+    clientId: clientId as ClientId,
+    userId: sub === clientId ? undefined : (sub as UserId),
+    grantId: grantId as GrantId | undefined,
+    scope: scope as Scope,
+    tokenId: jti,
+    issuedAt: iat as EpochSeconds,
+    expiresAt: exp as EpochSeconds,
+  }
+}
+
+/** Whom a token is for. RFC 9068 §2.2: without a resource, the issuer itself. */
+export function audienceOf({
+  resources,
+  issuer,
+}: Pick<AccessTokenFacts, 'resources' | 'issuer'>): string | readonly string[] {
+  return resources.length > 1 ? resources : (resources[0] ?? issuer)
+}
+
 /** A `jti` that the same issue of the same grant always has. What it is made of stands in the token, so it needs no key. */
 export function tokenIdOf(identity: readonly string[]): string {
   return hash('sha256', JSON.stringify(identity), 'base64url')

@@ -8,6 +8,14 @@ export type ClientCredentials =
   | { readonly kind: 'none'; readonly id: ClientId; readonly usedBasic: false }
   | { readonly kind: 'secret'; readonly id: ClientId; readonly secret: string; readonly usedBasic: boolean }
 
+/** What a caller says of itself, not looked at yet. */
+export interface PresentedCredentials {
+  readonly id: string
+  /** undefined: none was presented. */
+  readonly secret: string | undefined
+  readonly usedBasic: boolean
+}
+
 /**
  * Reads the client's credentials from the Authorization header or the form.
  *
@@ -18,18 +26,27 @@ export type ClientCredentials =
  * @throws OAuthError invalid_client, invalid_request
  */
 export function readClientCredentials(authorization: string | undefined, form: Parameters): ClientCredentials {
+  const { id: text, secret, usedBasic } = readCredentials(authorization, form)
+  const id = parseClientId(text)
+  if (id === undefined) throw invalidClient('client_unknown', usedBasic)
+  if (secret !== undefined && secret !== '') return { kind: 'secret', id, secret, usedBasic }
+  if (usedBasic) throw invalidClient('client_secret_missing', true)
+  return { kind: 'none', id, usedBasic: false }
+}
+
+/**
+ * Reads whatever a caller presents as its id and secret.
+ *
+ * @throws OAuthError invalid_client, invalid_request
+ */
+export function readCredentials(authorization: string | undefined, form: Parameters): PresentedCredentials {
   if (authorization !== undefined) return readBasic(authorization, form)
   const id = form.get('client_id')
   if (id === undefined) throw invalidClient('client_missing', false)
-  const parsed = parseClientId(id)
-  if (parsed === undefined) throw invalidClient('client_unknown', false)
-  const secret = form.get('client_secret')
-  return secret === undefined
-    ? { kind: 'none', id: parsed, usedBasic: false }
-    : { kind: 'secret', id: parsed, secret, usedBasic: false }
+  return { id, secret: form.get('client_secret'), usedBasic: false }
 }
 
-function readBasic(authorization: string, form: Parameters): ClientCredentials {
+function readBasic(authorization: string, form: Parameters): PresentedCredentials {
   const encoded = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1]
   if (encoded === undefined) throw invalidClient('basic_malformed', true)
   if (form.get('client_secret') !== undefined) {
@@ -50,8 +67,5 @@ function readBasic(authorization: string, form: Parameters): ClientCredentials {
       problems: [problem(['body', 'client_id'], 'value_error', msg, bodyId, {})],
     })
   }
-  const parsed = parseClientId(id)
-  if (parsed === undefined) throw invalidClient('client_unknown', true)
-  if (secret === '') throw invalidClient('client_secret_missing', true)
-  return { kind: 'secret', id: parsed, secret, usedBasic: true }
+  return { id, secret, usedBasic: true }
 }

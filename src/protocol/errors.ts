@@ -39,6 +39,7 @@ const REFUSALS = {
       'client_secret_wrong',
       'client_secret_unexpected',
       'basic_malformed',
+      'api_credentials_wrong',
     ],
   },
   invalid_grant: {
@@ -100,7 +101,7 @@ const REFUSALS = {
   temporarily_unavailable: {
     status: 503,
     description: 'The server cannot answer now. Try again later.',
-    slugs: ['too_many_requests', 'store_unavailable', 'password_queue_full', 'shutting_down'],
+    slugs: ['too_many_requests', 'store_unavailable', 'password_queue_full', 'shutting_down', 'clock_differs'],
   },
   server_error: {
     status: 500,

@@ -7,6 +7,8 @@ export type AuthorizationId = Brand<string, 'AuthorizationId'>
 /** What a person allowed one client once; also the refresh token family of that. */
 export type GrantId = Brand<string, 'GrantId'>
 export type SessionId = Brand<string, 'SessionId'>
+/** Names the credentials with which an API asks about tokens. */
+export type ApiCredentialId = Brand<string, 'ApiCredentialId'>
 export type KeyId = Brand<string, 'KeyId'>
 
 /** A source of unpredictable bytes. Passed in, so that tests can seed it. */
@@ -49,6 +51,11 @@ export function mintGrantId(now: EpochMs, random: Random): GrantId {
 
 export function mintSessionId(now: EpochMs, random: Random): SessionId {
   return mintOrderedId(now, random) as SessionId
+}
+
+/** Prefixed apart from client ids, because both may stand in the same place of a request. */
+export function mintApiCredentialId(now: EpochMs, random: Random): ApiCredentialId {
+  return `gap_${mintOrderedId(now, random)}` as ApiCredentialId
 }
 
 const ORDERED_ID = /^[0-9a-f]{12}[A-Za-z0-9_-]{22}$/

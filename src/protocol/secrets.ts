@@ -14,6 +14,7 @@ const KINDS = {
   'client-secret': { prefix: 'gcs_', generations: false },
   'authorization-code': { prefix: 'gac_', generations: false },
   'refresh-token': { prefix: 'grt_', generations: true },
+  'api-secret': { prefix: 'gas_', generations: false },
   session: { prefix: 'gss_', generations: false },
   browser: { prefix: 'gbr_', generations: false },
 } as const

@@ -12,7 +12,7 @@ import type {
 import type { Hit } from '../ports/store.ts'
 import type { EpochMs, EpochSeconds } from '../protocol/brand.ts'
 import type { ClientMetadata } from '../protocol/client-metadata.ts'
-import type { AuthorizationId, ClientId, GrantId, KeyId, SessionId, UserId } from '../protocol/ids.ts'
+import type { ApiCredentialId, AuthorizationId, ClientId, GrantId, KeyId, SessionId, UserId } from '../protocol/ids.ts'
 import type { Resource } from '../protocol/resource.ts'
 import type { Scope } from '../protocol/scope.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
@@ -148,6 +148,10 @@ export function apiOf(row: Row): ApiRecord {
     resource: row['resource'] as Resource,
     name: (row['name'] ?? undefined) as string | undefined,
     scopes: JSON.parse(row['scopes'] as string) as readonly ApiScope[],
+    credentials:
+      row['credential_id'] === null
+        ? undefined
+        : { id: row['credential_id'] as ApiCredentialId, secretHash: row['secret_hash'] as SecretHash },
     createdAt: row['created_at'] as EpochMs,
   }
 }

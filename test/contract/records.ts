@@ -173,6 +173,7 @@ export function anApi(differing: Partial<ApiRecord> = {}): ApiRecord {
     resource: `https://${mintOrderedId(NOW, randomBytes).toLowerCase()}.example` as Resource,
     name: 'An API',
     scopes: [{ name: 'read', sentence: 'Read "everything"', grantedTo: 'users-and-machines' }],
+    credentials: undefined,
     createdAt: NOW,
     ...differing,
   }

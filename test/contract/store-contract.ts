@@ -4,6 +4,7 @@ import { batchCases } from './batches.ts'
 import { clientCases } from './clients.ts'
 import { runSuite, type OpenStores } from './harness.ts'
 import { operatorCases } from './operator.ts'
+import { revocationCases } from './revocations.ts'
 import { sweepCases } from './sweep.ts'
 import { tokenCases } from './tokens.ts'
 
@@ -18,6 +19,7 @@ export function checkStoreContract(store: string, open: OpenStores): void {
     tokenCases,
     accountCases,
     operatorCases,
+    revocationCases,
     sweepCases,
     batchCases,
   ]) {

@@ -17,7 +17,7 @@ import {
   NOW,
 } from './records.ts'
 
-const NOTHING = { grantsAfter: '', grants: 0, clients: 0, authorizations: 0, sessions: 0, hits: 0 }
+const NOTHING = { grantsAfter: '', grants: 0, clients: 0, authorizations: 0, sessions: 0, hits: 0, revokedTokens: 0 }
 
 export const sweepCases: Suite = (check) => {
   check('sweepExpired of an empty store removes nothing', async ({ first }) => {

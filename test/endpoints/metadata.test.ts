@@ -108,12 +108,16 @@ test('MET-03: the document names what is implemented and nothing else', async (t
     issuer: 'http://localhost:3000',
     registration_endpoint: 'http://localhost:3000/v2/oauth/register',
     token_endpoint: 'http://localhost:3000/v2/oauth/token',
+    revocation_endpoint: 'http://localhost:3000/v2/oauth/revoke',
+    introspection_endpoint: 'http://localhost:3000/v2/oauth/introspect',
     authorization_endpoint: 'http://localhost:3000/v2/oauth/authorize',
     jwks_uri: 'http://localhost:3000/v2/oauth/jwks',
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: ['authorization_code', 'client_credentials', 'refresh_token'],
     token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic', 'none'],
+    revocation_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic', 'none'],
+    introspection_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
     code_challenge_methods_supported: ['S256'],
     prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
     ui_locales_supported: ['en', 'de'],
@@ -126,8 +130,10 @@ test('MET-03: every advertised address answers, by the method that its RFC names
   const addresses = addressesOf(await read(server))
   assert.deepEqual(Object.keys(addresses).toSorted(), [
     'authorization_endpoint',
+    'introspection_endpoint',
     'jwks_uri',
     'registration_endpoint',
+    'revocation_endpoint',
     'token_endpoint',
   ])
   for (const [name, address] of Object.entries(addresses)) {

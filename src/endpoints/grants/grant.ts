@@ -51,6 +51,9 @@ export function checkOwner(form: Parameters, userId: UserId | undefined): void {
 
 /** Refuses what a person allowed before they were disabled or changed their password (threats.md RT-11, UI-13). */
 export function requireLiveUser(user: UserRecord | undefined, allowedAt: EpochMs): void {
-  if (user === undefined || user.disabledAt !== undefined || allowedAt < user.validFrom)
-    throw invalidGrant('user_not_live')
+  if (!isLiveUser(user, allowedAt)) throw invalidGrant('user_not_live')
+}
+
+export function isLiveUser(user: UserRecord | undefined, allowedAt: EpochMs): boolean {
+  return user !== undefined && user.disabledAt === undefined && allowedAt >= user.validFrom
 }

@@ -9,6 +9,10 @@ const DECLARE_API = {
   text: `insert into apis (resource, name, scopes, created_at) values ($1, $2, $3, $4)
     on conflict (resource) do nothing returning resource`,
 }
+const SET_CREDENTIALS = {
+  name: 'set-api-credentials',
+  text: 'update apis set credential_id = $1, secret_hash = $2 where resource = $3 returning resource',
+}
 const DELETE_API = { name: 'delete-api', text: 'delete from apis where resource = $1 returning resource' }
 const LIST_APIS = { name: 'list-apis', text: 'select * from apis order by resource' }
 /** Of nodes that start at once one wins the setting, and the others wait for its key. */
@@ -31,9 +35,16 @@ export function operatorStatements(database: Database) {
   const handlers = {
     declareApi: {
       keys: ({ resource }) => [resource],
-      run: eachAlone(async (query, { resource, name, scopes, createdAt }: ApiRecord) => {
+      run: eachAlone(async (query, { resource, name, scopes, createdAt }: Input<'declareApi'>) => {
         const rows = await query(DECLARE_API, [resource, name ?? null, JSON.stringify(scopes), createdAt])
         return rows.length === 1 ? 'declared' : 'taken'
+      }),
+    },
+    setApiCredentials: {
+      keys: ({ resource }) => [resource],
+      run: eachAlone(async (query, { resource, credentials }: Input<'setApiCredentials'>) => {
+        const rows = await query(SET_CREDENTIALS, [credentials.id, credentials.secretHash, resource])
+        return rows.length === 1 ? 'changed' : 'unknown'
       }),
     },
     deleteApi: {

@@ -16,6 +16,7 @@ import type { Handlers } from './handlers.ts'
 import { migrateAt } from './migrate-at.ts'
 import { operatorStatements } from './operator.ts'
 import { openRecordCache } from './record-cache.ts'
+import { revocationStatements } from './revocations.ts'
 import { sweepHandlers } from './sweep.ts'
 import { tokenStatements } from './tokens.ts'
 import { cutIntoWaves, type Wave } from './waves.ts'
@@ -37,12 +38,14 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const tokens = tokenStatements(database)
   const accounts = accountStatements(database)
   const operator = operatorStatements(database)
+  const revocations = revocationStatements(database)
   const handlers: Handlers = {
     ...clients.handlers,
     ...authorizations.handlers,
     ...tokens.handlers,
     ...accounts.handlers,
     ...operator.handlers,
+    ...revocations.handlers,
     ...sweepHandlers,
   }
 
@@ -68,6 +71,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...tokens.reads,
     ...accounts.reads,
     ...operator.reads,
+    ...revocations.reads,
     findClient: (id) => cache.read(id, (key) => clients.reads.findClient(key)),
     findUser: (id) => cache.read(id, (key) => accounts.reads.findUser(key)),
   }

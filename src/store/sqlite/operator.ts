@@ -8,6 +8,7 @@ export function operatorStatements(database: DatabaseSync) {
   const declareApi = database.prepare(
     `insert into apis (resource, name, scopes, created_at) values (?, ?, ?, ?) on conflict (resource) do nothing`,
   )
+  const setCredentials = database.prepare('update apis set credential_id = ?, secret_hash = ? where resource = ?')
   const deleteApi = database.prepare('delete from apis where resource = ?')
   const listApis = database.prepare('select * from apis order by resource')
   const addKey = database.prepare(
@@ -27,6 +28,8 @@ export function operatorStatements(database: DatabaseSync) {
       const { changes } = declareApi.run(resource, name ?? null, JSON.stringify(scopes), createdAt)
       return changes === 1 ? 'declared' : 'taken'
     },
+    setApiCredentials: ({ resource, credentials: { id, secretHash } }) =>
+      setCredentials.run(id, secretHash, resource).changes === 1 ? 'changed' : 'unknown',
     deleteApi: (resource) => (deleteApi.run(resource).changes === 1 ? 'deleted' : 'unknown'),
     addFirstKey(key) {
       addKey.run(key.id, key.algorithm, key.publicJwk, key.encryptedPrivateKey, key.createdAt)

@@ -11,6 +11,7 @@ import type { Handlers } from './handlers.ts'
 import { migrate } from './migrate.ts'
 import { operatorStatements } from './operator.ts'
 import { openRecordCache } from './record-cache.ts'
+import { revocationStatements } from './revocations.ts'
 import { sweepStatements } from './sweep.ts'
 import { tokenStatements } from './tokens.ts'
 
@@ -35,12 +36,14 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
   const tokens = tokenStatements(database)
   const accounts = accountStatements(database)
   const operator = operatorStatements(database)
+  const revocations = revocationStatements(database)
   const handlers: Handlers = {
     ...clients,
     ...authorizations,
     ...tokens,
     ...accounts,
     ...operator,
+    ...revocations,
     ...sweepStatements(database),
   }
 
@@ -71,6 +74,7 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
     listUsers: async (page) => read(() => accounts.listUsers(page)),
     findSession: async (id) => read(() => accounts.findSession(id)),
     knowsBrowser: async (userId, hash) => read(() => accounts.knowsBrowser(userId, hash)),
+    isTokenRevoked: async (tokenId) => read(() => revocations.isTokenRevoked(tokenId)),
     listApis: async () => read(() => operator.listApis()),
     listKeys: async () => read(() => operator.listKeys()),
   }

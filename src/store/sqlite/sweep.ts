@@ -13,11 +13,15 @@ export function sweepStatements(database: DatabaseSync) {
        select authorization_id from authorizations where authorization_id < ? order by authorization_id limit ?)`,
   )
   const sessions = database.prepare(
-    'delete from sessions where session_id in (select session_id from sessions where expires_at < ? order by session_id limit ?)',
+    'delete from sessions where session_id in (select session_id from sessions where expires_at < ? order by expires_at limit ?)',
   )
   const hits = database.prepare(
     `delete from hits where (bucket, window_start) in (
        select bucket, window_start from hits where window_end < ? limit ?)`,
+  )
+  const revokedTokens = database.prepare(
+    `delete from revoked_tokens where token_id in (
+       select token_id from revoked_tokens where expires_at < ? order by expires_at limit ?)`,
   )
   const grantSlice = database.prepare('select grant_id from grants where grant_id > ? order by grant_id limit ?')
   const grants = database.prepare(
@@ -42,6 +46,7 @@ export function sweepStatements(database: DatabaseSync) {
         authorizations: Number(authorizations.run(idBefore(authorizationsBefore, ''), limit).changes),
         sessions: Number(sessions.run(now, limit).changes),
         hits: Number(hits.run(now, limit).changes),
+        revokedTokens: Number(revokedTokens.run(now, limit).changes),
       }
     },
   } satisfies Partial<Handlers>

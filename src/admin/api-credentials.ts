@@ -1,0 +1,33 @@
+import type { Context } from '../ports/context.ts'
+import { mintApiCredentialId, type ApiCredentialId } from '../protocol/ids.ts'
+import type { Resource } from '../protocol/resource.ts'
+import { AdminError } from './admin-error.ts'
+import { findApi } from './apis.ts'
+
+/** What an API presents when it asks about tokens. The secret is shown this once. */
+export interface NewApiCredentials {
+  readonly resource: Resource
+  readonly id: ApiCredentialId
+  readonly secret: string
+}
+
+/** Makes an API's credentials for introspection; those that it had stop working. @throws AdminError when there is no such API */
+export async function makeApiCredentials(
+  {
+    store,
+    clock,
+    random,
+    secrets,
+  }: Pick<Context, 'clock' | 'random' | 'secrets'> & {
+    readonly store: Pick<Context['store'], 'listApis' | 'setApiCredentials'>
+  },
+  text: string,
+): Promise<NewApiCredentials> {
+  const { resource } = await findApi({ store }, text)
+  const id = mintApiCredentialId(clock(), random)
+  const { token: secret, hash: secretHash } = secrets.seal('api-secret', id.slice('gap_'.length), random)
+  if ((await store.setApiCredentials({ resource, credentials: { id, secretHash } })) === 'unknown') {
+    throw new AdminError(`The API ${resource} was deleted meanwhile.`)
+  }
+  return { resource, id, secret }
+}

@@ -1,0 +1,62 @@
+import type { Context } from '../ports/context.ts'
+import type { Reply, Request } from '../ports/message.ts'
+import { audienceOf } from '../protocol/access-token.ts'
+import { toSeconds } from '../protocol/brand.ts'
+import { sameResource } from '../protocol/resource.ts'
+import { authenticateAsker, type Asker } from './authenticate-asker.ts'
+import { findToken, isLive, type FoundToken } from './find-token.ts'
+import { readToken } from './read-token.ts'
+
+/**
+ * Token Introspection. RFC 7662 §2.
+ *
+ *  §2.1  Whoever asks authenticates: an API with its credentials, or a confidential client.
+ *  §2.2  Of a token that is not live, or is none of the asker's business, it learns nothing but `active: false`.
+ *  §4    An API sees the access tokens that name it in their audience, a client the tokens that were issued to it.
+ *
+ * Whether a token is live is read from the store for every answer, so a revocation holds on every node at once.
+ *
+ * @throws OAuthError invalid_client, invalid_request, unauthorized_client, temporarily_unavailable
+ */
+export async function introspect(context: Context, request: Request): Promise<Reply> {
+  const token = readToken(request)
+  const asker = await authenticateAsker(context, request)
+  const found = await findToken(context, token)
+  const isActive = found !== undefined && mayKnow(asker, found) && (await isLive(context, found, context.clock()))
+  const body = isActive ? describe(found, context.issuer) : { active: false }
+  return { kind: 'json', status: 200, body }
+}
+
+function mayKnow(asker: Asker, found: FoundToken): boolean {
+  if (asker.kind === 'client') return asker.client.id === found.owner
+  return found.kind === 'access' && found.facts.resources.some((one) => sameResource(one, asker.api.resource))
+}
+
+/** RFC 7662 §2.2. A member without a value is absent. */
+function describe(found: FoundToken, issuer: string): object {
+  if (found.kind === 'refresh') {
+    const { clientId, userId, scope, createdAt, expiresAt, family } = found.grant
+    return {
+      active: true,
+      iss: issuer,
+      sub: userId,
+      client_id: clientId,
+      iat: toSeconds(family?.rotatedAt ?? createdAt),
+      exp: Math.min(toSeconds(expiresAt), toSeconds(family?.idleExpiresAt ?? expiresAt)),
+      ...(scope === '' ? {} : { scope }),
+    }
+  }
+  const { facts } = found
+  return {
+    active: true,
+    token_type: 'Bearer',
+    iss: issuer,
+    aud: audienceOf(facts),
+    sub: facts.userId ?? facts.clientId,
+    client_id: facts.clientId,
+    iat: facts.issuedAt,
+    exp: facts.expiresAt,
+    jti: facts.tokenId,
+    ...(facts.scope === '' ? {} : { scope: facts.scope }),
+  }
+}

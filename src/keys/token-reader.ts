@@ -1,0 +1,53 @@
+import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto'
+import type { TokenReader } from '../ports/context.ts'
+import type { KeyRecord } from '../ports/records.ts'
+import { parseAccessTokenClaims, type AccessTokenFacts } from '../protocol/access-token.ts'
+import { tokenHeader } from './token-header.ts'
+
+/** Longer than any token that we make. */
+const LENGTH_LIMIT = 16_384
+/** 32 bytes of r and 32 of s. RFC 7518 §3.4. */
+const SIGNATURE_BYTES = 64
+/** Tokens remembered as read; beyond it the one read longest ago goes. A resource server asks about each many times. */
+const READ_LIMIT = 10_000
+
+/**
+ * Reads access tokens that this server signed. The header must be, byte for byte, one that it writes, so nothing in a header
+ * is ever interpreted: no algorithm, no key location, no critical extension (RFC 8725 §2, threats.md INT-07).
+ */
+export function openTokenReader(keys: readonly KeyRecord[], issuer: string): TokenReader {
+  const publicKeys = new Map(
+    keys.map((key) => [tokenHeader(key), createPublicKey({ key: JSON.parse(key.publicJwk), format: 'jwk' })]),
+  )
+  const known = new Map<string, AccessTokenFacts>()
+
+  function remember(digest: string, facts: AccessTokenFacts): void {
+    known.set(digest, facts)
+    if (known.size > READ_LIMIT) known.delete(known.keys().next().value ?? digest)
+  }
+
+  return {
+    read(token) {
+      if (token.length > LENGTH_LIMIT) return undefined
+      const digest = createHash('sha256').update(token).digest('base64url')
+      const seen = known.get(digest)
+      if (seen !== undefined) return seen
+      const claims = readSigned(token, publicKeys)
+      const facts = claims === undefined ? undefined : parseAccessTokenClaims(claims, issuer)
+      if (facts !== undefined) remember(digest, facts)
+      return facts
+    },
+  }
+}
+
+/** The claims, as text, of a compact JWS that verifies under one of our keys. RFC 7515 §5.2. */
+function readSigned(token: string, publicKeys: ReadonlyMap<string, KeyObject>): string | undefined {
+  const [header = '', claims = '', signature = '', ...rest] = token.split('.')
+  const key = publicKeys.get(header)
+  if (key === undefined || rest.length > 0) return undefined
+  const bytes = Buffer.from(signature, 'base64url')
+  // Base64url has several spellings for the same bytes; we write one.
+  if (bytes.length !== SIGNATURE_BYTES || bytes.toString('base64url') !== signature) return undefined
+  if (!verify('sha256', Buffer.from(`${header}.${claims}`), { key, dsaEncoding: 'ieee-p1363' }, bytes)) return undefined
+  return Buffer.from(claims, 'base64url').toString('utf8')
+}

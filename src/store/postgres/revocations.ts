@@ -1,0 +1,56 @@
+import type { Reads } from '../../ports/store.ts'
+import { columns, type Database } from './database.ts'
+import { openGather } from './gather.ts'
+import type { Handlers } from './handlers.ts'
+
+const REVOKE_GRANTS = {
+  name: 'revoke-grants-at-once',
+  text: `update grants as g set revoked_at = coalesce(g.revoked_at, i.now)
+    from unnest($1::text[], $2::bigint[]) as i (grant_id, now) where g.grant_id = i.grant_id returning g.grant_id`,
+}
+const REVOKE_TOKENS = {
+  name: 'revoke-tokens',
+  text: `insert into revoked_tokens (token_id, expires_at)
+    select i.token_id, i.expires_at from unnest($1::text[], $2::bigint[]) as i (token_id, expires_at)
+    on conflict (token_id) do nothing`,
+}
+const FIND_REVOKED = {
+  name: 'find-revoked-tokens',
+  text: 'select token_id from revoked_tokens where token_id = any($1::text[])',
+}
+
+export function revocationStatements(database: Database) {
+  const handlers = {
+    revokeGrant: {
+      keys: ({ id }) => [id],
+      async run(query, inputs) {
+        const rows = columns(
+          inputs,
+          ({ id }) => id,
+          ({ now }) => now,
+        )
+        const revoked = new Set((await query(REVOKE_GRANTS, rows)).map((row) => row['grant_id']))
+        return inputs.map(({ id }) => (revoked.has(id) ? 'revoked' : 'unknown'))
+      },
+    },
+    revokeToken: {
+      keys: ({ tokenId }) => [`token:${tokenId}`],
+      async run(query, inputs) {
+        const rows = columns(
+          inputs,
+          ({ tokenId }) => tokenId,
+          ({ expiresAt }) => expiresAt,
+        )
+        await query(REVOKE_TOKENS, rows)
+        return inputs.map(() => 'revoked' as const)
+      },
+    },
+  } satisfies Partial<Handlers>
+  const findRevoked = openGather(async (ids: readonly string[]) =>
+    (await database.query(FIND_REVOKED, [ids])).map((row) => ({ id: row['token_id'] as string })),
+  )
+  const reads = {
+    isTokenRevoked: async (tokenId: string) => (await findRevoked(tokenId)) !== undefined,
+  } satisfies Partial<Reads>
+  return { handlers, reads }
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { CompactSign, SignJWT, UnsecuredJWT } from 'jose'
+import { openBurstSigner } from '../../src/keys/burst-signer.ts'
+import { createSigningKey, unlockSigningKey, type SigningKey } from '../../src/keys/signing-key.ts'
+import { openTokenReader } from '../../src/keys/token-reader.ts'
+import { accessTokenClaims } from '../../src/protocol/access-token.ts'
+import type { EpochMs } from '../../src/protocol/brand.ts'
+import { openSecrets } from '../../src/protocol/secrets.ts'
+
+const ISSUER = 'https://auth.example'
+const { encryptionKey } = openSecrets('a root secret of at least 32 characters')
+const FACTS = {
+  issuer: ISSUER,
+  resources: ['https://api.example'],
+  clientId: 'gci_x',
+  userId: 'gus_y',
+  grantId: 'g',
+  scope: 'read write',
+  tokenId: 'id',
+  issuedAt: 1,
+  expiresAt: 901,
+} as never
+const CLAIMS = accessTokenClaims(FACTS)
+
+function aKey(): SigningKey {
+  return unlockSigningKey(createSigningKey(Date.now() as EpochMs, randomBytes, encryptionKey), encryptionKey)
+}
+
+const key = aKey()
+const reader = openTokenReader([key.record], ISSUER)
+const good = await openBurstSigner([key]).sign(CLAIMS)
+
+test('RFC 9068 §2: what was signed is read back as it was, the second time too', () => {
+  assert.deepEqual(reader.read(good), FACTS)
+  assert.deepEqual(reader.read(good), FACTS)
+})
+
+test('a token without resource, user, grant and scope is read back as it was', async () => {
+  const facts = { ...(FACTS as object), resources: [], userId: undefined, grantId: undefined, scope: '' } as never
+  assert.deepEqual(reader.read(await openBurstSigner([key]).sign(accessTokenClaims(facts))), facts)
+})
+
+test('a token for several resources names them in their order', async () => {
+  const facts = { ...(FACTS as object), resources: ['https://b.example', 'https://a.example'] } as never
+  assert.deepEqual(reader.read(await openBurstSigner([key]).sign(accessTokenClaims(facts))), facts)
+})
+
+/** A token whose claims are right and whose header is not ours. */
+function forge(header: object, sign = key.privateKey): Promise<string> {
+  const whole = { alg: 'ES256', typ: 'at+jwt', kid: key.record.id, ...header }
+  const options = 'crit' in header ? { crit: { b64: true, exp: true } } : undefined
+  return new CompactSign(Buffer.from(CLAIMS)).setProtectedHeader(whole).sign(sign, options)
+}
+
+const publicPem = createPublicKey(key.privateKey).export({ type: 'spki', format: 'pem' })
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
+
+const FORGERIES: Readonly<Record<string, () => Promise<string> | string>> = {
+  'no algorithm': () => new UnsecuredJWT(JSON.parse(CLAIMS)).encode(),
+  'HS256 under the public key': () =>
+    new SignJWT(JSON.parse(CLAIMS))
+      .setProtectedHeader({ alg: 'HS256', typ: 'at+jwt', kid: key.record.id })
+      .sign(Buffer.from(publicPem)),
+  RS256: () => forge({ alg: 'RS256' }, rsa),
+  'another key under our kid': () => forge({}, aKey().privateKey),
+  'no kid': () => forge({ kid: undefined }),
+  'a kid that is a path': () => forge({ kid: '../../dev/null' }),
+  'a kid that is SQL': () => forge({ kid: `' or 1=1 --` }),
+  'a jku': () => forge({ jku: 'http://127.0.0.1:9/jwks' }),
+  'an x5u': () => forge({ x5u: 'http://127.0.0.1:9/x' }),
+  'a jwk of its own': () => forge({ jwk: createPublicKey(key.privateKey).export({ format: 'jwk' }) }),
+  'a critical extension': () => forge({ crit: ['exp'], exp: 1 }),
+  'the type of an id token': () => forge({ typ: 'JWT' }),
+  'another order of the header': () =>
+    new CompactSign(Buffer.from(CLAIMS))
+      .setProtectedHeader({ typ: 'at+jwt', alg: 'ES256', kid: key.record.id })
+      .sign(key.privateKey),
+  'a changed claim': () => {
+    const [header, , signature] = good.split('.')
+    return [header, Buffer.from(CLAIMS.replace('read', 'root')).toString('base64url'), signature].join('.')
+  },
+  'a signature cut short': () => good.slice(0, -2),
+  'a signature with more behind it': () => `${good}AA`,
+  'a signature of zeros': () => good.replace(/[^.]+$/, Buffer.alloc(64).toString('base64url')),
+  'a signature in DER': () => good.replace(/[^.]+$/, Buffer.alloc(70).toString('base64url')),
+  'a fourth part': () => `${good}.x`,
+  'another issuer': () => openBurstSigner([key]).sign(CLAIMS.replace(ISSUER, 'https://evil.example')),
+  'a megabyte': () => good.replace('.', `.${'A'.repeat(1_000_000)}`),
+  nothing: () => '',
+}
+
+for (const [name, make] of Object.entries(FORGERIES)) {
+  test(`INT-07: a token with ${name} is none of ours`, async () => {
+    assert.equal(reader.read(await make()), undefined)
+  })
+}

@@ -5,11 +5,13 @@ import pino, { type Logger } from 'pino'
 import { sweep } from './admin/sweep.ts'
 import type { Config } from './config.ts'
 import { createApp } from './http/app.ts'
-import { openBudgets } from './http/limits.ts'
+import { openBudgets, type NodeBudgets } from './http/limits.ts'
 import { listen, type Listening } from './http/listen.ts'
+import { startSharing } from './http/share-budgets.ts'
 import { openBurstSigner } from './keys/burst-signer.ts'
 import { createSigningKey, unlockSigningKey } from './keys/signing-key.ts'
 import { openDriver, openRootSecret, refuseOtherSecret } from './open-store.ts'
+import { openTokenReader } from './keys/token-reader.ts'
 import { openPasswords } from './passwords/argon2.ts'
 import type { Context, Settings } from './ports/context.ts'
 import type { Store, StoreDriver, Swept } from './ports/store.ts'
@@ -37,13 +39,20 @@ export interface Server extends Workshop {
   readonly http: HttpServer
   /** Starts the background work and listens. Answers the address. */
   readonly start: () => Promise<string>
-  /** Refuses what is new, finishes what is under way, then closes the store. */
+  /** From now on it is not ready, though it still serves what comes. */
+  readonly drain: () => void
+  /** Accepts no connection any more, finishes what is under way, then closes the store. */
   readonly close: () => Promise<void>
 }
 
+/** The context as it is made here: its budgets can be kept together with other nodes. */
+type NodeContext = Context & { readonly budgets: NodeBudgets }
+
 const SWEEP_INTERVAL_MS = 10_000
 /** Lines are written together, and at least four times a second. */
-const LOG_BUFFER_BYTES = 4096
+const LOG_BUFFER_BYTES = 4000
+/** Several processes may share the output: a pipe takes whole lines of this much without mixing them (pipe(7), PIPE_BUF). */
+const LOG_WRITE_BYTES = 4096
 const LOG_FLUSH_MS = 250
 
 export const VERSION = (
@@ -57,7 +66,7 @@ export function openWorld(config: Config): World {
     random: openRandom(),
     logger: pino(
       { level: config.logLevel, base: null },
-      pino.destination({ fd: 1, sync: false, minLength: LOG_BUFFER_BYTES }),
+      pino.destination({ fd: 1, sync: false, minLength: LOG_BUFFER_BYTES, maxWrite: LOG_WRITE_BYTES }),
     ),
   }
 }
@@ -65,14 +74,14 @@ export function openWorld(config: Config): World {
 /** Opens the store for a command that runs and ends, beside a server or without one. */
 export async function openWorkshop(config: Config, world: World = openWorld(config)): Promise<Workshop> {
   const driver = await openDriver(config, 'command')
-  return { context: await openContext(config, world, driver, () => true), close: driver.close }
+  return { context: await openContext(config, world, driver, () => false), close: driver.close }
 }
 
 /** Opens the store and makes the server over it. */
 export async function openServer(config: Config, world: World = openWorld(config)): Promise<Server> {
   const driver = await openDriver(config, 'server')
-  let isAccepting = true
-  const context = await openContext(config, world, driver, () => isAccepting)
+  let isStopping = false
+  const context = await openContext(config, world, driver, () => isStopping)
   const { logger } = world
   const http = createApp({
     context,
@@ -83,21 +92,24 @@ export async function openServer(config: Config, world: World = openWorld(config
       else logger.info(line)
     },
   })
-  let stopSweeping: () => void = () => undefined
+  let background: readonly (() => void)[] = []
   let flushing: NodeJS.Timeout | undefined
   let listening: Listening | undefined
   return {
     http,
     context,
     async start() {
-      stopSweeping = startSweeping(context, logger)
+      // A SQLite file has one server: nobody to share with.
+      const sharing = config.database.kind === 'postgres' ? [startSharing(context.budgets, context)] : []
+      background = [startSweeping(context, logger), ...sharing]
       flushing = setInterval(() => logger.flush(), LOG_FLUSH_MS)
       listening = await listen(http, config)
       return listening.address
     },
+    drain: () => void (isStopping = true),
     async close() {
-      isAccepting = false
-      stopSweeping()
+      isStopping = true
+      for (const stop of background) stop()
       await listening?.close()
       clearInterval(flushing)
       await driver.close()
@@ -112,10 +124,10 @@ async function openContext(
   config: Config,
   world: World,
   driver: StoreDriver,
-  isAccepting: () => boolean,
-): Promise<Context> {
+  isStopping: () => boolean,
+): Promise<NodeContext> {
   try {
-    return await makeContext(config, world, driver, isAccepting)
+    return await makeContext(config, world, driver, isStopping)
   } catch (cause) {
     await driver.close()
     throw cause
@@ -126,13 +138,13 @@ async function makeContext(
   config: Config,
   world: World,
   driver: StoreDriver,
-  isAccepting: () => boolean,
-): Promise<Context> {
+  isStopping: () => boolean,
+): Promise<NodeContext> {
   const { clock, random, logger } = world
   const store = openTurns(driver)
   const secrets = openRootSecret(config)
   await refuseOtherSecret(store, secrets, config)
-  const signer = openBurstSigner(await openKeys(store, secrets, world))
+  const keys = await openKeys(store, secrets, world)
   return {
     issuer: config.issuer,
     version: VERSION,
@@ -141,7 +153,11 @@ async function makeContext(
     secrets,
     store,
     apis: openCatalogue(store, clock),
-    tokens: signer,
+    tokens: openBurstSigner(keys),
+    tokenReader: openTokenReader(
+      keys.map(({ record }) => record),
+      config.issuer,
+    ),
     passwords: openPasswords(random),
     budgets: openBudgets({
       registration: config.rates.registration,
@@ -150,7 +166,7 @@ async function makeContext(
     }),
     settings: settingsOf(config),
     record: (event) => logger.warn(event),
-    isAccepting,
+    isStopping,
   }
 }
 

@@ -20,6 +20,8 @@ export interface Config {
   readonly secret: string | undefined
   readonly trustedProxies: readonly string[]
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
+  /** How long a stopping server still listens. */
+  readonly drainSeconds: number
   readonly rates: {
     readonly registration: number
     readonly authorization: number
@@ -179,6 +181,7 @@ function configOf(
     secret: settings.GRANTOR_SECRET,
     trustedProxies: settings.GRANTOR_TRUST_PROXY,
     logLevel: settings.LOG_LEVEL ?? (process.stdout.isTTY ? 'warn' : 'info'),
+    drainSeconds: settings.GRANTOR_DRAIN_SECONDS ?? (process.stdout.isTTY ? 0 : 2),
     rates: {
       registration: settings.GRANTOR_REGISTRATION_RATE,
       authorization: settings.GRANTOR_AUTHORIZATION_RATE,

@@ -20,7 +20,10 @@ export const SETTINGS = z.object({
     .describe(
       'Address that clients know the server by, exactly as it is put into tokens and metadata. https, unless it is a loopback address. Default: http://localhost:<PORT>.',
     ),
-  DATABASE_URL: z.string().default('sqlite:./data/grantor.db').describe('Where everything is kept: sqlite:<path>, or postgres://<user>:<password>@<host>:<port>/<database>.'),
+  DATABASE_URL: z
+    .string()
+    .default('sqlite:./data/grantor.db')
+    .describe('Where everything is kept: sqlite:<path>, or postgres://<user>:<password>@<host>:<port>/<database>.'),
   GRANTOR_SECRET: z
     .string()
     .min(32, 'must have at least 32 characters')
@@ -37,6 +40,11 @@ export const SETTINGS = z.object({
     .enum(['debug', 'info', 'warn', 'error', 'silent'])
     .optional()
     .describe('Least important events to log. Default: info, and warn when standard output is a terminal.'),
+  GRANTOR_DRAIN_SECONDS: whole(0, 4)
+    .optional()
+    .describe(
+      'Seconds between the signal to stop and the end of listening. /health/ready answers 503 meanwhile and everything else is served, so that load balancers go elsewhere. Default: 2, and 0 when standard output is a terminal.',
+    ),
   GRANTOR_REGISTRATION_RATE: whole(1, 1e9).default(60).describe('Registrations per minute and network.'),
   GRANTOR_AUTHORIZATION_RATE: whole(1, 1e9).default(600).describe('Authorization requests per minute and network.'),
   GRANTOR_CLIENT_FAILURE_RATE: whole(1, 1e9)

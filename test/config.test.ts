@@ -49,6 +49,7 @@ const EFFECTS: Readonly<
   GRANTOR_SECRET: ['s'.repeat(32), (config) => config.secret, 's'.repeat(32), undefined],
   GRANTOR_TRUST_PROXY: ['10.0.0.0/8, ::1', (config) => config.trustedProxies, ['10.0.0.0/8', '::1'], []],
   LOG_LEVEL: ['error', (config) => config.logLevel, 'error', process.stdout.isTTY ? 'warn' : 'info'],
+  GRANTOR_DRAIN_SECONDS: ['4', (config) => config.drainSeconds, 4, process.stdout.isTTY ? 0 : 2],
   GRANTOR_REGISTRATION_RATE: ['7', (config) => config.rates.registration, 7, 60],
   GRANTOR_AUTHORIZATION_RATE: ['7', (config) => config.rates.authorization, 7, 600],
   GRANTOR_CLIENT_FAILURE_RATE: ['7', (config) => config.rates.clientAuthentication, 7, 60],

@@ -19,7 +19,7 @@ export function addServe(parent: Command, terminal: Terminal): void {
       const config = readConfig()
       const world = openWorld(config)
       const server = await openServer(config, world)
-      closeOnSignal(server, process)
+      closeOnSignal(server, config.drainSeconds, process)
       await server.start()
       const { context } = server
       const hasUsers = (await context.store.listUsers({ before: undefined, limit: 1 })).length > 0

@@ -34,7 +34,7 @@ export function createApp({ context, branding, trustedProxies, log }: AppOptions
     proxies,
     findRoute: openRoutes(context.issuer),
     replies: openReplies(createRenderer(branding), jar, context.issuer),
-    gate: openGate({ issuer: context.issuer, isAccepting: context.isAccepting, proxies }),
+    gate: openGate({ issuer: context.issuer, proxies }),
   }
   // Whoever cannot even be refused is hung up on.
   return createServer(

@@ -1,31 +1,29 @@
 import type { IncomingMessage } from 'node:http'
 import type { Endpoint } from '../endpoints/index.ts'
-import { invalidRequest, unavailable } from '../protocol/errors.ts'
+import { invalidRequest } from '../protocol/errors.ts'
 import type { Proxies } from './proxies.ts'
 
 /** Whether a request may come in at all, before anything of it is read. */
 export interface Gate {
-  /** @throws OAuthError invalid_request, temporarily_unavailable */
+  /** @throws OAuthError invalid_request */
   readonly check: (message: IncomingMessage, endpoint: Endpoint) => void
 }
 
 export interface GateOptions {
   readonly issuer: string
-  readonly isAccepting: () => boolean
   readonly proxies: Proxies
 }
 
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/
 
 /**
- * Turns away what comes while the process stops, and plain HTTP from outside for an https issuer: secrets went over the
- * wire then, and an answer that works would hide it (threats.md NET-01; RFC 9700 §2.6).
+ * Turns away plain HTTP from outside for an https issuer: secrets went over the wire then, and an answer that works would
+ * hide it (threats.md NET-01; RFC 9700 §2.6).
  */
-export function openGate({ issuer, isAccepting, proxies }: GateOptions): Gate {
+export function openGate({ issuer, proxies }: GateOptions): Gate {
   const isHttps = issuer.startsWith('https:')
   return {
     check(message, { plain }) {
-      if (!isAccepting() && plain !== true) throw unavailable('shutting_down', 1)
       if (isHttps && plain !== true && !cameByTls(message, proxies)) throw invalidRequest('insecure_transport')
     },
   }

@@ -1,9 +1,37 @@
 import type { BudgetName, BudgetOutcome, Budgets } from '../ports/context.ts'
+import type { EpochMs } from '../protocol/brand.ts'
 
 interface Bucket {
-  /** What is left, in whole credits; refills steadily. */
+  /** What is left, in whole credits; refills steadily. Below zero when other nodes took more than there was. */
   left: number
   at: number
+  /** Requests that were let through here and that the other nodes do not know of yet. */
+  untold: number
+  /** What all nodes together let through in that window, when last heard of. */
+  heard: { readonly total: number; readonly windowEndsAt: EpochMs } | undefined
+}
+
+/** What a node has to tell the others about one network. */
+export interface Usage {
+  readonly budget: BudgetName
+  readonly network: string
+  readonly requests: number
+}
+
+/** The sum of all nodes, as the store answers it. */
+export interface SharedCount {
+  readonly count: number
+  readonly windowEndsAt: EpochMs
+}
+
+/** Budgets that several nodes can keep together. */
+export interface NodeBudgets extends Budgets {
+  /** What was let through and not handed out before, the busiest networks first. */
+  readonly takeUntold: (limit: number) => readonly Usage[]
+  /** The usage was told: what the sum holds beyond it was let through by other nodes, and is missing here too. */
+  readonly hear: (usage: Usage, sum: SharedCount) => void
+  /** The usage could not be told: it is handed out again. */
+  readonly keepUntold: (usage: Usage) => void
 }
 
 const MINUTE_MS = 60_000
@@ -11,34 +39,65 @@ const MINUTE_MS = 60_000
 const COST = MINUTE_MS
 /** Networks remembered per budget. Beyond it the one that asked longest ago is forgotten. */
 const BUCKET_LIMIT = 50_000
+/** Networks that wait to be told of. Beyond it they are told of when they ask again. */
+const UNTOLD_LIMIT = 10_000
 
-/** Token buckets by network, in this process only (decisions.md D7). `perMinute` is both the rate and the burst. */
-export function openBudgets(perMinute: Readonly<Record<BudgetName, number>>): Budgets {
+/** Token buckets by network (decisions.md D7). `perMinute` is both the rate and the burst. */
+export function openBudgets(perMinute: Readonly<Record<BudgetName, number>>): NodeBudgets {
   const buckets: Readonly<Record<BudgetName, Map<string, Bucket>>> = {
     registration: new Map(),
     'client-authentication': new Map(),
     authorization: new Map(),
   }
+  const untold = new Map<Bucket, Omit<Usage, 'requests'>>()
+
+  function markUntold(budget: BudgetName, network: string, bucket: Bucket, requests: number): void {
+    bucket.untold += requests
+    if (!untold.has(bucket) && untold.size < UNTOLD_LIMIT) untold.set(bucket, { budget, network })
+  }
+
   return {
     take(budget, network, now): BudgetOutcome {
       const limit = perMinute[budget]
       const known = buckets[budget]
-      const bucket = known.get(network)
       const full = limit * COST
-      const before = bucket === undefined ? full : Math.min(full, bucket.left + Math.max(0, now - bucket.at) * limit)
+      const bucket = known.get(network) ?? { left: full, at: now, untold: 0, heard: undefined }
+      const before = Math.min(full, bucket.left + Math.max(0, now - bucket.at) * limit)
       const isWithin = before >= COST
-      const left = isWithin ? before - COST : before
+      bucket.left = isWithin ? before - COST : before
+      bucket.at = now
+      if (isWithin) markUntold(budget, network, bucket, 1)
       // Deleted and set again, so that the map's order is the order of last use.
       known.delete(network)
-      known.set(network, { left, at: now })
+      known.set(network, bucket)
       if (known.size > BUCKET_LIMIT) known.delete(known.keys().next().value ?? network)
-      const missing = isWithin ? 0 : COST - left
+      const missing = isWithin ? 0 : COST - bucket.left
       return {
         isWithin,
         limit,
-        remaining: Math.floor(left / COST),
+        remaining: Math.max(0, Math.floor(bucket.left / COST)),
         resetSeconds: Math.max(1, Math.ceil(missing / limit / 1000)),
       }
+    },
+    takeUntold(limit) {
+      const busiest = [...untold].toSorted(([left], [right]) => right.untold - left.untold).slice(0, limit)
+      return busiest.map(([bucket, whose]) => {
+        const usage = { ...whose, requests: bucket.untold }
+        bucket.untold = 0
+        untold.delete(bucket)
+        return usage
+      })
+    },
+    hear({ budget, network, requests }, { count, windowEndsAt }) {
+      const bucket = buckets[budget].get(network)
+      if (bucket === undefined) return
+      const before = bucket.heard?.windowEndsAt === windowEndsAt ? bucket.heard.total : 0
+      bucket.left -= Math.max(0, count - before - requests) * COST
+      bucket.heard = { total: count, windowEndsAt }
+    },
+    keepUntold({ budget, network, requests }) {
+      const bucket = buckets[budget].get(network)
+      if (bucket !== undefined) markUntold(budget, network, bucket, requests)
     },
   }
 }

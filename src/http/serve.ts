@@ -51,8 +51,7 @@ const PATH_PROBLEM = problem(
 /** Answers one request. THE ONLY CATCH: whatever is thrown anywhere becomes an answer here. */
 export async function serve(serving: Serving, message: IncomingMessage, response: ServerResponse): Promise<void> {
   const exchange: Exchange = { message, response, startedAt: performance.now(), route: undefined, endpoint: undefined }
-  // So that its connection does not hold up the end.
-  if (!serving.context.isAccepting()) response.setHeader('Connection', 'close')
+  closeIfStopping(serving, response)
   try {
     const route = serving.findRoute(message.url ?? '')
     if (route === undefined) return refuseUnknownPath(serving, response)
@@ -76,6 +75,7 @@ async function answer(serving: Serving, exchange: Exchange, endpoint: Endpoint):
   const body = endpoint.accepts === undefined ? undefined : await readBody(message, endpoint)
   const request = readRequest(message, body, endpoint, proxies.callerOf(message), jar)
   const result = await endpoint.run(context, request)
+  closeIfStopping(serving, response)
   replies.send(response, result, request.language, endpoint.cors === true)
   const event = result.event?.event ?? `${endpoint.name}.answered`
   log({ ...result.event, event, endpoint: endpoint.name, status: statusOf(result), ms: elapsed(startedAt) })
@@ -104,15 +104,17 @@ function homeAddress({ context, proxies }: Serving, endpoint: Endpoint, message:
 }
 
 /** The answer to what was thrown, in the form that the endpoint's callers read. */
-function refuse({ replies, log }: Serving, exchange: Exchange, cause: unknown): void {
+function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
+  const { replies, log } = serving
   const { message, response, route, endpoint, startedAt } = exchange
   const error = toOAuthError(cause)
   const { client, slug: reason, status } = error
   const line = { event: 'request.refused', endpoint: endpoint?.name ?? 'none', reason, status, ms: elapsed(startedAt) }
   log({ ...line, client }, status >= 500 ? cause : undefined)
   // The answer was begun: nothing can be said any more, but half of it must not look whole.
-  if (response.headersSent) response.destroy()
-  else if (endpoint?.audience !== 'page') replies.sendError(response, error, route?.cors === true)
+  if (response.headersSent) return void response.destroy()
+  closeIfStopping(serving, response)
+  if (endpoint?.audience !== 'page') replies.sendError(response, error, route?.cors === true)
   else replies.sendErrorPage(response, error, chooseLanguage(undefined, message.headers['accept-language']))
 }
 
@@ -122,6 +124,11 @@ function refuse({ replies, log }: Serving, exchange: Exchange, cause: unknown): 
  */
 function refuseUnknownPath({ replies }: Serving, response: ServerResponse): void {
   replies.sendError(response, invalidRequest('path_unknown', { status: 404, problems: [PATH_PROBLEM] }), true)
+}
+
+/** So that the caller's next request goes to another node, and its connection does not hold up the end (RFC 9112 §9.6). */
+function closeIfStopping({ context }: Serving, response: ServerResponse): void {
+  if (context.isStopping()) response.setHeader('Connection', 'close')
 }
 
 /** Milliseconds, to a hundredth. */

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
-import { EventEmitter } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
-import { closeOnSignal } from '../../src/cli/close-on-signal.ts'
 import { columns, visible } from '../../src/cli/columns.ts'
 import { runCommandLine } from '../../src/cli/program.ts'
 import { openTerminal, type Terminal } from '../../src/cli/terminal.ts'
@@ -85,20 +83,4 @@ test('no verb at all is the help and exit code 2', async () => {
   const { terminal, stderr } = openFakeTerminal(false, {})
   assert.equal(await runCommandLine([], terminal), 2)
   assert.match(stderr(), /Usage: grantor/)
-})
-
-test('what is still under way 8 s after the signal is cut, and after 10 s the process ends', (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
-  const codes: number[] = []
-  let cuts = 0
-  const ending = Object.assign(new EventEmitter(), { exit: (code: number) => void codes.push(code) })
-  const http = { closeAllConnections: () => void (cuts += 1) }
-  closeOnSignal({ http, close: () => new Promise(() => undefined) } as never, ending)
-  ending.emit('SIGTERM')
-  t.mock.timers.tick(7_999)
-  assert.deepEqual([cuts, codes], [0, []])
-  t.mock.timers.tick(1)
-  assert.deepEqual([cuts, codes], [1, []])
-  t.mock.timers.tick(2_000)
-  assert.deepEqual(codes, [1])
 })

@@ -65,3 +65,22 @@ test('what runs by itself on PostgreSQL may run again after a kill', () => {
     for (const { sql } of isStepwise ? [] : statements) assert.doesNotMatch(sql, /\bconcurrently\b/i, sql)
   }
 })
+
+test('what takes long on a table with rows is not done in one transaction', () => {
+  for (const one of listMigrations()) {
+    const { isStepwise, statements } = readScript(one, 'postgres')
+    const made = statements.map(({ sql }) => /^create table (\w+)/i.exec(sql)?.[1])
+    for (const { sql } of isStepwise ? [] : statements) {
+      const table = /^(?:create (?:unique )?index \w+ on|update|delete from) (\w+)/i.exec(sql)?.[1]
+      assert.ok(table === undefined || made.includes(table), `${one.name}: ${sql}`)
+    }
+  }
+})
+
+test('PostgreSQL builds an index on a table with rows concurrently', () => {
+  for (const one of listMigrations()) {
+    const { isStepwise, statements } = readScript(one, 'postgres')
+    for (const { sql } of isStepwise ? statements : [])
+      assert.doesNotMatch(sql, /^create (unique )?index (?!concurrently)/i)
+  }
+})

@@ -63,6 +63,7 @@ test('decisions.md D6: a running server knows a declared API within about a seco
         { name: 'read', sentence: sentence.read, granted_to: 'users' },
         { name: 'sync', sentence: sentence.sync, granted_to: 'users-and-machines' },
       ],
+      introspection_id: null,
       created_at: '',
     },
   )
@@ -81,6 +82,39 @@ test('decisions.md D6: a running server knows a declared API within about a seco
     /^Deleted https:\/\/api\.acme\.test\./,
   )
   assert.deepEqual(await runJson(place, ['api', 'list']), { apis: [], next: null })
+})
+
+test('api credentials gives an API what it asks about tokens with, once, and a running server knows it', async (t) => {
+  const place = await openPlace(t)
+  await serve(t, place)
+  const resource = 'https://api.acme.test'
+  await run(place, ['api', 'create', '--resource', resource])
+  const printed = await run(place, ['api', 'credentials', resource])
+  assert.match(printed.stdout, /user +gap_\S+\n +password +gas_\S+/)
+  const made = await runJson<{ id: string; secret: string }>(place, [
+    'api',
+    'credentials',
+    '--resource',
+    `${resource}/`,
+  ])
+  const { apis } = await runJson<{ apis: readonly object[] }>(place, ['api', 'list'])
+  assert.equal((apis[0] as { introspection_id?: string }).introspection_id, made.id)
+  assert.ok(!JSON.stringify(apis).includes(made.secret))
+  const ask = async (): Promise<number> => {
+    const basic = Buffer.from(`${made.id}:${made.secret}`).toString('base64')
+    const response = await fetch(`${place.issuer}/v2/oauth/introspect`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${basic}` },
+      body: new URLSearchParams({ token: 'x' }),
+    })
+    await response.arrayBuffer()
+    return response.status
+  }
+  const deadline = performance.now() + 10_000
+  while ((await ask()) !== 200) assert.ok(performance.now() < deadline, 'The server never learned the credentials.')
+  const unknown = await run(place, ['api', 'credentials', 'https://other.acme.test'])
+  assert.equal(unknown.code, 1)
+  assert.match(unknown.stderr, /There is no API https:\/\/other\.acme\.test/)
 })
 
 const API = ['create', '--resource', 'https://api.acme.test']

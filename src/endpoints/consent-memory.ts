@@ -2,6 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { AuthorizationRecord, ClientRecord, ConsentKey } from '../ports/records.ts'
 import type { UserId } from '../protocol/ids.ts'
 import { isLoopback, isPrivateUse, redirectHost } from '../protocol/redirect-uri.ts'
+import { resourcesKey } from '../protocol/resource.ts'
 import { isWithin } from '../protocol/scope.ts'
 
 type Asked = Pick<AuthorizationRecord, 'redirectUri' | 'resources' | 'scope'>
@@ -11,8 +12,13 @@ export function consentKey(client: ClientRecord, asked: Asked, userId: UserId): 
   // RFC 8252 §8.6: any program may listen on loopback or claim a scheme, so a known client proves nothing there.
   const anyoneMayListen = isLoopback(asked.redirectUri) || isPrivateUse(asked.redirectUri)
   if (client.verifiedAt === undefined && anyoneMayListen) return undefined
-  const resources = asked.resources.toSorted().join(' ')
-  return { userId, clientId: client.id, redirectHost: redirectHost(asked.redirectUri), resources }
+  const { redirectUri, resources } = asked
+  return {
+    userId,
+    clientId: client.id,
+    redirectHost: redirectHost(redirectUri),
+    resources: resourcesKey(resources),
+  }
 }
 
 /** Whether the person allowed all of this before. */

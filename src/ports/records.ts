@@ -110,7 +110,7 @@ export interface ConsentKey {
   readonly userId: UserId
   readonly clientId: ClientId
   readonly redirectHost: string
-  /** Sorted, one space apart; '' for none. */
+  /** As `resourcesKey` writes them. */
   readonly resources: string
 }
 

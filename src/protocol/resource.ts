@@ -1,9 +1,12 @@
+import { hash } from 'node:crypto'
 import type { Brand } from './brand.ts'
 
 /** The identifier of an API, as the client sent it or the operator declared it. RFC 8707 §2. */
 export type Resource = Brand<string, 'Resource'>
 
 const LENGTH_LIMIT = 2048
+/** Longer sets go into keys as a hash: databases limit what an index entry holds. */
+const KEY_LENGTH_LIMIT = 512
 
 /** RFC 8707 §2: an absolute URI without a fragment. undefined when it is anything else. */
 export function parseResource(text: string): Resource | undefined {
@@ -17,6 +20,12 @@ export function parseResource(text: string): Resource | undefined {
  */
 export function sameResource(left: string, right: string): boolean {
   return left === right || withoutOriginSlash(left) === withoutOriginSlash(right)
+}
+
+/** One text for a set of resources, whatever their order; '' for none. */
+export function resourcesKey(resources: readonly Resource[]): string {
+  const text = resources.toSorted().join(' ')
+  return text.length <= KEY_LENGTH_LIMIT ? text : `sha256:${hash('sha256', text, 'base64url')}`
 }
 
 function withoutOriginSlash(text: string): string {

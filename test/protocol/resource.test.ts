@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseResource, sameResource } from '../../src/protocol/resource.ts'
+import { parseResource, resourcesKey, sameResource, type Resource } from '../../src/protocol/resource.ts'
 
 test('RFC 8707 §2: a resource is an absolute URI without a fragment', () => {
   for (const good of [
@@ -39,4 +39,14 @@ test('the slash after a bare origin is forgiven, and nothing else', () => {
     ['https://api.test', 'https://api.test//', false],
   ]
   for (const [left, right, expected] of cases) assert.equal(sameResource(left, right), expected, `${left} and ${right}`)
+})
+
+test('a set of resources has one key, whatever its order, and a long one a short key', () => {
+  const [one, two] = ['https://a.test', 'https://b.test'] as readonly string[] as readonly [Resource, Resource]
+  assert.equal(resourcesKey([]), '')
+  assert.equal(resourcesKey([two, one]), 'https://a.test https://b.test')
+  const many = Array.from({ length: 40 }, (_, index) => `https://api-${index}.test/${'x'.repeat(2000)}` as Resource)
+  assert.ok(resourcesKey(many).length < 100)
+  assert.equal(resourcesKey(many), resourcesKey(many.toReversed()))
+  assert.notEqual(resourcesKey(many), resourcesKey(many.slice(1)))
 })

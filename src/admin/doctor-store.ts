@@ -1,4 +1,5 @@
-import type { DatabaseFacts } from '../ports/inspection.ts'
+import type { DatabaseFacts, FileFacts } from '../ports/inspection.ts'
+import { judgeServer } from './doctor-server.ts'
 import { failed, ok, warning, type Examination, type Finding } from './finding.ts'
 
 /** Less than this, and the log of a busy minute may not fit. */
@@ -6,7 +7,7 @@ const FREE_BYTES_MIN = 200 * 1024 * 1024
 /** A clock may be this far behind the youngest row before tokens stop making sense. */
 const CLOCK_TOLERANCE_MS = 60_000
 
-/** The database file, its schema, the root secret, the signing keys, and what the rows say about the clock. */
+/** The database, its schema, the root secret, the signing keys, and what the rows say about the clock. */
 export function judgeStore(examination: Examination): readonly Finding[] {
   const { database, location } = examination.store
   switch (database.kind) {
@@ -23,7 +24,9 @@ export function judgeStore(examination: Examination): readonly Finding[] {
       return [failed('database', database.reason, `The server cannot start until ${location} can be used.`)]
     case 'opened':
       return [
-        ...judgeFile(location, database),
+        ...(database.home.kind === 'file'
+          ? judgeFile(location, database, database.home)
+          : judgeServer(location, database.home)),
         judgeSchema(database),
         ...judgeSecret(examination),
         ...judgeKeys(examination, database),
@@ -32,7 +35,7 @@ export function judgeStore(examination: Examination): readonly Finding[] {
   }
 }
 
-function judgeFile(location: string, { damage, freeBytes }: DatabaseFacts): readonly Finding[] {
+function judgeFile(location: string, { damage }: DatabaseFacts, { freeBytes }: FileFacts): readonly Finding[] {
   const free = `${Math.floor(freeBytes / 1024 / 1024)} MiB`
   return [
     damage.length === 0

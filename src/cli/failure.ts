@@ -57,7 +57,8 @@ export function describeFailure(cause: unknown): string {
 function describeStoreFailure(failure: StoreUnavailable): string {
   const { cause } = failure
   if (cause instanceof Error && 'errcode' in cause) return describeSqliteFailure(cause)
-  return `${failure.message}. Try again.`
+  const reason = cause instanceof Error ? `: ${cause.message}` : ''
+  return `${failure.message}${reason}. Try again.`
 }
 
 function describeSqliteFailure(cause: Error): string {

@@ -16,12 +16,35 @@ export interface DatabaseFacts {
   readonly missingMigrations: readonly string[]
   /** Applied by a newer release. */
   readonly unknownMigrations: readonly number[]
-  readonly freeBytes: number
+  readonly home: FileFacts | ServerFacts
   /** The youngest row of all; undefined in an empty database. */
   readonly newestRowAt: EpochMs | undefined
   readonly apis: number
   /** What the root secret made of a fixed text when the database was new; undefined before the first start. */
   readonly secretCheck: string | undefined
+}
+
+/** What only a database in a file has. */
+export interface FileFacts {
+  readonly kind: 'file'
+  readonly freeBytes: number
+}
+
+/** What only a database on a server has. */
+export interface ServerFacts {
+  readonly kind: 'server'
+  readonly version: string
+  /** Who this node is there. */
+  readonly role: string
+  /** What is sent goes over a network, and is not encrypted. */
+  readonly isExposed: boolean
+  /** How far its clock is ahead of this node's, at the least; negative when it is behind. */
+  readonly clockAheadMs: number
+  readonly connections: { readonly used: number; readonly limit: number }
+  /** Settings of the connection that are not as they were asked for. */
+  readonly changedSettings: readonly { readonly name: string; readonly value: string; readonly wanted: string }[]
+  /** Settings of the server that are off and without which a crash loses what was committed. */
+  readonly unsafeSettings: readonly string[]
 }
 
 /** Whether the root secret is the one that the database was made under. */

@@ -164,7 +164,7 @@ const SOUND: Examination = {
       appliedMigrations: [1],
       missingMigrations: [],
       unknownMigrations: [],
-      freeBytes: 1e12,
+      home: { kind: 'file', freeBytes: 1e12 },
       newestRowAt: undefined,
       apis: 1,
       secretCheck: 'check',
@@ -221,7 +221,7 @@ test('a clock that differs there, damage and a full disk are found', () => {
   const database = {
     ...SOUND.store.database,
     damage: ['row 1 missing'],
-    freeBytes: 5,
+    home: { kind: 'file', freeBytes: 5 },
   } as Examination['store']['database']
   assert.deepEqual(
     judge({ store: { ...SOUND.store, database } }).map((line) => line.split(':', 1)[0]),

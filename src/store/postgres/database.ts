@@ -54,23 +54,30 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
 
 const INT8 = 20
 
-/** A pool of connections. Connects when it is first asked for something. */
-export function openDatabase({ url, connections }: PostgresOptions): Database {
-  const pool = new pg.Pool({
+/** How every connection is made. */
+export function connectionOptions(url: string): pg.ClientConfig {
+  return {
     connectionString: url,
-    max: connections,
     application_name: 'grantor',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: ANSWER_TIMEOUT_MS,
-    idleTimeoutMillis: 60_000,
     keepAlive: true,
-    // `begin` and the first statement travel together.
-    pipeline: true,
     options: Object.entries(SESSION_SETTINGS)
       .map(([name, value]) => `-c ${name}=${value.replaceAll(' ', '\\ ')}`)
       .join(' '),
     // Milliseconds fit a number until the year 287396.
     types: { getTypeParser: (oid: number) => (oid === INT8 ? Number : String) },
+  }
+}
+
+/** A pool of connections. Connects when it is first asked for something. */
+export function openDatabase({ url, connections }: PostgresOptions): Database {
+  const pool = new pg.Pool({
+    ...connectionOptions(url),
+    max: connections,
+    query_timeout: ANSWER_TIMEOUT_MS,
+    idleTimeoutMillis: 60_000,
+    // `begin` and the first statement travel together.
+    pipeline: true,
   })
   // An idle connection that breaks is dropped by the pool, and nobody was waiting for it.
   pool.on('error', () => undefined)

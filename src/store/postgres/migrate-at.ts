@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { Migration, SchemaState } from '../migrations.ts'
+import { forOperator } from './explain.ts'
 import { migratePostgres, schemaState } from './migrate.ts'
 import type { Connection } from './migration-lease.ts'
 
@@ -30,11 +31,4 @@ async function withConnection<T>(url: string, work: (connection: Connection) => 
   } finally {
     await client.end()
   }
-}
-
-function forOperator(cause: unknown): unknown {
-  if (cause instanceof pg.DatabaseError) return new Error(`PostgreSQL refused: ${cause.message}.`, { cause })
-  const fault = cause instanceof AggregateError ? (cause.errors[0] as unknown) : cause
-  if (!(fault instanceof Error && 'syscall' in fault)) return cause
-  return new Error(`PostgreSQL cannot be reached: ${fault.message}. See that DATABASE_URL is right.`, { cause })
 }

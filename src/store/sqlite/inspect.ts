@@ -42,7 +42,7 @@ function readFacts(database: DatabaseSync, path: string): DatabaseFacts {
     appliedMigrations: applied.map(({ version }) => version),
     missingMigrations: missing.map(({ version, name }) => `${String(version).padStart(4, '0')}-${name}`),
     unknownMigrations: unknown.map(({ version }) => version),
-    freeBytes: bavail * bsize,
+    home: { kind: 'file', freeBytes: bavail * bsize },
     ...(hasTables(database) ? readTables(database) : { newestRowAt: undefined, apis: 0, secretCheck: undefined }),
   }
 }

@@ -1,0 +1,168 @@
+import pg from 'pg'
+import type { DatabaseFacts, DatabaseInspection, ServerFacts } from '../../ports/inspection.ts'
+import type { KeyRecord } from '../../ports/records.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
+import { listMigrations } from '../migrations.ts'
+import type { Row } from '../rows.ts'
+import { connectionOptions, SESSION_SETTINGS } from './database.ts'
+import { forOperator } from './explain.ts'
+import { schemaState } from './migrate.ts'
+import { listKeys } from './operator.ts'
+
+interface Inspection {
+  readonly database: DatabaseInspection
+  readonly keys: readonly KeyRecord[]
+}
+
+/** The oldest release that its makers mend, and that the tests know. */
+const OLDEST = { number: 140_000, name: '14' } as const
+/** The network may swallow a question or its answer. */
+const ANSWER_TIMEOUT_MS = 4000
+/** The answer that came fastest tells the clock best. */
+const CLOCK_SAMPLES = 3
+const UNSAFE_WHEN_OFF = ['fsync', 'full_page_writes']
+
+const SERVER = `select current_user as role, current_database() as database, current_schema() as schema,
+    current_setting('server_version') as version, current_setting('server_version_num')::bigint as number,
+    current_setting('server_encoding') as encoding,
+    case when pg_is_in_recovery() then 1::bigint end as is_standby,
+    case when current_setting('default_transaction_read_only') = 'on' then 1::bigint end as is_read_only,
+    case when has_schema_privilege(current_schema(), 'create') then 1::bigint end as may_create,
+    case when not coalesce((select ssl from pg_stat_ssl where pid = pg_backend_pid()), false)
+      and not coalesce(inet_client_addr() <<= '127.0.0.0/8' or inet_client_addr() = '::1', true) then 1::bigint
+    end as is_exposed,
+    current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint as limit,
+    (select sum(numbackends)::bigint from pg_stat_database) as used`
+
+const CLOSED_TABLES = `select relname from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+  where nspname = current_schema() and relname = any($1)
+    and not (has_table_privilege(pg_class.oid, 'select') and has_table_privilege(pg_class.oid, 'insert')
+      and has_table_privilege(pg_class.oid, 'update') and has_table_privilege(pg_class.oid, 'delete'))
+  order by relname`
+
+// Ids are ordered by time, so the last one of each table is the youngest row.
+const CONTENT = `select (select count(*) from apis) as apis,
+    (select value from settings where name = 'secret-check') as secret_check,
+    (select max(at) from (
+      select max(created_at) as at from signing_keys
+      union all (select created_at from users order by user_id desc limit 1)
+      union all (select issued_at * 1000 from clients order by client_id desc limit 1)) as newest) as newest_row_at`
+
+/** Looks at the database as the server would open it, over a connection of its own, and changes nothing. */
+export async function inspectPostgres(url: string): Promise<Inspection> {
+  let client: pg.Client | undefined
+  try {
+    client = new pg.Client({ ...connectionOptions(url), query_timeout: ANSWER_TIMEOUT_MS })
+    // A connection that breaks fails the statement under way, which says so.
+    client.on('error', () => undefined)
+    await client.connect()
+    await client.query('begin read only')
+    return await look(client)
+  } catch (cause) {
+    return unusable((forOperator(cause) as Error).message)
+  } finally {
+    await client?.end()
+  }
+}
+
+async function look(client: pg.Client): Promise<Inspection> {
+  const { rows } = await client.query<Row>(SERVER)
+  const server = rows[0] as Row
+  const obstacle = findObstacle(server) ?? (await findClosedTables(client, server))
+  if (obstacle !== undefined) return unusable(obstacle)
+  const { applied, missing, unknown } = await schemaState(client)
+  if (missing.length > 0 && server['may_create'] === null) {
+    return unusable(
+      `The role ${String(server['role'])} may not make tables in the schema ${String(server['schema'])}, and some are missing. Let it own the database, or run "grantor migrate" as a role that may.`,
+    )
+  }
+  const hasTables = applied.length > 0
+  const facts: DatabaseFacts = {
+    damage: [],
+    appliedMigrations: applied.map(({ version }) => version),
+    missingMigrations: missing.map(({ version, name }) => `${String(version).padStart(4, '0')}-${name}`),
+    unknownMigrations: unknown.map(({ version }) => version),
+    home: await readHome(client, server),
+    ...(hasTables ? await readContent(client) : { newestRowAt: undefined, apis: 0, secretCheck: undefined }),
+  }
+  const keys = hasTables ? await listKeys(async ({ text }) => (await client.query<Row>(text)).rows) : []
+  return { database: { kind: 'opened', ...facts }, keys }
+}
+
+function findObstacle(server: Row): string | undefined {
+  const { version, number, database, encoding, schema } = server
+  if (Number(number) < OLDEST.number) {
+    return `PostgreSQL ${String(version)} is too old. ${OLDEST.name} or newer is needed.`
+  }
+  if (server['is_standby'] !== null) {
+    return 'This PostgreSQL is a standby, which takes no writes. Let DATABASE_URL name the primary.'
+  }
+  if (server['is_read_only'] !== null) {
+    return 'This PostgreSQL is read-only (default_transaction_read_only is on). Turn that off for the role and the database.'
+  }
+  if (encoding !== 'UTF8') {
+    return `The database ${String(database)} is encoded in ${String(encoding)}, where not every name fits. Make one with: createdb --encoding=UTF8 --template=template0 ${String(database)}`
+  }
+  if (schema === null) return 'The role has no schema to work in: its search_path names none that exists.'
+  return undefined
+}
+
+async function findClosedTables(client: pg.Client, { role }: Row): Promise<string | undefined> {
+  const names = listMigrations().flatMap(({ sql }) =>
+    [...sql.matchAll(/^create table (\w+)/gm)].map((found) => found[1]),
+  )
+  const { rows } = await client.query<Row>(CLOSED_TABLES, [['migrations', ...names]])
+  if (rows.length === 0) return undefined
+  const tables = rows.map((row) => row['relname']).join(', ')
+  return `The role ${String(role)} may not read and change ${tables}. Grant it: grant select, insert, update, delete on ${tables} to ${pg.escapeIdentifier(String(role))}`
+}
+
+async function readHome(client: pg.Client, server: Row): Promise<ServerFacts> {
+  const { rows } = await client.query<{ readonly name: string; readonly setting: string }>(
+    'select name, setting from pg_settings where name = any($1)',
+    [[...Object.keys(SESSION_SETTINGS), ...UNSAFE_WHEN_OFF]],
+  )
+  const settings = new Map(rows.map(({ name, setting }) => [name, setting]))
+  return {
+    kind: 'server',
+    version: String(server['version']),
+    role: String(server['role']),
+    isExposed: server['is_exposed'] !== null,
+    clockAheadMs: await readClock(client),
+    connections: { used: Number(server['used']), limit: Number(server['limit']) },
+    changedSettings: Object.entries(SESSION_SETTINGS)
+      .map(([name, wanted]) => ({ name, value: settings.get(name) ?? 'unknown', wanted }))
+      .filter(({ value, wanted }) => value !== wanted),
+    unsafeSettings: UNSAFE_WHEN_OFF.filter((name) => settings.get(name) === 'off'),
+  }
+}
+
+/** The database read its clock at some moment between the question and the answer: what differs from both differs. */
+async function readClock(client: pg.Client): Promise<number> {
+  let best = { roundTripMs: Number.POSITIVE_INFINITY, aheadMs: 0 }
+  for (let sample = 0; sample < CLOCK_SAMPLES; sample += 1) {
+    const before = Date.now()
+    const { rows } = await client.query<{ readonly now: number }>(
+      'select (extract(epoch from clock_timestamp()) * 1000)::bigint as now',
+    )
+    const after = Date.now()
+    const there = rows[0]?.now ?? before
+    const aheadMs = there < before ? there - before : Math.max(there - after, 0)
+    if (after - before < best.roundTripMs) best = { roundTripMs: after - before, aheadMs }
+  }
+  return best.aheadMs
+}
+
+async function readContent(client: pg.Client): Promise<Pick<DatabaseFacts, 'newestRowAt' | 'apis' | 'secretCheck'>> {
+  const { rows } = await client.query<Row>(CONTENT)
+  const row = rows[0] as Row
+  return {
+    newestRowAt: (row['newest_row_at'] ?? undefined) as EpochMs | undefined,
+    apis: Number(row['apis']),
+    secretCheck: (row['secret_check'] ?? undefined) as string | undefined,
+  }
+}
+
+function unusable(reason: string): Inspection {
+  return { database: { kind: 'unusable', reason }, keys: [] }
+}

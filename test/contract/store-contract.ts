@@ -2,7 +2,7 @@ import { accountCases } from './accounts.ts'
 import { authorizationCases } from './authorizations.ts'
 import { batchCases } from './batches.ts'
 import { clientCases } from './clients.ts'
-import { runSuite, type OpenStores } from './harness.ts'
+import { runSuite, type OpenStores, type Suite } from './harness.ts'
 import { operatorCases } from './operator.ts'
 import { revocationCases } from './revocations.ts'
 import { sweepCases } from './sweep.ts'
@@ -10,19 +10,20 @@ import { tokenCases } from './tokens.ts'
 
 /**
  * What every store must do: each operation and each of its outcomes, races through two handles for what may happen once,
- * batches whose neighbours fail. `store` names the store in the titles.
+ * batches whose neighbours fail.
  */
+export const CONTRACT: readonly Suite[] = [
+  clientCases,
+  authorizationCases,
+  tokenCases,
+  accountCases,
+  operatorCases,
+  revocationCases,
+  sweepCases,
+  batchCases,
+]
+
+/** `store` names the store in the titles. */
 export function checkStoreContract(store: string, open: OpenStores): void {
-  for (const suite of [
-    clientCases,
-    authorizationCases,
-    tokenCases,
-    accountCases,
-    operatorCases,
-    revocationCases,
-    sweepCases,
-    batchCases,
-  ]) {
-    runSuite(store, open, suite)
-  }
+  for (const suite of CONTRACT) runSuite(store, open, suite)
 }

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test, type TestContext } from 'node:test'
+import type pg from 'pg'
+import { SESSION_SETTINGS } from '../../src/store/postgres/database.ts'
+import { inspectPostgres } from '../../src/store/postgres/inspect.ts'
+import { readPostgresSchema } from '../../src/store/postgres/migrate-at.ts'
+import { openPostgresStore } from '../../src/store/postgres/store.ts'
+import { inspectDatabase } from '../../src/store/sqlite/inspect.ts'
+import { readSqliteSchema } from '../../src/store/sqlite/migrate.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { oneBatchAtATime, type Stores } from '../contract/harness.ts'
+import { CONTRACT } from '../contract/store-contract.ts'
+import { openTestDatabase } from '../postgres.ts'
+import { temporaryFolder } from '../server.ts'
+import { COPIED_TABLES, keyFaults, schemaFaults, SHARD_KEYS, statementFaults } from './portable-sql.ts'
+import { connect } from './postgres-schema.ts'
+import {
+  listSource,
+  recordPostgres,
+  recordSqlite,
+  type SourceStatement,
+  type StoreKind,
+} from './recorded-statements.ts'
+import {
+  fillUnanalyzed,
+  planOnPostgres,
+  planOnSqlite,
+  readPostgresObjects,
+  readSqliteObjects,
+} from './statement-plans.ts'
+
+const TABLES = [...Object.keys(SHARD_KEYS), ...COPIED_TABLES]
+const ROWS = 100_000
+
+interface Exception {
+  readonly why: string
+  readonly file?: RegExp
+  readonly text?: RegExp
+}
+
+/** Where the database's clock and its words are asked for. */
+const CLOCK_READERS: readonly Exception[] = [
+  {
+    why: 'ping compares the clocks',
+    text: /^select \(extract\(epoch from clock_timestamp\(\)\) \* 1000\)::bigint as now$/,
+  },
+  { why: 'the lease is by one clock, not by each node’s', file: /postgres\/migration-lease\.ts$/ },
+]
+
+/** Statements that do not come by the shard key. */
+const KEYLESS: readonly Exception[] = [
+  { why: 'a person signs in by email', text: /^select \* from users where email = (\$1|\?)$/ },
+  { why: 'the operator pages through a list', text: /^select \* from (clients|users) where \w+ < .+ desc limit/ },
+  { why: 'sweeps go by time, in slices, over all shards', file: /\/sweep\.ts$/ },
+  { why: 'the doctor looks for the youngest row', file: /\/inspect\.ts$/, text: /limit 1/ },
+]
+
+/** Statements that the run below does not come to. */
+const NOT_RUN: readonly Exception[] = [
+  {
+    why: 'run by migrate-postgres.test.ts and migrate-sqlite.test.ts, over planted migrations',
+    file: /\/migrate\.ts$/,
+    text: /migration_progress/,
+  },
+  { why: 'run by migrate-postgres.test.ts after a kill', text: /invalid|indisvalid|^drop index concurrently/ },
+  {
+    why: 'run by migrate-postgres.test.ts when a lock is not to be had',
+    file: /postgres\/migrat\w*.*\.ts$/,
+    text: /^rollback$|lock_timeout = /,
+  },
+]
+
+interface Recorded {
+  readonly executed: ReadonlySet<string>
+  readonly source: readonly SourceStatement[]
+}
+
+const recorded: Record<StoreKind, (t: TestContext) => Promise<Recorded>> = {
+  postgres: once(async (t) => {
+    const url = await openTestDatabase(t)
+    const cleaner = await connect(t, url)
+    const executed = await recordPostgres(async () => {
+      const options = { url, connections: 4 }
+      await readPostgresSchema(url)
+      const stores = { first: await openPostgresStore(options), second: await openPostgresStore(options) }
+      await runContract(stores, async () => void (await cleaner.query(`truncate ${emptied().join(', ')}`)))
+      await inspectPostgres(url)
+    })
+    return { executed, source: listSource('postgres') }
+  }),
+  sqlite: once(async (t) => {
+    const path = join(temporaryFolder(t), 'grantor.db')
+    const executed = await recordSqlite(async () => {
+      const options = { path, patienceMs: 10_000, checkpoints: 'inline' } as const
+      readSqliteSchema(path)
+      const [first, second] = [openSqliteStore(options), openSqliteStore(options)]
+      const cleaner = new DatabaseSync(path)
+      await runContract({ first: oneBatchAtATime(first), second: oneBatchAtATime(second) }, async () =>
+        emptied().forEach((table) => cleaner.exec(`delete from ${table}`)),
+      )
+      cleaner.close()
+      inspectDatabase(path)
+    })
+    return {
+      executed: new Set([...executed].filter((sql) => !emptied().some((table) => sql === `delete from ${table}`))),
+      source: listSource('sqlite'),
+    }
+  }),
+}
+
+for (const store of ['postgres', 'sqlite'] as const) {
+  test(`${store}: every statement in the source is executed by the contract, and every executed one is in the source`, async (t) => {
+    const { executed, source } = await recorded[store](t)
+    assert.ok(executed.size > 50, 'too few statements were heard to have been listened to')
+    const idle = source.filter(({ pattern }) => ![...executed].some((sql) => pattern.test(sql)))
+    assert.deepEqual(
+      idle.filter((statement) => !isExcepted(NOT_RUN, statement)).map(({ file, text }) => `${file}: ${text}`),
+      [],
+    )
+    assert.deepEqual(
+      [...executed].filter((sql) => !source.some(({ pattern }) => pattern.test(sql))),
+      [],
+    )
+  })
+
+  test(`${store}: no statement uses what does not scale out`, async (t) => {
+    const { executed, source } = await recorded[store](t)
+    const faults = [...source, ...[...executed].map((text) => found(source, text))].flatMap((statement) =>
+      isExcepted(CLOCK_READERS, statement)
+        ? []
+        : statementFaults(statement.text).map((fault) => `${fault}: ${statement.text}`),
+    )
+    assert.deepEqual(faults, [])
+  })
+}
+
+test('postgres: the schema is of text and bigint, and each primary key starts with the shard key', async (t) => {
+  const client = await migratedClient(t)
+  assert.deepEqual(schemaFaults(await readPostgresObjects(client)), [
+    'users_email on users does not start with user_id',
+  ])
+})
+
+test('sqlite: the schema is of text and bigint, and each primary key starts with the shard key', (t) => {
+  const path = join(temporaryFolder(t), 'grantor.db')
+  void openSqliteStore({ path, patienceMs: 1000, checkpoints: 'inline' }).close()
+  const database = new DatabaseSync(path)
+  t.after(() => database.close())
+  assert.deepEqual(schemaFaults(readSqliteObjects(database)), ['users_email on users does not start with user_id'])
+})
+
+test('postgres: hot statements come by the shard key, and none reads a whole table, be it empty or grown unseen', async (t) => {
+  const statements = dataStatements(await recorded.postgres(t))
+  const client = await migratedClient(t)
+  for (const size of [0, ROWS]) {
+    if (size > 0) await fillUnanalyzed(client, size)
+    const faults: string[] = []
+    for (const statement of statements) {
+      const accesses = await planOnPostgres(client, statement.text)
+      const whole = accesses.filter(({ table, isWhole }) => isWhole && table in SHARD_KEYS)
+      faults.push(...whole.map(({ table }) => `reads all of ${table}: ${statement.text}`))
+      if (!isExcepted(KEYLESS, statement))
+        faults.push(...keyFaults(accesses).map((fault) => `${fault}: ${statement.text}`))
+    }
+    assert.deepEqual(faults, [], `with ${size} rows`)
+  }
+})
+
+test('sqlite: hot statements come by the shard key', async (t) => {
+  const statements = dataStatements(await recorded.sqlite(t))
+  const path = join(temporaryFolder(t), 'grantor.db')
+  await openSqliteStore({ path, patienceMs: 1000, checkpoints: 'inline' }).close()
+  const database = new DatabaseSync(path)
+  t.after(() => database.close())
+  const faults = statements
+    .filter((statement) => !isExcepted(KEYLESS, statement))
+    .flatMap(({ text }) => keyFaults(planOnSqlite(database, text)).map((fault) => `${fault}: ${text}`))
+  assert.deepEqual(faults, [])
+})
+
+test('every exception that these tests make is needed', async (t) => {
+  const both = [...(await recorded.postgres(t)).source, ...(await recorded.sqlite(t)).source]
+  const idle = [...CLOCK_READERS, ...KEYLESS, ...NOT_RUN].filter(
+    (exception) => !both.some((statement) => isExcepted([exception], statement)),
+  )
+  assert.deepEqual(idle, [])
+})
+
+/** What reads or changes rows. */
+function dataStatements({ executed, source }: Recorded): readonly SourceStatement[] {
+  return [...executed]
+    .filter((text) => /^(select|insert|update|delete|with)\b/.test(text))
+    .map((text) => found(source, text))
+}
+
+function found(source: readonly SourceStatement[], text: string): SourceStatement {
+  const { file = '' } = source.find(({ pattern }) => pattern.test(text)) ?? {}
+  return { file, text, pattern: /^/ }
+}
+
+function isExcepted(exceptions: readonly Exception[], { file, text }: SourceStatement): boolean {
+  return exceptions.some((one) => (one.file ?? /^/).test(file) && (one.text ?? /^/).test(text))
+}
+
+/** Runs every case of the contract over the same two handles, and empties the tables between them. */
+async function runContract(stores: Stores, empty: () => Promise<void>): Promise<void> {
+  const bodies: ((stores: Stores) => Promise<void>)[] = []
+  for (const suite of CONTRACT) suite((_, body) => void bodies.push(body))
+  for (const body of bodies) {
+    await empty()
+    await body(stores)
+  }
+  await stores.first.ping()
+  await Promise.all([stores.first.close(), stores.second.close()])
+}
+
+function emptied(): readonly string[] {
+  return TABLES.filter((table) => !table.startsWith('migration'))
+}
+
+function once<T>(make: (t: TestContext) => Promise<T>): (t: TestContext) => Promise<T> {
+  let made: Promise<T> | undefined
+  return (t) => (made ??= make(t))
+}
+
+async function migratedClient(t: TestContext): Promise<pg.Client> {
+  const url = await openTestDatabase(t)
+  await (await openPostgresStore({ url, connections: 1 })).close()
+  const client = await connect(t, url)
+  for (const [name, value] of Object.entries(SESSION_SETTINGS)) await client.query(`set ${name} = '${value}'`)
+  return client
+}

@@ -1,0 +1,129 @@
+/** The rules "SQL that scales out" (docs/scaling.md) as functions over statements and schemas, so that they can be shown bad ones. */
+
+/** What each table is sharded by: the column that its primary key starts with, and that the credential or the path carries. */
+export const SHARD_KEYS: Readonly<Record<string, string>> = {
+  clients: 'client_id',
+  authorizations: 'authorization_id',
+  grants: 'grant_id',
+  revoked_tokens: 'token_id',
+  users: 'user_id',
+  sessions: 'session_id',
+  browsers: 'user_id',
+  consents: 'user_id',
+  hits: 'bucket',
+}
+
+/** Small, rarely written, and read whole: a copy stands on every machine. */
+export const COPIED_TABLES: readonly string[] = [
+  'apis',
+  'signing_keys',
+  'settings',
+  'migrations',
+  'migration_progress',
+  'migration_lease',
+]
+
+interface Rule {
+  readonly fault: string
+  readonly pattern: RegExp
+}
+
+const RULES: readonly Rule[] = [
+  { fault: 'a sequence', pattern: /\b((big|small)?serial|sequence|nextval|currval|setval|identity|autoincrement)\b/ },
+  { fault: 'a trigger', pattern: /\btrigger\b/ },
+  { fault: 'a procedure or function', pattern: /\b(procedure|function|language)\b|^\s*(do|call)\b/ },
+  { fault: 'a foreign key', pattern: /\b(references|foreign\s+key)\b/ },
+  { fault: 'an advisory lock', pattern: /\badvisory|\bpg_(try_)?advisory/ },
+  { fault: 'LISTEN or NOTIFY', pattern: /^\s*(un)?(listen|notify)\b|\bpg_notify\b/ },
+  { fault: 'a row or table lock', pattern: /\bfor\s+(no\s+key\s+)?update\b|\bfor\s+(key\s+)?share\b|^\s*lock\b/ },
+  { fault: 'SKIP LOCKED', pattern: /\bskip\s+locked\b/ },
+  { fault: 'a savepoint', pattern: /\bsavepoint\b|\brollback\s+to\b/ },
+  { fault: 'OFFSET', pattern: /\boffset\b/ },
+  { fault: 'JSON in the database', pattern: /->|#>|@>|\bjsonb?\b|\bjsonb?_/ },
+  { fault: 'an id made by the database', pattern: /\b(gen_random_\w+|uuid\w*|random|randomblob)\b/ },
+  {
+    fault: "the database's clock",
+    pattern:
+      /\b(current_(time|date|timestamp)|local(time|timestamp)|(clock|statement|transaction)_timestamp|unixepoch|julianday|strftime)\b|\b(now|date|time|datetime|timeofday)\s*\(/,
+  },
+]
+
+/** Which rules one statement breaks. */
+export function statementFaults(sql: string): readonly string[] {
+  const text = withoutLiterals(sql)
+  const broken = RULES.filter(({ pattern }) => pattern.test(text)).map(({ fault }) => fault)
+  return countsHotRows(text) ? [...broken, 'a count over a hot table'] : broken
+}
+
+function countsHotRows(text: string): boolean {
+  const counted = [...text.matchAll(/\bcount\s*\([^)]*\)[^()]*?\bfrom\s+(\w+)/g)].map(([, table]) => table ?? '')
+  return counted.some((table) => table in SHARD_KEYS)
+}
+
+/** In lower case, without what stands in quotes or in comments. */
+function withoutLiterals(sql: string): string {
+  return sql
+    .replaceAll(/--.*$/gm, ' ')
+    .replaceAll(/'(?:[^']|'')*'/g, "''")
+    .toLowerCase()
+}
+
+export function normalized(sql: string): string {
+  return sql.replaceAll(/\s+/g, ' ').replace(/;$/, '').trim()
+}
+
+/** How one statement comes to the rows of a table. */
+export interface Access {
+  readonly table: string
+  /** What is compared with equality in an index: `column = …`. */
+  readonly keys: readonly string[]
+  /** Reads the whole table, however large it is; the first rows of an index are not the whole. */
+  readonly isWhole: boolean
+}
+
+/** Tables that a statement comes to in another way than by equality on their shard key. */
+export function keyFaults(accesses: readonly Access[]): readonly string[] {
+  return accesses
+    .filter(({ table, keys }) => table in SHARD_KEYS && !keys.includes(SHARD_KEYS[table] ?? ''))
+    .map(({ table }) => `${table} is not reached by ${SHARD_KEYS[table] ?? ''}`)
+}
+
+export interface Schema {
+  readonly columns: readonly {
+    readonly table: string
+    readonly name: string
+    readonly type: string
+    readonly made: boolean
+  }[]
+  /** Unique indexes, with their columns in order. */
+  readonly uniques: readonly {
+    readonly table: string
+    readonly name: string
+    readonly columns: readonly string[]
+    readonly isPrimary: boolean
+  }[]
+  /** Whatever else was made: `trigger notify_all`. */
+  readonly objects: readonly string[]
+}
+
+/** Which rules a schema breaks. */
+export function schemaFaults({ columns, uniques, objects }: Schema): readonly string[] {
+  const tables = [...new Set(columns.map(({ table }) => table))]
+  const expected = [...Object.keys(SHARD_KEYS), ...COPIED_TABLES]
+  return [
+    ...tables.filter((table) => !expected.includes(table)).map((table) => `${table} has no shard key in this test`),
+    ...columns
+      .filter(({ type }) => type !== 'text' && type !== 'bigint')
+      .map(({ table, name, type }) => `${table}.${name} is ${type}`),
+    ...columns.filter(({ made }) => made).map(({ table, name }) => `${table}.${name} is made by the database`),
+    ...tables
+      .filter((table) => !uniques.some((unique) => unique.table === table && unique.isPrimary))
+      .map((table) => `${table} has no primary key`),
+    ...uniques.flatMap(({ table, name, columns: [first], isPrimary }) => {
+      const key = SHARD_KEYS[table]
+      if (key === undefined || first === key) return []
+      return [`${isPrimary ? 'the primary key of' : name + ' on'} ${table} does not start with ${key}`]
+    }),
+    ...objects.map((object) => `there is ${object}`),
+  ]
+}

@@ -1,0 +1,86 @@
+import { globSync, readFileSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import pg from 'pg'
+import { listMigrations, readScript } from '../../src/store/migrations.ts'
+import { normalized } from './portable-sql.ts'
+
+/** Statements as they are run, and statements as the source has them: each list checks that the other misses nothing. */
+
+export type StoreKind = 'postgres' | 'sqlite'
+
+/** SQL as it stands in a file. Where it is put together at run time, `pattern` has a gap. */
+export interface SourceStatement {
+  readonly file: string
+  readonly text: string
+  readonly pattern: RegExp
+}
+
+type Method = (this: unknown, ...args: unknown[]) => unknown
+
+/** Everything that connections of the product ask PostgreSQL until the end of `work`. */
+export async function recordPostgres(work: () => Promise<void>): Promise<ReadonlySet<string>> {
+  const statements = new Set<string>()
+  const restore = listenTo(pg.Client.prototype, 'query', (client, statement) => {
+    const { connectionParameters } = client as { readonly connectionParameters: { readonly application_name?: string } }
+    if (connectionParameters.application_name?.startsWith('grantor') !== true) return
+    statements.add(normalized(typeof statement === 'string' ? statement : (statement as { text: string }).text))
+  })
+  await work().finally(restore)
+  return statements
+}
+
+/** Everything that this process asks SQLite until the end of `work`, without the pragmas, which no other database has. */
+export async function recordSqlite(work: () => Promise<void>): Promise<ReadonlySet<string>> {
+  const statements = new Set<string>()
+  const add = (_: unknown, sql: unknown): void => {
+    const text = normalized(sql as string)
+    if (!isPragma(text)) statements.add(text)
+  }
+  const restore = [listenTo(DatabaseSync.prototype, 'prepare', add), listenTo(DatabaseSync.prototype, 'exec', add)]
+  await work().finally(() => restore.forEach((end) => end()))
+  return statements
+}
+
+/** Calls `heard` before each call of a method, with the object and the first argument. Answers how to stop. */
+function listenTo(prototype: object, name: string, heard: (self: unknown, first: unknown) => void): () => void {
+  const methods = prototype as Record<string, Method>
+  const original = methods[name] as Method
+  methods[name] = function (...args) {
+    heard(this, args[0])
+    return original.apply(this, args)
+  }
+  return () => void (methods[name] = original)
+}
+
+/** Every SQL text of a store: string literals of its files and of those that both stores share, and the migrations. */
+export function listSource(store: StoreKind): readonly SourceStatement[] {
+  const files = globSync([`src/store/*.ts`, `src/store/${store}/*.ts`]).toSorted()
+  const literals = files.flatMap((file) => literalsOf(readFileSync(file, 'utf8')).map((text) => ({ file, text })))
+  const migrations = listMigrations().flatMap((migration) =>
+    readScript(migration, store).statements.map(({ sql }) => ({
+      file: `src/store/migrations/${migration.name}.sql`,
+      text: sql,
+    })),
+  )
+  return [...literals.filter(({ text }) => isSql(text) && !isPragma(text)), ...migrations].map(({ file, text }) => {
+    const sql = normalized(text)
+    const parts = sql.split(/\$\{[^}]*\}/).map((part) => RegExp.escape(part))
+    return { file, text: sql, pattern: new RegExp(`^${parts.join('.+')}$`) }
+  })
+}
+
+/** What stands between quotes or backticks, outside of comments. */
+export function literalsOf(source: string): readonly string[] {
+  const tokens = source.matchAll(/\/\*[\s\S]*?\*\/|\/\/.*|`((?:\\.|[^`\\])*)`|'((?:\\.|[^'\\\n])*)'/g)
+  return [...tokens].flatMap(([, template, text]) => template ?? text ?? [])
+}
+
+function isSql(text: string): boolean {
+  return /^\s*(select|insert|update|delete|with|create|alter|drop|truncate|merge|begin|commit|rollback|savepoint|release|set|reset|lock|listen|notify|do|call|pragma)(\s|$)/i.test(
+    text,
+  )
+}
+
+function isPragma(text: string): boolean {
+  return /^\s*pragma\b/i.test(text)
+}

@@ -1,12 +1,24 @@
-import type { Command } from 'commander'
+import { InvalidArgumentError, type Command } from 'commander'
+import { availableParallelism } from 'node:os'
 import { createUser, inventPassword } from '../admin/users.ts'
-import { openServer, openWorld } from '../build.ts'
-import { readConfig } from '../config.ts'
+import { openServer, openWorkshop, openWorld, type World } from '../build.ts'
+import { readConfig, type Config } from '../config.ts'
 import type { Context } from '../ports/context.ts'
-import { closeOnSignal } from './close-on-signal.ts'
+import { closeOnSignal, onStopSignal } from './close-on-signal.ts'
+import { UsageError } from './failure.ts'
 import { settingsHelp } from './settings.ts'
+import { supervise } from './supervisor.ts'
 import type { Terminal } from './terminal.ts'
 import { DEMO_EMAIL, tryCommands, welcomeLines } from './welcome.ts'
+import { forkWorker, isWorker, serveInWorker } from './workers.ts'
+
+interface ServeOptions {
+  readonly json?: true
+  readonly workers: number
+}
+
+/** More processes than this share no port well. */
+const WORKER_LIMIT = 256
 
 /** `grantor serve` */
 export function addServe(parent: Command, terminal: Terminal): void {
@@ -14,32 +26,78 @@ export function addServe(parent: Command, terminal: Terminal): void {
     .command('serve')
     .description('Start the server.')
     .option('--json', 'only JSON log lines on standard output, on a terminal too')
+    .option(
+      '--workers <count>',
+      'processes that share the port, auto for one a core; needs PostgreSQL',
+      parseWorkers,
+      1,
+    )
     .addHelpText('after', () => `\n${settingsHelp()}`)
-    .action(async ({ json }: { readonly json?: true }) => {
+    .action(async ({ json, workers }: ServeOptions) => {
       const config = readConfig()
-      const world = openWorld(config)
-      const server = await openServer(config, world)
-      closeOnSignal(server, config.drainSeconds, process)
-      await server.start()
-      const { context } = server
-      const hasUsers = (await context.store.listUsers({ before: undefined, limit: 1 })).length > 0
-      if (terminal.isTerminal && json !== true) {
-        const demo = config.isLoopbackIssuer && !hasUsers ? await createDemoUser(context) : undefined
-        const hasApis = (await context.store.listApis()).length > 0
-        const { issuer, version } = context
-        const { isLoopbackIssuer } = config
-        const { command } = terminal
-        terminal.print(welcomeLines({ issuer, version, isLoopbackIssuer, hasApis, command, demo }, terminal.paint))
-      }
-      const isUntouched = !hasUsers && (await context.store.listClients({ before: undefined, limit: 1 })).length === 0
-      world.logger.info({
-        event: 'server.ready',
-        issuer: context.issuer,
-        version: context.version,
-        ...(config.isLoopbackIssuer && isUntouched ? { try: tryCommands(context.issuer) } : {}),
-      })
-      world.logger.flush()
+      const hasPerson = terminal.isTerminal && json !== true
+      const greet = (world: World, context: Context): Promise<void> =>
+        sayReady(config, world, context, hasPerson ? terminal : undefined)
+      if (isWorker()) await serveInWorker(config)
+      else if (workers === 1) await serveAlone(config, greet)
+      else await serveWithWorkers(config, workers, greet)
     })
+}
+
+type Greet = (world: World, context: Context) => Promise<void>
+
+async function serveAlone(config: Config, greet: Greet): Promise<void> {
+  const world = openWorld(config)
+  const server = await openServer(config, world)
+  closeOnSignal(server, config.drainSeconds, process)
+  await server.start()
+  await greet(world, server.context)
+}
+
+/** Ends when the last worker has. */
+async function serveWithWorkers(config: Config, count: number, greet: Greet): Promise<void> {
+  if (config.database.kind === 'sqlite') {
+    throw new UsageError(
+      'Several workers need PostgreSQL: a SQLite file has one writer, and a second process would only wait for the first. Set DATABASE_URL to a postgres:// address, or leave --workers out.',
+    )
+  }
+  const world = openWorld(config)
+  // Migrates, and finds what would keep every worker from starting.
+  const workshop = await openWorkshop(config, world)
+  const record = (event: object): void => {
+    world.logger.warn(event)
+    world.logger.flush()
+  }
+  const { allServe, ended, stop } = supervise({ count, fork: forkWorker, record })
+  onStopSignal(process, stop)
+  try {
+    if (await allServe) await greet(world, workshop.context)
+  } finally {
+    await workshop.close()
+  }
+  const failure = await ended
+  if (failure !== undefined) throw new Error(failure)
+}
+
+/** `person` sees the welcome, and on the very first start of a loopback issuer gets somebody to sign in as. */
+async function sayReady(config: Config, world: World, context: Context, person: Terminal | undefined): Promise<void> {
+  const hasUsers = (await context.store.listUsers({ before: undefined, limit: 1 })).length > 0
+  const { issuer, version } = context
+  const { isLoopbackIssuer } = config
+  if (person !== undefined) {
+    const demo = isLoopbackIssuer && !hasUsers ? await createDemoUser(context) : undefined
+    const hasApis = (await context.store.listApis()).length > 0
+    const { command } = person
+    person.print(welcomeLines({ issuer, version, isLoopbackIssuer, hasApis, command, demo }, person.paint))
+  }
+  const isUntouched = !hasUsers && (await context.store.listClients({ before: undefined, limit: 1 })).length === 0
+  world.logger.info({
+    event: 'server.ready',
+    issuer,
+    version,
+    ...(isLoopbackIssuer && isUntouched ? { try: tryCommands(issuer) } : {}),
+  })
+  world.logger.flush()
 }
 
 /** Its password goes to the terminal and nowhere else. */
@@ -47,4 +105,13 @@ async function createDemoUser(context: Context): Promise<{ readonly email: strin
   const password = inventPassword(context.random)
   const { email } = await createUser(context, { email: DEMO_EMAIL, password, name: 'Demo' })
   return { email, password }
+}
+
+function parseWorkers(text: string): number {
+  if (text === 'auto') return availableParallelism()
+  const count = Number(text)
+  if (!/^\d+$/.test(text) || count < 1 || count > WORKER_LIMIT) {
+    throw new InvalidArgumentError(`It is auto, or a whole number from 1 to ${WORKER_LIMIT}.`)
+  }
+  return count
 }

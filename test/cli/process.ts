@@ -71,10 +71,14 @@ export async function runJson<T>(place: Place, words: readonly string[]): Promis
 export async function serve(
   test: Pick<TestContext, 'after'>,
   place: Place,
-  options: RunOptions & { readonly command?: readonly [file: string, ...words: string[]] } = {},
+  options: RunOptions & {
+    readonly command?: readonly [file: string, ...words: string[]]
+    /** What stands after `serve`. */
+    readonly flags?: readonly string[]
+  } = {},
 ): Promise<RunningServer> {
   const [file, ...words] = options.command ?? [process.execPath, MAIN]
-  const child = start(place, [...words, 'serve'], options, file)
+  const child = start(place, [...words, 'serve', ...(options.flags ?? [])], options, file)
   let stdout = ''
   const exited = finish(child)
   test.after(async () => {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { parseEnv } from 'node:util'
 import type * as z from 'zod'
+import { namesPostgres, readDatabaseUrl, type DatabaseChoice } from './database-url.ts'
 import type { Lifetimes } from './ports/context.ts'
 import type { Branding } from './ports/pages.ts'
 import { isLoopbackHost } from './protocol/loopback.ts'
@@ -32,11 +33,6 @@ export interface Config {
   readonly redirectErrors: boolean
   readonly branding: Branding
 }
-
-/** Where everything is kept. The address of a PostgreSQL may hold a password: `locationOf` is what may be shown. */
-export type DatabaseChoice =
-  | { readonly kind: 'sqlite'; readonly path: string }
-  | { readonly kind: 'postgres'; readonly url: string }
 
 /** Every mistake in the configuration at once. */
 export class ConfigError extends Error {
@@ -70,14 +66,14 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const isLoopbackIssuer = URL.canParse(issuer) && isLoopbackHost(new URL(issuer).hostname)
   const host = settings.GRANTOR_HOST ?? (isLoopbackIssuer ? 'localhost' : '::')
   mistakes.push(...listenMistakes(settings, issuer, host), ...schemeMistakes(settings.GRANTOR_REDIRECT_SCHEMES))
-  const database = readDatabase(settings.DATABASE_URL)
-  if (database === undefined) mistakes.push('DATABASE_URL must be sqlite:<path> or postgres://<user>@<host>/<database>')
-  if (database?.kind === 'postgres' && settings.GRANTOR_SECRET === undefined) {
+  const database = readDatabaseUrl(settings.DATABASE_URL)
+  if (database.kind === 'mistaken') mistakes.push(...database.mistakes)
+  if (namesPostgres(settings.DATABASE_URL) && values['GRANTOR_SECRET'] === undefined) {
     mistakes.push(
       'GRANTOR_SECRET must be set with PostgreSQL, because every node needs the same one. Make one: openssl rand -base64 32',
     )
   }
-  if (mistakes.length > 0 || database === undefined) throw new ConfigError(mistakes)
+  if (mistakes.length > 0 || database.kind === 'mistaken') throw new ConfigError(mistakes)
   return Object.freeze(configOf(settings, { issuer, isLoopbackIssuer, host, database }))
 }
 
@@ -156,19 +152,6 @@ function isNetwork(text: string): boolean {
   const family = isIP(address)
   if (family === 0 || rest.length > 0) return false
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
-}
-
-/** The database as it may be shown, without a password. */
-export function locationOf(database: DatabaseChoice): string {
-  if (database.kind === 'sqlite') return database.path
-  const { host, pathname } = new URL(database.url)
-  return `postgres://${host}${pathname}`
-}
-
-function readDatabase(url: string): DatabaseChoice | undefined {
-  if (/^postgres(ql)?:/.test(url)) return URL.canParse(url) ? { kind: 'postgres', url } : undefined
-  const path = /^sqlite:(?:\/\/)?(.+)$/.exec(url)?.[1]
-  return path === undefined || path.startsWith(':') ? undefined : { kind: 'sqlite', path }
 }
 
 function configOf(

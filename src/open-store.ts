@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { locationOf, type Config } from './config.ts'
+import type { Config } from './config.ts'
+import { locationOf } from './database-url.ts'
 import { inspectKey } from './keys/inspect-keys.ts'
 import { readRootSecret, rootSecretPath } from './keys/root-secret.ts'
 import type { SecretInspection, StoreInspection } from './ports/inspection.ts'

@@ -3,7 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { settingsDocument } from '../src/cli/settings.ts'
-import { ConfigError, locationOf, readConfig, type Config } from '../src/config.ts'
+import { ConfigError, readConfig, type Config } from '../src/config.ts'
+import { locationOf } from '../src/database-url.ts'
 import { SETTINGS } from '../src/settings.ts'
 import { temporaryFolder } from './server.ts'
 
@@ -212,6 +213,67 @@ test('a line of the file that is no setting is named by its number, and not repe
   const [mistake = ''] = mistakes({ GRANTOR_CONFIG: file })
   assert.match(mistake, /line 5 is not NAME=value/)
   assert.ok(!mistake.includes('secret'))
+})
+
+const SECRET = 's'.repeat(32)
+
+test('DATABASE_URL of a PostgreSQL is taken as it is, parameters included, and shown without user and password', () => {
+  const shown: readonly (readonly [url: string, location: string])[] = [
+    ['postgres://ada:hidden@db.acme.test/grantor', 'postgres://db.acme.test/grantor'],
+    ['postgresql://ada:p%40%2Fhidden@db.acme.test:6432/grantor', 'postgres://db.acme.test:6432/grantor'],
+    ['postgres://ada@[::1]:5432/grantor?sslmode=verify-full&sslrootcert=/ca.pem', 'postgres://[::1]:5432/grantor'],
+    ['postgres:///grantor?host=/run/postgresql&password=hidden', 'postgres:///run/postgresql/grantor'],
+  ]
+  for (const [url, location] of shown) {
+    const { database } = readConfig({ DATABASE_URL: url, GRANTOR_SECRET: SECRET })
+    assert.deepEqual(database, { kind: 'postgres', url })
+    assert.equal(locationOf(database), location)
+  }
+})
+
+test('DATABASE_URL of a PostgreSQL that cannot be meant is refused in words that repeat nothing of it', () => {
+  const wrong: readonly (readonly [url: string, says: RegExp])[] = [
+    ['postgres:grantor', /two slashes/],
+    ['postgres://ada:hidden@db.acme.test', /name a database/],
+    ['postgres://ada:hidden@db.acme.test/', /name a database/],
+    ['postgres://ada:hidden@db.acme.test?x', /name a database/],
+    ['postgres://ada:hidden@/grantor', /one address, of one host/],
+    ['postgres:///grantor', /name a host/],
+    ['postgres://ada:hidden@one,two/grantor', /of one host/],
+    ['postgres://ada:hidden@one:5432,two:5432/grantor', /of one host/],
+    ['postgres://ada:hidden@db.acme.test:http/grantor', /port/],
+    ['postgres://ada:hidden@db.acme.test:/grantor', /port/],
+    ['postgres://ada:hidden@db.acme.test:0/grantor', /port/],
+    ['postgres://ada:hidden@db.acme.test:65536/grantor', /port/],
+    ['postgres://ada:hidden#@db.acme.test/grantor', /port.*%23/],
+    ['postgres://ada:12#hidden@db.acme.test/grantor', /%23/],
+    ['postgres://ada:12/hidden@db.acme.test/grantor', /%2F/],
+    ['postgres://ada:12?hidden@db.acme.test/grantor', /name a database/],
+    ['postgres://ada:hidden%@db.acme.test/grantor', /%25/],
+    ['postgres://ada:hidden%ff@db.acme.test/grantor', /%25/],
+    ['postgres://ada:hidden@db.acme.test/grantor/x', /one database/],
+    ['postgres://ada:hidden@db.acme.test/grantor?sslmode=hidden', /sslmode that is none of/],
+  ]
+  for (const [url, says] of wrong) {
+    const found = mistakes({ DATABASE_URL: url, GRANTOR_SECRET: SECRET })
+    assert.equal(found.length, 1, `${url}: ${found.join()}`)
+    assert.match(found[0] ?? '', says, url)
+    assert.match(found[0] ?? '', /^DATABASE_URL /)
+    assert.doesNotMatch(found[0] ?? '', /hidden|acme/)
+  }
+})
+
+test('with PostgreSQL GRANTOR_SECRET must be set, because nodes have no file in common', () => {
+  const DATABASE_URL = 'postgres://ada:hidden@db.acme.test/grantor'
+  assert.match(mistakes({ DATABASE_URL }).join(), /^GRANTOR_SECRET must be set with PostgreSQL/)
+  assert.match(mistakes({ DATABASE_URL, GRANTOR_SECRET: '' }).join(), /^GRANTOR_SECRET must be set with PostgreSQL/)
+  assert.match(mistakes({ DATABASE_URL, GRANTOR_SECRET: 'short' }).join(), /^GRANTOR_SECRET must have at least 32/)
+  const both = mistakes({ DATABASE_URL: 'postgres://ada@db.acme.test' })
+  assert.deepEqual(
+    both.map((mistake) => mistake.split(' ', 1)[0]),
+    ['DATABASE_URL', 'GRANTOR_SECRET'],
+  )
+  assert.equal(readConfig({ DATABASE_URL, GRANTOR_SECRET: SECRET }).secret, SECRET)
 })
 
 test('no value of a secret is in the message about it', () => {

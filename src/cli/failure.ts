@@ -57,7 +57,7 @@ export function describeFailure(cause: unknown): string {
 function describeStoreFailure(failure: StoreUnavailable): string {
   const { cause } = failure
   if (cause instanceof Error && 'errcode' in cause) return describeSqliteFailure(cause)
-  const reason = cause instanceof Error ? `: ${cause.message}` : ''
+  const reason = cause instanceof Error && cause.message !== '' ? `: ${cause.message}` : ''
   return `${failure.message}${reason}. Try again.`
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import { locationOf, readConfig } from '../config.ts'
+import { readConfig } from '../config.ts'
+import { locationOf } from '../database-url.ts'
 import { readSchema } from '../open-store.ts'
 import { columns, moment } from './columns.ts'
 import type { Terminal } from './terminal.ts'

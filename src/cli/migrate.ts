@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { AdminError } from '../admin/admin-error.ts'
-import { locationOf, readConfig } from '../config.ts'
+import { readConfig } from '../config.ts'
+import { locationOf } from '../database-url.ts'
 import { readSchema } from '../open-store.ts'
 import { addMigrateStatus } from './migrate-status.ts'
 import type { Terminal } from './terminal.ts'

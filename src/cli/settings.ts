@@ -10,6 +10,30 @@ interface Setting {
 const WIDTH = 100
 const INDENT = 6
 
+const POSTGRESQL = [
+  '## DATABASE_URL of a PostgreSQL',
+  '',
+  '`postgres://<user>:<password>@<host>:<port>/<database>` names one host and one database of PostgreSQL 14 or newer, encoded',
+  'in UTF-8; the port is 5432 unless it is said. In a user or password `@ : / ? # %` are written `%40 %3A %2F %3F %23 %25`. A',
+  'socket is named by its folder: `postgres:///grantor?host=/run/postgresql`. Neither logs nor messages show a password.',
+  '',
+  'Parameters go to the driver as they are:',
+  '',
+  '| Parameter | What it does |',
+  '|---|---|',
+  '| none, `sslmode=disable` | no TLS: for a socket, this machine, or a network that nobody else is on |',
+  '| `sslmode=verify-full` | TLS; the certificate must be valid and name the host. Use this one across a network |',
+  '| `sslmode=require`, `verify-ca`, `prefer` | the same as `verify-full`, with a warning at start: the driver is stricter than libpq |',
+  '| `sslmode=no-verify` | TLS with whoever answers: protects from listeners, not from impostors |',
+  '| `sslrootcert=<file>` | the CA, when it is not a public one |',
+  '| `sslcert=<file>`, `sslkey=<file>` | who this node is, when PostgreSQL asks for certificates |',
+  '| `options=…` | replaces the settings that Grantor gives each connection; `grantor doctor` says which are missed then |',
+  '',
+  'The role owns the database, or may select, insert, update and delete in its tables while `grantor migrate` runs as the',
+  'owner. `grantor doctor` tells what stands in the way.',
+  '',
+]
+
 /** Every setting with its meaning and default, for `grantor serve --help`. */
 export function settingsHelp(): string {
   const settings = listSettings().flatMap(({ name, meaning, fallback }) => [
@@ -38,6 +62,7 @@ export function settingsDocument(): string {
     '|---|---|---|',
     ...rows,
     '',
+    ...POSTGRESQL,
   ].join('\n')
 }
 

@@ -1,0 +1,81 @@
+/** Where everything is kept. The address of a PostgreSQL may hold a password: `locationOf` is what may be shown. */
+export type DatabaseChoice =
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | { readonly kind: 'postgres'; readonly url: string }
+
+const FORM = 'postgres://<user>:<password>@<host>:<port>/<database>'
+const ESCAPES = 'In a user or password @ : / ? # and % are written %40 %3A %2F %3F %23 and %25'
+/** What pg makes of them stands in docs/configuration.md. */
+const SSL_MODES = ['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 'verify-full']
+
+/** Whether it means PostgreSQL, right or wrong. */
+export function namesPostgres(text: string): boolean {
+  return /^postgres(ql)?:/.test(text)
+}
+
+/** What DATABASE_URL says, or what is wrong with it in words that repeat nothing of it. */
+export function readDatabaseUrl(
+  text: string,
+): DatabaseChoice | { readonly kind: 'mistaken'; readonly mistakes: readonly string[] } {
+  if (namesPostgres(text)) {
+    const mistakes = postgresMistakes(text)
+    return mistakes.length === 0 ? { kind: 'postgres', url: text } : { kind: 'mistaken', mistakes }
+  }
+  const path = /^sqlite:(?:\/\/)?(.+)$/.exec(text)?.[1]
+  if (path !== undefined && !path.startsWith(':')) return { kind: 'sqlite', path }
+  return { kind: 'mistaken', mistakes: ['DATABASE_URL must be sqlite:<path> or postgres://<user>@<host>/<database>'] }
+}
+
+/** The database as it may be shown, without a password. */
+export function locationOf(database: DatabaseChoice): string {
+  if (database.kind === 'sqlite') return database.path
+  const { host, pathname, searchParams } = new URL(database.url)
+  return `postgres://${searchParams.get('host') ?? host}${pathname}`
+}
+
+/** A password that is not escaped would cut the address elsewhere, and stand in what is shown of it: nothing odd passes. */
+function postgresMistakes(text: string): readonly string[] {
+  if (!/^postgres(ql)?:\/\//.test(text)) return [`DATABASE_URL must have two slashes: ${FORM}`]
+  const port = portOf(/^\w+:\/\/([^/?#]*)/.exec(text)?.[1] ?? '')
+  if (port !== undefined && !isPort(port)) {
+    return [`DATABASE_URL has a port that is not a number from 1 to 65535. ${ESCAPES}`]
+  }
+  if (!URL.canParse(text) || new URL(text).host.includes(',')) {
+    return [`DATABASE_URL must be one address, of one host: ${FORM}. ${ESCAPES}`]
+  }
+  const url = new URL(text)
+  const parts = [url.username, url.password, url.pathname]
+  if (url.hash !== '' || !parts.every(isEscaped)) {
+    return [`DATABASE_URL has a character that must be escaped. ${ESCAPES}`]
+  }
+  if (/^\/?$/.test(url.pathname)) return [`DATABASE_URL must name a database: ${FORM}`]
+  if (/[/@:]/.test(url.pathname.slice(1))) {
+    return [`DATABASE_URL must end in the name of one database: ${FORM}. ${ESCAPES}`]
+  }
+  return searchMistakes(url)
+}
+
+function searchMistakes({ host, searchParams }: URL): readonly string[] {
+  const mode = searchParams.get('sslmode')
+  return [
+    ...(host === '' && !searchParams.has('host') ? [`DATABASE_URL must name a host: ${FORM}`] : []),
+    ...(mode !== null && !SSL_MODES.includes(mode)
+      ? [`DATABASE_URL has an sslmode that is none of ${SSL_MODES.join(', ')}`]
+      : []),
+  ]
+}
+
+/** What stands behind the last colon, which in an IPv6 address is none. */
+function portOf(authority: string): string | undefined {
+  return /:([^:\]]*)$/.exec(authority.slice(authority.lastIndexOf('@') + 1))?.[1]
+}
+
+function isPort(text: string): boolean {
+  return /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535
+}
+
+/** Whether every escape is one of UTF-8. */
+function isEscaped(text: string): boolean {
+  const decoded = new URLSearchParams(`text=${text.replaceAll('&', '')}`).get('text') ?? ''
+  return !/%(?![0-9a-f]{2})/i.test(text) && !decoded.includes('\uFFFD')
+}

@@ -1,28 +1,42 @@
+import { StoreUnavailable } from '../ports/store.ts'
+
 /** How many turns a batch may grow. */
 const TURN_LIMIT = 4
+/** More waiting than this are refused at once: an answer that late helps nobody. */
+const WAITING_LIMIT = 10_000
+/** What has waited for this long is refused instead of begun, so that nobody waits for several slow batches. */
+const PATIENCE_MS = 2000
 
-export interface QueueOptions<Item> {
+/** Somebody who asked for something and waits for the answer. */
+export interface Waiting<Asked, Answer> {
+  readonly asked: Asked
+  readonly resolve: (answer: Answer) => void
+  readonly reject: (cause: unknown) => void
+  /** On the clock of `performance`. */
+  readonly since: number
+}
+
+export interface QueueOptions<Asked, Answer> {
   /** How many batches may be under way at a time. */
   readonly inFlight: number
   /** Items in one batch at most. */
   readonly batchLimit: number
-  /** Deals with one batch. Must not reject. */
-  readonly run: (batch: readonly Item[]) => Promise<void>
-}
-
-export interface Queue<Item> {
-  readonly size: () => number
-  readonly add: (item: Item) => void
-  /** Empties what waits and answers it. */
-  readonly drain: () => readonly Item[]
+  /** Answers everybody in a batch, or throws what is to be told to those who have no answer yet. */
+  readonly run: (batch: readonly Waiting<Asked, Answer>[]) => Promise<void>
 }
 
 /**
  * Gathers what is asked for in a turn of the event loop. While more comes in with every turn it is worth a few turns more:
  * a turn costs microseconds, a commit a hundred. What comes while as many batches as allowed are under way makes the next.
+ *
+ * The answer function rejects with StoreUnavailable when too many are waiting or one has waited for too long.
  */
-export function openQueue<Item>({ inFlight, batchLimit, run }: QueueOptions<Item>): Queue<Item> {
-  let waiting: Item[] = []
+export function openQueue<Asked, Answer>({
+  inFlight,
+  batchLimit,
+  run,
+}: QueueOptions<Asked, Answer>): (asked: Asked) => Promise<Answer> {
+  let waiting: Waiting<Asked, Answer>[] = []
   let isScheduled = false
   let running = 0
 
@@ -41,22 +55,40 @@ export function openQueue<Item>({ inFlight, batchLimit, run }: QueueOptions<Item
   }
 
   async function runWaiting(): Promise<void> {
+    refuseLate()
     const batch = waiting.slice(0, batchLimit)
     waiting = waiting.slice(batchLimit)
     isScheduled = false
     running += 1
     schedule()
-    if (batch.length > 0) await run(batch)
+    if (batch.length > 0) await answer(batch)
     running -= 1
     schedule()
   }
 
-  return {
-    size: () => waiting.length,
-    add(item) {
-      waiting.push(item)
+  function refuseLate(): void {
+    const oldest = performance.now() - PATIENCE_MS
+    const late = waiting.findIndex(({ since }) => since > oldest)
+    if (late === 0) return
+    const cause = new StoreUnavailable('too slow for all that is asked of it')
+    for (const { reject } of waiting.splice(0, late === -1 ? waiting.length : late)) reject(cause)
+  }
+
+  async function answer(batch: readonly Waiting<Asked, Answer>[]): Promise<void> {
+    try {
+      await run(batch)
+    } catch (cause) {
+      // What came meanwhile has waited for the same store: with a wait of its own it would be told twice as late.
+      const others = cause instanceof StoreUnavailable ? waiting.splice(0) : []
+      for (const { reject } of [...batch, ...others]) reject(cause)
+    }
+  }
+
+  return (asked) => {
+    if (waiting.length >= WAITING_LIMIT) return Promise.reject(new StoreUnavailable('too many are waiting'))
+    return new Promise((resolve, reject) => {
+      waiting.push({ asked, resolve, reject, since: performance.now() })
       schedule()
-    },
-    drain: () => waiting.splice(0),
+    })
   }
 }

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { StoreUnavailable } from '../../ports/store.ts'
 import type { Row, Value } from '../rows.ts'
+import { allOrFirstFault, faultOf, judgeFault, unavailable } from './faults.ts'
 
 /** A statement that is prepared once for each connection, under its name. */
 export interface Statement {
@@ -24,17 +25,25 @@ export interface PostgresOptions {
 export interface Database {
   /** One statement in a transaction of its own. */
   readonly query: Query
-  /** All or nothing. Told StoreUnavailable, nobody knows whether it was committed; told anything else, it was not. */
-  readonly transact: <T>(work: (query: Query) => Promise<T>) => Promise<T>
+  /**
+   * All or nothing, or StoreUnavailable at the moment `answerBy` on the clock of `performance`. Told StoreUnavailable,
+   * nobody knows whether it was committed; told anything else, it was not. `work` may run several times.
+   */
+  readonly transact: <T>(work: (query: Query) => Promise<T>, answerBy: number) => Promise<T>
+  /** Lets what is under way finish. */
   readonly close: () => Promise<void>
 }
 
-/** Longest wait for a connection, and for the answer to one statement. Together well below what clients wait for us. */
-const CONNECT_TIMEOUT_MS = 2000
+/** Longest wait for a connection; part of the longest wait for an answer. */
+const CONNECT_TIMEOUT_MS = 3000
+const ANSWER_TIMEOUT_MS = 4000
+/** Shorter, so that PostgreSQL itself gives up first and says why, where it can. */
 const STATEMENT_TIMEOUT_MS = 3000
 const LOCK_TIMEOUT_MS = 2000
-/** The network may have swallowed the statement or its answer; PostgreSQL's own limit cannot tell us then. */
-const ANSWER_TIMEOUT_MS = 4000
+/** More may wait for a connection than can be served in time. Beyond it they are told at once. */
+const WAITING_LIMIT = 1000
+/** How often something is tried of which nothing happened: more often than there are connections that can be stale. */
+const TRIES = 6
 
 /**
  * What must hold on every connection. Every statement finds its rows by a key, so the plans that would read a whole table
@@ -53,6 +62,11 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
 }
 
 const INT8 = 20
+
+/** Without a name they are not prepared. */
+const BEGIN = { name: '', text: 'begin' }
+const COMMIT = { name: '', text: 'commit' }
+const ROLLBACK = { name: '', text: 'rollback' }
 
 /** How every connection is made. */
 export function connectionOptions(url: string): pg.ClientConfig {
@@ -74,96 +88,116 @@ export function openDatabase({ url, connections }: PostgresOptions): Database {
   const pool = new pg.Pool({
     ...connectionOptions(url),
     max: connections,
-    query_timeout: ANSWER_TIMEOUT_MS,
     idleTimeoutMillis: 60_000,
+    keepAliveInitialDelayMillis: 10_000,
     // `begin` and the first statement travel together.
     pipeline: true,
   })
-  // An idle connection that breaks is dropped by the pool, and nobody was waiting for it.
+  // A connection that breaks while it is idle is dropped by the pool, and nobody was waiting for it.
   pool.on('error', () => undefined)
+  // One that breaks while it is in use fails its statements, which say so. Unheard, it would end the process as well.
+  pool.on('connect', (client) => client.on('error', () => undefined))
 
-  async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  async function attempt<T>(work: (query: Query) => Promise<T>, answerBy: number): Promise<T> {
     const client = await connect(pool)
     let isSound = false
     try {
-      const result = await work(client)
+      const result = await work(openQuery(client, answerBy))
       isSound = true
       return result
     } catch (cause) {
-      // PostgreSQL answered and the connection is as before; any other connection may be poisoned and is dropped.
-      isSound = cause instanceof pg.DatabaseError && !isStorageFault(cause)
-      throw isSound ? cause : unavailable(cause)
+      // PostgreSQL answered, and the connection is as before.
+      isSound = ['conflict', 'refused'].includes(judgeFault(cause))
+      throw cause
     } finally {
+      // Not asked to end: nobody may be there who would answer.
+      if (!isSound) client.connection.stream.destroy()
       client.release(!isSound)
     }
   }
 
+  /** Tries again what did not happen, because another transaction or the connection was in the way. */
+  async function persist<T>(work: (query: Query) => Promise<T>, answerBy: number): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        if (performance.now() >= answerBy) throw new StoreUnavailable('PostgreSQL was too slow')
+        return await attempt(work, answerBy)
+      } catch (cause) {
+        const fault = judgeFault(cause)
+        if (fault !== 'conflict' && fault !== 'stale-connection') throw cause
+        if (tries === TRIES) throw unavailable(cause)
+      }
+    }
+  }
+
+  let underWay = 0
+  let whenIdle: () => void = () => undefined
+
+  async function run<T>(work: (query: Query) => Promise<T>, answerBy: number): Promise<T> {
+    underWay += 1
+    try {
+      return await persist(work, answerBy)
+    } finally {
+      underWay -= 1
+      if (underWay === 0) whenIdle()
+    }
+  }
+
   return {
-    query: (statement, parameters = []) => withClient((client) => ask(client)(statement, parameters)),
-    transact: (work) =>
-      withClient(async (client) => {
-        const begun = client.query('begin')
-        try {
-          const [result] = await allOrFirstFault([work(ask(client)), begun])
-          await client.query('commit')
-          return result
-        } catch (cause) {
-          // Whatever broke the connection ends the transaction as well.
-          if (cause instanceof pg.DatabaseError) await client.query('rollback')
-          throw cause
-        }
-      }),
-    close: () => pool.end(),
+    async query(statement, parameters = []) {
+      // No text in PostgreSQL holds this character, so there is no row with it.
+      if (parameters.some((value) => typeof value === 'string' && value.includes('\0'))) return []
+      return run((query) => query(statement, parameters), answerDeadline())
+    },
+    transact: (work, answerBy) => run((query) => transact(query, work), answerBy),
+    async close() {
+      // A pool that ends gives no connection to those who wait for one.
+      if (underWay > 0) await new Promise<void>((resolve) => (whenIdle = resolve))
+      await pool.end()
+    },
   }
 }
 
-function ask(client: pg.PoolClient): Query {
+/** By when an answer must be there that is asked for now. */
+export function answerDeadline(): number {
+  return performance.now() + ANSWER_TIMEOUT_MS
+}
+
+async function transact<T>(query: Query, work: (query: Query) => Promise<T>): Promise<T> {
+  const begun = query(BEGIN)
+  try {
+    const [result] = await allOrFirstFault([work(query), begun])
+    await query(COMMIT)
+    return result
+  } catch (cause) {
+    // What made the database unavailable ends the transaction with the connection.
+    if (judgeFault(cause) !== 'unavailable') await query(ROLLBACK)
+    throw cause
+  }
+}
+
+function openQuery(client: pg.PoolClient, answerBy: number): Query {
   return async ({ name, text }, parameters = []) => {
-    const { rows } = await client.query<Row>({ name, text, values: [...parameters] })
-    return rows
+    // The network may swallow a statement or its answer; PostgreSQL's own limits cannot tell us then.
+    const query_timeout = Math.ceil(answerBy - performance.now())
+    if (query_timeout <= 0) throw new StoreUnavailable('PostgreSQL was too slow')
+    try {
+      const config = { name, text, values: [...parameters], query_timeout }
+      const { rows } = await client.query<Row>(config)
+      return rows
+    } catch (cause) {
+      throw faultOf(cause)
+    }
   }
 }
 
 async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+  if (pool.waitingCount >= WAITING_LIMIT) throw new StoreUnavailable('too many wait for a connection to PostgreSQL')
   try {
     return await pool.connect()
   } catch (cause) {
     throw unavailable(cause)
   }
-}
-
-/** Waits for all, then answers all, or throws what went wrong first: what comes after it only says that it did. */
-export async function allOrFirstFault<T extends readonly unknown[]>(promises: {
-  readonly [Index in keyof T]: Promise<T[Index]>
-}): Promise<T> {
-  const results = await Promise.allSettled(promises)
-  const faults = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
-  const fault = faults.find((cause) => !isFollowUp(cause)) ?? faults[0]
-  if (fault !== undefined) throw fault
-  return results.map((result) => (result.status === 'fulfilled' ? result.value : undefined)) as unknown as T
-}
-
-/** 25P02: the transaction was aborted by another statement. */
-function isFollowUp(cause: unknown): boolean {
-  return cause instanceof pg.DatabaseError && cause.code === '25P02'
-}
-
-/** The transaction lost against another one, and nothing of it happened: it may be tried again. */
-export function isConflict(cause: unknown): boolean {
-  return cause instanceof pg.DatabaseError && ['40001', '40P01'].includes(cause.code ?? '')
-}
-
-/**
- * https://www.postgresql.org/docs/current/errcodes-appendix.html: connection, read-only, no such database or login, no
- * resources, too complex, canceled or shutting down, lock or object not to be had, system and internal errors. The
- * database's fault, not a statement's.
- */
-function isStorageFault({ code = '' }: pg.DatabaseError): boolean {
-  return ['25006', '40003'].includes(code) || /^(08|28|3D|53|54|55|57|58|XX)/.test(code)
-}
-
-function unavailable(cause: unknown): StoreUnavailable {
-  return cause instanceof StoreUnavailable ? cause : new StoreUnavailable('PostgreSQL did not answer', cause)
 }
 
 /** Many rows as one parameter a column: what `unnest` takes. */

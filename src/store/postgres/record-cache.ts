@@ -24,27 +24,37 @@ interface Kept {
 /** What this node changes it sees at once; what another node changes, within MAX_AGE_MS. */
 export function openRecordCache(now: () => number = () => performance.now()): RecordCache {
   const records = new Map<string, Kept>()
-  /** Counts what was forgotten: a record that was asked for before that may be older than the change. */
-  let epoch = 0
+  /** By id, the latest question that is under way and not older than a change of what it asks for. */
+  const questions = new Map<string, object>()
   return {
     async read<Id extends string, Found extends object>(id: Id, find: (id: Id) => Promise<Found | undefined>) {
       const kept = records.get(id)
       // Ids are prefixed by kind, so what is found under one is of its kind.
       if (kept !== undefined && kept.until > now()) return kept.record as Found
-      const [askedAt, askedIn] = [now(), epoch]
-      const record = await find(id)
       records.delete(id)
-      if (record === undefined || askedIn !== epoch) return record
-      records.set(id, { record, until: askedAt + MAX_AGE_MS })
-      if (records.size > RECORD_LIMIT) records.delete(records.keys().next().value ?? id)
-      return record
+      const question = { until: now() + MAX_AGE_MS }
+      questions.set(id, question)
+      try {
+        const record = await find(id)
+        if (record !== undefined && questions.get(id) === question) keep(id, { record, until: question.until })
+        return record
+      } finally {
+        if (questions.get(id) === question) questions.delete(id)
+      }
     },
     forget(operation) {
       const changed = changedRecord(operation)
       if (changed === undefined) return
-      epoch += 1
-      if (changed === 'everything') records.clear()
-      else records.delete(changed.id)
+      for (const known of [records, questions]) {
+        if (changed === 'everything') known.clear()
+        else known.delete(changed.id)
+      }
     },
+  }
+
+  function keep(id: string, kept: Kept): void {
+    records.delete(id)
+    records.set(id, kept)
+    if (records.size > RECORD_LIMIT) records.delete(records.keys().next().value ?? id)
   }
 }

@@ -4,14 +4,8 @@ import { failAll, settleAlone } from '../settle-alone.ts'
 import { accountStatements } from './accounts.ts'
 import { authorizationStatements } from './authorizations.ts'
 import { clientStatements } from './clients.ts'
-import {
-  allOrFirstFault,
-  isConflict,
-  openDatabase,
-  type Database,
-  type PostgresOptions,
-  type Query,
-} from './database.ts'
+import { answerDeadline, openDatabase, type Database, type PostgresOptions, type Query } from './database.ts'
+import { allOrFirstFault } from './faults.ts'
 import type { Handlers } from './handlers.ts'
 import { migrateAt } from './migrate-at.ts'
 import { operatorStatements } from './operator.ts'
@@ -23,8 +17,6 @@ import { cutIntoWaves, type Wave } from './waves.ts'
 
 /** Two batches: one is on its way to the disk while the next is made. */
 const BATCHES_IN_FLIGHT = 2
-/** How often a wave is tried that another node got in the way of. */
-const CONFLICT_TRIES = 5
 
 const TIME = { name: 'time', text: 'select (extract(epoch from clock_timestamp()) * 1000)::bigint as now' }
 
@@ -77,6 +69,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   }
 }
 
+type Transact = <T>(work: (query: Query) => Promise<T>) => Promise<T>
+
 /** A handler and its own inputs, whatever their kind. */
 type AnyHandler = {
   readonly keys: (input: unknown) => readonly string[]
@@ -84,21 +78,26 @@ type AnyHandler = {
   readonly run: (query: Query, inputs: readonly unknown[]) => Promise<readonly unknown[]>
 }
 
-/** Operations are independent of each other, so each wave of a batch is a transaction of its own. */
+/**
+ * Operations are independent of each other, so each wave of a batch is a transaction of its own. All of them together must
+ * be done in the time that one statement has.
+ */
 async function commitBatch(
   database: Database,
   handlers: Handlers,
   operations: readonly Operation[],
 ): Promise<readonly Settled[]> {
+  const answerBy = answerDeadline()
   const waves = cutIntoWaves(
     operations,
     ({ name, input }) => (handlers[name] as AnyHandler).keys(input),
     (name) => (handlers[name] as AnyHandler).isShared === true,
   )
+  const transact: Transact = (work) => database.transact(work, answerBy)
   const results: Settled[] = []
   for (const [number, wave] of waves.entries()) {
     try {
-      await commitWave(database, handlers, wave, results)
+      await commitWave(transact, handlers, wave, results)
     } catch (cause) {
       if (number === 0 && cause instanceof StoreUnavailable) throw cause
       // Of waves before, everybody knows what became of them.
@@ -114,10 +113,10 @@ function placesOf(wave: Wave): readonly number[] {
 }
 
 /** Puts what became of each operation into its place of `results`. Throws StoreUnavailable when nobody can tell. */
-async function commitWave(database: Database, handlers: Handlers, wave: Wave, results: Settled[]): Promise<void> {
+async function commitWave(transact: Transact, handlers: Handlers, wave: Wave, results: Settled[]): Promise<void> {
   const placed = [...wave.values()].flat()
   const settled = await settle(
-    database,
+    transact,
     handlers,
     placed.map(({ operation }) => operation),
   )
@@ -126,16 +125,16 @@ async function commitWave(database: Database, handlers: Handlers, wave: Wave, re
 
 /** All of them, or each alone when the database refuses one. */
 async function settle(
-  database: Database,
+  transact: Transact,
   handlers: Handlers,
   operations: readonly Operation[],
 ): Promise<readonly Settled[]> {
   try {
-    return await withoutConflict(() => database.transact((query) => runWave(query, handlers, operations)))
+    return await transact((query) => runWave(query, handlers, operations))
   } catch (cause) {
     if (cause instanceof StoreUnavailable) throw cause
     if (operations.length === 1) return failAll(operations, cause)
-    return settleAlone(operations, (some) => settle(database, handlers, some))
+    return settleAlone(operations, (some) => settle(transact, handlers, some))
   }
 }
 
@@ -161,16 +160,4 @@ async function runWave(
     }
   }
   return operations.map((operation) => results.get(operation) as Settled)
-}
-
-/** Tries again what lost against another transaction: nothing of it happened. */
-async function withoutConflict<T>(work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work()
-    } catch (cause) {
-      if (!isConflict(cause)) throw cause
-      if (attempt === CONFLICT_TRIES) throw new StoreUnavailable('other nodes were always faster', cause)
-    }
-  }
 }

@@ -1,0 +1,157 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import type { TestContext } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** Between a node and its PostgreSQL: a network that does what networks do. */
+export interface ChaosProxy {
+  /** The database's address through this proxy. */
+  readonly url: string
+  /** Connections that are open. */
+  readonly size: () => number
+  /** Breaks every connection. */
+  readonly cut: () => void
+  /** Breaks every connection and refuses new ones. */
+  readonly refuse: () => Promise<void>
+  /** Ends `refuse`. */
+  readonly accept: () => Promise<void>
+  /** Swallows what is sent, on connections that are open and on new ones. `questions` go to the database, `answers` come. */
+  readonly stall: (what: 'everything' | Direction) => void
+  /** Ends `stall`: what was held up arrives. */
+  readonly resume: () => void
+  /** Lets every answer arrive so much later. */
+  readonly slowDown: (milliseconds: number) => void
+  /** Sends new connections somewhere else. */
+  readonly repoint: (url: string) => void
+  /**
+   * Cuts the connection at the next `commit`: before it reaches PostgreSQL, or after PostgreSQL has done it and before the
+   * node hears of it. Resolves when it has happened.
+   */
+  readonly cutAtCommit: (when: 'before' | 'after') => Promise<void>
+}
+
+type Direction = 'questions' | 'answers'
+
+/** The message that ends a transaction: simple query, length, text. */
+const COMMIT = Buffer.from('Q\0\0\0\x0bcommit\0', 'latin1')
+
+interface Gate {
+  readonly passed: Promise<void>
+  readonly open: () => void
+}
+
+export async function openChaosProxy(test: Pick<TestContext, 'after'>, url: string): Promise<ChaosProxy> {
+  const links = new Set<{ readonly cut: () => void }>()
+  const gates: Record<Direction, Gate> = { questions: openGate(), answers: openGate() }
+  let target = new URL(url)
+  let delayMs = 0
+  let atCommit: { readonly when: 'before' | 'after'; readonly done: () => void } | undefined
+
+  function join(node: Socket): void {
+    const database = connect({ host: target.hostname, port: Number(target.port) })
+    const link = {
+      cut(): void {
+        node.resetAndDestroy()
+        database.destroy()
+        links.delete(link)
+      },
+    }
+    links.add(link)
+    for (const socket of [node, database]) socket.setNoDelay(true).on('error', () => undefined)
+    let isDoomed = false
+    pump(node, database, 'questions', (chunk) => {
+      if (atCommit === undefined || !chunk.includes(COMMIT)) return true
+      const { when, done } = atCommit
+      atCommit = undefined
+      const end = (): void => {
+        link.cut()
+        done()
+      }
+      if (when === 'before') {
+        end()
+        return false
+      }
+      isDoomed = true
+      // The first thing that comes back says that it is committed.
+      database.once('data', end)
+      return true
+    })
+    pump(database, node, 'answers', () => !isDoomed)
+    node.once('close', () => links.delete(link))
+  }
+
+  function pump(from: Socket, to: Socket, direction: Direction, mayPass: (chunk: Buffer) => boolean): void {
+    let last = Promise.resolve()
+    const inTurn = (act: () => void, dueAt: number): void => {
+      last = last.then(async () => {
+        if (dueAt > performance.now()) await delay(dueAt - performance.now(), undefined, { ref: false })
+        await gates[direction].passed
+        act()
+      })
+    }
+    const dueAt = (): number => performance.now() + (direction === 'answers' ? delayMs : 0)
+    from.on('data', (chunk: Buffer) => {
+      if (mayPass(chunk)) inTurn(() => to.write(chunk), dueAt())
+    })
+    from.on('close', () => inTurn(() => to.destroy(), dueAt()))
+  }
+
+  function cut(): void {
+    for (const link of links) link.cut()
+  }
+
+  const { server, port } = await listen(0)
+  let listening: Server | undefined = server.on('connection', join)
+  const refuse = async (): Promise<void> => {
+    const closing = listening
+    listening = undefined
+    const closed = closing === undefined ? undefined : once(closing, 'close')
+    closing?.close()
+    cut()
+    await closed
+  }
+  const resume = (): void => {
+    for (const gate of Object.values(gates)) gate.open()
+  }
+  test.after(async () => {
+    resume()
+    await refuse()
+  })
+
+  const through = new URL(url)
+  through.hostname = '127.0.0.1'
+  through.port = String(port)
+  return {
+    url: through.href,
+    size: () => links.size,
+    cut,
+    refuse,
+    resume,
+    async accept() {
+      listening = (await listen(port)).server.on('connection', join)
+    },
+    stall(what) {
+      for (const direction of ['questions', 'answers'] as const)
+        if (what === 'everything' || what === direction) gates[direction] = closedGate()
+    },
+    slowDown: (milliseconds) => void (delayMs = milliseconds),
+    repoint: (other) => void (target = new URL(other)),
+    cutAtCommit: (when) => new Promise((resolve) => (atCommit = { when, done: resolve })),
+  }
+}
+
+async function listen(port: number): Promise<{ readonly server: Server; readonly port: number }> {
+  const server = createServer()
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return { server, port: (server.address() as AddressInfo).port }
+}
+
+function openGate(): Gate {
+  return { passed: Promise.resolve(), open: () => undefined }
+}
+
+function closedGate(): Gate {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  return { passed: promise, open: resolve }
+}

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import type { Response } from 'light-my-request'
+import pg from 'pg'
+import {
+  authorizeUrl,
+  createAda,
+  EMAIL,
+  locationOf,
+  obtainCode,
+  obtainTokens,
+  PASSWORD,
+  PlainBrowser,
+  postJson,
+  redeem,
+  refresh,
+  REDIRECT_URI,
+  registerClient,
+  requestToken,
+  type RegisteredClient,
+} from '../flow.ts'
+import { openTestServer, type TestServer } from '../server.ts'
+
+type Ask = 'register' | 'redeem' | 'refresh' | 'useClient' | 'authorize' | 'signIn' | 'consent'
+
+/** A node on a PostgreSQL, and one of everything that can be asked of it. */
+export interface Stage {
+  readonly server: TestServer
+  readonly client: RegisteredClient
+  /** A live refresh token of `client`. */
+  readonly token: string
+  /** Each needs the database, succeeds once when nothing is wrong, and can be tried until it does. */
+  readonly asks: Readonly<Record<Ask, () => Promise<Response>>>
+}
+
+/** What no answer may take longer than, with room for a machine that is busy with other things. */
+export const LIMIT_MS = 9000
+const RECOVERY_MS = 15_000
+const SECRET = 'a root secret that is long enough for it'
+
+export function openNode(test: Pick<TestContext, 'after'>, url: string): Promise<TestServer> {
+  return openTestServer(test, { env: { DATABASE_URL: url, GRANTOR_SECRET: SECRET } })
+}
+
+export async function openStage(test: Pick<TestContext, 'after'>, url: string): Promise<Stage> {
+  const server = await openNode(test, url)
+  await createAda(server)
+  const client = await registerClient(server)
+  const machine = await registerClient(server)
+  const { refresh_token: token = '' } = await obtainTokens(server, client)
+  const code = await obtainCode(server, client, { prompt: 'consent' })
+  const browser = new PlainBrowser(server)
+  const form = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
+  const asked = new PlainBrowser(server)
+  const askedForm = await asked.get(locationOf(await asked.get(authorizeUrl(client, { prompt: 'consent' }))))
+  const question = await asked.get(locationOf(await asked.submit(askedForm, { email: EMAIL, password: PASSWORD })))
+  const asks = {
+    register: () => postJson(server, '/v2/oauth/register', { redirect_uris: [REDIRECT_URI] }),
+    redeem: () => redeem(server, client, code),
+    refresh: () => refresh(server, client, token),
+    useClient: () => requestToken(server, machine, { grant_type: 'client_credentials' }),
+    authorize: () => new PlainBrowser(server).get(authorizeUrl(client)),
+    signIn: () => browser.submit(form, { email: EMAIL, password: PASSWORD }),
+    consent: () => asked.submit(question, { decision: 'allow' }),
+  }
+  return { server, client, token, asks }
+}
+
+/** All at once: each is told in time that the database cannot be had, and to ask again. */
+export async function assertAllUnavailable({ asks }: Stage): Promise<void> {
+  await Promise.all(Object.entries(asks).map(([name, ask]) => assertUnavailable(name, ask)))
+}
+
+/** Answers how long it took, in milliseconds. */
+export async function assertUnavailable(name: string, ask: () => Promise<Response>): Promise<number> {
+  const start = performance.now()
+  const response = await ask()
+  const elapsed = performance.now() - start
+  assert.equal(response.statusCode, 503, `${name}: ${response.body.slice(0, 300)}`)
+  assert.match(String(response.headers['retry-after']), /^[1-9]\d*$/, name)
+  if (String(response.headers['content-type']).includes('json'))
+    assert.equal(response.json().error, 'temporarily_unavailable', name)
+  else assert.match(response.body, /<h1/, name)
+  assert.ok(elapsed < LIMIT_MS, `${name} was answered after ${elapsed} ms`)
+  return elapsed
+}
+
+/** Each succeeds without anybody’s help, after being told to ask again for a while at most. */
+export async function assertAllRecover({ asks }: Stage): Promise<void> {
+  for (const [name, ask] of Object.entries(asks)) await untilAvailable(name, ask)
+}
+
+export async function untilAvailable(name: string, ask: () => Promise<Response>): Promise<Response> {
+  const deadline = performance.now() + RECOVERY_MS
+  for (;;) {
+    const response = await ask()
+    if (response.statusCode < 400) return response
+    assert.equal(response.statusCode, 503, `${name}: ${response.body.slice(0, 300)}`)
+    assert.ok(performance.now() < deadline, `${name} has not recovered`)
+  }
+}
+
+/** Fails when `act` changes anything that is stored but counters. */
+export async function assertUnchanged<T>(url: string, act: () => Promise<T>): Promise<T> {
+  const before = await dump(url)
+  const result = await act()
+  assert.deepEqual(await dump(url), before)
+  return result
+}
+
+async function dump(url: string): Promise<Readonly<Record<string, unknown>>> {
+  return withClient(url, async (client) => {
+    const { rows } = await client.query<{ name: string }>(
+      `select tablename as name from pg_tables where schemaname = 'public' and tablename <> 'hits'`,
+    )
+    const tables = rows.map(async ({ name }) => {
+      const all = await client.query<{ row: string }>(`select row_to_json(t)::text as row from "${name}" t order by 1`)
+      return [name, all.rows.map(({ row }) => row)] as const
+    })
+    return Object.fromEntries(await Promise.all(tables))
+  })
+}
+
+/** The first column of the first row. */
+export function selectValue(url: string, sql: string, values: readonly unknown[] = []): Promise<unknown> {
+  return withClient(
+    url,
+    async (client) => Object.values((await client.query<object>(sql, [...values])).rows[0] ?? {})[0],
+  )
+}
+
+/** Runs statements on a connection of its own, around the proxy. */
+export async function execute(url: string, ...statements: readonly string[]): Promise<void> {
+  await withClient(url, async (client) => {
+    for (const statement of statements) await client.query(statement)
+  })
+}
+
+/** A session of somebody else, open until the test ends. */
+export async function openSession(test: Pick<TestContext, 'after'>, url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => undefined)
+  await client.connect()
+  test.after(() => client.end())
+  return client
+}
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}

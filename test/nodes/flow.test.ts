@@ -60,7 +60,7 @@ test('registered on one node, signed in on the other, consented on the first, re
   await jwtVerify(answer.json<Tokens>().access_token, keys, { issuer: a.origin, audience: a.origin, typ: 'at+jwt' })
 })
 
-test('RFC 6749 §4.1.2: a code that was spent on one node gives nothing on the other, and takes back what it gave', async (t) => {
+test('a code that was spent on one node gives nothing on the other, and takes back what it gave', async (t) => {
   const { a, b } = await openNodes(t)
   await createAda(a)
   const client = await registerClient(b)

@@ -110,7 +110,8 @@ function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
   const error = toOAuthError(cause)
   const { client, slug: reason, status } = error
   const line = { event: 'request.refused', endpoint: endpoint?.name ?? 'none', reason, status, ms: elapsed(startedAt) }
-  log({ ...line, client }, status >= 500 ? cause : undefined)
+  // What was refused on purpose needs no search for its cause.
+  log({ ...line, client }, status >= 500 && error !== cause ? cause : undefined)
   // The answer was begun: nothing can be said any more, but half of it must not look whole.
   if (response.headersSent) return void response.destroy()
   closeIfStopping(serving, response)

@@ -63,4 +63,5 @@ test('a node that is about to stop is not ready, but alive', async (t) => {
   assert.equal(answer.headers['retry-after'], '1')
   assert.equal((await server.inject({ method: 'GET', url: '/health/alive' })).statusCode, 200)
   assert.match(server.log(), /"endpoint":"ready","reason":"shutting_down"/)
+  assert.doesNotMatch(server.log(), /"level":50/, 'That is no error.')
 })

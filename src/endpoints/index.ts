@@ -26,6 +26,8 @@ export interface Endpoint {
   readonly cors?: boolean
   /** Reachable without TLS, for the machinery around the server. */
   readonly plain?: boolean
+  /** Answered when the server is too busy for the others: what APIs and machinery wait for, and what takes tokens back. */
+  readonly vital?: true
   /** Its member of the server's metadata. RFC 8414 §2. */
   readonly metadata?: string
   readonly run: (context: Context, request: Request) => Promise<Reply>
@@ -62,6 +64,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     accepts: FORM,
     audience: 'json',
     cors: true,
+    vital: true,
     metadata: 'revocation_endpoint',
     run: revoke,
   },
@@ -71,6 +74,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     path: PATHS.introspect,
     accepts: FORM,
     audience: 'json',
+    vital: true,
     metadata: 'introspection_endpoint',
     run: introspect,
   },
@@ -89,13 +93,38 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { name: 'consent', method: 'POST', path: PATHS.consent, accepts: FORM, audience: 'page', run: consent },
   { name: 'sign-out', method: 'GET', path: PATHS.signOut, audience: 'page', run: showSignOut },
   { name: 'sign-out', method: 'POST', path: PATHS.signOut, accepts: FORM, audience: 'page', run: signOut },
-  { name: 'jwks', method: 'GET', path: PATHS.jwks, audience: 'json', cors: true, metadata: 'jwks_uri', run: jwks },
-  { name: 'metadata', method: 'GET', path: PATHS.oauthMetadata, audience: 'json', cors: true, run: metadata },
+  {
+    name: 'jwks',
+    method: 'GET',
+    path: PATHS.jwks,
+    audience: 'json',
+    cors: true,
+    vital: true,
+    metadata: 'jwks_uri',
+    run: jwks,
+  },
+  {
+    name: 'metadata',
+    method: 'GET',
+    path: PATHS.oauthMetadata,
+    audience: 'json',
+    cors: true,
+    vital: true,
+    run: metadata,
+  },
   // Clients that look for OpenID Connect Discovery first find the same document (clients.md).
-  { name: 'metadata', method: 'GET', path: PATHS.openidMetadata, audience: 'json', cors: true, run: metadata },
-  { name: 'alive', method: 'GET', path: PATHS.alive, audience: 'json', plain: true, run: alive },
-  { name: 'ready', method: 'GET', path: PATHS.ready, audience: 'json', plain: true, run: ready },
-  { name: 'version', method: 'GET', path: PATHS.version, audience: 'json', plain: true, run: version },
+  {
+    name: 'metadata',
+    method: 'GET',
+    path: PATHS.openidMetadata,
+    audience: 'json',
+    cors: true,
+    vital: true,
+    run: metadata,
+  },
+  { name: 'alive', method: 'GET', path: PATHS.alive, audience: 'json', plain: true, vital: true, run: alive },
+  { name: 'ready', method: 'GET', path: PATHS.ready, audience: 'json', plain: true, vital: true, run: ready },
+  { name: 'version', method: 'GET', path: PATHS.version, audience: 'json', plain: true, vital: true, run: version },
 ]
 
 function metadata(context: Context): Promise<Reply> {

@@ -1,12 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import type { Endpoint } from '../endpoints/index.ts'
-import { invalidRequest } from '../protocol/errors.ts'
+import { invalidRequest, unavailable } from '../protocol/errors.ts'
 import type { Proxies } from './proxies.ts'
 
 /** Whether a request may come in at all, before anything of it is read. */
 export interface Gate {
-  /** @throws OAuthError invalid_request */
+  /** @throws OAuthError invalid_request, temporarily_unavailable */
   readonly check: (message: IncomingMessage, endpoint: Endpoint) => void
+  /** Counts a request as under way until `work` is done. */
+  readonly pass: <T>(work: () => Promise<T>) => Promise<T>
 }
 
 export interface GateOptions {
@@ -14,17 +16,38 @@ export interface GateOptions {
   readonly proxies: Proxies
 }
 
+/**
+ * Requests under way at a time. One that comes when there are more is refused, which takes no time, because its answer would
+ * come too late for whoever asks: this many take about a tenth of a second.
+ */
+const BUSY_LIMIT = 1000
+/** The same for what is shed last. */
+const VITAL_LIMIT = 4000
+const RETRY_SECONDS = 1
+
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/
 
 /**
  * Turns away plain HTTP from outside for an https issuer: secrets went over the wire then, and an answer that works would
- * hide it (threats.md NET-01; RFC 9700 §2.6).
+ * hide it (threats.md NET-01; RFC 9700 §2.6). And what comes while there is more to do than can be done soon.
+ *
+ * A request is under way once its body is there, so slow callers hold up nobody.
  */
 export function openGate({ issuer, proxies }: GateOptions): Gate {
   const isHttps = issuer.startsWith('https:')
+  let underWay = 0
   return {
-    check(message, { plain }) {
+    check(message, { plain, vital }) {
+      if (underWay >= (vital === true ? VITAL_LIMIT : BUSY_LIMIT)) throw unavailable('overloaded', RETRY_SECONDS)
       if (isHttps && plain !== true && !cameByTls(message, proxies)) throw invalidRequest('insecure_transport')
+    },
+    async pass(work) {
+      underWay += 1
+      try {
+        return await work()
+      } finally {
+        underWay -= 1
+      }
     },
   }
 }

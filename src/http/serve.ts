@@ -74,7 +74,7 @@ async function answer(serving: Serving, exchange: Exchange, endpoint: Endpoint):
   if (home !== undefined) return replies.send(response, { kind: 'redirect', location: home }, 'en', false)
   const body = endpoint.accepts === undefined ? undefined : await readBody(message, endpoint)
   const request = readRequest(message, body, endpoint, proxies.callerOf(message), jar)
-  const result = await endpoint.run(context, request)
+  const result = await gate.pass(() => endpoint.run(context, request))
   closeIfStopping(serving, response)
   replies.send(response, result, request.language, endpoint.cors === true)
   const event = result.event?.event ?? `${endpoint.name}.answered`

@@ -101,7 +101,14 @@ const REFUSALS = {
   temporarily_unavailable: {
     status: 503,
     description: 'The server cannot answer now. Try again later.',
-    slugs: ['too_many_requests', 'store_unavailable', 'password_queue_full', 'shutting_down', 'clock_differs'],
+    slugs: [
+      'too_many_requests',
+      'store_unavailable',
+      'password_queue_full',
+      'overloaded',
+      'shutting_down',
+      'clock_differs',
+    ],
   },
   server_error: {
     status: 500,

@@ -2,14 +2,16 @@ import { existsSync } from 'node:fs'
 import { InvalidArgumentError, type Command } from 'commander'
 import { LIST_LIMIT } from '../admin/page.ts'
 import { openWorkshop, openWorld } from '../build.ts'
-import { readConfig } from '../config.ts'
+import { readConfig, type Config } from '../config.ts'
+import { locationOf } from '../database-url.ts'
+import { readSchema } from '../open-store.ts'
 import type { Context } from '../ports/context.ts'
 import { UsageError } from './failure.ts'
 
 /** Runs a task over the store, beside a server or without one. */
 export async function inWorkshop<T>(task: (context: Context) => Promise<T>): Promise<T> {
   const config = readConfig()
-  if (config.database.kind === 'sqlite') tellOfNewDatabase(config.database.path)
+  await tellOfNewDatabase(config)
   // Standard output is the command's answer, so nothing is logged there.
   const workshop = await openWorkshop(config, openWorld({ ...config, logLevel: 'silent' }))
   try {
@@ -20,11 +22,16 @@ export async function inWorkshop<T>(task: (context: Context) => Promise<T>): Pro
 }
 
 /** A mistyped address makes an empty database; whoever did not mean to must see it. */
-function tellOfNewDatabase(path: string): void {
-  if (existsSync(path)) return
-  process.stderr.write(
-    `grantor: There was no database at ${path}; a new one was made. A server with other settings does not know it.\n`,
-  )
+async function tellOfNewDatabase(config: Config): Promise<void> {
+  const location = locationOf(config.database)
+  if (config.database.kind === 'postgres') {
+    if ((await readSchema(config)).applied.length > 0) return
+    tell(`There was nothing of Grantor in ${location}; its tables were made there.`)
+  } else if (!existsSync(location)) tell(`There was no database at ${location}; a new one was made.`)
+}
+
+function tell(what: string): void {
+  process.stderr.write(`grantor: ${what} A server with other settings does not know it.\n`)
 }
 
 /** Adds what every verb has. */

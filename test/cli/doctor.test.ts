@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { diagnose } from '../../src/admin/doctor.ts'
 import type { Examination, Finding } from '../../src/admin/finding.ts'
+import type { ServerFacts } from '../../src/ports/inspection.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import { openPlace, run, serve, type Place } from './process.ts'
 
@@ -213,6 +214,43 @@ test('choices about the network that do not fit are warned about', () => {
 test('RFC 8414 §3.3: the issuer that answers is the configured one byte for byte', () => {
   const probe = { ...SOUND.probe, issuer: 'https://AUTH.acme.test' } as Examination['probe']
   assert.match(judge({ probe })[0] ?? '', /calls itself https:\/\/AUTH\.acme\.test/)
+})
+
+/** A server that nothing is wrong with, but for the difference. */
+function judgeServer(difference: Partial<ServerFacts>): readonly string[] {
+  const home: ServerFacts = {
+    kind: 'server',
+    version: '18.4',
+    role: 'grantor',
+    isExposed: false,
+    clockAheadMs: 2000,
+    connections: { used: 90, limit: 100 },
+    changedSettings: [],
+    unsafeSettings: [],
+    ...difference,
+  }
+  const database = { ...SOUND.store.database, home } as Examination['store']['database']
+  return judge({ store: { ...SOUND.store, database } })
+}
+
+test('a PostgreSQL without a fault has no complaint', () => {
+  assert.deepEqual(judgeServer({}), [])
+})
+
+test('a clock more than 2 s off that of PostgreSQL is a failure, because such a node is not ready', () => {
+  assert.match(judgeServer({ clockAheadMs: 2001 })[0] ?? '', /^clock: .* 2 s ahead of this one\. .* not ready\..*NTP/)
+  assert.match(judgeServer({ clockAheadMs: -9000 })[0] ?? '', /^clock: .* 9 s behind this one/)
+})
+
+test('a PostgreSQL that would lose commits, swallows settings, listens in the clear or is full is found', () => {
+  assert.match(judgeServer({ unsafeSettings: ['fsync'] })[0] ?? '', /^database: fsync is off.*Set fsync = on/)
+  const settings = [{ name: 'enable_seqscan', value: 'on', wanted: 'off' }]
+  assert.match(
+    judgeServer({ changedSettings: settings, role: 'a"b' })[0] ?? '',
+    /^settings: .*enable_seqscan is on instead of off.*alter role "a""b" set enable_seqscan = 'off';/,
+  )
+  assert.match(judgeServer({ isExposed: true })[0] ?? '', /^connections: .*not encrypted.*sslmode=verify-full/)
+  assert.match(judgeServer({ connections: { used: 91, limit: 100 } })[0] ?? '', /^connections: 91 of 100/)
 })
 
 test('a clock that differs there, damage and a full disk are found', () => {

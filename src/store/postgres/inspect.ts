@@ -57,11 +57,13 @@ export async function inspectPostgres(url: string): Promise<Inspection> {
     client.on('error', () => undefined)
     await client.connect()
     await client.query('begin read only')
-    return await look(client)
+    const found = await look(client)
+    await client.end()
+    return found
   } catch (cause) {
+    // Not asked to end: nobody may be there who would answer.
+    client?.connection.stream.destroy()
     return unusable((forOperator(cause) as Error).message)
-  } finally {
-    await client?.end()
   }
 }
 

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import type { Finding } from '../../src/admin/finding.ts'
+import { openTestDatabase } from '../postgres.ts'
+import { openPlace, run, runJson, serve, type Place } from './process.ts'
+
+/** The command line over PostgreSQL, where it differs from the one over a file. */
+
+const HIDDEN = 'a-hidden-password'
+
+async function openPostgresPlace(t: TestContext): Promise<Place> {
+  return withDatabase(await openPlace(t), await openTestDatabase(t))
+}
+
+function withDatabase(place: Place, url: string): Place {
+  const secret = { GRANTOR_SECRET: 'a secret that is long enough for this' }
+  return { ...place, environment: { ...place.environment, ...secret, DATABASE_URL: url } }
+}
+
+test('every noun works over PostgreSQL; the first command tells that nothing was there', async (t) => {
+  const place = await openPostgresPlace(t)
+  const ada = ['--email', 'ada@acme.test', '--password', 'correct horse']
+  const created = await run(place, ['user', 'create', ...ada])
+  assert.match(created.stderr, /^grantor: There was nothing of Grantor in postgres:\/\/127\.0\.0\.1:\d+\/\w+; .*\n$/)
+  assert.match(created.stdout, /^Created ada@acme\.test/)
+  const listed = await run(place, ['user', 'list', '--json'])
+  assert.equal(listed.stderr, '')
+  const { users } = JSON.parse(listed.stdout) as { readonly users: readonly { readonly email: string }[] }
+  assert.deepEqual(
+    users.map(({ email }) => email),
+    ['ada@acme.test'],
+  )
+  const resource = 'https://api.acme.test'
+  assert.equal((await run(place, ['api', 'create', '--resource', resource, '--scope', 'read=Read'])).code, 0)
+  const { apis } = await runJson<{ readonly apis: readonly { readonly resource: string }[] }>(place, ['api', 'list'])
+  assert.equal(apis[0]?.resource, resource)
+  assert.deepEqual(await runJson(place, ['client', 'list']), { clients: [], next: null })
+})
+
+test('a PostgreSQL that cannot be reached is one sentence and exit code 1, for every verb', async (t) => {
+  const place = withDatabase(await openPlace(t), `postgres://ada:${HIDDEN}@127.0.0.1:1/grantor`)
+  const verbs = [['serve'], ['migrate'], ['user', 'list'], ['client', 'list'], ['api', 'list']]
+  for (const { code, stdout, stderr } of await Promise.all(verbs.map((words) => run(place, words)))) {
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(
+      stderr,
+      /^grantor: PostgreSQL cannot be reached: connect ECONNREFUSED 127\.0\.0\.1:1\. .*DATABASE_URL.*\n$/,
+    )
+  }
+})
+
+test('a mistake in DATABASE_URL is told without the password', async (t) => {
+  const place = withDatabase(await openPlace(t), `postgres://ada:${HIDDEN}@127.0.0.1:none/grantor`)
+  const { code, stderr } = await run(place, ['user', 'list'])
+  assert.equal(code, 1)
+  assert.match(stderr, /DATABASE_URL has a port/)
+  assert.ok(!stderr.includes(HIDDEN))
+})
+
+test('doctor beside a healthy server finds the one thing that is wrong with the PostgreSQL of the tests', async (t) => {
+  const place = await openPostgresPlace(t)
+  await serve(t, place)
+  const { code, complaints, stdout } = await examine(place)
+  assert.deepEqual([code, complaints.length], [1, 1])
+  assert.match(complaints[0] ?? '', /^database failed: fsync is off/)
+  for (const check of ['schema', 'secret', 'keys', 'clock', 'connections', 'issuer']) {
+    assert.match(stdout, new RegExp(`"check": ?"${check}"`))
+  }
+  assert.ok(!stdout.includes(password(place)))
+})
+
+test('a node with another secret does not start, and doctor says so', async (t) => {
+  const place = await openPostgresPlace(t)
+  assert.equal((await run(place, ['migrate'])).code, 0)
+  const environment = { GRANTOR_SECRET: 'another secret that is long enough' }
+  const { code, stderr } = await run(place, ['serve'], { environment })
+  assert.equal(code, 1)
+  assert.match(stderr, /^grantor: This database was made under another root secret than the one in GRANTOR_SECRET\./)
+  const { complaints } = await examine(place, environment)
+  assert.ok(
+    complaints.some((line) => /^secret failed: postgres:\/\/.* another root secret/.test(line)),
+    complaints.join(),
+  )
+})
+
+test('doctor says what cannot be used, and which settings a pooler or an address replaced', async (t) => {
+  const place = await openPostgresPlace(t)
+  const url = place.environment['DATABASE_URL'] ?? ''
+  const wrong = Object.assign(new URL(url), { password: HIDDEN }).href
+  const refused = await examine(place, { DATABASE_URL: wrong })
+  assert.match(refused.complaints[0] ?? '', /^database failed: PostgreSQL refused: password authentication failed/)
+  assert.ok(!refused.stdout.includes(HIDDEN))
+  const replaced = await examine(place, { DATABASE_URL: `${url}?options=-c%20synchronous_commit%3Doff` })
+  assert.ok(
+    replaced.complaints.some((line) => line.startsWith('settings failed: Commits that were answered can be lost')),
+    replaced.complaints.join(),
+  )
+})
+
+interface Examined {
+  readonly code: number | null
+  readonly stdout: string
+  readonly complaints: readonly string[]
+}
+
+async function examine(place: Place, environment: Readonly<Record<string, string>> = {}): Promise<Examined> {
+  const { code, stdout } = await run(place, ['doctor', '--json'], { environment })
+  const { findings } = JSON.parse(stdout) as { readonly findings: readonly Finding[] }
+  const complaints = findings
+    .filter(({ verdict }) => verdict !== 'ok')
+    .map(({ check, verdict, message }) => `${check} ${verdict}: ${message}`)
+  return { code, stdout, complaints }
+}
+
+function password(place: Place): string {
+  return new URL(place.environment['DATABASE_URL'] ?? '').password
+}

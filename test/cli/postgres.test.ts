@@ -37,9 +37,9 @@ test('every noun works over PostgreSQL; the first command tells that nothing was
   assert.deepEqual(await runJson(place, ['client', 'list']), { clients: [], next: null })
 })
 
-test('a PostgreSQL that cannot be reached is one sentence and exit code 1, for every verb', async (t) => {
+test('a PostgreSQL that cannot be reached is one sentence and exit code 1, for every command', async (t) => {
   const place = withDatabase(await openPlace(t), `postgres://ada:${HIDDEN}@127.0.0.1:1/grantor`)
-  const verbs = [['serve'], ['migrate'], ['user', 'list'], ['client', 'list'], ['api', 'list']]
+  const verbs = [['migrate'], ['migrate', 'status'], ['user', 'list'], ['client', 'list'], ['api', 'list']]
   for (const { code, stdout, stderr } of await Promise.all(verbs.map((words) => run(place, words)))) {
     assert.deepEqual([code, stdout], [1, ''])
     assert.match(

@@ -5,7 +5,11 @@ import { StoreUnavailable } from '../../ports/store.ts'
 const ADVICE: readonly (readonly [code: string, advice: string])[] = [
   ['08P01', 'If PgBouncer stands between, let it pass or ignore the start-up parameter "options".'],
   ['25006', 'Let DATABASE_URL name the server that takes writes, not a standby.'],
-  ['28', 'Correct the user and the password in DATABASE_URL, and see that pg_hba.conf lets them in from here.'],
+  [
+    '28000',
+    'See that it may sign in and that pg_hba.conf lets it in from here; where that asks for TLS, add sslmode=verify-full to DATABASE_URL.',
+  ],
+  ['28', 'Correct the user and the password in DATABASE_URL.'],
   ['3D000', 'Make it (createdb), or correct DATABASE_URL.'],
   ['42501', 'Let the role of DATABASE_URL own the database and its tables.'],
   ['42704', 'PostgreSQL 14 or newer is needed, and only its own parameters may stand in DATABASE_URL.'],

@@ -1,7 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Server as HttpServer } from 'node:http'
-import pino, { type Logger } from 'pino'
 import { sweep } from './admin/sweep.ts'
 import type { Config } from './config.ts'
 import { createApp } from './http/app.ts'
@@ -10,6 +9,7 @@ import { listen, type Listening } from './http/listen.ts'
 import { startSharing } from './http/share-budgets.ts'
 import { openBurstSigner } from './keys/burst-signer.ts'
 import { createSigningKey, unlockSigningKey } from './keys/signing-key.ts'
+import { openLineWriter, openLog, type Log } from './log.ts'
 import { openDriver, openRootSecret, refuseOtherSecret } from './open-store.ts'
 import { openTokenReader } from './keys/token-reader.ts'
 import { openPasswords } from './passwords/argon2.ts'
@@ -25,7 +25,7 @@ import { openTurns } from './store/turns.ts'
 export interface World {
   readonly clock: () => EpochMs
   readonly random: Random
-  readonly logger: Logger
+  readonly logger: Log
 }
 
 /** What commands beside the server need: the use-cases' context and an end. */
@@ -48,11 +48,9 @@ export interface Server extends Workshop {
 /** The context as it is made here: its budgets can be kept together with other nodes. */
 type NodeContext = Context & { readonly budgets: NodeBudgets }
 
+const STANDARD_OUTPUT = 1
 const SWEEP_INTERVAL_MS = 10_000
-/** Lines are written together, and at least four times a second. */
-const LOG_BUFFER_BYTES = 4000
-/** Several processes may share the output: a pipe takes whole lines of this much without mixing them (pipe(7), PIPE_BUF). */
-const LOG_WRITE_BYTES = 4096
+/** No line of the log waits longer for others to be written with. */
 const LOG_FLUSH_MS = 250
 
 export const VERSION = (
@@ -64,10 +62,7 @@ export function openWorld(config: Config): World {
   return {
     clock: () => Date.now() as EpochMs,
     random: openRandom(),
-    logger: pino(
-      { level: config.logLevel, base: null },
-      pino.destination({ fd: 1, sync: false, minLength: LOG_BUFFER_BYTES, maxWrite: LOG_WRITE_BYTES }),
-    ),
+    logger: openLog(config.logLevel, openLineWriter(STANDARD_OUTPUT), {}),
   }
 }
 
@@ -102,7 +97,7 @@ export async function openServer(config: Config, world: World = openWorld(config
       // A SQLite file has one server: nobody to share with.
       const sharing = config.database.kind === 'postgres' ? [startSharing(context.budgets, context)] : []
       background = [startSweeping(context, logger), ...sharing]
-      flushing = setInterval(() => logger.flush(), LOG_FLUSH_MS)
+      flushing = setInterval(() => void logger.flush(), LOG_FLUSH_MS)
       listening = await listen(http, config)
       return listening.address
     },
@@ -114,7 +109,7 @@ export async function openServer(config: Config, world: World = openWorld(config
       clearInterval(flushing)
       await driver.close()
       logger.info({ event: 'server.stopped' })
-      logger.flush()
+      await logger.flush()
     },
   }
 }
@@ -165,7 +160,7 @@ async function makeContext(
       'client-authentication': config.rates.clientAuthentication,
     }),
     settings: settingsOf(config),
-    record: (event) => logger.warn(event),
+    record: logger.warn,
     isStopping,
   }
 }
@@ -186,7 +181,7 @@ function settingsOf(config: Config): Settings {
   }
 }
 
-function startSweeping(context: Context, logger: Logger): () => void {
+function startSweeping(context: Context, logger: Log): () => void {
   let grantsAfter: Swept['grantsAfter'] = ''
   const timer = setInterval(() => {
     sweep(context, grantsAfter).then(

@@ -2,13 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Writable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { randomBytes } from 'node:crypto'
-import pino from 'pino'
 import inject, { type InjectOptions, type Response as LightMyRequestResponse } from 'light-my-request'
 import { openServer, type Server } from '../src/build.ts'
 import { readConfig } from '../src/config.ts'
+import { openLog } from '../src/log.ts'
 import type { EpochMs } from '../src/protocol/brand.ts'
 
 /** A clock that tests move. Starts at the real time, so that released clients agree with it. */
@@ -49,12 +48,6 @@ export async function openTestServer(
   const clock = options.clock ?? openTestClock()
   const port = options.listen === true ? await freePort() : 3000
   const lines: string[] = []
-  const stream = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      lines.push(chunk.toString('utf8'))
-      done()
-    },
-  })
   const config = readConfig({
     PORT: String(port),
     DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}`,
@@ -66,7 +59,7 @@ export async function openTestServer(
   const server = await openServer(config, {
     clock: clock.now,
     random: randomBytes,
-    logger: pino({ base: null, level: config.logLevel }, stream),
+    logger: openLog(config.logLevel, { write: (line) => void lines.push(line), flush: async () => undefined }, {}),
   })
   let isOpen = true
   const successors: (() => Promise<void>)[] = []

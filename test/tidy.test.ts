@@ -24,7 +24,10 @@ const PLANTED: readonly (readonly [rule: string, file: SourceFile])[] = [
     'endpoints may not import from store',
     { path: 'src/endpoints/bad.ts', text: `import { openTurns } from '../store/turns.ts'` },
   ],
-  ['endpoints may not import the package pino', { path: 'src/endpoints/bad.ts', text: `import pino from 'pino'` }],
+  [
+    'endpoints may not import the package hono',
+    { path: 'src/endpoints/bad.ts', text: `import { html } from 'hono/html'` },
+  ],
   ['endpoints may not import node:fs', { path: 'src/endpoints/bad.ts', text: `export * from 'node:fs'` }],
   ['web may not import from http', { path: 'src/web/bad.ts', text: `const later = import('../http/app.ts')` }],
   [

@@ -49,7 +49,7 @@ const LINE_LIMIT = { src: 250, test: 400, bench: 250 } as const
 /** Where `catch` stands: the one place that makes replies, adapters, commands, and rules that turn a throw into a fact. */
 const CATCHERS = [
   /^src\/(store|keys|passwords|http|cli)\//,
-  /^src\/(build|config|open-store|settings)\.ts$/,
+  /^src\/(build|config|log|open-store|settings)\.ts$/,
   /^src\/protocol\/(json|message)\.ts$/,
   /^src\/endpoints\/(authenticate-client|token|sign-in)\.ts$/,
 ]

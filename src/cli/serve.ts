@@ -66,7 +66,7 @@ async function serveWithWorkers(config: Config, count: number, greet: Greet): Pr
   const workshop = await openWorkshop(config, world)
   const record = (event: object): void => {
     world.logger.warn(event)
-    world.logger.flush()
+    void world.logger.flush()
   }
   const { allServe, ended, stop } = supervise({ count, fork: forkWorker, record })
   onStopSignal(process, stop)
@@ -97,7 +97,7 @@ async function sayReady(config: Config, world: World, context: Context, person: 
     version,
     ...(isLoopbackIssuer && isUntouched ? { try: tryCommands(issuer) } : {}),
   })
-  world.logger.flush()
+  await world.logger.flush()
 }
 
 /** Its password goes to the terminal and nowhere else. */

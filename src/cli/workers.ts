@@ -50,7 +50,7 @@ export async function serveInWorker(config: Config): Promise<void> {
   // Ctrl-C reaches every process of the terminal. It is for the supervisor to decide.
   process.on('SIGINT', () => undefined)
   const world = openWorld(config)
-  const server = await openServer(config, { ...world, logger: world.logger.child({ pid: process.pid }) })
+  const server = await openServer(config, { ...world, logger: world.logger.with({ pid: process.pid }) })
   await server.start()
   close = () => drainAndClose(server, config.drainSeconds, process)
   process.send?.(SERVING)

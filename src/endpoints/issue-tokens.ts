@@ -22,7 +22,7 @@ export interface Aim {
 }
 
 /** An access token with which a client acts for itself. RFC 6749 §4.4.3: never with a refresh token. */
-export async function issueClientToken(context: Needs, client: AuthenticatedClient, aim: Aim): Promise<TokenResponse> {
+export function issueClientToken(context: Needs, client: AuthenticatedClient, aim: Aim): Promise<TokenResponse> {
   const now = context.clock()
   return sign(context, now, undefined, {
     ...aim,
@@ -40,7 +40,7 @@ export async function issueClientToken(context: Needs, client: AuthenticatedClie
  * An access token of a grant, and the refresh token beside it. Everything in it follows from the grant, the generation and
  * the moment of the commit, so a retry of a lost answer gives the same token again (decisions.md D5).
  */
-export async function issueGrantToken(
+export function issueGrantToken(
   context: Needs,
   grant: Pick<GrantRecord, 'id' | 'clientId' | 'userId' | 'expiresAt'>,
   aim: Aim,

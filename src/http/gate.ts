@@ -7,8 +7,9 @@ import type { Proxies } from './proxies.ts'
 export interface Gate {
   /** @throws OAuthError invalid_request, temporarily_unavailable */
   readonly check: (message: IncomingMessage, endpoint: Endpoint) => void
-  /** Counts a request as under way until `work` is done. */
-  readonly pass: <T>(work: () => Promise<T>) => Promise<T>
+  /** Counts a request as under way, until it leaves. */
+  readonly enter: () => void
+  readonly leave: () => void
 }
 
 export interface GateOptions {
@@ -30,8 +31,6 @@ const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/
 /**
  * Turns away plain HTTP from outside for an https issuer: secrets went over the wire then, and an answer that works would
  * hide it (threats.md NET-01; RFC 9700 §2.6). And what comes while there is more to do than can be done soon.
- *
- * A request is under way once its body is there, so slow callers hold up nobody.
  */
 export function openGate({ issuer, proxies }: GateOptions): Gate {
   const isHttps = issuer.startsWith('https:')
@@ -41,14 +40,8 @@ export function openGate({ issuer, proxies }: GateOptions): Gate {
       if (underWay >= (vital === true ? VITAL_LIMIT : BUSY_LIMIT)) throw unavailable('overloaded', RETRY_SECONDS)
       if (isHttps && plain !== true && !cameByTls(message, proxies)) throw invalidRequest('insecure_transport')
     },
-    async pass(work) {
-      underWay += 1
-      try {
-        return await work()
-      } finally {
-        underWay -= 1
-      }
-    },
+    enter: () => void (underWay += 1),
+    leave: () => void (underWay -= 1),
   }
 }
 

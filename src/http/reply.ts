@@ -9,7 +9,7 @@ import type { CookieJar } from './session.ts'
 /** Turns answers and refusals into bytes. `cors`: whether scripts of any origin may read them. */
 export interface Replies {
   readonly send: (response: ServerResponse, answer: Reply, language: Language, cors: boolean) => void
-  readonly sendPreflight: (response: ServerResponse, allow: string) => void
+  readonly sendPreflight: (response: ServerResponse, allow: string) => undefined
   readonly sendError: (response: ServerResponse, error: OAuthError, cors: boolean) => void
   readonly sendErrorPage: (response: ServerResponse, error: OAuthError, language: Language) => void
 }

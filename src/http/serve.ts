@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Endpoint } from '../endpoints/index.ts'
 import { PATHS } from '../endpoints/paths.ts'
 import type { Context, OutcomeEvent } from '../ports/context.ts'
-import type { Reply } from '../ports/message.ts'
+import type { Reply, Request } from '../ports/message.ts'
 import { invalidRequest } from '../protocol/errors.ts'
 import { problem } from '../protocol/validation.ts'
 import { chooseLanguage } from '../web/language.ts'
@@ -15,10 +15,16 @@ import { withoutOrigin, type Route } from './routes.ts'
 import type { CookieJar } from './session.ts'
 
 /** One line of the log per answered request. */
-export type LogOutcome = (
-  line: OutcomeEvent & { endpoint: string; status: number; ms: number },
-  cause?: unknown,
-) => void
+export type LogOutcome = (line: OutcomeLine, cause: unknown) => void
+
+type OutcomeLine = {
+  readonly event: string
+  readonly client: OutcomeEvent['client']
+  readonly endpoint: string
+  readonly reason: string | undefined
+  readonly status: number
+  readonly ms: number
+}
 
 export interface Serving {
   readonly context: Context
@@ -53,32 +59,49 @@ export async function serve(serving: Serving, message: IncomingMessage, response
   const exchange: Exchange = { message, response, startedAt: performance.now(), route: undefined, endpoint: undefined }
   closeIfStopping(serving, response)
   try {
-    const route = serving.findRoute(message.url ?? '')
-    if (route === undefined) return refuseUnknownPath(serving, response)
-    exchange.route = route
-    const endpoint = route.endpoints.get(message.method ?? '')
-    if (endpoint === undefined) return answerOtherMethod(serving, exchange, route)
-    exchange.endpoint = endpoint
-    await answer(serving, exchange, endpoint)
+    const endpoint = admit(serving, exchange)
+    if (endpoint === undefined) return
+    const body = endpoint.accepts === undefined ? undefined : await readBody(message, endpoint)
+    const request = readRequest(message, body, endpoint, serving.proxies.callerOf(message), serving.jar)
+    const reply = await run(serving, endpoint, request)
+    closeIfStopping(serving, response)
+    serving.replies.send(response, reply, request.language, endpoint.cors === true)
+    logReply(serving, exchange, endpoint, reply)
   } catch (cause) {
     refuse(serving, exchange, cause)
   }
 }
 
-async function answer(serving: Serving, exchange: Exchange, endpoint: Endpoint): Promise<void> {
-  const { context, replies, jar, log, gate, proxies } = serving
-  const { message, response, startedAt } = exchange
-  gate.check(message, endpoint)
+/** What can be decided before a body is read. undefined: the request is answered already. */
+function admit(serving: Serving, exchange: Exchange): Endpoint | undefined {
+  const { message, response } = exchange
+  const route = serving.findRoute(message.url ?? '')
+  if (route === undefined) return refuseUnknownPath(serving, response)
+  exchange.route = route
+  const endpoint = route.endpoints.get(message.method ?? '')
+  if (endpoint === undefined) return answerOtherMethod(serving, exchange, route)
+  exchange.endpoint = endpoint
+  serving.gate.check(message, endpoint)
   checkHeaders(message, endpoint)
   const home = homeAddress(serving, endpoint, message)
-  if (home !== undefined) return replies.send(response, { kind: 'redirect', location: home }, 'en', false)
-  const body = endpoint.accepts === undefined ? undefined : await readBody(message, endpoint)
-  const request = readRequest(message, body, endpoint, proxies.callerOf(message), jar)
-  const result = await gate.pass(() => endpoint.run(context, request))
-  closeIfStopping(serving, response)
-  replies.send(response, result, request.language, endpoint.cors === true)
-  const event = result.event?.event ?? `${endpoint.name}.answered`
-  log({ ...result.event, event, endpoint: endpoint.name, status: statusOf(result), ms: elapsed(startedAt) })
+  if (home === undefined) return endpoint
+  serving.replies.send(response, { kind: 'redirect', location: home }, 'en', false)
+  return undefined
+}
+
+/** A request is under way once its body is there, so that slow callers hold up nobody. */
+async function run({ gate, context }: Serving, endpoint: Endpoint, request: Request): Promise<Reply> {
+  gate.enter()
+  try {
+    return await endpoint.run(context, request)
+  } finally {
+    gate.leave()
+  }
+}
+
+function logReply({ log }: Serving, { startedAt }: Exchange, { name }: Endpoint, reply: Reply): void {
+  const { event = `${name}.answered`, client, reason } = reply.event ?? {}
+  log({ event, client, endpoint: name, reason, status: statusOf(reply), ms: elapsed(startedAt) }, undefined)
 }
 
 function statusOf(result: Reply): number {
@@ -86,7 +109,7 @@ function statusOf(result: Reply): number {
 }
 
 /** RFC 9110 §15.5.6, and the answer to a preflight where scripts may call. Whatever the body is, the method is wrong. */
-function answerOtherMethod({ replies }: Serving, { message, response }: Exchange, { methods, cors }: Route): void {
+function answerOtherMethod({ replies }: Serving, { message, response }: Exchange, { methods, cors }: Route): undefined {
   const allow = [...methods, ...(cors ? ['OPTIONS'] : [])].join(', ')
   if (cors && message.method === 'OPTIONS') return replies.sendPreflight(response, allow)
   const msg = 'This path has other methods.'
@@ -109,9 +132,9 @@ function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
   const { message, response, route, endpoint, startedAt } = exchange
   const error = toOAuthError(cause)
   const { client, slug: reason, status } = error
-  const line = { event: 'request.refused', endpoint: endpoint?.name ?? 'none', reason, status, ms: elapsed(startedAt) }
+  const line = { client, endpoint: endpoint?.name ?? 'none', reason, status, ms: elapsed(startedAt) }
   // What was refused on purpose needs no search for its cause.
-  log({ ...line, client }, status >= 500 && error !== cause ? cause : undefined)
+  log({ event: 'request.refused', ...line }, status >= 500 && error !== cause ? cause : undefined)
   // The answer was begun: nothing can be said any more, but half of it must not look whole.
   if (response.headersSent) return void response.destroy()
   closeIfStopping(serving, response)
@@ -123,7 +146,7 @@ function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
  * RFC 9110 §15.5.5, as JSON for everybody: nobody is led to an unknown path by us. Scripts may read it, because clients in
  * browsers try several addresses of metadata and must see that one is not there.
  */
-function refuseUnknownPath({ replies }: Serving, response: ServerResponse): void {
+function refuseUnknownPath({ replies }: Serving, response: ServerResponse): undefined {
   replies.sendError(response, invalidRequest('path_unknown', { status: 404, problems: [PATH_PROBLEM] }), true)
 }
 

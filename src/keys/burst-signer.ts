@@ -28,7 +28,8 @@ export function openBurstSigner(keys: readonly SigningKey[]): TokenSigner {
     for (const { claims, resolve, reject } of burst) {
       try {
         const input = header + encode(claims)
-        resolve(`${input}.${sign('sha256', Buffer.from(input), signingOptions).toString('base64url')}`)
+        const signature = sign('sha256', Buffer.from(input, 'latin1'), signingOptions)
+        resolve(`${input}.${signature.toString('base64url')}`)
       } catch (cause) {
         reject(cause)
       }

@@ -20,7 +20,10 @@ export interface AccessTokenFacts {
   readonly expiresAt: EpochSeconds
 }
 
-/** The claims of a JWT access token, as JSON. RFC 9068 §2.2; `scope` RFC 8693 §4.2; `grant_id` is ours (decisions.md D5). */
+/**
+ * The claims of a JWT access token, as JSON. RFC 9068 §2.2; `scope` RFC 8693 §4.2; `grant_id` is ours (decisions.md D5).
+ * JSON leaves out what is undefined.
+ */
 export function accessTokenClaims(facts: AccessTokenFacts): string {
   const audience = facts.resources.length > 1 ? facts.resources : (facts.resources[0] ?? facts.issuer)
   return JSON.stringify({
@@ -31,8 +34,8 @@ export function accessTokenClaims(facts: AccessTokenFacts): string {
     iat: facts.issuedAt,
     exp: facts.expiresAt,
     jti: facts.tokenId,
-    ...(facts.scope === '' ? {} : { scope: facts.scope }),
-    ...(facts.grantId === undefined ? {} : { grant_id: facts.grantId }),
+    scope: facts.scope === '' ? undefined : facts.scope,
+    grant_id: facts.grantId,
   })
 }
 
@@ -69,14 +72,14 @@ export function tokenIdOf(identity: readonly string[]): string {
   return hash('sha256', JSON.stringify(identity), 'base64url')
 }
 
-/** The body of a successful token response. RFC 6749 §5.1; absent members are absent, never null (clients.md). */
+/** The body of a successful token response. RFC 6749 §5.1; absent members are undefined, which JSON leaves out (clients.md). */
 export interface TokenResponse {
   readonly access_token: string
   readonly token_type: 'Bearer'
   /** Seconds. */
   readonly expires_in: number
-  readonly refresh_token?: string
-  readonly scope?: string
+  readonly refresh_token: string | undefined
+  readonly scope: string | undefined
 }
 
 export function tokenResponse(
@@ -89,7 +92,7 @@ export function tokenResponse(
     access_token: accessToken,
     token_type: 'Bearer',
     expires_in: Math.max(0, facts.expiresAt - now),
-    ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
-    ...(facts.scope === '' ? {} : { scope: facts.scope }),
+    refresh_token: refreshToken,
+    scope: facts.scope === '' ? undefined : facts.scope,
   }
 }

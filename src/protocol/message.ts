@@ -16,25 +16,25 @@ const PARAMETER_LIMIT = 100
 
 /** Reads `application/x-www-form-urlencoded`. undefined: a broken percent-escape, no UTF-8, or too many parameters. */
 export function parseForm(text: string): Parameters | undefined {
+  if (text === '') return NO_PARAMETERS
   const values = new Map<string, string[]>()
-  if (text !== '') {
-    const pairs = text.split('&', PARAMETER_LIMIT + 1)
-    if (pairs.length > PARAMETER_LIMIT) return undefined
-    for (const pair of pairs) {
-      if (pair === '') continue
-      const equals = pair.indexOf('=')
-      const name = decode(equals === -1 ? pair : pair.slice(0, equals))
-      const value = equals === -1 ? '' : decode(pair.slice(equals + 1))
-      if (name === undefined || value === undefined) return undefined
-      const earlier = values.get(name)
-      if (earlier === undefined) values.set(name, [value])
-      else earlier.push(value)
-    }
+  let isRepeating = false
+  const pairs = text.split('&', PARAMETER_LIMIT + 1)
+  if (pairs.length > PARAMETER_LIMIT) return undefined
+  for (const pair of pairs) {
+    if (pair === '') continue
+    const equals = pair.indexOf('=')
+    const name = decode(equals === -1 ? pair : pair.slice(0, equals))
+    const value = equals === -1 ? '' : decode(pair.slice(equals + 1))
+    if (name === undefined || value === undefined) return undefined
+    const earlier = values.get(name)
+    if (earlier === undefined) values.set(name, [value])
+    else isRepeating = earlier.push(value) > 1
   }
-  return parametersOf(values)
+  return parametersOf(values, isRepeating)
 }
 
-export const NO_PARAMETERS: Parameters = parametersOf(new Map())
+export const NO_PARAMETERS: Parameters = parametersOf(new Map(), false)
 
 /** Decodes one form-urlencoded component; undefined when it is malformed. */
 export function decode(text: string): string | undefined {
@@ -59,19 +59,15 @@ export function isMediaType(header: string | undefined, type: string): boolean {
   return charset === undefined || /^ *charset=(utf-8|"utf-8") *$/.test(charset)
 }
 
-function parametersOf(values: ReadonlyMap<string, readonly string[]>): Parameters {
-  let repeated: readonly string[] | undefined
+function parametersOf(values: ReadonlyMap<string, readonly string[]>, isRepeating: boolean): Parameters {
+  const names = [...values.keys()]
   return {
     get(name) {
       const value = values.get(name)?.[0]
       return value === '' ? undefined : value
     },
     all: (name) => values.get(name)?.filter((value) => value !== '') ?? [],
-    get repeated() {
-      return (repeated ??= [...values].filter(([, all]) => all.length > 1).map(([name]) => name))
-    },
-    get names() {
-      return [...values.keys()]
-    },
+    repeated: isRepeating ? names.filter((name) => (values.get(name)?.length ?? 0) > 1) : [],
+    names,
   }
 }

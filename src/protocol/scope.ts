@@ -38,5 +38,6 @@ export function unite(left: Scope, right: Scope): Scope {
 
 /** The tokens of `scope` that pass. */
 export function narrow(scope: Scope, passes: (token: string) => boolean): Scope {
-  return scopeOf(scopeTokens(scope).filter(passes))
+  const tokens = scopeTokens(scope)
+  return tokens.every(passes) ? scope : scopeOf(tokens.filter(passes))
 }

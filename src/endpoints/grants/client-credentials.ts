@@ -33,10 +33,9 @@ export async function clientCredentials(
   const resources = chooseResources(offers, form)
   const scope = chooseScope(offers, client, resources, form)
   // Nothing else is stored: the token says what it is, and the client's row keeps it alive.
-  const [used, response] = await Promise.all([
-    client.usedAt === undefined ? context.store.useClient({ id: client.id, now: context.clock() }) : 'used',
-    issueClientToken(context, client, { scope, resources }),
-  ])
+  const response = issueClientToken(context, client, { scope, resources })
+  if (client.usedAt !== undefined) return response
+  const [used] = await Promise.all([context.store.useClient({ id: client.id, now: context.clock() }), response])
   if (used === 'unknown') throw invalidClient('client_unknown', false)
   return response
 }

@@ -17,8 +17,8 @@ const RECORD_LIMIT = 10_000
 
 /**
  * Never stale: before anything is read it asks whether another connection committed anything since the last time
- * (https://sqlite.org/pragma.html#pragma_data_version), which costs a third of reading a row. One question serves what runs
- * until the event loop gets its turn, which is one request: nothing that came later is answered from before.
+ * (https://sqlite.org/pragma.html#pragma_data_version), which costs a third of reading a row. One question serves one turn of
+ * the event loop: its requests had all begun to arrive when it was asked, so none was sent because of what came after.
  */
 export function openRecordCache(database: DatabaseSync): RecordCache {
   const dataVersion = database.prepare('pragma data_version')
@@ -29,7 +29,7 @@ export function openRecordCache(database: DatabaseSync): RecordCache {
   function clearIfChanged(): void {
     if (isCurrent) return
     isCurrent = true
-    process.nextTick(() => (isCurrent = false))
+    setImmediate(() => (isCurrent = false))
     const version = dataVersion.get()?.['data_version']
     if (version !== known) records.clear()
     known = version

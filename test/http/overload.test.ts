@@ -14,16 +14,18 @@ test('D1: beyond a thousand requests under way, the next is refused at once, and
   const { store } = server.context
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const registerClientNow = store.registerClient.bind(store)
+  const full = Promise.withResolvers<void>()
   let underWay = 0
   t.mock.method(store, 'registerClient', async (record: ClientRecord) => {
     underWay += 1
+    if (underWay === BUSY_LIMIT) full.resolve()
     await released
     return registerClientNow(record)
   })
   const register = () => postJson(server, '/v2/oauth/register', { redirect_uris: [REDIRECT_URI] })
-  const waiting = Array.from({ length: BUSY_LIMIT }, register)
-  while (underWay < BUSY_LIMIT) await new Promise((resolve) => setImmediate(resolve))
-  const shed = Array.from({ length: 20 }, register)
+  const waiting = Array.from({ length: BUSY_LIMIT }, async () => register())
+  await full.promise
+  const shed = Array.from({ length: 20 }, async () => register())
   const vital = await Promise.all([
     server.inject({ url: '/v2/oauth/jwks' }),
     server.inject({ url: '/.well-known/oauth-authorization-server' }),

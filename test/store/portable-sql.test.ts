@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
@@ -186,6 +187,19 @@ test('every exception that these tests make is needed', async (t) => {
     (exception) => !both.some((statement) => isExcepted([exception], statement)),
   )
   assert.deepEqual(idle, [])
+})
+
+test('docs/scaling.md distributes every table by its shard key, and gives a role every setting of a session', () => {
+  const page = readFileSync('docs/scaling.md', 'utf8')
+  const distributed = [...page.matchAll(/create_distributed_table\('(\w+)', '(\w+)'/g)].map(([, ...pair]) => pair)
+  const copied = [...page.matchAll(/create_reference_table\('(\w+)'\)/g)].map(([, table]) => table)
+  const local = COPIED_TABLES.filter((table) => table.startsWith('migration'))
+  // Emails are unique over all users, so that table cannot be distributed by another column.
+  const { users: _, ...keys } = SHARD_KEYS
+  assert.deepEqual(Object.fromEntries(distributed), keys)
+  assert.deepEqual(new Set([...copied, ...local]), new Set([...COPIED_TABLES, 'users']))
+  const settings = [...page.matchAll(/alter role grantor set (\w+) = '(.+)';/g)].map(([, ...pair]) => pair)
+  assert.deepEqual(Object.fromEntries(settings), SESSION_SETTINGS)
 })
 
 /** What reads or changes rows. */

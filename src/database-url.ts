@@ -58,6 +58,9 @@ function postgresMistakes(text: string): readonly string[] {
 function searchMistakes({ host, searchParams }: URL): readonly string[] {
   const mode = searchParams.get('sslmode')
   return [
+    ...(searchParams.has('options')
+      ? ['DATABASE_URL must not have options: they would replace those that keep what was answered']
+      : []),
     ...(host === '' && !searchParams.has('host') ? [`DATABASE_URL must name a host: ${FORM}`] : []),
     ...(mode !== null && !SSL_MODES.includes(mode)
       ? [`DATABASE_URL has an sslmode that is none of ${SSL_MODES.join(', ')}`]

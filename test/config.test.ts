@@ -253,6 +253,7 @@ test('DATABASE_URL of a PostgreSQL that cannot be meant is refused in words that
     ['postgres://ada:hidden%ff@db.acme.test/grantor', /%25/],
     ['postgres://ada:hidden@db.acme.test/grantor/x', /one database/],
     ['postgres://ada:hidden@db.acme.test/grantor?sslmode=hidden', /sslmode that is none of/],
+    ['postgres://ada:hidden@db.acme.test/grantor?options=-c%20hidden', /must not have options/],
   ]
   for (const [url, says] of wrong) {
     const found = mistakes({ DATABASE_URL: url, GRANTOR_SECRET: SECRET })

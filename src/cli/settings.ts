@@ -27,7 +27,7 @@ const POSTGRESQL = [
   '| `sslmode=no-verify` | TLS with whoever answers: protects from listeners, not from impostors |',
   '| `sslrootcert=<file>` | the CA, when it is not a public one |',
   '| `sslcert=<file>`, `sslkey=<file>` | who this node is, when PostgreSQL asks for certificates |',
-  '| `options=…` | replaces the settings that Grantor gives each connection; `grantor doctor` says which are missed then |',
+  '| `options=…` | is refused: it would replace the settings that Grantor gives each connection |',
   '',
   'The role owns the database, or may select, insert, update and delete in its tables while `grantor migrate` runs as the',
   'owner. `grantor doctor` tells what stands in the way.',

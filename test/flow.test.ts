@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import {
   createAda,
   obtainCode,
@@ -10,19 +10,22 @@ import {
   requestToken,
   type Tokens,
 } from './flow.ts'
+import { openTestDatabase } from './postgres.ts'
 import { openTestServer } from './server.ts'
 
-test('a client registers, a person consents, the code gives tokens, and they refresh', async (t) => {
-  const server = await openTestServer(t)
-  await createAda(server)
-  const client = await registerClient(server)
-  const first = await obtainTokens(server, client)
-  assert.ok(first.refresh_token)
-  const response = await refresh(server, client, first.refresh_token)
-  assert.equal(response.statusCode, 200, response.body)
-  const second = response.json<Tokens>()
-  assert.notEqual(second.refresh_token, first.refresh_token)
-})
+for (const store of ['SQLite', 'PostgreSQL'] as const) {
+  test(`on ${store} a client registers, a person consents, the code gives tokens, and they refresh`, async (t) => {
+    const server = await openTestServer(t, store === 'SQLite' ? {} : { env: await postgresSettings(t) })
+    await createAda(server)
+    const client = await registerClient(server)
+    const first = await obtainTokens(server, client)
+    assert.ok(first.refresh_token)
+    const response = await refresh(server, client, first.refresh_token)
+    assert.equal(response.statusCode, 200, response.body)
+    const second = response.json<Tokens>()
+    assert.notEqual(second.refresh_token, first.refresh_token)
+  })
+}
 
 test('RFC 6749 §4.1.2: a code that is used twice gives nothing, and takes back what it gave', async (t) => {
   const server = await openTestServer(t)
@@ -43,3 +46,7 @@ test('a machine client gets a token with its own credentials', async (t) => {
   const response = await requestToken(server, client, { grant_type: 'client_credentials' })
   assert.equal(response.statusCode, 200, response.body)
 })
+
+async function postgresSettings(t: TestContext): Promise<Readonly<Record<string, string>>> {
+  return { DATABASE_URL: await openTestDatabase(t), GRANTOR_SECRET: 'b'.repeat(43) }
+}

@@ -68,13 +68,13 @@ export function openWorld(config: Config): World {
 
 /** Opens the store for a command that runs and ends, beside a server or without one. */
 export async function openWorkshop(config: Config, world: World = openWorld(config)): Promise<Workshop> {
-  const driver = await openDriver(config, 'command')
+  const driver = await openDriver(config, 'command', () => undefined)
   return { context: await openContext(config, world, driver, () => false), close: driver.close }
 }
 
 /** Opens the store and makes the server over it. */
 export async function openServer(config: Config, world: World = openWorld(config)): Promise<Server> {
-  const driver = await openDriver(config, 'server')
+  const driver = await openDriver(config, 'server', (cause) => world.logger.warn({ event: 'store.absent', err: cause }))
   let isStopping = false
   const context = await openContext(config, world, driver, () => isStopping)
   const { logger } = world

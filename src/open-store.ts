@@ -10,6 +10,7 @@ import type { SchemaState } from './store/migrations.ts'
 import { inspectPostgres } from './store/postgres/inspect.ts'
 import { readPostgresSchema } from './store/postgres/migrate-at.ts'
 import { openPostgresStore } from './store/postgres/store.ts'
+import { whenReachable } from './store/postgres/when-reachable.ts'
 import { inspectDatabase } from './store/sqlite/inspect.ts'
 import { readSqliteSchema } from './store/sqlite/migrate.ts'
 import { openSqliteStore } from './store/sqlite/store.ts'
@@ -22,9 +23,19 @@ const PATIENCE_MS = { server: 200, command: 10_000 } as const
 /** Connections to PostgreSQL: a few full ones cost less than many. */
 const CONNECTIONS = { server: 4, command: 1 } as const
 
-/** The driver that the configuration names. Migrates first. */
-export async function openDriver({ database }: Config, user: StoreUser): Promise<StoreDriver> {
-  if (database.kind === 'postgres') return openPostgresStore({ url: database.url, connections: CONNECTIONS[user] })
+/** How long opening waits for a PostgreSQL that is not up yet. */
+const START_PATIENCE_MS = { server: 60_000, command: 0 } as const
+
+/** The driver that the configuration names. Migrates first. `onWaiting` is told each time the database is not up yet. */
+export async function openDriver(
+  { database }: Config,
+  user: StoreUser,
+  onWaiting: (cause: unknown) => void,
+): Promise<StoreDriver> {
+  if (database.kind === 'postgres') {
+    const options = { url: database.url, connections: CONNECTIONS[user] }
+    return whenReachable(START_PATIENCE_MS[user], () => openPostgresStore(options), onWaiting)
+  }
   const checkpoints = user === 'server' ? 'worker' : 'inline'
   return openSqliteStore({ path: database.path, patienceMs: PATIENCE_MS[user], checkpoints })
 }

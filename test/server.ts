@@ -36,6 +36,7 @@ export interface TestServerOptions {
   readonly listen?: boolean
   readonly folder?: string
   readonly clock?: TestClock
+  /** Told each line as it comes, while the server is still opening too. */
   readonly onLog?: (line: string) => void
 }
 
@@ -56,10 +57,14 @@ export async function openTestServer(
     GRANTOR_AUTHORIZATION_RATE: '1000000',
     ...options.env,
   })
+  const keepLine = (line: string): void => {
+    lines.push(line)
+    options.onLog?.(line)
+  }
   const server = await openServer(config, {
     clock: clock.now,
     random: randomBytes,
-    logger: openLog(config.logLevel, { write: (line) => void lines.push(line), flush: async () => undefined }, {}),
+    logger: openLog(config.logLevel, { write: keepLine, flush: async () => undefined }, {}),
   })
   let isOpen = true
   const successors: (() => Promise<void>)[] = []

@@ -55,7 +55,7 @@ describe('the network between node and PostgreSQL', { concurrency: true }, () =>
 
   test('answers that come late, but in time, cost nobody an error', async (t) => {
     const { proxy, stage } = await open(t)
-    proxy.slowDown(300)
+    proxy.slowDown(150)
     const { register, refresh: rotate, authorize, useClient } = stage.asks
     const answers = await Promise.all([register, rotate, authorize, useClient].map(async (ask) => ask()))
     for (const answer of answers) assert.ok(answer.statusCode < 400, answer.body)
@@ -119,7 +119,7 @@ describe('the network between node and PostgreSQL', { concurrency: true }, () =>
 
   test('a node that closes lets what is under way finish', async (t) => {
     const { proxy, stage } = await open(t)
-    proxy.slowDown(300)
+    proxy.slowDown(150)
     const answer = refresh(stage.server, stage.client, stage.token)
     await new Promise((resolve) => setImmediate(resolve))
     const registered = stage.server.context.store.findUserByEmail('nobody@acme.test')

@@ -7,8 +7,6 @@ import {
   createAda,
   EMAIL,
   locationOf,
-  obtainCode,
-  obtainTokens,
   PASSWORD,
   PlainBrowser,
   postJson,
@@ -17,7 +15,9 @@ import {
   REDIRECT_URI,
   registerClient,
   requestToken,
+  signInAndAllow,
   type RegisteredClient,
+  type Tokens,
 } from '../flow.ts'
 import { openTestServer, type TestServer } from '../server.ts'
 
@@ -38,8 +38,12 @@ export const LIMIT_MS = 9000
 const RECOVERY_MS = 15_000
 const SECRET = 'a root secret that is long enough for it'
 
-export function openNode(test: Pick<TestContext, 'after'>, url: string): Promise<TestServer> {
-  return openTestServer(test, { env: { DATABASE_URL: url, GRANTOR_SECRET: SECRET } })
+export function openNode(
+  test: Pick<TestContext, 'after'>,
+  url: string,
+  onLog: (line: string) => void = () => undefined,
+): Promise<TestServer> {
+  return openTestServer(test, { env: { DATABASE_URL: url, GRANTOR_SECRET: SECRET }, onLog })
 }
 
 export async function openStage(test: Pick<TestContext, 'after'>, url: string): Promise<Stage> {
@@ -47,23 +51,28 @@ export async function openStage(test: Pick<TestContext, 'after'>, url: string): 
   await createAda(server)
   const client = await registerClient(server)
   const machine = await registerClient(server)
-  const { refresh_token: token = '' } = await obtainTokens(server, client)
-  const code = await obtainCode(server, client, { prompt: 'consent' })
-  const browser = new PlainBrowser(server)
-  const form = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
-  const asked = new PlainBrowser(server)
-  const askedForm = await asked.get(locationOf(await asked.get(authorizeUrl(client, { prompt: 'consent' }))))
-  const question = await asked.get(locationOf(await asked.submit(askedForm, { email: EMAIL, password: PASSWORD })))
+  // Hashing passwords is what takes long here, so one browser signs in once.
+  const known = new PlainBrowser(server)
+  const first = await signInAndAllow(known, authorizeUrl(client))
+  const { refresh_token: token = '' } = (await redeem(server, client, codeIn(first))).json<Tokens>()
+  const code = codeIn(new URL(locationOf(await known.get(authorizeUrl(client, { prompt: 'none' })))))
+  const question = await known.get(locationOf(await known.get(authorizeUrl(client, { prompt: 'consent' }))))
+  const stranger = new PlainBrowser(server)
+  const form = await stranger.get(locationOf(await stranger.get(authorizeUrl(client))))
   const asks = {
     register: () => postJson(server, '/v2/oauth/register', { redirect_uris: [REDIRECT_URI] }),
     redeem: () => redeem(server, client, code),
     refresh: () => refresh(server, client, token),
     useClient: () => requestToken(server, machine, { grant_type: 'client_credentials' }),
     authorize: () => new PlainBrowser(server).get(authorizeUrl(client)),
-    signIn: () => browser.submit(form, { email: EMAIL, password: PASSWORD }),
-    consent: () => asked.submit(question, { decision: 'allow' }),
+    signIn: () => stranger.submit(form, { email: EMAIL, password: PASSWORD }),
+    consent: () => known.submit(question, { decision: 'allow' }),
   }
   return { server, client, token, asks }
+}
+
+function codeIn(answer: URL): string {
+  return answer.searchParams.get('code') ?? assert.fail(answer.href)
 }
 
 /** All at once: each is told in time that the database cannot be had, and to ask again. */

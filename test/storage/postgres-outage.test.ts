@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import pg from 'pg'
+import { postJson, refresh, registerClient } from '../flow.ts'
+import { startPostgres, type Postgres } from '../postgres.ts'
+import {
+  assertAllRecover,
+  assertAllUnavailable,
+  assertUnchanged,
+  openNode,
+  openStage,
+  untilAvailable,
+  type Stage,
+} from './postgres-stage.ts'
+
+/** Few enough connections to use them all. */
+const CONNECTIONS = 20
+
+let cluster: Promise<Postgres> | undefined
+
+async function open(t: TestContext): Promise<{ postgres: Postgres; url: string; stage: Stage }> {
+  const postgres = await openCluster()
+  const { url } = await postgres.createDatabase()
+  return { postgres, url, stage: await openStage(t, url) }
+}
+
+/** One for all tests of this file, which go one after the other; gone with this process. */
+function openCluster(): Promise<Postgres> {
+  return (cluster ??= startPostgres({ settings: { fsync: 'on', max_connections: String(CONNECTIONS) } }))
+}
+
+test('while PostgreSQL is down: 503; once it is up again all recovers', async (t) => {
+  const { postgres, stage } = await open(t)
+  await postgres.stop('fast')
+  await assertAllUnavailable(stage)
+  await postgres.start()
+  await assertAllRecover(stage)
+})
+
+test('a PostgreSQL that is restarted while nobody asks is found again', async (t) => {
+  const { postgres, url, stage } = await open(t)
+  await assertUnchanged(url, async () => {
+    await postgres.stop('fast')
+    await postgres.start()
+  })
+  await assertAllRecover(stage)
+})
+
+test('PostgreSQL is killed under load: whatever was answered is there, the rest is told 503, all recovers', async (t) => {
+  const { postgres, stage } = await open(t)
+  const { server } = stage
+  const given: string[] = []
+  const enough = new AbortController()
+  const load = Array.from({ length: 8 }, async () => {
+    while (!enough.signal.aborted) {
+      const answer = await postJson(server, '/v2/oauth/register', {})
+      if (answer.statusCode === 201) given.push(answer.json<{ client_id: string }>().client_id)
+      else assert.equal(answer.statusCode, 503, answer.body)
+    }
+  })
+  while (given.length < 20) await new Promise((resolve) => setImmediate(resolve))
+  await postgres.kill()
+  await postgres.start()
+  await untilAvailable('register', stage.asks.register)
+  enough.abort()
+  await Promise.all(load)
+  for (const id of given) assert.ok(await server.context.store.findClient(id as never), id)
+  await assertAllRecover(stage)
+})
+
+test('what was revoked stays revoked, and what was spent stays spent, when PostgreSQL is killed', async (t) => {
+  const { postgres, stage } = await open(t)
+  const { server, client, token } = stage
+  assert.equal((await stage.asks.redeem()).statusCode, 200)
+  assert.equal((await refresh(server, client, token)).statusCode, 200)
+  server.clock.advance(3_600_000)
+  assert.equal((await refresh(server, client, token)).statusCode, 400)
+  await postgres.kill()
+  await postgres.start()
+  await untilAvailable('register', stage.asks.register)
+  assert.equal((await refresh(server, client, token)).json().error, 'invalid_grant')
+  assert.equal((await stage.asks.redeem()).json().error, 'invalid_grant')
+})
+
+test('when others have taken every connection: 503; once one is free all recovers', async (t) => {
+  const { postgres, stage } = await open(t)
+  const operator = new pg.Client({ connectionString: postgres.adminUrl() })
+  await operator.connect()
+  const others: pg.Client[] = []
+  await operator.query(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'grantor'`)
+  for (let count = 0; count < CONNECTIONS; count += 1) {
+    const other = new pg.Client({ connectionString: postgres.url() })
+    other.on('error', () => undefined)
+    if (await connects(other)) others.push(other)
+  }
+  assert.ok(others.length > 0 && others.length < CONNECTIONS)
+  await assertAllUnavailable(stage)
+  for (const client of [...others, operator]) await client.end()
+  await assertAllRecover(stage)
+})
+
+test('a node that is started before PostgreSQL waits for it, and says so', async (t) => {
+  const { postgres, url, stage } = await open(t)
+  await stage.server.close()
+  await postgres.stop('fast')
+  const { promise: said, resolve } = Promise.withResolvers<void>()
+  const node = openNode(t, url, (line) => {
+    if (line.includes('store.absent')) resolve()
+  })
+  await said
+  await postgres.start()
+  const server = await node
+  const client = await registerClient(server)
+  assert.ok(client.client_id)
+})
+
+test('a node that is started with a wrong password is told at once', async (t) => {
+  const { url } = await open(t)
+  const wrong = new URL(url)
+  wrong.password = 'wrong'
+  await assert.rejects(openNode(t, wrong.href), /password/)
+})
+
+async function connects(client: pg.Client): Promise<boolean> {
+  try {
+    await client.connect()
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { openChaosProxy, type ChaosProxy } from '../chaos-proxy.ts'
+import { redeem, refresh, requestToken, type RegisteredClient, type Tokens } from '../flow.ts'
+import { openTestDatabase } from '../postgres.ts'
+import { assertUnavailable, openStage, selectValue, type Stage } from './postgres-stage.ts'
+
+interface Setting {
+  readonly url: string
+  readonly proxy: ChaosProxy
+  readonly stage: Stage
+}
+
+async function open(t: Parameters<typeof openTestDatabase>[0]): Promise<Setting> {
+  const url = await openTestDatabase(t)
+  const proxy = await openChaosProxy(t, url)
+  return { url, proxy, stage: await openStage(t, proxy.url) }
+}
+
+/** Asks, and cuts the connection before or after PostgreSQL has committed. */
+async function loseAnswer({ proxy, stage }: Setting, when: 'before' | 'after', ask: keyof Stage['asks']) {
+  const happened = proxy.cutAtCommit(when)
+  await Promise.all([assertUnavailable(ask, stage.asks[ask]), happened])
+}
+
+describe('a connection that is cut at the commit', { concurrency: true }, () => {
+  for (const when of ['before', 'after'] as const) {
+    const variant = when === 'before' ? 'that did not arrive' : 'that arrived'
+
+    test(`a refresh ${variant}, tried again, gives the one successor`, async (t) => {
+      const setting = await open(t)
+      const { url, stage } = setting
+      const { server, client, token } = stage
+      await loseAnswer(setting, when, 'refresh')
+      const generation = `select generation from grants where live_hash is not null`
+      assert.equal(await selectValue(url, generation), when === 'after' ? '1' : '0')
+      const [first, second] = await Promise.all([refresh(server, client, token), refresh(server, client, token)])
+      const successors = [first, second].map((answer) => answer.json<Tokens>().refresh_token)
+      assert.ok(successors[0] !== undefined && successors[0] === successors[1], first.body)
+      assert.equal(await selectValue(url, generation), '1')
+      assert.equal((await refresh(server, client, successors[0])).statusCode, 200)
+    })
+
+    test(`a registration ${variant}, tried again, leaves at most one client that nobody uses`, async (t) => {
+      const setting = await open(t)
+      const { url, stage } = setting
+      const before = Number(await selectValue(url, 'select count(*) from clients'))
+      await loseAnswer(setting, when, 'register')
+      const again = await stage.asks.register()
+      assert.equal(again.statusCode, 201)
+      const left = Number(await selectValue(url, 'select count(*) from clients')) - before
+      assert.equal(left, when === 'after' ? 2 : 1)
+      const made = again.json<RegisteredClient>().client_id
+      const unused = 'select count(*) from clients where used_at is null and held_until = 0 and client_id > $1'
+      assert.ok(Number(await selectValue(url, unused, [made])) === 0)
+    })
+
+    test(`a consent ${variant}, tried again, gives one code that works`, async (t) => {
+      const setting = await open(t)
+      const { stage } = setting
+      await loseAnswer(setting, when, 'consent')
+      const answer = await stage.asks.consent()
+      const code = new URL(String(answer.headers.location)).searchParams.get('code') ?? ''
+      assert.equal((await redeem(stage.server, stage.client, code)).statusCode, 200)
+    })
+
+    test(`a first use of a client ${variant} can be tried again`, async (t) => {
+      const setting = await open(t)
+      await loseAnswer(setting, when, 'useClient')
+      assert.equal((await setting.stage.asks.useClient()).statusCode, 200)
+    })
+  }
+
+  test('a code whose redemption did not arrive can be redeemed', async (t) => {
+    const setting = await open(t)
+    await loseAnswer(setting, 'before', 'redeem')
+    assert.equal((await setting.stage.asks.redeem()).statusCode, 200)
+  })
+
+  test('a code whose redemption arrived is spent: what it gave is revoked, and the client signs in again', async (t) => {
+    const setting = await open(t)
+    const { url, stage } = setting
+    await loseAnswer(setting, 'after', 'redeem')
+    const live = 'select count(*) from grants where revoked_at is null'
+    assert.equal(await selectValue(url, live), '2')
+    const again = await stage.asks.redeem()
+    assert.deepEqual([again.statusCode, again.json().error], [400, 'invalid_grant'])
+    assert.equal(await selectValue(url, live), '1')
+    const answer = await stage.asks.consent()
+    const code = new URL(String(answer.headers.location)).searchParams.get('code') ?? ''
+    assert.equal((await redeem(stage.server, stage.client, code)).statusCode, 200)
+  })
+
+  test('in a batch of many each is told, and a retry of each is right', async (t) => {
+    const setting = await open(t)
+    const { proxy, stage } = setting
+    const { register, refresh: rotate, useClient } = stage.asks
+    const happened = proxy.cutAtCommit('after')
+    const answers = await Promise.all([register(), rotate(), useClient()])
+    await happened
+    assert.ok(answers.some(({ statusCode }) => statusCode === 503))
+    for (const { statusCode } of answers) assert.ok(statusCode < 400 || statusCode === 503)
+    for (const ask of [register, rotate, useClient]) assert.ok((await ask()).statusCode < 400)
+  })
+
+  test('a client that is told 503 and gives up has lost nothing that it had', async (t) => {
+    const setting = await open(t)
+    const { stage } = setting
+    await loseAnswer(setting, 'after', 'refresh')
+    const { access_token: token } = (await refresh(stage.server, stage.client, stage.token)).json<Tokens>()
+    assert.ok(token)
+    const machine = await requestToken(stage.server, stage.client, { grant_type: 'client_credentials' })
+    assert.equal(machine.statusCode, 200)
+  })
+})

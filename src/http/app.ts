@@ -9,6 +9,7 @@ import { openReplies } from './reply.ts'
 import { openRoutes } from './routes.ts'
 import { serve, type LogOutcome, type Serving } from './serve.ts'
 import { cookieJar } from './session.ts'
+import { openTurnEnd } from './turn-end.ts'
 
 export interface AppOptions {
   readonly context: Context
@@ -32,6 +33,7 @@ export function createApp({ context, branding, trustedProxies, log }: AppOptions
     jar,
     log,
     proxies,
+    turnEnd: openTurnEnd(),
     findRoute: openRoutes(context.issuer),
     replies: openReplies(createRenderer(branding), jar, context.issuer),
     gate: openGate({ issuer: context.issuer, proxies }),

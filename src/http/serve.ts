@@ -34,6 +34,7 @@ export interface Serving {
   readonly gate: Gate
   readonly proxies: Proxies
   readonly log: LogOutcome
+  readonly turnEnd: () => Promise<void>
 }
 
 /** A request on its way. What it is for is known once its route is found. */
@@ -68,6 +69,8 @@ export async function serve(serving: Serving, message: IncomingMessage, response
     serving.replies.send(response, reply, request.language, endpoint.cors === true)
     logReply(serving, exchange, endpoint, reply)
   } catch (cause) {
+    // What is refused costs nothing; whoever floods us with it must not keep the others waiting.
+    await serving.turnEnd()
     refuse(serving, exchange, cause)
   }
 }

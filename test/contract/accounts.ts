@@ -20,6 +20,21 @@ export const accountCases: Suite = (check) => {
     assert.equal(await first.findUserByEmail(email), undefined)
   })
 
+  check('a text that no store can hold is found nowhere, and spoils no other question', async ({ first }) => {
+    const user = aUser()
+    await perform(first, 'createUser', user)
+    for (const text of ['\0', `${user.email}\0`, `\0${user.email}`, '\ud800', `${user.email}\udfff`]) {
+      const [byEmail, byId, session, known, other] = await Promise.all([
+        first.findUserByEmail(text),
+        first.findUser(text as never),
+        first.findSession(text as never),
+        first.knowsBrowser(user.id, text as never),
+        first.findUser(user.id),
+      ])
+      assert.deepEqual([byEmail, byId, session, known, other], [undefined, undefined, undefined, false, user])
+    }
+  })
+
   check('of many who create a user with one address, one does', async (stores) => {
     const { email } = aUser()
     const users = times(20, () => aUser({ email }))

@@ -93,6 +93,20 @@ export const batchCases: Suite = (check) => {
     assert.deepEqual(await second.findGrant(redemption.grant.id), redemption.grant)
   })
 
+  check('a text that not every store can hold is kept whole or refused alone', async ({ first, second }) => {
+    const [before, after] = [aClient(), aClient()]
+    const odd = aUser({ name: 'a\0b' })
+    const results = await first.commit([
+      { name: 'registerClient', input: before },
+      { name: 'createUser', input: odd },
+      { name: 'registerClient', input: after },
+    ])
+    const [one, kept, other] = kindsOf(results)
+    assert.deepEqual([one, other], ['done', 'done'])
+    assert.deepEqual(await second.findUser(odd.id), kept === 'done' ? odd : undefined)
+    for (const client of [before, after]) assert.deepEqual(await second.findClient(client.id), client)
+  })
+
   check('neighbours of a refused operation happen once', async ({ first }) => {
     const existing = aClient()
     await perform(first, 'registerClient', existing)

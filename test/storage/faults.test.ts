@@ -29,6 +29,9 @@ import { aClient } from '../contract/records.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../server.ts'
 import { assertStoreUnchanged, databasePath, selectAll } from './dump.ts'
 
+/** Rounds of which the fastest is judged. */
+const ROUNDS = 10
+
 test('STO-08: while another process holds the lock, writes answer 503 with Retry-After, reads go on, and all recovers', async (t) => {
   const { server, client, token } = await open(t)
   const code = await obtainCode(server, client, { prompt: 'consent' })
@@ -62,9 +65,9 @@ test('STO-08: while another process holds the lock, writes answer 503 with Retry
 
 test('STO-08: the answer comes within 250 ms, however many wait, and the event loop goes on meanwhile', async (t) => {
   const { server, client, token } = await open(t)
-  // Other work on this machine can only make a round slower, so the best of three counts.
+  // Other work on this machine can only make a round slower, so the best of them counts.
   const rounds: { slowestMs: number; longestStallMs: number }[] = []
-  while (rounds.length < 3 && !rounds.some(isGood)) {
+  while (rounds.length < ROUNDS && !rounds.some(isGood)) {
     rounds.push(
       await whileLocked(server, async () => {
         const delays = monitorEventLoopDelay({ resolution: 2 })
@@ -94,6 +97,25 @@ test('STO-08: a lock that is let go in time costs nobody an error', async (t) =>
   for (let turn = 0; turn < 20; turn += 1) await turnOfTheLoop()
   unlock(blocker)
   assert.equal((await answer).statusCode, 200)
+})
+
+test('STO-07: a file that became read-only: writes answer 503 within 250 ms, reads go on, and all recovers', async (t) => {
+  const handles = spyOnConnections(t)
+  const { server, client, token } = await open(t)
+  const [handle] = handles
+  assert.ok(handle)
+  handle.exec('pragma query_only = on')
+  const elapsed: number[] = []
+  await assertStoreUnchanged(server, async () => {
+    while (elapsed.length < ROUNDS && !elapsed.some((ms) => ms < 250))
+      elapsed.push(await timed(() => refresh(server, client, token)))
+    assertUnavailable(await postJson(server, '/v2/oauth/register', { redirect_uris: [REDIRECT_URI] }), 'register')
+    const page = await new PlainBrowser(server).get(authorizeUrl(client, { client_id: 'x' }))
+    assert.equal(page.statusCode, 400)
+  })
+  assert.ok(Math.min(...elapsed) < 250, elapsed.join())
+  handle.exec('pragma query_only = off')
+  assert.equal((await refresh(server, client, token)).statusCode, 200)
 })
 
 test('STO-07: on a full disk writes answer 503, what was answered is kept, nothing is half-written, and all recovers', async (t) => {

@@ -147,3 +147,39 @@ test('beyond ten thousand waiting operations one more is refused at once', async
   await assert.rejects(store.deleteClient(id(10_000)), StoreUnavailable)
   await Promise.all(waiting)
 })
+
+test('what has waited for two seconds is refused instead of begun, and what came later is served', async (t) => {
+  let now = 0
+  t.mock.method(performance, 'now', () => now)
+  const releases: (() => void)[] = []
+  const { batches, driver } = openNotebook(async (operations) => {
+    await new Promise<void>((resolve) => releases.push(resolve))
+    return echo(operations)
+  })
+  const store = openTurns(driver)
+  const slow = store.deleteClient(id(1))
+  await turns(8)
+  const late = store.deleteClient(id(2))
+  now = 1999
+  const patient = store.deleteClient(id(3))
+  now = 2001
+  releases[0]?.()
+  assert.equal(await slow, id(1))
+  await assert.rejects(late, StoreUnavailable)
+  await turns(8)
+  releases[1]?.()
+  assert.equal(await patient, id(3))
+  assert.deepEqual(batches, [1, 1])
+})
+
+test('when the store is gone, what waits is told at the same time', async () => {
+  let fail: (cause: unknown) => void = () => undefined
+  const { batches, driver } = openNotebook(() => new Promise((_, reject) => (fail = reject)))
+  const store = openTurns(driver)
+  const first = store.deleteClient(id(1))
+  await turns(8)
+  const waiting = [store.deleteClient(id(2)), store.deleteClient(id(3))]
+  fail(new StoreUnavailable('a test'))
+  for (const outcome of [first, ...waiting]) await assert.rejects(outcome, StoreUnavailable)
+  assert.deepEqual(batches, [1])
+})

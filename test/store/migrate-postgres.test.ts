@@ -138,6 +138,6 @@ test('an address that does not answer, or refuses, is told in words for the oper
   url.pathname = 'no_such_database'
   await assert.rejects(
     readPostgresSchema(url.href),
-    /^Error: PostgreSQL refused: database "no_such_database" does not exist\.$/,
+    /^Error: PostgreSQL refused: database "no_such_database" does not exist\. .*DATABASE_URL\.$/,
   )
 })

@@ -28,7 +28,7 @@ const TIMING: MigrationTiming = { leaseMs: 30_000, pollMs: 250, patienceMs: 300_
 /** Lock not to be had, deadlock, conflict: it may be tried again. */
 const CONTENTION = ['55P03', '40P01', '40001']
 /** What `create … if not exists` throws when another session creates the same at this moment. */
-const CREATED_AT_ONCE = ['23505', '42P07']
+const CREATED_AT_ONCE = ['23505', '42P07', '42710']
 
 /**
  * Applies what is missing, and answers what this call has finished. Of many nodes one holds the lease and the others wait

@@ -11,6 +11,9 @@ export const REDIRECT_URI = 'https://app.example/callback'
 export const EMAIL = 'ada@acme.test'
 export const PASSWORD = 'correct horse battery staple'
 
+/** Whom the steps are asked of: a server, or whatever takes requests for one. */
+export type Asked = Pick<TestServer, 'inject'>
+
 export interface RegisteredClient {
   readonly client_id: string
   readonly client_secret?: string
@@ -25,7 +28,7 @@ export interface Tokens {
 }
 
 /** Registers a client for all three grants unless told otherwise. */
-export async function registerClient(server: TestServer, metadata: object = {}): Promise<RegisteredClient> {
+export async function registerClient(server: Asked, metadata: object = {}): Promise<RegisteredClient> {
   const response = await postJson(server, '/v2/oauth/register', {
     redirect_uris: [REDIRECT_URI],
     grant_types: ['authorization_code', 'refresh_token', 'client_credentials'],
@@ -40,7 +43,7 @@ export async function createAda(server: TestServer): Promise<void> {
   await createUser(server.context, { email: EMAIL, password: PASSWORD, name: 'Ada' })
 }
 
-export function postJson(server: TestServer, url: string, body: unknown): Promise<LightMyRequestResponse> {
+export function postJson(server: Asked, url: string, body: unknown): Promise<LightMyRequestResponse> {
   return server.inject({
     method: 'POST',
     url,
@@ -50,7 +53,7 @@ export function postJson(server: TestServer, url: string, body: unknown): Promis
 }
 
 export function postForm(
-  server: TestServer,
+  server: Asked,
   url: string,
   form: Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>> = {},
@@ -65,7 +68,7 @@ export function postForm(
 }
 
 export function requestToken(
-  server: TestServer,
+  server: Asked,
   client: RegisteredClient,
   form: Readonly<Record<string, string>>,
 ): Promise<LightMyRequestResponse> {
@@ -88,10 +91,10 @@ export function authorizeUrl(client: RegisteredClient, parameters: Readonly<Reco
 
 /** A browser without pages: keeps cookies and reads forms. */
 export class PlainBrowser {
-  readonly #server: TestServer
+  readonly #server: Asked
   readonly cookies = new Map<string, string>()
 
-  constructor(server: TestServer) {
+  constructor(server: Asked) {
     this.#server = server
   }
 
@@ -151,7 +154,7 @@ export async function signInAndAllow(browser: PlainBrowser, url: string): Promis
 
 /** A fresh code for the client, by a fresh browser. */
 export async function obtainCode(
-  server: TestServer,
+  server: Asked,
   client: RegisteredClient,
   parameters: Readonly<Record<string, string>> = {},
 ): Promise<string> {
@@ -162,7 +165,7 @@ export async function obtainCode(
 }
 
 export function redeem(
-  server: TestServer,
+  server: Asked,
   client: RegisteredClient,
   code: string,
   form: Readonly<Record<string, string>> = {},
@@ -177,7 +180,7 @@ export function redeem(
 }
 
 export function refresh(
-  server: TestServer,
+  server: Asked,
   client: RegisteredClient,
   refreshToken: string,
   form: Readonly<Record<string, string>> = {},
@@ -187,7 +190,7 @@ export function refresh(
 
 /** Tokens of a whole code flow. */
 export async function obtainTokens(
-  server: TestServer,
+  server: Asked,
   client: RegisteredClient,
   parameters: Readonly<Record<string, string>> = {},
 ): Promise<Tokens> {

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { countImports, findDisorder, type SourceFile } from './tidy.ts'
 
-const files: readonly SourceFile[] = globSync('{src,test,bench}/**/*.ts', { exclude: ['bench/peers/**'] }).map(
+const files: readonly SourceFile[] = globSync('{src,test,bench,prove}/**/*.ts', { exclude: ['bench/peers/**'] }).map(
   (path) => ({
     path,
     text: readFileSync(path, 'utf8'),

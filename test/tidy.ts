@@ -45,7 +45,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
 }
 
-const LINE_LIMIT = { src: 250, test: 400, bench: 250 } as const
+const LINE_LIMIT = { src: 250, test: 400, bench: 250, prove: 250 } as const
 /** Where `catch` stands: the one place that makes replies, adapters, commands, and rules that turn a throw into a fact. */
 const CATCHERS = [
   /^src\/(store|keys|passwords|http|cli)\//,

@@ -1,0 +1,88 @@
+import { decodeJwt } from 'jose'
+import { REDIRECT_URI, VERIFIER, type RegisteredClient, type Tokens } from '../test/flow.ts'
+import { modelGrant, type GrantInput, type GrantOperation, type GrantOutput } from './grant-model.ts'
+import { isLinearizable } from './linearizable.ts'
+import { send, type Reception } from './send.ts'
+import type { Stage } from './stage.ts'
+import type { Tally } from './tally.ts'
+
+/** One grant, from its code on, as its client sees it; every call is written down. */
+export interface Grant {
+  readonly operations: readonly GrantOperation[]
+  readonly redeem: (port?: number) => Promise<Outcome>
+  readonly refresh: (presented: string, port?: number) => Promise<Outcome>
+  /** What the code gave, or the last refresh that was asked for, with the database's name of the grant. */
+  readonly idOf: (output: GrantOutput | undefined) => string
+  readonly isLinearizable: () => boolean
+}
+
+export interface Outcome {
+  readonly reception: Reception
+  /** undefined: it was neither tokens nor `invalid_grant`. */
+  readonly output: GrantOutput | undefined
+}
+
+export interface GrantOptions {
+  readonly stage: Pick<Stage, 'port' | 'agent' | 'limitMs' | 'retryMs'>
+  readonly tally: Tally
+  readonly client: RegisteredClient
+  readonly code: string
+}
+
+export function openGrant({ stage, tally, client, code }: GrantOptions): Grant {
+  const operations: GrantOperation[] = []
+  const ids = new Map<string, string>()
+
+  async function ask(input: GrantInput, form: Readonly<Record<string, string>>, port: number): Promise<Outcome> {
+    const invokedAt = performance.now()
+    const reception = await requestToken(stage, client, form, port)
+    const returnedAt = performance.now()
+    tally.operations += 1
+    const { output, grantId } = readOutcome(reception)
+    if (output?.kind === 'issued' && grantId !== undefined) ids.set(output.refreshToken, grantId)
+    operations.push({ input, output, invokedAt, returnedAt })
+    return { reception, output }
+  }
+
+  return {
+    operations,
+    redeem: (port = stage.port) =>
+      ask(
+        { kind: 'redeem' },
+        { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, code_verifier: VERIFIER },
+        port,
+      ),
+    refresh: (presented, port = stage.port) =>
+      ask({ kind: 'refresh', presented }, { grant_type: 'refresh_token', refresh_token: presented }, port),
+    idOf: (output) => (output?.kind === 'issued' ? (ids.get(output.refreshToken) ?? '') : ''),
+    isLinearizable: () => isLinearizable(operations, modelGrant(operations, stage.retryMs)),
+  }
+}
+
+/** Any request to the token endpoint by a client with a secret. */
+export function requestToken(
+  { agent, limitMs }: Pick<Stage, 'agent' | 'limitMs'>,
+  { client_id, client_secret = '' }: RegisteredClient,
+  form: Readonly<Record<string, string>>,
+  port: number,
+): Promise<Reception> {
+  return send({
+    port,
+    method: 'POST',
+    path: '/v2/oauth/token',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ client_id, client_secret, ...form }).toString(),
+    agent,
+    limitMs,
+  })
+}
+
+function readOutcome(reception: Reception): { output: GrantOutput | undefined; grantId?: string } {
+  if (reception.kind !== 'answer') return { output: undefined }
+  const { status, body } = reception
+  if (status === 400 && body.includes('"invalid_grant"')) return { output: { kind: 'refused' } }
+  if (status !== 200) return { output: undefined }
+  const { access_token, refresh_token: refreshToken = '' } = JSON.parse(body) as Tokens
+  const { jti: tokenId = '', grant_id } = decodeJwt(access_token)
+  return { output: { kind: 'issued', refreshToken, tokenId }, grantId: String(grant_id) }
+}

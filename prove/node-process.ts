@@ -1,0 +1,78 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { send } from './send.ts'
+
+/** One node: the server as an operator starts it, in a process of its own. */
+export interface NodeProcess {
+  readonly port: number
+  /** Starts it and waits until it is ready. */
+  readonly start: () => Promise<void>
+  /** SIGTERM; answers the milliseconds until its end. @throws Error if that is no clean one */
+  readonly stop: () => Promise<number>
+  /** At once, and without waiting. */
+  readonly kill: () => void
+}
+
+const MAIN = join(import.meta.dirname, '..', 'src', 'cli', 'main.ts')
+const START_LIMIT_MS = 60_000
+/** What an orchestrator gives a process before it kills it. */
+const STOP_LIMIT_MS = 10_000
+const LOG_TAIL = 4000
+
+/** Does not start it yet. */
+export function openNodeProcess(port: number, settings: Readonly<Record<string, string>>): NodeProcess {
+  let child: ChildProcess | undefined
+  let log = ''
+  const end = (): void => void child?.kill('SIGKILL')
+
+  return {
+    port,
+    async start() {
+      child = spawn(process.execPath, [MAIN, 'serve', '--json'], {
+        env: {
+          PATH: process.env['PATH'] ?? '',
+          PORT: String(port),
+          // Halves the time that a process needs to start.
+          NODE_COMPILE_CACHE: join(tmpdir(), 'grantor-compile-cache'),
+          ...settings,
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      process.once('exit', end)
+      for (const stream of [child.stdout, child.stderr])
+        stream?.on('data', (chunk: Buffer) => void (log = (log + chunk.toString()).slice(-LOG_TAIL)))
+      await untilReady(child, port, () => log)
+    },
+    async stop() {
+      if (child === undefined) throw new Error('It does not run.')
+      const exited = once(child, 'exit')
+      const startedAt = performance.now()
+      child.kill('SIGTERM')
+      const impatience = setTimeout(end, STOP_LIMIT_MS)
+      const [code] = (await exited) as [number | null]
+      clearTimeout(impatience)
+      process.off('exit', end)
+      if (code !== 0) throw new Error(`A node ended with ${code ?? 'SIGKILL after ten seconds'}:\n${log}`)
+      return performance.now() - startedAt
+    },
+    kill() {
+      end()
+      process.off('exit', end)
+    },
+  }
+}
+
+async function untilReady(child: ChildProcess, port: number, log: () => string): Promise<void> {
+  const deadline = performance.now() + START_LIMIT_MS
+  for (;;) {
+    const probe = { port, method: 'GET', path: '/health/ready', agent: undefined, limitMs: 5000 }
+    const reception = await send(probe)
+    if (reception.kind === 'answer' && reception.status === 200) return
+    if (child.exitCode !== null || child.signalCode !== null || performance.now() > deadline)
+      throw new Error(`A node did not start:\n${log()}`)
+    await delay(20)
+  }
+}

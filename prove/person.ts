@@ -1,0 +1,64 @@
+import {
+  authorizeUrl,
+  EMAIL,
+  locationOf,
+  PASSWORD,
+  PlainBrowser,
+  signInAndAllow,
+  type RegisteredClient,
+} from '../test/flow.ts'
+import { describeReception, send, type Reception } from './send.ts'
+import type { Stage } from './stage.ts'
+import { openVisitor } from './visitor.ts'
+
+/** A person who signed in and allowed the client, so that further codes need neither. */
+export interface Person {
+  /** A fresh code. */
+  readonly obtainCode: () => Promise<string>
+  /** A fresh code, or what came instead. */
+  readonly askForCode: () => Promise<{ readonly code: string | undefined; readonly reception: Reception }>
+}
+
+export async function openPerson(stage: Stage, client: RegisteredClient): Promise<Person> {
+  const browser = new PlainBrowser(openVisitor(stage))
+  await signInAndAllow(browser, authorizeUrl(client))
+  const path = authorizeUrl(client, { prompt: 'none' })
+  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const headers = { cookie, host: `127.0.0.1:${stage.port}` }
+
+  async function askForCode(): Promise<{ code: string | undefined; reception: Reception }> {
+    const { port, agent, limitMs } = stage
+    const reception = await send({ port, method: 'GET', path, headers, agent, limitMs })
+    const location = reception.kind === 'answer' ? reception.headers['location'] : undefined
+    if (typeof location !== 'string') return { code: undefined, reception }
+    return { code: new URL(location).searchParams.get('code') ?? undefined, reception }
+  }
+
+  return {
+    askForCode,
+    async obtainCode() {
+      const { code, reception } = await askForCode()
+      if (code === undefined) throw new Error(`Instead of a code there was ${describeReception(reception)}`)
+      return code
+    },
+  }
+}
+
+/** Through all pages, each on another node: asked and signed in on the first, allowed on the second. Answers the code. */
+export async function walk(stage: Stage, client: RegisteredClient, ports: readonly [number, number]): Promise<string> {
+  const visitor = openVisitor(stage)
+  const browser = new PlainBrowser(visitor)
+  visitor.port = ports[0]
+  // The person has allowed the client before, and is to be asked all the same.
+  const signIn = await browser.get(locationOf(await browser.get(authorizeUrl(client, { prompt: 'consent' }))))
+  const signedIn = await browser.submit(signIn, { email: EMAIL, password: PASSWORD })
+  visitor.port = ports[1]
+  const page = await browser.get(locationOf(signedIn))
+  return codeIn(locationOf(await browser.submit(page, { decision: 'allow' })))
+}
+
+function codeIn(location: string): string {
+  const code = new URL(location).searchParams.get('code')
+  if (code === null) throw new Error(`There is no code in ${location}`)
+  return code
+}

@@ -1,0 +1,102 @@
+import { once } from 'node:events'
+import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import { send } from './send.ts'
+
+/** A load balancer as operators have one: no sticky sessions, connections to the nodes that stay open, probes of readiness. */
+export interface Proxy {
+  readonly isReady: (nodePort: number) => boolean
+  readonly close: () => Promise<void>
+}
+
+const PROBE = { everyMs: 100, limitMs: 2000 } as const
+const READINESS_PATH = '/health/ready'
+
+interface Node {
+  readonly port: number
+  readonly agent: Agent
+  isReady: boolean
+}
+
+/**
+ * Gives each request to the next node that says it is ready. With none ready it gives them to all in turn, so that they
+ * say themselves what is wrong. To which no connection can be made is passed by, because nothing was sent; beyond that no
+ * request is ever sent twice, and none is given up.
+ */
+export async function openProxy(port: number, nodePorts: readonly number[]): Promise<Proxy> {
+  const nodes: readonly Node[] = nodePorts.map((nodePort) => ({
+    port: nodePort,
+    agent: new Agent({ keepAlive: true }),
+    isReady: false,
+  }))
+  let turn = 0
+
+  function inTurn(): readonly Node[] {
+    const ready = nodes.filter(({ isReady }) => isReady)
+    const candidates = ready.length === 0 ? nodes : ready
+    turn += 1
+    return candidates
+      .map((_, index) => candidates[(turn + index) % candidates.length])
+      .filter((node) => node !== undefined)
+  }
+
+  const ending = new AbortController()
+  const probes = nodes.map((node) => probe(node, ending.signal))
+  const server = createServer({ keepAliveTimeout: 65_000 }, (question, answer) => {
+    const chunks: Buffer[] = []
+    question.on('data', (chunk: Buffer) => chunks.push(chunk))
+    question.on('end', () => forward(inTurn(), question, Buffer.concat(chunks), answer))
+  })
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    isReady: (nodePort) => nodes.some((node) => node.port === nodePort && node.isReady),
+    async close() {
+      ending.abort()
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      for (const { agent } of nodes) agent.destroy()
+      await Promise.all([closed, ...probes])
+    },
+  }
+}
+
+async function probe(node: Node, ending: AbortSignal): Promise<void> {
+  while (!ending.aborted) {
+    const reception = await send({
+      port: node.port,
+      method: 'GET',
+      path: READINESS_PATH,
+      agent: undefined,
+      limitMs: PROBE.limitMs,
+    })
+    node.isReady = reception.kind === 'answer' && reception.status === 200
+    await delay(PROBE.everyMs)
+  }
+}
+
+function forward(nodes: readonly Node[], question: IncomingMessage, body: Buffer, answer: ServerResponse): void {
+  const [node, ...others] = nodes
+  if (node === undefined) return refuse(answer, 'No node takes a connection.')
+  const { method = 'GET', url: path = '/', headers } = question
+  const { connection: _, ...end2end } = headers
+  const sent = request({ host: '127.0.0.1', port: node.port, agent: node.agent, method, path, headers: end2end })
+  answer.once('close', () => sent.destroy())
+  sent.on('response', (response) => {
+    const { connection: __, 'keep-alive': ___, ...kept } = response.headers
+    answer.writeHead(response.statusCode ?? 502, kept)
+    response.on('error', () => answer.destroy())
+    response.pipe(answer)
+  })
+  sent.on('error', (cause: NodeJS.ErrnoException) => {
+    if (answer.headersSent || answer.destroyed) return void answer.destroy()
+    if (cause.code === 'ECONNREFUSED') return forward(others, question, body, answer)
+    refuse(answer, `The node on port ${node.port} hung up: ${cause.message}`)
+  })
+  sent.end(body)
+}
+
+function refuse(answer: ServerResponse, reason: string): void {
+  answer.writeHead(502, { 'content-type': 'text/plain' }).end(reason)
+}

@@ -1,0 +1,39 @@
+import type pg from 'pg'
+
+/** What PostgreSQL says beside the nodes. */
+
+export interface StoredGrant {
+  readonly generation: number
+  readonly isRevoked: boolean
+}
+
+export async function findGrants(database: pg.Pool, grantId: string): Promise<readonly StoredGrant[]> {
+  const { rows } = await database.query<{ generation: string; revoked_at: string | null }>(
+    'select generation, revoked_at from grants where grant_id = $1',
+    [grantId],
+  )
+  return rows.map((row) => ({ generation: Number(row.generation), isRevoked: row.revoked_at !== null }))
+}
+
+/** The states of all codes that this grant was made for, in one text. */
+export async function findAuthorizationOf(database: pg.Pool, grantId: string): Promise<string> {
+  const { rows } = await database.query<{ status: string }>('select status from authorizations where grant_id = $1', [
+    grantId,
+  ])
+  return rows.map(({ status }) => status).join(' and ')
+}
+
+export async function countGrants(database: pg.Pool): Promise<number> {
+  const { rows } = await database.query<{ count: string }>('select count(*) as count from grants')
+  return Number(rows[0]?.count)
+}
+
+/** Those of the clients that are not stored. */
+export async function findMissingClients(database: pg.Pool, clientIds: readonly string[]): Promise<readonly string[]> {
+  const { rows } = await database.query<{ client_id: string }>(
+    'select client_id from clients where client_id = any($1::text[])',
+    [clientIds],
+  )
+  const stored = new Set(rows.map(({ client_id }) => client_id))
+  return clientIds.filter((id) => !stored.has(id))
+}

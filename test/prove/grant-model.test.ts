@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { modelGrant, type GrantOperation, type GrantOutput } from '../../prove/grant-model.ts'
+import { isLinearizable } from '../../prove/linearizable.ts'
+
+const RETRY_MS = 1000
+
+const issued = (refreshToken: string, tokenId = `jti of ${refreshToken}`): GrantOutput => ({
+  kind: 'issued',
+  refreshToken,
+  tokenId,
+})
+const REFUSED: GrantOutput = { kind: 'refused' }
+const redeem = (output: GrantOutput | undefined, invokedAt: number, returnedAt = invokedAt + 1): GrantOperation => ({
+  input: { kind: 'redeem' },
+  output,
+  invokedAt,
+  returnedAt,
+})
+const refresh = (
+  presented: string,
+  output: GrantOutput | undefined,
+  invokedAt: number,
+  returnedAt = invokedAt + 1,
+): GrantOperation => ({ input: { kind: 'refresh', presented }, output, invokedAt, returnedAt })
+
+/** The code was redeemed, and its refresh token used once. */
+const FAMILY = [redeem(issued('r0'), 0), refresh('r0', issued('r1'), 2)]
+
+const ACCEPTED: Readonly<Record<string, readonly GrantOperation[]>> = {
+  'of a hundred redemptions at once one wins': Array.from({ length: 100 }, (_, index) =>
+    redeem(index === 63 ? issued('r0') : REFUSED, index / 1000, 5 + index / 1000),
+  ),
+  'a hundred refreshes at once get one successor': [
+    redeem(issued('r0'), 0),
+    ...Array.from({ length: 100 }, (_, index) => refresh('r0', issued('r1'), 2 + index / 1000, 9)),
+    refresh('r1', issued('r2'), 10),
+  ],
+  'the token before is answered as it was': [...FAMILY, refresh('r0', issued('r1'), 4)],
+  'the token before is theft after the window': [...FAMILY, refresh('r0', REFUSED, 2000), refresh('r1', REFUSED, 2002)],
+  'at the edge of the window both answers are right': [...FAMILY, refresh('r0', REFUSED, 1001.5, 1002.5)],
+  'an old token ends the family for who comes after, and not for who was before': [
+    ...FAMILY,
+    refresh('r1', issued('r2'), 4),
+    refresh('r0', REFUSED, 6, 20),
+    refresh('r2', issued('r3'), 7, 19),
+    refresh('r2', REFUSED, 8, 18),
+    refresh('r3', REFUSED, 21),
+  ],
+  'a replayed code ends the family': [...FAMILY, redeem(REFUSED, 4), refresh('r1', REFUSED, 6)],
+  'a refresh without an answer did not happen': [
+    ...FAMILY,
+    refresh('r1', undefined, 4),
+    refresh('r1', issued('r2'), 6),
+  ],
+  'a refresh without an answer happened, and the retry says how': [
+    ...FAMILY,
+    refresh('r1', undefined, 4),
+    refresh('r1', issued('r2'), 900),
+    refresh('r2', issued('r3'), 902),
+  ],
+  'a redemption without an answer spent the code': [redeem(undefined, 0), redeem(REFUSED, 2)],
+  'a redemption without an answer did not spend it': [redeem(undefined, 0), redeem(issued('r0'), 2)],
+}
+const REJECTED: Readonly<Record<string, readonly GrantOperation[]>> = {
+  'a code gives tokens twice': [redeem(issued('r0'), 0, 5), redeem(issued('q0'), 1, 6)],
+  'a code gives the same tokens twice': [redeem(issued('r0'), 0, 5), redeem(issued('r0'), 1, 6)],
+  'a code is refused to everybody': [redeem(REFUSED, 0, 5), redeem(REFUSED, 1, 6)],
+  'a code is refused before anybody had it': [redeem(REFUSED, 0), redeem(issued('r0'), 2)],
+  'of a hundred redemptions two win': Array.from({ length: 100 }, (_, index) =>
+    redeem(index % 50 === 7 ? issued(`r${index}`) : REFUSED, index / 1000, 5),
+  ),
+  'two successors of one token': [
+    redeem(issued('r0'), 0),
+    refresh('r0', issued('r1'), 2, 9),
+    refresh('r0', issued('q1'), 3, 8),
+  ],
+  'of a hundred refreshes one gets another successor': [
+    redeem(issued('r0'), 0),
+    ...Array.from({ length: 100 }, (_, index) => refresh('r0', issued(index === 50 ? 'q1' : 'r1'), 2, 9)),
+  ],
+  'the same successor with another access token': [
+    redeem(issued('r0'), 0),
+    refresh('r0', issued('r1', 'a'), 2, 9),
+    refresh('r0', issued('r1', 'b'), 3, 8),
+  ],
+  'a live token is refused': [...FAMILY, refresh('r1', REFUSED, 4)],
+  'an old token works again': [...FAMILY, refresh('r1', issued('r2'), 4), refresh('r0', issued('r1'), 6)],
+  'the token before works after the window': [...FAMILY, refresh('r0', issued('r1'), 2000)],
+  'the token before is refused within the window': [...FAMILY, refresh('r0', REFUSED, 4)],
+  'a dead family lives': [
+    ...FAMILY,
+    refresh('r1', issued('r2'), 4),
+    refresh('r0', REFUSED, 6),
+    refresh('r2', issued('r3'), 8),
+  ],
+  'what a replayed code gave still works': [...FAMILY, redeem(REFUSED, 4), refresh('r1', issued('r2'), 6)],
+  'a rotation is forgotten': [
+    ...FAMILY,
+    refresh('r1', issued('r2'), 4),
+    refresh('r2', REFUSED, 6),
+    refresh('r1', issued('r2'), 8),
+  ],
+  'a spent code is good again after an answer was lost': [
+    redeem(undefined, 0),
+    redeem(issued('r0'), 2),
+    redeem(issued('r0'), 4),
+  ],
+}
+
+for (const [name, history] of Object.entries(ACCEPTED))
+  test(`accepted: ${name}`, () => assert.ok(isLinearizable(history, modelGrant(history, RETRY_MS))))
+for (const [name, history] of Object.entries(REJECTED))
+  test(`rejected: ${name}`, () => assert.ok(!isLinearizable(history, modelGrant(history, RETRY_MS))))
+
+test('a family that was refreshed five thousand times, sometimes without an answer, is judged soon', () => {
+  const history: GrantOperation[] = [redeem(issued('r0'), 0)]
+  for (let generation = 0; generation < 5000; generation += 1) {
+    const at = 2 + generation * 4
+    if (generation % 50 === 0) history.push(refresh(`r${generation}`, undefined, at))
+    history.push(refresh(`r${generation}`, issued(`r${generation + 1}`), at + 2))
+  }
+  assert.ok(isLinearizable(history, modelGrant(history, RETRY_MS)))
+  const spoilt = [...history, refresh('r4990', issued('r4991'), 90_000)]
+  assert.ok(!isLinearizable(spoilt, modelGrant(spoilt, RETRY_MS)))
+})

@@ -6,7 +6,9 @@ import { startPostgres, type Postgres } from '../postgres.ts'
 import {
   assertAllRecover,
   assertAllUnavailable,
+  assertUnavailable,
   assertUnchanged,
+  execute,
   openNode,
   openStage,
   untilAvailable,
@@ -119,6 +121,19 @@ test('a node that is started with a wrong password is told at once', async (t) =
   const wrong = new URL(url)
   wrong.password = 'wrong'
   await assert.rejects(openNode(t, wrong.href), /password/)
+})
+
+test('a commit that waits for a synchronous standby that is gone: 503; once none is named all recovers', async (t) => {
+  const { postgres, stage } = await open(t)
+  const reload = 'select pg_reload_conf()'
+  await execute(postgres.adminUrl(), `alter system set synchronous_standby_names = 'nobody'`, reload)
+  // PostgreSQL takes a moment to hear of it.
+  let answer = await stage.asks.register()
+  while (answer.statusCode === 201) answer = await stage.asks.register()
+  assert.equal(answer.statusCode, 503)
+  await assertUnavailable('refresh', stage.asks.refresh)
+  await execute(postgres.adminUrl(), 'alter system reset synchronous_standby_names', reload)
+  await assertAllRecover(stage)
 })
 
 async function connects(client: pg.Client): Promise<boolean> {

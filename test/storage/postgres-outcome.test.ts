@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { openChaosProxy, type ChaosProxy } from '../chaos-proxy.ts'
-import { redeem, refresh, requestToken, type RegisteredClient, type Tokens } from '../flow.ts'
+import { postForm, redeem, refresh, requestToken, type RegisteredClient, type Tokens } from '../flow.ts'
 import { openTestDatabase } from '../postgres.ts'
 import { assertUnavailable, openStage, selectValue, type Stage } from './postgres-stage.ts'
 
@@ -62,6 +62,16 @@ describe('a connection that is cut at the commit', { concurrency: true }, () => 
       const answer = await stage.asks.consent()
       const code = new URL(String(answer.headers.location)).searchParams.get('code') ?? ''
       assert.equal((await redeem(stage.server, stage.client, code)).statusCode, 200)
+    })
+
+    test(`a revocation ${variant}, tried again, is one`, async (t) => {
+      const { proxy, stage } = await open(t)
+      const { server, client, token } = stage
+      const secret = { client_id: client.client_id, client_secret: client.client_secret ?? '' }
+      const revoke = () => postForm(server, '/v2/oauth/revoke', { ...secret, token })
+      await Promise.all([proxy.cutAtCommit(when), assertUnavailable('revoke', revoke)])
+      assert.equal((await revoke()).statusCode, 200)
+      assert.equal((await refresh(server, client, token)).json().error, 'invalid_grant')
     })
 
     test(`a first use of a client ${variant} can be tried again`, async (t) => {

@@ -43,7 +43,7 @@ const LOCK_TIMEOUT_MS = 2000
 /** More may wait for a connection than can be served in time. Beyond it they are told at once. */
 const WAITING_LIMIT = 1000
 /** How often something is tried of which nothing happened: more often than there are connections that can be stale. */
-const TRIES = 6
+const TRIES = 5
 
 /**
  * What must hold on every connection. Every statement finds its rows by a key, so the plans that would read a whole table

@@ -55,7 +55,6 @@ export function openQueue<Asked, Answer>({
   }
 
   async function runWaiting(): Promise<void> {
-    refuseLate()
     const batch = waiting.slice(0, batchLimit)
     waiting = waiting.slice(batchLimit)
     isScheduled = false
@@ -63,9 +62,11 @@ export function openQueue<Asked, Answer>({
     schedule()
     if (batch.length > 0) await answer(batch)
     running -= 1
+    refuseLate()
     schedule()
   }
 
+  /** Only what a batch was in the way of: a process that was suspended is not slow. */
   function refuseLate(): void {
     const oldest = performance.now() - PATIENCE_MS
     const late = waiting.findIndex(({ since }) => since > oldest)

@@ -122,11 +122,12 @@ async function dump(url: string): Promise<Readonly<Record<string, unknown>>> {
     const { rows } = await client.query<{ name: string }>(
       `select tablename as name from pg_tables where schemaname = 'public' and tablename <> 'hits'`,
     )
-    const tables = rows.map(async ({ name }) => {
+    const tables: [string, readonly string[]][] = []
+    for (const { name } of rows) {
       const all = await client.query<{ row: string }>(`select row_to_json(t)::text as row from "${name}" t order by 1`)
-      return [name, all.rows.map(({ row }) => row)] as const
-    })
-    return Object.fromEntries(await Promise.all(tables))
+      tables.push([name, all.rows.map(({ row }) => row)])
+    }
+    return Object.fromEntries(tables)
   })
 }
 

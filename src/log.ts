@@ -24,11 +24,12 @@ const CAUSE_DEPTH = 4
 
 /** A log that writes what is at least of this level, each line with the fields `always`. */
 export function openLog(least: LogLevel, writer: LineWriter, always: object): Log {
+  const fixed = Object.keys(always).length === 0 ? '' : `,${JSON.stringify(always).slice(1, -1)}`
   const from = least === 'silent' ? Number.POSITIVE_INFINITY : LEVELS[least]
   function log(level: number, fields: object): void {
     if (level < from) return
-    const err = 'err' in fields ? describeCause(fields.err, 1) : undefined
-    writer.write(`${JSON.stringify({ level, time: Date.now(), ...always, ...fields, err })}\n`)
+    const text = JSON.stringify('err' in fields ? { ...fields, err: describeCause(fields.err, 1) } : fields)
+    writer.write(`{"level":${level},"time":${Date.now()}${fixed}${text === '{}' ? '' : ','}${text.slice(1)}\n`)
   }
   return {
     debug: (fields) => log(LEVELS.debug, fields),

@@ -38,9 +38,11 @@ export function createApp({ context, branding, trustedProxies, log }: AppOptions
     replies: openReplies(createRenderer(branding), jar, context.issuer),
     gate: openGate({ issuer: context.issuer, proxies }),
   }
+  // A request without a body costs less when nobody waits for its end.
+  const options = { ...TIMEOUTS, optimizeEmptyRequests: true }
   // Whoever cannot even be refused is hung up on.
   return createServer(
-    TIMEOUTS,
+    options,
     (message, response) => void serve(serving, message, response).catch(() => response.destroy()),
   )
     .on('clientError', refuseBytes)

@@ -13,7 +13,10 @@ const BODY_LIMIT = 16 * 1024
  * @throws OAuthError invalid_request, invalid_client_metadata
  */
 export function readBody(message: IncomingMessage, endpoint: Endpoint): Promise<Buffer> {
+  const { headers } = message
   return new Promise((resolve, reject) => {
+    // RFC 9112 §6.3: there is none. Nothing would tell its end (optimizeEmptyRequests).
+    if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return resolve(EMPTY)
     let body: Buffer | undefined
     const refuse = (): void => {
       message.off('data', take).resume()
@@ -26,7 +29,7 @@ export function readBody(message: IncomingMessage, endpoint: Endpoint): Promise<
     }
     // The caller hung up in the middle of the body.
     message.on('error', () => reject(invalidRequest('parameter_malformed')))
-    if (Number(message.headers['content-length']) > BODY_LIMIT) return refuse()
+    if (Number(headers['content-length']) > BODY_LIMIT) return refuse()
     message.on('data', take).on('end', () => resolve(body ?? EMPTY))
   })
 }

@@ -5,6 +5,7 @@ import { isIPv6 } from 'node:net'
  * spelling for every way to write it (threats.md REG-19).
  */
 export function networkOf(address: string): string {
+  if (!address.includes(':')) return address
   const mapped = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined || !isIPv6(address)) return mapped ?? address
   const groups = groupsOf(address)

@@ -3,6 +3,9 @@ import type { TokenSigner } from '../ports/context.ts'
 import type { SigningKey } from './signing-key.ts'
 import { tokenHeader } from './token-header.ts'
 
+/** How many turns a burst may grow. */
+const TURN_LIMIT = 4
+
 interface Waiting {
   readonly claims: string
   readonly resolve: (token: string) => void
@@ -36,10 +39,19 @@ export function openBurstSigner(keys: readonly SigningKey[]): TokenSigner {
     }
   }
 
+  /** While more comes in with every turn it is worth a turn more: the larger the burst, the warmer the caches. */
+  function atEndOfTurn(seen: number, turn: number): void {
+    setImmediate(() => {
+      const count = waiting.length
+      if (count > seen && turn < TURN_LIMIT) atEndOfTurn(count, turn + 1)
+      else signWaiting()
+    })
+  }
+
   return {
     sign: (claims) =>
       new Promise((resolve, reject) => {
-        if (waiting.length === 0) setImmediate(signWaiting)
+        if (waiting.length === 0) atEndOfTurn(0, 1)
         waiting.push({ claims, resolve, reject })
       }),
     publicKeys: () => publicKeys,

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { openTestServer } from '../server.ts'
+import { ask, exchange, openSocket, parseAnswers } from './raw-socket.ts'
+
+const REGISTER = '/v2/oauth/register'
+const LIMIT = 16 * 1024
+const HEAD = `POST ${REGISTER} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`
+
+/** A registration of exactly that many bytes. */
+function registrationOf(bytes: number): string {
+  const [before, after] = ['{"client_name":"A","unknown":"', '"}']
+  return before + 'x'.repeat(bytes - before.length - after.length) + after
+}
+
+function chunked(body: string, size: number): string {
+  const chunks = body.match(new RegExp(`.{1,${size}}`, 'gs')) ?? []
+  return `Transfer-Encoding: chunked\r\n\r\n${chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join('')}0\r\n\r\n`
+}
+
+test('a body of the limit is read, and one byte more answers 413, announced or in chunks', async (t) => {
+  const server = await openTestServer(t, { listen: true })
+  for (const [bytes, expected] of [
+    [LIMIT, 201],
+    [LIMIT + 1, 413],
+    [LIMIT * 20, 413],
+  ] as const) {
+    const body = registrationOf(bytes)
+    const announced = await exchange(server, `${HEAD}Connection: close\r\nContent-Length: ${bytes}\r\n\r\n${body}`)
+    const inChunks = await exchange(server, `${HEAD}Connection: close\r\n${chunked(body, 1000)}`)
+    for (const text of [announced, inChunks]) {
+      const [answer, ...more] = parseAnswers(text)
+      assert.equal(answer?.status, expected, String(bytes))
+      assert.deepEqual(more, [])
+      if (expected === 413) assert.equal(JSON.parse(answer.body).error, 'invalid_client_metadata')
+    }
+  }
+})
+
+test('after a body that was too large the connection goes on with the next request', async (t) => {
+  const server = await openTestServer(t, { listen: true })
+  const large = `${HEAD}Content-Length: ${LIMIT * 4}\r\n\r\n${registrationOf(LIMIT * 4)}`
+  const small = `${HEAD}Connection: close\r\nContent-Length: 2\r\n\r\n{}`
+  const statuses = parseAnswers(await exchange(server, large + small)).map(({ status }) => status)
+  assert.deepEqual(statuses, [413, 201])
+})
+
+test('a body that comes a byte at a time is one body', async (t) => {
+  const server = await openTestServer(t, { listen: true })
+  const socket = openSocket(t, server)
+  const received: Buffer[] = []
+  socket.on('data', (piece: Buffer) => received.push(piece)).setNoDelay(true)
+  const body = '{"client_name":"Grüße"}'
+  const bytes = Buffer.from(`${HEAD}Connection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+  for (const byte of bytes) {
+    await new Promise<void>((resolve) => socket.write(Buffer.of(byte), () => resolve()))
+  }
+  await once(socket, 'close')
+  const [answer] = parseAnswers(Buffer.concat(received).toString())
+  assert.equal(answer?.status, 201)
+  assert.match(answer.body, /Grüße|Gr\\u00fc/)
+})
+
+test('RFC 9112 §6.3: a POST without a length has no body, and is answered', async (t) => {
+  const server = await openTestServer(t, { listen: true })
+  const [answer] = parseAnswers(await exchange(server, `${HEAD}Connection: close\r\n\r\n`))
+  assert.equal(answer?.status, 422)
+})
+
+test('RFC 9110 §10.1.1: who waits to be told to go on is told', async (t) => {
+  const server = await openTestServer(t, { listen: true })
+  const text = await exchange(server, `${HEAD}Connection: close\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}`)
+  assert.match(text, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 /)
+})
+
+test('a body where none belongs is passed over', async (t) => {
+  const server = await openTestServer(t, { listen: true })
+  const target = '/.well-known/oauth-authorization-server'
+  assert.equal((await ask(server, { method: 'GET', target, body: 'x'.repeat(100_000) })).status, 200)
+})

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import type { IncomingMessage } from 'node:http'
+import { test } from 'node:test'
+import { cookieJar } from '../../src/http/session.ts'
+import type { SealedCredential } from '../../src/protocol/secrets.ts'
+
+const SECURE = cookieJar('https://auth.example', 3600)
+const LOCAL = cookieJar('http://localhost:3000', 3600)
+
+function read(cookie: string | undefined) {
+  return SECURE.read({ headers: cookie === undefined ? {} : { cookie } } as IncomingMessage)
+}
+
+test('RFC 6265 §4.2: our cookies are found among others by their whole name, the first of a name', () => {
+  const cookie =
+    'a=1; x__Host-grantor-session=no; __Host-grantor-session=gss_1;__Host-grantor-browser=gbr_1; __Host-grantor-session=gss_2'
+  assert.deepEqual(read(cookie), { browser: 'gbr_1', session: 'gss_1' })
+  for (const other of [
+    undefined,
+    '',
+    '__Host-grantor-session',
+    '__Host-grantor-sessionx=1',
+    ';;=; =x',
+    '__host-grantor-session=1',
+  ])
+    assert.deepEqual(read(other), { browser: undefined, session: undefined }, String(other))
+})
+
+test('RFC 6265bis §4.1.3.2: over https cookies are bound to the host, and no script reads them', () => {
+  const credential = { token: 'gss_token' } as SealedCredential
+  const ours = '__Host-grantor-session'
+  assert.deepEqual(SECURE.write({ session: credential }), [
+    `${ours}=gss_token; Max-Age=3600; Path=/; HttpOnly; Secure; SameSite=Lax`,
+  ])
+  assert.deepEqual(SECURE.write({ session: 'end' }), [`${ours}=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Lax`])
+  assert.deepEqual(SECURE.write({}), [])
+  assert.match(SECURE.write({ browser: credential })[0] ?? '', /^__Host-grantor-browser=gss_token; Max-Age=15552000; /)
+})
+
+test('D9: on a loopback issuer the port is in the name, because ports share cookies', () => {
+  const [session] = LOCAL.write({ session: { token: 'gss_token' } as SealedCredential })
+  assert.equal(session, 'grantor-session-3000=gss_token; Max-Age=3600; Path=/; HttpOnly; SameSite=Lax')
+})

@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -9,6 +8,7 @@ import { openServer, type Server } from '../src/build.ts'
 import { readConfig } from '../src/config.ts'
 import { openLog } from '../src/log.ts'
 import type { EpochMs } from '../src/protocol/brand.ts'
+import { freePort } from './free-port.ts'
 
 /** A clock that tests move. Starts at the real time, so that released clients agree with it. */
 export interface TestClock {
@@ -110,14 +110,4 @@ export function temporaryFolder(test: Pick<TestContext, 'after'>): string {
   const folder = mkdtempSync(join(tmpdir(), 'grantor-test-'))
   test.after(() => rmSync(folder, { recursive: true, force: true }))
   return folder
-}
-
-/** A port that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
-  const address = probe.address()
-  await new Promise((resolve) => probe.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('No port was given.')
-  return address.port
 }

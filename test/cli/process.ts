@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { freePort, temporaryFolder } from '../server.ts'
+import { freePort } from '../free-port.ts'
+import { temporaryFolder } from '../server.ts'
 
 /** The real command line in processes of its own, over one temporary folder. */
 

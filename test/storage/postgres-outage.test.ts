@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import pg from 'pg'
-import { postJson, refresh, registerClient } from '../flow.ts'
+import { postJson, refresh, registerClient, requestToken } from '../flow.ts'
 import { startPostgres, type Postgres } from '../postgres.ts'
+import type { TestServer } from '../server.ts'
 import {
   assertAllRecover,
   assertAllUnavailable,
-  assertUnavailable,
-  assertUnchanged,
   execute,
   openNode,
   openStage,
@@ -20,10 +19,16 @@ const CONNECTIONS = 20
 
 let cluster: Promise<Postgres> | undefined
 
-async function open(t: TestContext): Promise<{ postgres: Postgres; url: string; stage: Stage }> {
+async function open(t: TestContext): Promise<{ postgres: Postgres; stage: Stage }> {
   const postgres = await openCluster()
   const { url } = await postgres.createDatabase()
-  return { postgres, url, stage: await openStage(t, url) }
+  return { postgres, stage: await openStage(t, url) }
+}
+
+async function openLight(t: TestContext): Promise<{ postgres: Postgres; server: TestServer }> {
+  const postgres = await openCluster()
+  const { url } = await postgres.createDatabase()
+  return { postgres, server: await openNode(t, url) }
 }
 
 /** One for all tests of this file, which go one after the other; gone with this process. */
@@ -40,12 +45,12 @@ test('while PostgreSQL is down: 503; once it is up again all recovers', async (t
 })
 
 test('a PostgreSQL that is restarted while nobody asks is found again', async (t) => {
-  const { postgres, url, stage } = await open(t)
-  await assertUnchanged(url, async () => {
-    await postgres.stop('fast')
-    await postgres.start()
-  })
-  await assertAllRecover(stage)
+  const { postgres, server } = await openLight(t)
+  const client = await registerClient(server)
+  await postgres.stop('fast')
+  await postgres.start()
+  const ask = () => requestToken(server, client, { grant_type: 'client_credentials' })
+  await untilAvailable('client credentials', ask)
 })
 
 test('PostgreSQL is killed under load: whatever was answered is there, the rest is told 503, all recovers', async (t) => {
@@ -102,8 +107,8 @@ test('when others have taken every connection: 503; once one is free all recover
 })
 
 test('a node that is started before PostgreSQL waits for it, and says so', async (t) => {
-  const { postgres, url, stage } = await open(t)
-  await stage.server.close()
+  const postgres = await openCluster()
+  const { url } = await postgres.createDatabase()
   await postgres.stop('fast')
   const { promise: said, resolve } = Promise.withResolvers<void>()
   const node = openNode(t, url, (line) => {
@@ -117,23 +122,23 @@ test('a node that is started before PostgreSQL waits for it, and says so', async
 })
 
 test('a node that is started with a wrong password is told at once', async (t) => {
-  const { url } = await open(t)
+  const { url } = await (await openCluster()).createDatabase()
   const wrong = new URL(url)
   wrong.password = 'wrong'
   await assert.rejects(openNode(t, wrong.href), /password/)
 })
 
 test('a commit that waits for a synchronous standby that is gone: 503; once none is named all recovers', async (t) => {
-  const { postgres, stage } = await open(t)
+  const { postgres, server } = await openLight(t)
+  const register = () => postJson(server, '/v2/oauth/register', {})
   const reload = 'select pg_reload_conf()'
   await execute(postgres.adminUrl(), `alter system set synchronous_standby_names = 'nobody'`, reload)
   // PostgreSQL takes a moment to hear of it.
-  let answer = await stage.asks.register()
-  while (answer.statusCode === 201) answer = await stage.asks.register()
+  let answer = await register()
+  while (answer.statusCode === 201) answer = await register()
   assert.equal(answer.statusCode, 503)
-  await assertUnavailable('refresh', stage.asks.refresh)
   await execute(postgres.adminUrl(), 'alter system reset synchronous_standby_names', reload)
-  await assertAllRecover(stage)
+  await untilAvailable('register', register)
 })
 
 async function connects(client: pg.Client): Promise<boolean> {

@@ -19,11 +19,11 @@ export interface GateOptions {
 
 /**
  * Requests under way at a time. One that comes when there are more is refused, which takes no time, because its answer would
- * come too late for whoever asks: this many take about a tenth of a second.
+ * come too late for whoever asks: this many take about fifty milliseconds.
  */
-const BUSY_LIMIT = 1000
+const BUSY_LIMIT = 500
 /** The same for what is shed last. */
-const VITAL_LIMIT = 4000
+const VITAL_LIMIT = 2000
 const RETRY_SECONDS = 1
 
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/

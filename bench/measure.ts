@@ -1,10 +1,11 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { DatabaseUse, DatabaseWatch } from './database.ts'
 import type { Endpoint } from './endpoints.ts'
 import type { Options } from './options.ts'
 import { post } from './post.ts'
-import { readUsage } from './process-usage.ts'
+import { readTreeUsage } from './process-tree.ts'
 import type { Answer, Bodies, GeneratorMessage, Slice, SliceResult } from './slice.ts'
 import { quantile, CORE_SHARE_LIMIT, summarize, WOBBLE_LIMIT, type Summary } from './statistics.ts'
 
@@ -12,7 +13,14 @@ import { quantile, CORE_SHARE_LIMIT, summarize, WOBBLE_LIMIT, type Summary } fro
 export interface Stage {
   readonly generator: ChildProcess
   readonly bare: BareServer
-  readonly subject: { readonly pid: number; readonly port: number }
+  readonly subject: {
+    /** For a reader: what runs there. */
+    readonly name: string
+    readonly pid: number
+    readonly port: number
+    /** undefined: the database is in the process itself. */
+    readonly database: DatabaseWatch | undefined
+  }
 }
 
 export interface BareServer {
@@ -25,6 +33,7 @@ export interface BareServer {
 /** What one endpoint did. Rates are answers per second. */
 export interface Measurement {
   readonly endpoint: string
+  readonly server: string
   readonly subject: Summary
   readonly bare: Summary
   /** Best of rounds against best of rounds. */
@@ -47,10 +56,19 @@ export interface Measurement {
   /** The bare server did too unevenly, or got too little of its core, for the rates to say much. */
   readonly isUnsteady: boolean
   readonly answerBytes: { readonly headers: number; readonly body: number }
+  /** Of the database, where it has processes of its own. */
+  readonly database: DatabaseShare | undefined
 }
 
-/** One slice, and the processor time that the server took for it. */
-type Turn = SliceResult & { readonly cpuMs: number | undefined }
+/** What a request costs the database. undefined: it could not be counted. */
+export interface DatabaseShare {
+  readonly cpuMicrosPerRequest: number | undefined
+  readonly requestsPerCommit: number | undefined
+  readonly statementsPerRequest: number | undefined
+}
+
+/** One slice, and the processor time that the server took for it. Of the database, what it had done before and after. */
+type Turn = SliceResult & { readonly cpuMs: number | undefined; readonly database: readonly DatabaseUse[] }
 
 /** The log of the store is moved into its file after a slice; that belongs to the slice, not to the one after it. */
 const SETTLE_LIMIT_MS = 350
@@ -69,20 +87,26 @@ export async function measure(stage: Stage, endpoint: Endpoint, options: Options
   async function loadSubject(): Promise<Turn> {
     bodies = await endpoint.prepare(Math.ceil(expectedRate * seconds * 1.4) + connections, connections)
     await delay(settleMs)
+    const { database } = stage.subject
+    const before = await database?.read()
     const turn = await loadServer(stage.subject, true)
+    const after = await database?.read()
     endpoint.carryOn?.(turn)
     expectedRate = rateOf(turn)
-    return turn
+    return before === undefined || after === undefined ? turn : { ...turn, database: [before, after] }
   }
 
-  async function loadServer({ pid, port }: Stage['bare' | 'subject'], isFresh: boolean): Promise<Turn> {
+  async function loadServer(
+    { pid, port }: { readonly pid: number; readonly port: number },
+    isFresh: boolean,
+  ): Promise<Turn> {
     const { path, contentType, status, contains } = endpoint
     const slice: Slice = { port, path, contentType, status, contains, connections, seconds, bodies, isFresh }
-    const before = readUsage(pid)
+    const before = readTreeUsage(pid)
     const result = await load(stage.generator, slice)
     if (isFresh) await delay(settleMs)
-    const after = readUsage(pid)
-    return { ...result, cpuMs: before && after && after.cpuMs - before.cpuMs }
+    const after = readTreeUsage(pid)
+    return { ...result, cpuMs: before && after && after.cpuMs - before.cpuMs, database: [] }
   }
 
   for (let round = 0; round < Math.min(WARM_UP_ROUNDS, rounds); round += 1) {
@@ -132,7 +156,8 @@ async function load(generator: ChildProcess, slice: Slice): Promise<SliceResult>
   throw new Error(message.kind === 'failed' ? message.reason : 'The generator started twice.')
 }
 
-type Rates = Omit<Measurement, 'endpoint' | 'gate' | 'residentMegabytes' | 'answerBytes'>
+type Rates = Omit<Measurement, Described>
+type Described = 'endpoint' | 'server' | 'gate' | 'residentMegabytes' | 'answerBytes'
 
 function compare(subject: readonly Turn[], bare: readonly Turn[]): Rates {
   const subjectRates = subject.map(rateOf)
@@ -152,18 +177,37 @@ function compare(subject: readonly Turn[], bare: readonly Turn[]): Rates {
     cpuRatio: hasCpu ? cpu.bare / cpu.subject : undefined,
     generatorLimit: (sumOf(bare, 'total') * 1000) / sumOf(bare, 'generatorCpuMs'),
     bareCoreShare: hasCpu ? bareShare : undefined,
+    database: shareOf(subject),
     isUnsteady: summaries.bare.spread > WOBBLE_LIMIT || bareShare < CORE_SHARE_LIMIT,
   }
+}
+
+function shareOf(turns: readonly Turn[]): DatabaseShare | undefined {
+  const pairs = turns.flatMap(({ database: [before, after] }) => (before && after ? [{ before, after }] : []))
+  if (pairs.length === 0) return undefined
+  const requests = sumOf(turns, 'total')
+  const grown = (read: (use: DatabaseUse) => number | undefined): number =>
+    pairs.reduce((sum, { before, after }) => sum + (read(after) ?? Number.NaN) - (read(before) ?? Number.NaN), 0)
+  return {
+    cpuMicrosPerRequest: orUndefined((grown(({ cpuMs }) => cpuMs) * 1000) / requests),
+    requestsPerCommit: orUndefined(requests / grown(({ commits }) => commits)),
+    statementsPerRequest: orUndefined(grown(({ statements }) => statements) / requests),
+  }
+}
+
+function orUndefined(value: number): number | undefined {
+  return Number.isFinite(value) ? value : undefined
 }
 
 function describe(
   { subject }: Stage,
   { name, gate }: Endpoint,
   { headers, body }: Answer,
-): Pick<Measurement, 'endpoint' | 'gate' | 'residentMegabytes' | 'answerBytes'> {
-  const usage = readUsage(subject.pid)
+): Pick<Measurement, Described> {
+  const usage = readTreeUsage(subject.pid)
   return {
     endpoint: name,
+    server: subject.name,
     gate,
     residentMegabytes: usage && usage.residentBytes / 1e6,
     answerBytes: { headers: headers.join('').length + headers.length * 2, body: body.length },

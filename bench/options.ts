@@ -15,6 +15,10 @@ export interface Options {
   /** Whether a ratio below its gate fails the run. */
   readonly isGated: boolean
   readonly profileFolder: string | undefined
+  /** With `postgres` the server on SQLite is measured beside it, unless there are several workers. */
+  readonly store: 'sqlite' | 'postgres'
+  /** Processes that share the port; with more than one, one alone is measured beside them. */
+  readonly workers: number
 }
 
 export const USAGE = `npm run bench -- [options]
@@ -25,7 +29,9 @@ export const USAGE = `npm run bench -- [options]
   --gate              fail when a ratio is below its gate
   --json              print the result as JSON
   --save <name>       keep the result as bench/results/<date>-<name>.json
-  --profile <folder>  write a CPU profile of the server there`
+  --profile <folder>  write a CPU profile of the server there
+  --store postgres    measure on PostgreSQL, too
+  --workers <n>       and there with so many processes beside one (1)`
 
 /** Reads the command line. Throws with the usage when it makes no sense. */
 export function readOptions(args: readonly string[]): Options {
@@ -40,13 +46,21 @@ export function readOptions(args: readonly string[]): Options {
       json: { type: 'boolean', default: false },
       save: { type: 'string' },
       profile: { type: 'string' },
+      store: { type: 'string', default: 'sqlite' },
+      workers: { type: 'string', default: '1' },
     },
   })
   if (values.save !== undefined && !/^[a-z0-9-]+$/.test(values.save)) throw new Error('--save takes a-z, 0-9 and -.')
   const names = values.only.split(',')
   const only = ENDPOINT_NAMES.filter((known) => names.includes(known))
   if (only.length !== names.length) throw new Error(`--only takes names of: ${ENDPOINT_NAMES.join(', ')}.`)
+  const { store } = values
+  if (store !== 'sqlite' && store !== 'postgres') throw new Error('--store takes sqlite or postgres.')
+  const workers = whole('workers', values.workers, 64)
+  if (workers > 1 && store === 'sqlite') throw new Error('--workers needs --store postgres.')
   return {
+    store,
+    workers,
     connections: whole('connections', values.connections, 1024),
     rounds: whole('rounds', values.rounds, 100),
     seconds: between('seconds', values.seconds, 0.05, 60),

@@ -1,4 +1,6 @@
+import { renderDatabase, renderFactors } from './database-report.ts'
 import type { Measurement } from './measure.ts'
+import { renderTable } from './table.ts'
 
 /** A whole run, as it is kept. */
 export interface Report {
@@ -9,12 +11,15 @@ export interface Report {
     readonly pinned: boolean
     readonly node: string
     readonly sqlite: string
+    /** undefined: there was none. */
+    readonly postgres: string | undefined
     readonly grantor: string
     readonly loadBefore: number
   }
   readonly connections: number
   readonly rounds: number
   readonly seconds: number
+  readonly workers: number
   readonly endpoints: readonly Measurement[]
 }
 
@@ -30,18 +35,20 @@ export function passesGate({ ratio, cpuRatio, gate }: Pick<Measurement, 'ratio' 
 export function renderReport(report: Report): string {
   const { machine, connections, rounds, seconds, endpoints } = report
   return [
-    `${report.date} · ${machine.processor}, ${machine.cores} cores${machine.pinned ? ', servers on one, generator on another' : ', not pinned'} · load ${machine.loadBefore.toFixed(1)} before`,
-    `Grantor ${machine.grantor} · Node.js ${machine.node} · SQLite ${machine.sqlite}, synchronous = full · ${connections} connections, ${rounds} rounds of ${seconds} s`,
+    `${report.date} · ${machine.processor}, ${machine.cores} cores${machine.pinned ? `, servers on one, generator${machine.postgres === undefined ? '' : ' and PostgreSQL'} on another` : ', not pinned'} · load ${machine.loadBefore.toFixed(1)} before`,
+    `Grantor ${machine.grantor} · Node.js ${machine.node} · SQLite ${machine.sqlite}, synchronous = full${machine.postgres === undefined ? '' : ` · PostgreSQL ${machine.postgres}, fsync and synchronous_commit on`} · ${connections} connections, ${rounds} rounds of ${seconds} s`,
     '',
-    renderTable(endpoints),
+    renderRates(endpoints),
+    ...renderDatabase(endpoints),
     '',
-    `The generator can drive ${endpoints.map((one) => `${one.generatorLimit.toFixed(0)}/s (${one.endpoint})`).join(', ')}.`,
+    `The generator can drive ${endpoints.map((one) => `${one.generatorLimit.toFixed(0)}/s (${nameOf(one)})`).join(', ')}.`,
     ...endpoints.flatMap(renderRemarks),
     ...endpoints.flatMap(renderGate),
+    ...renderFactors(endpoints, report.workers),
   ].join('\n')
 }
 
-function renderTable(endpoints: readonly Measurement[]): string {
+function renderRates(endpoints: readonly Measurement[]): string {
   const heads = [
     'endpoint',
     'req/s best',
@@ -60,7 +67,7 @@ function renderTable(endpoints: readonly Measurement[]): string {
     'RSS MB',
   ]
   const rows = endpoints.map((one) => [
-    one.endpoint,
+    nameOf(one),
     one.subject.best.toFixed(0),
     one.subject.median.toFixed(0),
     percent(one.subject.spread),
@@ -76,27 +83,26 @@ function renderTable(endpoints: readonly Measurement[]): string {
     one.cpuMicrosPerRequest?.bare.toFixed(0) ?? '–',
     one.residentMegabytes?.toFixed(0) ?? '–',
   ])
-  const widths = heads.map((head, column) =>
-    Math.max(...[head, ...rows.map((row) => row[column] ?? '')].map((cell) => cell.length)),
-  )
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`
-  const rule = `|${widths.map((width, column) => (column === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`
-  return [line(heads), rule, ...rows.map(line)].join('\n')
+  return renderTable(heads, rows)
 }
 
-function renderRemarks({ endpoint, isUnsteady, bare, bareCoreShare, generatorLimit }: Measurement): readonly string[] {
+function renderRemarks(one: Measurement): readonly string[] {
+  const { isUnsteady, bare, bareCoreShare, generatorLimit } = one
   const share = bareCoreShare === undefined ? '' : `, and it got ${percent(bareCoreShare)} of its core`
-  const wobble = `${endpoint}: UNSTEADY, the bare server's quartiles lie ${percent(bare.spread)} apart${share}. Something else uses the machine; run again.`
-  const bound = `${endpoint}: the generator can drive ${generatorLimit.toFixed(0)}/s, too near to the bare server: the ratio is flattered.`
+  const wobble = `${nameOf(one)}: UNSTEADY, the bare server's quartiles lie ${percent(bare.spread)} apart${share}. Something else uses the machine; run again.`
+  const bound = `${nameOf(one)}: the generator can drive ${generatorLimit.toFixed(0)}/s, too near to the bare server: the ratio is flattered.`
   return [...(isUnsteady ? [wobble] : []), ...(generatorLimit < bare.best * 1.15 ? [bound] : [])]
 }
 
 function renderGate(one: Measurement): readonly string[] {
   if (one.gate === undefined) return []
   return [
-    `${one.endpoint}: ${passesGate(one) ? 'pass' : 'FAIL'}, ratio ${one.ratio.toFixed(3)}, by processor time ${one.cpuRatio?.toFixed(3) ?? '–'}, gate ${one.gate.toFixed(2)}`,
+    `${nameOf(one)}: ${passesGate(one) ? 'pass' : 'FAIL'}, ratio ${one.ratio.toFixed(3)}, by processor time ${one.cpuRatio?.toFixed(3) ?? '–'}, gate ${one.gate.toFixed(2)}`,
   ]
+}
+
+function nameOf({ endpoint, server }: Measurement): string {
+  return server === 'SQLite' ? endpoint : `${endpoint}, ${server}`
 }
 
 function percent(part: number): string {

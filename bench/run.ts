@@ -3,13 +3,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chooseCores, openChildren, type Children, type Cores } from './children.ts'
-import { openCodeMint } from './codes.ts'
-import { openEndpoints } from './endpoints.ts'
 import { measure, type BareServer, type Measurement } from './measure.ts'
 import { readOptions, USAGE, type Options } from './options.ts'
 import { passesGate, renderReport, type Report } from './report.ts'
 import type { BareMessage } from './slice.ts'
-import { startSubject } from './subject.ts'
+import { startSubjects } from './subjects.ts'
 
 /** `npm run bench`: the real server and a bare one take turns under the same load. See docs/performance.md. */
 
@@ -32,7 +30,8 @@ for (const [signal, code] of [
 }
 setTimeout(() => giveUp('The run takes too long.'), limitMs(options)).unref()
 
-const cores = chooseCores()
+// What several processes do together shows only where each has every core.
+const cores = options.workers === 1 ? chooseCores() : undefined
 const loadBefore = loadavg()[0] ?? 0
 const report = await run(children, cores)
 console.log(options.isJson ? JSON.stringify(report, undefined, 2) : renderReport(report))
@@ -40,38 +39,35 @@ if (options.save !== undefined) saveReport(report, options.save)
 process.exitCode = options.isGated && !report.endpoints.every(passesGate) ? 1 : 0
 
 async function run(started: Children, pinned: Cores | undefined): Promise<Report> {
-  let readLog = (): string => ''
+  let readLogs = (): string => ''
   try {
-    const subject = await startSubject(started, {
-      folder,
-      core: pinned?.servers,
-      profileFolder: options.profileFolder,
-    })
-    readLog = subject.readLog
+    const subjects = await startSubjects(started, folder, options, pinned)
+    readLogs = subjects.readLogs
     const bare = await startBare(started, pinned)
     const generator = started.start({ script: new URL('./generator.ts', import.meta.url), core: pinned?.generator })
     await once(generator, 'message')
-    const mint = await openCodeMint(subject.settings)
-    const stage = { generator, bare, subject }
     const endpoints: Measurement[] = []
-    for (const endpoint of await openEndpoints(subject.port, mint)) {
-      if (!options.only.includes(endpoint.name)) continue
-      if (!options.isJson) console.error(`${endpoint.name} …`)
-      endpoints.push(await measure(stage, endpoint, options))
+    for (const name of options.only) {
+      for (const { subject, endpoints: known } of subjects.list) {
+        const endpoint = known.find((one) => one.name === name)
+        if (endpoint === undefined) continue
+        if (!options.isJson) console.error(`${name}, ${subject.name} …`)
+        endpoints.push(await measure({ generator, bare, subject }, endpoint, options))
+      }
     }
-    await mint.close()
-    await started.end()
+    await subjects.close()
     const { connections, rounds, seconds } = options
     return {
       date: new Date().toISOString().slice(0, 10),
-      machine: describeMachine(),
+      machine: describeMachine(subjects.postgresVersion),
       connections,
       rounds,
       seconds,
+      workers: options.workers,
       endpoints,
     }
   } catch (cause) {
-    console.error(`${String(cause)}\n${readLog()}`)
+    console.error(`${String(cause)}\n${readLogs()}`)
     process.exit(1)
   }
 }
@@ -109,8 +105,9 @@ function makeFolder(): string {
 }
 
 /** Twice what it should take, and the start. */
-function limitMs({ only, rounds, seconds }: Options): number {
-  return 30_000 + only.length * (rounds + 4) * 2 * (seconds * 2 + 2) * 1000
+function limitMs({ only, rounds, seconds, store }: Options): number {
+  const subjects = store === 'sqlite' ? 1 : 2
+  return 60_000 + subjects * only.length * (rounds + 4) * 2 * (seconds * 2 + 2) * 1000
 }
 
 function giveUp(reason: string): never {
@@ -118,13 +115,14 @@ function giveUp(reason: string): never {
   process.exit(1)
 }
 
-function describeMachine(): Report['machine'] {
+function describeMachine(postgres: string | undefined): Report['machine'] {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
   return {
     processor: cpus()[0]?.model ?? 'unknown processor',
     cores: cpus().length,
     pinned: cores !== undefined,
     node: process.versions.node,
+    postgres,
     sqlite: process.versions['sqlite'] ?? 'unknown',
     grantor: version,
     loadBefore,

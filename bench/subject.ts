@@ -21,6 +21,9 @@ export interface SubjectOptions {
   readonly core: number | undefined
   /** Where to write a CPU profile at the end. */
   readonly profileFolder: string | undefined
+  /** undefined: a SQLite file in the folder. */
+  readonly databaseUrl: string | undefined
+  readonly workers: number
 }
 
 const START_LIMIT_MS = 20_000
@@ -28,23 +31,23 @@ const LOG_TAIL = 2000
 
 /** Starts it as `npm start` does, with everything as shipped but the rates: one address sends all requests here. */
 export async function startSubject(children: Children, options: SubjectOptions): Promise<Subject> {
-  const { folder, core, profileFolder } = options
+  const { folder, core, profileFolder, workers } = options
   const port = await findFreePort()
   const settings = {
     PORT: String(port),
     GRANTOR_ISSUER: `http://127.0.0.1:${port}`,
     GRANTOR_HOST: '127.0.0.1',
-    DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}`,
+    DATABASE_URL: options.databaseUrl ?? `sqlite:${join(folder, 'grantor.db')}`,
     GRANTOR_SECRET: randomBytes(32).toString('base64url'),
     LOG_LEVEL: 'info',
     GRANTOR_REGISTRATION_RATE: '1000000000',
     // Codes are made in advance, so they must outlive the slice that spends them.
     GRANTOR_CODE_LIFETIME: '600',
   }
-  const logPath = join(folder, 'server.log')
+  const logPath = join(folder, `server-${port}.log`)
   const child = children.start({
     script: new URL('../src/cli/main.ts', import.meta.url),
-    args: ['serve'],
+    args: ['serve', '--workers', String(workers)],
     nodeArgs: profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`],
     core,
     env: settings,

@@ -1,0 +1,85 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { startPostgres, type Postgres } from '../test/postgres.ts'
+import { listTree, readTreeUsage } from './process-tree.ts'
+
+/** The PostgreSQL of a run: as shipped, which means that every commit is synced, with its files on a real disk. */
+export interface BenchDatabase {
+  readonly version: string
+  /** A new, empty database and what happens in it. */
+  readonly open: () => Promise<{ readonly url: string; readonly watch: DatabaseWatch }>
+  readonly close: () => Promise<void>
+}
+
+/** What one database did since it was made. The processor time is that of the whole cluster. */
+export interface DatabaseWatch {
+  readonly read: () => Promise<DatabaseUse>
+}
+
+export interface DatabaseUse {
+  /** undefined where there is no /proc. */
+  readonly cpuMs: number | undefined
+  /** undefined where there is no pg_stat_statements. */
+  readonly commits: number | undefined
+  readonly statements: number | undefined
+}
+
+const SETTINGS = { fsync: 'on', synchronous_commit: 'on', shared_buffers: '256MB' }
+const EXTENSION = 'pg_stat_statements'
+
+/** `core`: where all its processes run. undefined: anywhere. */
+export async function startDatabase(core: number | undefined): Promise<BenchDatabase> {
+  const postgres = await startCounting()
+  const pid = Number(readFileSync(join(postgres.folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0])
+  if (core !== undefined)
+    for (const one of listTree(pid)) spawnSync('taskset', ['--cpu-list', '--pid', String(core), String(one)])
+  const admin = new pg.Pool({ connectionString: postgres.adminUrl(), max: 1 })
+  admin.on('error', () => undefined)
+  const counts = await admin.query(`create extension if not exists ${EXTENSION}`).then(
+    () => true,
+    () => false,
+  )
+  const { rows } = await admin.query<{ server_version: string }>('show server_version')
+  return {
+    version: rows[0]?.server_version ?? 'unknown',
+    async open() {
+      const { name, url } = await postgres.createDatabase()
+      return {
+        url,
+        watch: {
+          async read() {
+            const cpuMs = readTreeUsage(pid)?.cpuMs
+            return { cpuMs, ...(counts ? await countStatements(admin, name) : NOT_COUNTED) }
+          },
+        },
+      }
+    },
+    async close() {
+      await admin.end()
+      await postgres.remove()
+    },
+  }
+}
+
+const NOT_COUNTED = { commits: undefined, statements: undefined }
+
+/** An installed PostgreSQL may lack the extension; then nothing is counted. */
+async function startCounting(): Promise<Postgres> {
+  try {
+    return await startPostgres({ settings: { ...SETTINGS, shared_preload_libraries: EXTENSION } })
+  } catch {
+    return startPostgres({ settings: SETTINGS })
+  }
+}
+
+async function countStatements(admin: pg.Pool, name: string): Promise<Pick<DatabaseUse, 'commits' | 'statements'>> {
+  const { rows } = await admin.query<{ commits: string; statements: string }>(
+    `select coalesce(sum(calls) filter (where query = 'commit'), 0) as commits,
+       coalesce(sum(calls) filter (where query not in ('begin', 'commit')), 0) as statements
+     from ${EXTENSION} join pg_database on pg_database.oid = dbid where datname = $1`,
+    [name],
+  )
+  return { commits: Number(rows[0]?.commits), statements: Number(rows[0]?.statements) }
+}

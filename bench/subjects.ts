@@ -1,0 +1,100 @@
+import { openCodeMint, type CodeMint } from './codes.ts'
+import type { Children, Cores } from './children.ts'
+import { startDatabase, type BenchDatabase } from './database.ts'
+import { openEndpoints, type Endpoint } from './endpoints.ts'
+import type { Stage } from './measure.ts'
+import type { Options } from './options.ts'
+import { startSubject } from './subject.ts'
+
+/** The servers that are measured in one run, each with what its load needs. */
+export interface Subjects {
+  readonly list: readonly MeasuredSubject[]
+  /** undefined: none was needed. */
+  readonly postgresVersion: string | undefined
+  /** The end of what they logged. */
+  readonly readLogs: () => string
+  readonly close: () => Promise<void>
+}
+
+export interface MeasuredSubject {
+  readonly subject: Stage['subject']
+  readonly endpoints: readonly Endpoint[]
+}
+
+interface Plan {
+  readonly name: string
+  readonly store: 'sqlite' | 'postgres'
+  readonly workers: number
+  /** By endpoint; others have that of the endpoint itself. 'none': the run is about something else. */
+  readonly gates: Readonly<Record<string, number>> | 'none'
+}
+
+const SQLITE: Plan = { name: 'SQLite', store: 'sqlite', workers: 1, gates: {} }
+const POSTGRES: Plan = { name: 'PostgreSQL', store: 'postgres', workers: 1, gates: { register: 0.25 } }
+
+/**
+ * Pinned, the database shares the generator's core: the generator needs little of it, and the node has the other one for
+ * itself, as the bare server has.
+ */
+export async function startSubjects(
+  children: Children,
+  folder: string,
+  { store, workers, profileFolder }: Options,
+  cores: Cores | undefined,
+): Promise<Subjects> {
+  const plans = choosePlans(store, workers)
+  const database = store === 'postgres' ? await startDatabase(cores?.generator) : undefined
+  const list: MeasuredSubject[] = []
+  const mints: CodeMint[] = []
+  const logs: (() => string)[] = []
+  for (const plan of plans) {
+    const place = plan.store === 'postgres' ? await database?.open() : undefined
+    const started = await startSubject(children, {
+      folder,
+      core: cores?.servers,
+      profileFolder,
+      databaseUrl: place?.url,
+      workers: plan.workers,
+    })
+    logs.push(started.readLog)
+    const mint = await openCodeMint(started.settings)
+    mints.push(mint)
+    const endpoints = await openEndpoints(started.port, mint)
+    list.push({
+      subject: { ...started, name: plan.name, database: place?.watch },
+      endpoints: endpoints.map((endpoint) => ({ ...endpoint, gate: gateOf(plan, endpoint) })),
+    })
+  }
+  return {
+    list,
+    postgresVersion: database?.version,
+    readLogs: () => logs.map((readLog) => readLog()).join('\n'),
+    close: () => closeAll(children, mints, database),
+  }
+}
+
+function choosePlans(store: Options['store'], workers: number): readonly Plan[] {
+  if (store === 'sqlite') return [SQLITE]
+  if (workers === 1) return [SQLITE, POSTGRES]
+  const gates = 'none'
+  return [1, workers].map((count) => ({
+    ...POSTGRES,
+    name: `PostgreSQL, ${count === 1 ? '1 process' : `${count} processes`}`,
+    workers: count,
+    gates,
+  }))
+}
+
+function gateOf({ gates }: Plan, { name, gate }: Endpoint): number | undefined {
+  return gates === 'none' ? undefined : (gates[name] ?? gate)
+}
+
+async function closeAll(
+  children: Children,
+  mints: readonly CodeMint[],
+  database: BenchDatabase | undefined,
+): Promise<void> {
+  for (const mint of mints) await mint.close()
+  await children.end()
+  await database?.close()
+}

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import type { Report } from '../../bench/report.ts'
+
+const run = promisify(execFile)
+const SCRIPT = new URL('../../bench/run.ts', import.meta.url).pathname
+const SMALL = ['--rounds', '1', '--seconds', '0.2', '--connections', '4', '--json', '--only', 'register,refresh']
+
+test('on PostgreSQL every endpoint is measured beside itself on SQLite, and what it costs the database is told', async () => {
+  const { stdout } = await run(process.execPath, [SCRIPT, '--store', 'postgres', ...SMALL])
+  const { endpoints, machine } = JSON.parse(stdout) as Report
+  assert.deepEqual(
+    endpoints.map(({ endpoint, server }) => `${endpoint} on ${server}`),
+    ['register on SQLite', 'register on PostgreSQL', 'refresh on SQLite', 'refresh on PostgreSQL'],
+  )
+  assert.ok(machine.postgres !== undefined)
+  for (const { server, database, gate } of endpoints) {
+    assert.equal(database !== undefined, server === 'PostgreSQL')
+    assert.ok(gate !== undefined)
+    // Four connections: no commit can be for more than four requests.
+    if (database?.requestsPerCommit !== undefined) assert.ok(database.requestsPerCommit <= 4.5)
+  }
+})
+
+test('several processes are measured beside one, and several on SQLite are refused', async () => {
+  const { stdout } = await run(process.execPath, [SCRIPT, '--store', 'postgres', '--workers', '2', ...SMALL])
+  const { endpoints } = JSON.parse(stdout) as Report
+  assert.deepEqual(
+    endpoints.map(({ server, gate }) => [server, gate]),
+    [
+      ['PostgreSQL, 1 process', undefined],
+      ['PostgreSQL, 2 processes', undefined],
+      ['PostgreSQL, 1 process', undefined],
+      ['PostgreSQL, 2 processes', undefined],
+    ],
+  )
+  await assert.rejects(run(process.execPath, [SCRIPT, '--workers', '2']), { code: 2, stderr: /--store postgres/ })
+})

@@ -84,6 +84,6 @@ function describeClient(
     // RFC 7591 §3.2.1: 0 is "does not expire", and the member belongs to the secret.
     ...(secret === undefined ? {} : { client_secret_expires_at: 0 }),
     ...describeMetadata(metadata),
-    ...Object.fromEntries(nulls.map((field) => [field, null])),
+    ...(nulls.length === 0 ? {} : Object.fromEntries(nulls.map((field) => [field, null]))),
   }
 }

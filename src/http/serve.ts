@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Endpoint } from '../endpoints/index.ts'
 import { PATHS } from '../endpoints/paths.ts'
 import type { Context, OutcomeEvent } from '../ports/context.ts'
-import type { Reply, Request } from '../ports/message.ts'
+import type { Reply } from '../ports/message.ts'
 import { invalidRequest } from '../protocol/errors.ts'
 import { problem } from '../protocol/validation.ts'
 import { chooseLanguage } from '../web/language.ts'
@@ -64,7 +64,14 @@ export async function serve(serving: Serving, message: IncomingMessage, response
     if (endpoint === undefined) return
     const body = endpoint.accepts === undefined ? undefined : await readBody(message, endpoint)
     const request = readRequest(message, body, endpoint, serving.proxies.callerOf(message), serving.jar)
-    const reply = await run(serving, endpoint, request)
+    let reply: Reply
+    // Under way once its body is there, so that slow callers hold up nobody.
+    serving.gate.enter()
+    try {
+      reply = await endpoint.run(serving.context, request)
+    } finally {
+      serving.gate.leave()
+    }
     closeIfStopping(serving, response)
     serving.replies.send(response, reply, request.language, endpoint.cors === true)
     logReply(serving, exchange, endpoint, reply)
@@ -90,16 +97,6 @@ function admit(serving: Serving, exchange: Exchange): Endpoint | undefined {
   if (home === undefined) return endpoint
   serving.replies.send(response, { kind: 'redirect', location: home }, 'en', false)
   return undefined
-}
-
-/** A request is under way once its body is there, so that slow callers hold up nobody. */
-async function run({ gate, context }: Serving, endpoint: Endpoint, request: Request): Promise<Reply> {
-  gate.enter()
-  try {
-    return await endpoint.run(context, request)
-  } finally {
-    gate.leave()
-  }
 }
 
 function logReply({ log }: Serving, { startedAt }: Exchange, { name }: Endpoint, reply: Reply): void {

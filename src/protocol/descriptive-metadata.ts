@@ -33,7 +33,8 @@ export function readDescriptive(fields: DescriptiveFields, fault: (problem: Prob
   for (const [field, limit] of Object.entries(LENGTH_LIMITS) as [keyof typeof LENGTH_LIMITS, number][]) {
     const value = fields[field]
     if (value === null || value === undefined || value === '') continue
-    if ([...value].length > limit) {
+    // No text has more characters than units of UTF-16.
+    if (value.length > limit && [...value].length > limit) {
       fault(problem(['body', field], 'too_long', `This may have ${limit} characters.`, value, { max_length: limit }))
     } else if (/\p{Cc}|\p{Zl}|\p{Zp}|\p{Cs}/u.test(value)) {
       fault(problem(['body', field], 'value_error', 'This has a control character.', value, {}))
@@ -61,9 +62,8 @@ function judgeInformativeUri(field: string, value: string): Problem | undefined 
   const loc = ['body', field]
   if (value.length > URI_LIMIT)
     return problem(loc, 'too_long', `This may have ${URI_LIMIT} characters.`, value, { max_length: URI_LIMIT })
-  if (/[\s\p{Cc}\\]/u.test(value) || !URL.canParse(value))
-    return problem(loc, 'url_parsing', 'This is not an absolute URL.', value, {})
-  const url = new URL(value)
+  const url = /[\s\p{Cc}\\]/u.test(value) ? null : URL.parse(value)
+  if (url === null) return problem(loc, 'url_parsing', 'This is not an absolute URL.', value, {})
   if (url.username !== '' || url.password !== '') return problem(loc, 'value_error', 'The URL names a user.', value, {})
   if (url.protocol === 'https:') return undefined
   if (url.protocol === 'http:' && isLoopbackHost(url.hostname)) return undefined

@@ -39,12 +39,12 @@ export function judgeRedirectUri(text: string, policy: RedirectUriPolicy): Redir
   if (text.includes('#')) return refused('has a fragment')
   if (/%(?![0-9A-Fa-f]{2})/.test(text)) return refused('has a broken percent-escape')
   const scheme = /^([a-z][a-z0-9+.-]*):/.exec(text)?.[1]
-  if (scheme === undefined || !URL.canParse(text)) return refused('is not an absolute URI with a lower-case scheme')
-  const url = new URL(text)
+  const url = scheme === undefined ? null : URL.parse(text)
+  if (scheme === undefined || url === null) return refused('is not an absolute URI with a lower-case scheme')
   if (BROWSER_SCHEMES.has(scheme)) return refused('has a scheme that browsers execute or handle themselves')
   if (url.username !== '' || url.password !== '' || authorityOf(text).includes('@')) return refused('names a user')
   if (pathIsAmbiguous(text)) return refused('has a path that two servers could read differently')
-  if (RESPONSE_PARAMETERS.some((name) => url.searchParams.has(name))) {
+  if (url.search !== '' && RESPONSE_PARAMETERS.some((name) => url.searchParams.has(name))) {
     return refused('has a query parameter that the authorization response sets')
   }
   if (scheme === 'https' || scheme === 'http') return judgeWeb(text, url, policy)
@@ -92,7 +92,7 @@ function judgeWeb(text: string, url: URL, policy: RedirectUriPolicy): RedirectUr
     return refused('has a host that is not in its canonical form')
   if (authority !== url.host && authority !== `${url.host}:80`)
     return refused('has a port that is not in its canonical form')
-  if (originKey(url) === originKey(new URL(policy.ownOrigin))) return refused('leads to this server itself')
+  if (leadsHere(url, policy.ownOrigin)) return refused('leads to this server itself')
   if (url.protocol === 'http:' && !isLoopbackHost(url.hostname)) {
     return refused('uses http, which is allowed for 127.0.0.1, [::1] and localhost only')
   }
@@ -100,9 +100,12 @@ function judgeWeb(text: string, url: URL, policy: RedirectUriPolicy): RedirectUr
   return refused('is not in its canonical form')
 }
 
-/** An origin, with one spelling for the three names of this computer. */
-function originKey(url: URL): string {
-  return isLoopbackHost(url.hostname) ? `${url.protocol}//localhost:${url.port}` : url.origin
+/** The three names of this computer are one. */
+function leadsHere(url: URL, ownOrigin: string): boolean {
+  if (url.origin === ownOrigin) return true
+  if (!isLoopbackHost(url.hostname)) return false
+  const own = new URL(ownOrigin)
+  return isLoopbackHost(own.hostname) && url.protocol === own.protocol && url.port === own.port
 }
 
 /** `https://app.example?x=1` and `https://app.example` have an empty path, which the parser writes as `/`. */

@@ -68,6 +68,11 @@ export function chooseCores(): Cores | undefined {
   return generator === undefined || servers === undefined || generator === servers ? undefined : { servers, generator }
 }
 
+/** Moves a process that runs already; what it starts from now on runs there, too. */
+export function pin(pid: number, core: number): void {
+  spawnSync(PINNER, ['--cpu-list', '--pid', String(core), String(pid)])
+}
+
 function spawnPinned({ script, args = [], nodeArgs = [], core, env, logPath }: ChildOptions): ChildProcess {
   const command = [process.execPath, ...nodeArgs, script.pathname, ...args]
   const [program = '', ...rest] = core === undefined ? command : [PINNER, '-c', String(core), ...command]

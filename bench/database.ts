@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { startPostgres, type Postgres } from '../test/postgres.ts'
+import { pin } from './children.ts'
 import { listTree, readTreeUsage } from './process-tree.ts'
 
 /** The PostgreSQL of a run: as shipped, which means that every commit is synced, with its files on a real disk. */
@@ -33,8 +33,7 @@ const EXTENSION = 'pg_stat_statements'
 export async function startDatabase(core: number | undefined): Promise<BenchDatabase> {
   const postgres = await startCounting()
   const pid = Number(readFileSync(join(postgres.folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0])
-  if (core !== undefined)
-    for (const one of listTree(pid)) spawnSync('taskset', ['--cpu-list', '--pid', String(core), String(one)])
+  if (core !== undefined) for (const one of listTree(pid)) pin(one, core)
   const admin = new pg.Pool({ connectionString: postgres.adminUrl(), max: 1 })
   admin.on('error', () => undefined)
   const counts = await admin.query(`create extension if not exists ${EXTENSION}`).then(

@@ -75,7 +75,7 @@ describe('the network between node and PostgreSQL', { concurrency: true }, () =>
 
   test('of many who wait for a database that does not answer nobody waits for the others', async (t) => {
     const { proxy, stage } = await open(t)
-    const clients = await Promise.all(Array.from({ length: 200 }, () => registerClient(stage.server)))
+    const clients = await Promise.all(Array.from({ length: 100 }, () => registerClient(stage.server)))
     proxy.stall('everything')
     const asks = clients.flatMap((client) => [
       () => postJson(stage.server, '/v2/oauth/register', { redirect_uris: [REDIRECT_URI] }),

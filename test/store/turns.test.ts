@@ -172,6 +172,15 @@ test('what has waited for two seconds is refused instead of begun, and what came
   assert.deepEqual(batches, [1, 1])
 })
 
+test('what waited because the process was suspended, and not for a batch, is done', async (t) => {
+  let now = 0
+  t.mock.method(performance, 'now', () => now)
+  const store = openTurns(openNotebook(echo).driver)
+  const outcome = store.deleteClient(id(1))
+  now = 60_000
+  assert.equal(await outcome, id(1))
+})
+
 test('when the store is gone, what waits is told at the same time', async () => {
   let fail: (cause: unknown) => void = () => undefined
   const { batches, driver } = openNotebook(() => new Promise((_, reject) => (fail = reject)))

@@ -9,7 +9,7 @@ export interface Proxy {
   readonly close: () => Promise<void>
 }
 
-const PROBE = { everyMs: 100, limitMs: 2000 } as const
+const PROBE = { everyMs: 100, limitMs: 5000 } as const
 const READINESS_PATH = '/health/ready'
 
 interface Node {

@@ -44,7 +44,7 @@ export interface Mortal {
 
 const SETTLE_MS = 300
 /** A proxy that has not seen a ready node by then never will. */
-const SEEN_LIMIT_MS = 10_000
+const SEEN_LIMIT_MS = 60_000
 const RECOVERY_LIMIT_MS = 60_000
 
 /** Every node in turn is stopped and started, so many times, and no client notices. */

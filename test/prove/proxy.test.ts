@@ -49,7 +49,7 @@ test('a node that takes no connection is passed by; one that hangs up is not ask
   const ask = await openStage(t, [one, two])
   two.act = (request) => void request.socket.destroy()
   const receptions = [await ask(), await ask()]
-  assert.deepEqual(receptions.map(statusOf).toSorted(), [200, 502])
+  assert.deepEqual(new Set(receptions.map(statusOf)), new Set([200, 502]))
   assert.deepEqual([one.requests.length, two.requests.length], [1, 1])
   const [nobody = 0] = await choosePorts(1)
   const alone = await openStage(t, [{ ...one, port: nobody }, one], [one])

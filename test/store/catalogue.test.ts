@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ApiRecord } from '../../src/ports/records.ts'
+import { StoreUnavailable } from '../../src/ports/store.ts'
+import type { EpochMs } from '../../src/protocol/brand.ts'
+import { openCatalogue } from '../../src/store/catalogue.ts'
+import { anApi } from '../contract/records.ts'
+
+/** A store that answers what it is told, and how often it was asked. */
+function openScript() {
+  const script: { answer: readonly ApiRecord[] | Error; asked: number; now: number } = { answer: [], asked: 0, now: 0 }
+  const store = {
+    async listApis() {
+      script.asked += 1
+      if (script.answer instanceof Error) throw script.answer
+      return script.answer
+    },
+  }
+  return { script, apis: openCatalogue(store, () => script.now as EpochMs) }
+}
+
+test('the declared APIs are read once a second, and once for all who ask at the same time', async () => {
+  const { script, apis } = openScript()
+  await Promise.all([apis(), apis(), apis()])
+  assert.equal(script.asked, 1)
+  const api = anApi()
+  script.answer = [api]
+  script.now = 999
+  assert.deepEqual(await apis(), [])
+  script.now = 1000
+  assert.deepEqual(await apis(), [api])
+  assert.equal(script.asked, 2)
+})
+
+test('while the store is away the last copy is answered, and the store is asked again', async () => {
+  const { script, apis } = openScript()
+  const api = anApi()
+  script.answer = [api]
+  await apis()
+  script.answer = new StoreUnavailable('gone')
+  script.now = 60_000
+  assert.deepEqual(await apis(), [api])
+  script.answer = []
+  assert.deepEqual(await apis(), [api])
+  script.now += 1000
+  assert.deepEqual(await apis(), [])
+})
+
+test('without a copy, or when the fault is another one, nobody is answered', async () => {
+  const { script, apis } = openScript()
+  script.answer = new StoreUnavailable('gone')
+  await assert.rejects(apis, StoreUnavailable)
+  script.answer = []
+  await apis()
+  script.answer = new TypeError('a bug')
+  script.now = 60_000
+  await assert.rejects(apis, TypeError)
+})

@@ -1,5 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import type { Reply } from '../ports/message.ts'
+import type { ApiRecord } from '../ports/records.ts'
 import { CLIENT_AUTH_METHODS, GRANT_TYPES } from '../protocol/client-metadata.ts'
 import { addressOf } from './paths.ts'
 
@@ -22,8 +23,21 @@ export async function describeServer(
   { issuer, apis }: Pick<Context, 'issuer' | 'apis'>,
   table: readonly Discoverable[],
 ): Promise<Reply> {
-  const scopes = new Set((await apis()).flatMap((api) => api.scopes.map(({ name }) => name)))
-  const body = {
+  const declared = await apis()
+  const known = described.get(declared)
+  const description = known?.issuer === issuer ? known : describe(issuer, declared, table)
+  described.set(declared, description)
+  return { kind: 'json', status: 200, body: description, maxAgeSeconds: MAX_AGE_SECONDS }
+}
+
+/** By the list of APIs, which is the same list for a second: the document is asked for more often than anything changes. */
+const described = new WeakMap<readonly ApiRecord[], Description>()
+
+type Description = { readonly issuer: string; readonly [member: string]: unknown }
+
+function describe(issuer: string, apis: readonly ApiRecord[], table: readonly Discoverable[]): Description {
+  const scopes = new Set(apis.flatMap((api) => api.scopes.map(({ name }) => name)))
+  return {
     issuer,
     ...Object.fromEntries(
       table.flatMap(({ path, metadata }) => (metadata === undefined ? [] : [[metadata, addressOf(issuer, path)]])),
@@ -40,5 +54,4 @@ export async function describeServer(
     ui_locales_supported: ['en', 'de'],
     authorization_response_iss_parameter_supported: true,
   }
-  return { kind: 'json', status: 200, body, maxAgeSeconds: MAX_AGE_SECONDS }
 }

@@ -59,9 +59,9 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
       switch (answer.kind) {
         case 'json': {
           const { maxAgeSeconds, status, body } = answer
-          const text = JSON.stringify(body)
-          if (maxAgeSeconds === undefined) return write(response, status, text, secretHeaders[Number(cors)], [])
-          return write(response, status, text, jsonHeaders[Number(cors)], [
+          if (maxAgeSeconds === undefined)
+            return write(response, status, JSON.stringify(body), secretHeaders[Number(cors)], [])
+          return write(response, status, publicText(body), jsonHeaders[Number(cors)], [
             'Cache-Control',
             `public, max-age=${maxAgeSeconds}`,
           ])
@@ -97,6 +97,15 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
     },
   }
 }
+
+/** What anybody may keep is the same object for many requests, so its text is made once. */
+function publicText(body: object): string {
+  const text = publicTexts.get(body) ?? JSON.stringify(body)
+  publicTexts.set(body, text)
+  return text
+}
+
+const publicTexts = new WeakMap<object, string>()
 
 function write(
   response: ServerResponse,

@@ -39,12 +39,12 @@ export function renderReport(report: Report): string {
     `Grantor ${machine.grantor} · Node.js ${machine.node} · SQLite ${machine.sqlite}, synchronous = full${machine.postgres === undefined ? '' : ` · PostgreSQL ${machine.postgres}, fsync and synchronous_commit on`} · ${connections} connections, ${rounds} rounds of ${seconds} s`,
     '',
     renderRates(endpoints),
-    ...renderDatabase(endpoints),
+    ...renderDatabase(endpoints, connections),
     '',
     `The generator can drive ${endpoints.map((one) => `${one.generatorLimit.toFixed(0)}/s (${nameOf(one)})`).join(', ')}.`,
     ...endpoints.flatMap(renderRemarks),
     ...endpoints.flatMap(renderGate),
-    ...renderFactors(endpoints, report.workers),
+    ...renderFactors(endpoints, { workers: report.workers, cores: machine.cores }),
   ].join('\n')
 }
 

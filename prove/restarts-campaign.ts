@@ -28,6 +28,8 @@ export interface KillsResult {
   readonly unavailable: number
   /** From the kill to the first write that was acknowledged after it. */
   readonly windowMs: Spread
+  /** The part of it after PostgreSQL itself was up again. */
+  readonly recoveryMs: Spread
   readonly acknowledged: number
   readonly lost: number
   readonly resurrected: number
@@ -80,23 +82,30 @@ export async function proveKills(
 ): Promise<KillsResult> {
   const load = await openLoad(stage, tally, { mayBeUnavailable: true })
   const windows: number[] = []
+  const recoveries: number[] = []
   for (let kill = 0; kill < kills; kill += 1) {
     // Not in step with anything.
     await delay(SETTLE_MS * (2 + 4 * Math.random()))
     const killedAt = performance.now()
     await postgres.kill()
     const goneAt = performance.now()
+    const first = firstWrite(load, goneAt)
     await postgres.start()
-    const firstAt = await firstWrite(load, goneAt)
+    const upAt = performance.now()
+    const firstAt = await first
     if (firstAt === undefined) tally.note(`kill ${kill}: nothing was written for a minute`)
-    else windows.push(firstAt - killedAt)
+    else {
+      windows.push(firstAt - killedAt)
+      recoveries.push(Math.max(0, firstAt - upAt))
+    }
     if ((kill + 1) % 5 === 0) onProgress(`${kill + 1} kills, ${load.counts.unavailable} answers of 503`)
   }
   await delay(SETTLE_MS)
   await load.stop()
   const { lost, resurrected } = await audit(stage, tally, load)
   const { requests, unavailable, acknowledged } = load.counts
-  return { kills, requests, unavailable, windowMs: spreadOf(windows), acknowledged, lost, resurrected }
+  const spreads = { windowMs: spreadOf(windows), recoveryMs: spreadOf(recoveries) }
+  return { kills, requests, unavailable, ...spreads, acknowledged, lost, resurrected }
 }
 
 async function firstWrite(load: Load, after: number): Promise<number | undefined> {

@@ -34,6 +34,7 @@ console.log(`PostgreSQL killed: ${killed.kills}`)
 console.log(`  requests: ${killed.requests}, of them 503: ${killed.unavailable}`)
 console.log(`  acknowledged writes: ${killed.acknowledged}, lost: ${killed.lost}, resurrected: ${killed.resurrected}`)
 console.log(`  kill to the next acknowledged write: ${describe(killed.windowMs)}`)
+console.log(`  of that after PostgreSQL was up: ${describe(killed.recoveryMs)}`)
 console.log(`violations: ${tally.violations.length}`)
 console.log(`seconds: ${((performance.now() - startedAt) / 1000).toFixed(1)}`)
 process.exitCode = tally.violations.length === 0 ? 0 : 1

@@ -28,6 +28,43 @@ export async function deleteClient({ store }: Needs<'deleteClient'>, id: string)
   if ((await store.deleteClient(requireClientId(id))) === 'unknown') throw noSuchClient(id)
 }
 
+/**
+ * The operator vouches for the client: the consent page says so, and errors of its requests are redirected to it.
+ *
+ * @throws AdminError when there is no such client
+ */
+export async function verifyClient(
+  context: Needs<'findClient' | 'verifyClient'> & Pick<Context, 'clock'>,
+  id: string,
+): Promise<ClientRecord> {
+  await context.store.verifyClient({ id: requireClientId(id), now: context.clock() })
+  return showClient(context, id)
+}
+
+/** Nobody vouches for the client any more. @throws AdminError when there is no such client */
+export async function unverifyClient(
+  context: Needs<'findClient' | 'unverifyClient'>,
+  id: string,
+): Promise<ClientRecord> {
+  await context.store.unverifyClient(requireClientId(id))
+  return showClient(context, id)
+}
+
+/** Nothing of the client works from now on. @throws AdminError when there is no such client */
+export async function disableClient(
+  context: Needs<'disableClient' | 'findClient'> & Pick<Context, 'clock'>,
+  id: string,
+): Promise<ClientRecord> {
+  await context.store.disableClient({ id: requireClientId(id), now: context.clock() })
+  return showClient(context, id)
+}
+
+/** What the client had works again. @throws AdminError when there is no such client */
+export async function enableClient(context: Needs<'enableClient' | 'findClient'>, id: string): Promise<ClientRecord> {
+  await context.store.enableClient(requireClientId(id))
+  return showClient(context, id)
+}
+
 /** A client as the operator sees it: everything but the hash of its secret. The names are those of RFC 7591. */
 export function describeClient(client: ClientRecord): Readonly<Record<string, unknown>> {
   const { id, issuedAt, metadata, secretHash, usedAt, verifiedAt, disabledAt } = client

@@ -5,8 +5,12 @@ import { addApiCredentials } from './api-credentials.ts'
 import { addApiDelete } from './api-delete.ts'
 import { addApiList } from './api-list.ts'
 import { addClientDelete } from './client-delete.ts'
+import { addClientDisable } from './client-disable.ts'
+import { addClientEnable } from './client-enable.ts'
 import { addClientList } from './client-list.ts'
 import { addClientShow } from './client-show.ts'
+import { addClientUnverify } from './client-unverify.ts'
+import { addClientVerify } from './client-verify.ts'
 import { addDoctor } from './doctor.ts'
 import { describeFailure, UsageError } from './failure.ts'
 import { addMigrate } from './migrate.ts'
@@ -28,7 +32,19 @@ const NOUNS: readonly (readonly [noun: string, description: string, verbs: reado
     'Accounts that people sign in with.',
     [addUserCreate, addUserList, addUserSetPassword, addUserDisable, addUserEnable],
   ],
-  ['client', 'Registered OAuth clients.', [addClientList, addClientShow, addClientDelete]],
+  [
+    'client',
+    'Registered OAuth clients.',
+    [
+      addClientList,
+      addClientShow,
+      addClientVerify,
+      addClientUnverify,
+      addClientDisable,
+      addClientEnable,
+      addClientDelete,
+    ],
+  ],
   [
     'api',
     'APIs that tokens are issued for, and their scopes.',

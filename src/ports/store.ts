@@ -25,6 +25,12 @@ export interface Operations {
   /** Somebody is about to authorize a client that never got a token: not swept until then. */
   holdClient: [hold: { readonly id: ClientId; readonly until: EpochMs }, outcome: 'held' | 'unknown']
   deleteClient: [id: ClientId, outcome: 'deleted' | 'unknown']
+  /** The operator vouches for the client (decisions.md D8). The first time counts. */
+  verifyClient: [change: { readonly id: ClientId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  unverifyClient: [id: ClientId, outcome: 'changed' | 'unknown']
+  /** Nothing of the client works from now on. The first time counts. */
+  disableClient: [change: { readonly id: ClientId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  enableClient: [id: ClientId, outcome: 'changed' | 'unknown']
 
   startAuthorization: [authorization: AuthorizationRecord, outcome: 'started']
   /** Of many callers one is answered `approved`; the rest learn that it was decided before. Remembers the consent. */

@@ -9,6 +9,10 @@ const CHANGES: { readonly [Name in OperationName]: Change<Name> } = {
   // Until when a client is held is not part of its record.
   holdClient: 'nothing',
   deleteClient: (id) => id,
+  verifyClient: ({ id }) => id,
+  unverifyClient: (id) => id,
+  disableClient: ({ id }) => id,
+  enableClient: (id) => id,
   startAuthorization: 'nothing',
   approveAuthorization: 'nothing',
   denyAuthorization: 'nothing',

@@ -46,6 +46,39 @@ test('client list, show and delete work beside a running server, and show no sec
   assert.deepEqual([unknown.code, /not a client id/.test(unknown.stderr)], [1, true])
 })
 
+test('client verify, unverify, disable and enable change a client of a running server', async (t) => {
+  const place = await openPlace(t)
+  await serve(t, place)
+  const client = await register(place.issuer, { client_name: 'Acme' })
+  const id = client.client_id
+  const ask = async (): Promise<number> => {
+    const credentials = { client_id: id, client_secret: client.client_secret ?? '' }
+    const body = new URLSearchParams({ grant_type: 'client_credentials', ...credentials })
+    const response = await fetch(`${place.issuer}/v2/oauth/token`, { method: 'POST', body })
+    await response.arrayBuffer()
+    return response.status
+  }
+  const judge = async (verb: string): Promise<readonly boolean[]> => {
+    const shown = await runJson<Record<string, unknown>>(place, ['client', verb, id])
+    assert.equal(shown['client_id'], id)
+    return [shown['verified_at'] !== null, shown['disabled_at'] !== null]
+  }
+  assert.deepEqual(await judge('verify'), [true, false])
+  assert.match((await run(place, ['client', 'list'])).stdout, / verified/)
+  assert.deepEqual(await judge('disable'), [true, true])
+  assert.equal(await ask(), 401)
+  assert.match((await run(place, ['client', 'list'])).stdout, / disabled/)
+  assert.match((await run(place, ['client', 'unverify', '--id', id])).stdout, /is not verified any more/)
+  assert.deepEqual(await judge('enable'), [false, false])
+  assert.equal(await ask(), 200)
+  const verbs = ['verify', 'unverify', 'disable', 'enable']
+  const unknown = `gci_${'0'.repeat(id.length - 4)}`
+  for (const verb of verbs) {
+    const failed = await run(place, ['client', verb, unknown])
+    assert.deepEqual([failed.code, /There is no client/.test(failed.stderr)], [1, true], failed.stderr)
+  }
+})
+
 test('decisions.md D6: a running server knows a declared API within about a second', async (t) => {
   const place = await openPlace(t)
   await serve(t, place)

@@ -59,6 +59,45 @@ export const clientCases: Suite = (check) => {
     assert.deepEqual(await first.findClient(kept.id), kept)
   })
 
+  check(
+    'verifyClient notes the first time and keeps it, unverifyClient forgets it, for both handles',
+    async (stores) => {
+      const { first, second } = stores
+      const [client, other] = [aClient(), aClient()]
+      await Promise.all([perform(first, 'registerClient', client), perform(first, 'registerClient', other)])
+      assert.equal(await perform(first, 'verifyClient', { id: client.id, now: at(1) }), 'changed')
+      assert.equal(await perform(first, 'verifyClient', { id: client.id, now: at(2) }), 'changed')
+      assert.deepEqual(await second.findClient(client.id), { ...client, verifiedAt: at(1) })
+      assert.equal(await perform(first, 'unverifyClient', client.id), 'changed')
+      assert.deepEqual(await first.findClient(client.id), client)
+      assert.deepEqual(await first.findClient(other.id), other)
+    },
+  )
+
+  check(
+    'disableClient notes the first time and keeps it, enableClient forgets it, for both handles',
+    async (stores) => {
+      const { first, second } = stores
+      const [client, other] = [aClient(), aClient()]
+      await Promise.all([perform(first, 'registerClient', client), perform(first, 'registerClient', other)])
+      assert.equal(await perform(first, 'disableClient', { id: client.id, now: at(1) }), 'changed')
+      assert.equal(await perform(first, 'disableClient', { id: client.id, now: at(2) }), 'changed')
+      assert.deepEqual(await second.findClient(client.id), { ...client, disabledAt: at(1) })
+      assert.equal(await perform(first, 'enableClient', client.id), 'changed')
+      assert.deepEqual(await first.findClient(client.id), client)
+      assert.deepEqual(await first.findClient(other.id), other)
+    },
+  )
+
+  check('a client that is gone can be neither verified nor disabled, and nothing brings it back', async ({ first }) => {
+    const { id } = aClient()
+    assert.equal(await perform(first, 'verifyClient', { id, now: NOW }), 'unknown')
+    assert.equal(await perform(first, 'unverifyClient', id), 'unknown')
+    assert.equal(await perform(first, 'disableClient', { id, now: NOW }), 'unknown')
+    assert.equal(await perform(first, 'enableClient', id), 'unknown')
+    assert.equal(await first.findClient(id), undefined)
+  })
+
   check('of many who delete one client, one is told that it did', async (stores) => {
     const client = aClient()
     await perform(stores.first, 'registerClient', client)

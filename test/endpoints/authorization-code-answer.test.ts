@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { decodeJwt } from 'jose'
+import { disableClient } from '../../src/admin/clients.ts'
 import { disableUser, enableUser, setPassword } from '../../src/admin/users.ts'
 import {
   createAda,
@@ -14,7 +15,7 @@ import {
   type Tokens,
 } from '../flow.ts'
 import { openTestServer } from '../server.ts'
-import { assertStoreUnchanged, execute, selectAll } from '../storage/dump.ts'
+import { assertStoreUnchanged, selectAll } from '../storage/dump.ts'
 import { assertInvalidGrant } from './authorization-code-answers.ts'
 import { WHOLE_FILE } from './authorize-answers.ts'
 
@@ -90,7 +91,7 @@ test('UI-13: a client that was deleted or disabled after the consent gets no tok
   const [deleted, disabled] = [await registerClient(server), await registerClient(server)]
   const codes = [await obtainCode(server, deleted), await obtainCode(server, disabled)]
   await server.context.store.deleteClient(deleted.client_id as never)
-  execute(server, 'update clients set disabled_at = 1 where client_id = ?', disabled.client_id)
+  await disableClient(server.context, disabled.client_id)
   for (const [index, client] of [deleted, disabled].entries()) {
     const refused = await assertStoreUnchanged(server, () => redeem(server, client, codes[index] ?? ''))
     assert.equal(refused.statusCode, 401)

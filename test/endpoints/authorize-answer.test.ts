@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { openSecrets } from '../../src/protocol/secrets.ts'
 import { randomBytes } from 'node:crypto'
+import { verifyClient } from '../../src/admin/clients.ts'
 import {
   authorizeUrl,
   createAda,
@@ -23,7 +24,6 @@ import {
   assertReturnPage,
   consentedBrowser,
   isCodeAnswer,
-  verifyClient,
   WHOLE_FILE,
 } from './authorize-answers.ts'
 
@@ -70,7 +70,7 @@ test('AUTH-10: who consented to the client before is redirected, others are not'
 
 test('AUTH-10: a verified client is redirected to', async () => {
   const client = await registerClient(server)
-  verifyClient(server, client)
+  await verifyClient(server.context, client.client_id)
   for (const [error, parameters] of PROVOKED)
     assertErrorRedirect(server, await new PlainBrowser(server).get(authorizeUrl(client, parameters)), error)
 })
@@ -92,7 +92,7 @@ test('AUTH-10: the page for an app or this computer names it, and links there', 
 
 test('AUTH-16: prompt=none without a session is login_required, and starts nothing', async () => {
   const client = await registerClient(server)
-  verifyClient(server, client)
+  await verifyClient(server.context, client.client_id)
   const url = authorizeUrl(client, { prompt: 'none' })
   const response = await assertStoreUnchanged(server, () => new PlainBrowser(server).get(url))
   assertErrorRedirect(server, response, 'login_required')
@@ -101,7 +101,7 @@ test('AUTH-16: prompt=none without a session is login_required, and starts nothi
 test('AUTH-16: prompt=none without a consent is consent_required, and starts nothing', async () => {
   const browser = await consentedBrowser(server, await registerClient(server))
   const client = await registerClient(server)
-  verifyClient(server, client)
+  await verifyClient(server.context, client.client_id)
   const response = await assertStoreUnchanged(server, () => browser.get(authorizeUrl(client, { prompt: 'none' })))
   assertErrorRedirect(server, response, 'consent_required')
 })

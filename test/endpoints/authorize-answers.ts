@@ -3,7 +3,6 @@ import { after, type TestContext } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { authorizeUrl, locationOf, PlainBrowser, REDIRECT_URI, signInAndAllow, type RegisteredClient } from '../flow.ts'
 import type { TestServer } from '../server.ts'
-import { execute } from '../storage/dump.ts'
 
 /** The life of a server that all cases of a file share. To be used before the first of them. */
 export const WHOLE_FILE: Pick<TestContext, 'after'> = { after: (hook) => after(hook as () => Promise<void>) }
@@ -47,11 +46,6 @@ export function assertReturnPage(response: LightMyRequestResponse, error: string
 export function isCodeAnswer(response: LightMyRequestResponse): boolean {
   const { location } = response.headers
   return location !== undefined && new URL(location).searchParams.has('code')
-}
-
-/** No verb verifies a client yet. */
-export function verifyClient(server: TestServer, client: RegisteredClient): void {
-  execute(server, 'update clients set verified_at = 1 where client_id = ?', client.client_id)
 }
 
 /** A browser that is signed in and allowed the client once. */

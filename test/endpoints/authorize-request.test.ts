@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { disableClient } from '../../src/admin/clients.ts'
 import {
   authorizeUrl,
   CHALLENGE,
@@ -12,7 +13,7 @@ import {
   REDIRECT_URI,
 } from '../flow.ts'
 import { openTestServer } from '../server.ts'
-import { assertStoreUnchanged, execute } from '../storage/dump.ts'
+import { assertStoreUnchanged } from '../storage/dump.ts'
 import {
   assertErrorRedirect,
   assertLocalPage,
@@ -184,7 +185,7 @@ test('AUTH-01: an unknown, deleted, disabled or malformed client is a page, what
   const disabled = await registerClient(server)
   const browser = await consentedBrowser(server, disabled)
   await server.context.store.deleteClient(deleted.client_id as never)
-  execute(server, 'update clients set disabled_at = 1 where client_id = ?', disabled.client_id)
+  await disableClient(server.context, disabled.client_id)
   const never = client.client_id.replace(/.{6}$/, 'AAAAAA')
   for (const id of [deleted.client_id, disabled.client_id, never, '', 'x', `${client.client_id}\0`, "' or 1=1 --"])
     for (const change of [set('prompt', 'none'), drop('response_type'), repeat('scope', 'x'), set('scope', 'x')]) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
+import { verifyClient } from '../../src/admin/clients.ts'
 import { createUser, disableUser, setPassword } from '../../src/admin/users.ts'
 import {
   authorizeUrl,
@@ -23,7 +24,6 @@ import {
   assertLocalPage,
   consentedBrowser,
   isCodeAnswer,
-  verifyClient,
   WHOLE_FILE,
 } from './authorize-answers.ts'
 
@@ -230,7 +230,7 @@ test('UI-10: for loopback it says that it is this computer, and warns of pasting
 
 test('UI-10: a verified client is not called unverified', async () => {
   const client = await registerClient(server)
-  verifyClient(server, client)
+  await verifyClient(server.context, client.client_id)
   assert.ok(!visible((await consentPage(client)).page).includes('Unverified'))
 })
 
@@ -274,7 +274,7 @@ test('UI-11: an unverified client on loopback or of an app is asked for every ti
     const browser = await consentedBrowser(server, client, { redirect_uri })
     const url = authorizeUrl(client, { redirect_uri })
     assert.match(locationOf(await browser.get(url)), /\/consent\?/)
-    verifyClient(server, client)
+    await verifyClient(server.context, client.client_id)
     await signInAndAllow(browser, url)
     assert.ok(isCodeAnswer(await browser.get(url)), redirect_uri)
   }

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { makeApiCredentials } from '../../src/admin/api-credentials.ts'
 import { createApi } from '../../src/admin/apis.ts'
+import { disableClient, enableClient } from '../../src/admin/clients.ts'
 import { disableUser } from '../../src/admin/users.ts'
 import {
   createAda,
@@ -17,7 +18,7 @@ import {
 import { openTestServer, type TestServer } from '../server.ts'
 import { assertStoreUnchanged } from '../storage/dump.ts'
 import { WHOLE_FILE } from './authorize-answers.ts'
-import { introspect, isActive } from './token-questions.ts'
+import { introspect, isActive, revoke } from './token-questions.ts'
 
 const API = 'https://api.example'
 const OTHER_API = 'https://other.example'
@@ -144,6 +145,17 @@ test('INT-06: with the user or the client every older token is dead', async () =
   assert.equal((await introspect(server, api, second.access)).body, INACTIVE)
   await server.context.store.enableUser({ id: decodeJwt(second.access).sub as never, now: server.clock.now() })
   assert.equal((await introspect(server, api, second.access)).body, INACTIVE)
+})
+
+test('INT-06: the tokens of a disabled client are dead, it can ask and revoke nothing, and both are undone once enabled', async () => {
+  const { client, access } = await aGrantFor(API)
+  await disableClient(server.context, client.client_id)
+  assert.equal((await introspect(server, api, access)).body, INACTIVE)
+  assert.equal((await introspect(server, client, access)).json().error, 'invalid_client')
+  assert.equal((await revoke(server, client, access)).json().error, 'invalid_client')
+  await enableClient(server.context, client.client_id)
+  assert.equal(await isActive(server, api, access), true)
+  assert.equal(await isActive(server, client, access), true)
 })
 
 test('an answer is never kept, and is no business of scripts from elsewhere', async () => {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
+import { disableClient } from '../../src/admin/clients.ts'
 import { disableUser, enableUser, setPassword } from '../../src/admin/users.ts'
 import { createAda, EMAIL, obtainCode, redeem, refresh, registerClient, requestToken } from '../flow.ts'
 import { openTestServer, type TestServer } from '../server.ts'
-import { assertStoreUnchanged, execute } from '../storage/dump.ts'
+import { assertStoreUnchanged } from '../storage/dump.ts'
 import { aGrant, assertInvalidGrant, assertNothingHappens, tokensOf } from './authorization-code-answers.ts'
 import { WHOLE_FILE } from './authorize-answers.ts'
 
@@ -106,7 +107,7 @@ test('RT-11: a person who was disabled, came back, or changed the password ends 
 test('RT-11: a client that was deleted or disabled gets nothing', async () => {
   const [deleted, disabled] = [await aGrant(server), await aGrant(server)]
   await server.context.store.deleteClient(deleted.client.client_id as never)
-  execute(server, 'update clients set disabled_at = 1 where client_id = ?', disabled.client.client_id)
+  await disableClient(server.context, disabled.client.client_id)
   for (const { client, token } of [deleted, disabled]) {
     const refused = await assertStoreUnchanged(server, () => refresh(server, client, token))
     assert.equal(refused.statusCode, 401)

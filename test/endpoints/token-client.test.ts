@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
+import { disableClient } from '../../src/admin/clients.ts'
 import {
   createAda,
   obtainCode,
@@ -13,7 +14,7 @@ import {
   type RegisteredClient,
 } from '../flow.ts'
 import { assertError, problemsOf } from '../http/error-answer.ts'
-import { alterStore, assertNoStateChange } from '../http/store-dump.ts'
+import { assertNoStateChange } from '../http/store-dump.ts'
 import { openTestServer, type TestServer } from '../server.ts'
 
 const PATH = '/v2/oauth/token'
@@ -44,7 +45,7 @@ test('D1: every way not to be the client answers 401 invalid_client, and the log
   const client = await registerClient(server)
   const other = await registerClient(server)
   const disabled = await registerClient(server)
-  alterStore(server, 'update clients set disabled_at = 1 where client_id = ?', disabled.client_id)
+  await disableClient(server.context, disabled.client_id)
   const deleted = await registerClient(server)
   await server.context.store.deleteClient(deleted.client_id as never)
   const open = await registerClient(server, { token_endpoint_auth_method: 'none', grant_types: ['authorization_code'] })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
+import { disableClient, enableClient } from '../../src/admin/clients.ts'
 import { disableUser, enableUser } from '../../src/admin/users.ts'
 import {
   createAda,
@@ -271,10 +272,10 @@ test('TOK-18: a disabled client gets nothing by any grant from the moment it is 
     () => refresh(server, client, refresh_token),
     () => requestToken(server, client, MACHINE),
   ]
-  alterStore(server, 'update clients set disabled_at = 1 where client_id = ?', client.client_id)
+  await disableClient(server.context, client.client_id)
   for (const attempt of attempts)
     assertError(await assertNoStateChange(server, attempt, 'disabled client'), 401, 'invalid_client')
-  alterStore(server, 'update clients set disabled_at = null where client_id = ?', client.client_id)
+  await enableClient(server.context, client.client_id)
   for (const attempt of attempts) assert.equal((await attempt()).statusCode, 200)
 })
 

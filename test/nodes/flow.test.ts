@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { createApi } from '../../src/admin/apis.ts'
+import { disableClient, enableClient } from '../../src/admin/clients.ts'
 import { disableUser } from '../../src/admin/users.ts'
 import {
   authorizeUrl,
@@ -102,6 +103,19 @@ test('a user who is disabled on one node is dead on the other within a second', 
   await disableUser(a.context, EMAIL)
   await delay(NEWS_MS)
   assertInvalidGrant(await refresh(b, client, second.refresh_token ?? ''))
+})
+
+test('a client that is disabled on one node is dead on the other within a second, and alive again once enabled', async (t) => {
+  const { a, b, client, tokens } = await openFamily(t)
+  // Now the other node has the client in its memory.
+  const second = (await refresh(b, client, tokens.refresh_token ?? '')).json<Tokens>()
+  await disableClient(a.context, client.client_id)
+  await delay(NEWS_MS)
+  const refused = await refresh(b, client, second.refresh_token ?? '')
+  assert.equal(refused.json<{ readonly error: string }>().error, 'invalid_client')
+  await enableClient(a.context, client.client_id)
+  await delay(NEWS_MS)
+  assert.equal((await refresh(b, client, second.refresh_token ?? '')).statusCode, 200)
 })
 
 test('an API that is declared on one node is known on the other within a second', async (t) => {

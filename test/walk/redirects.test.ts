@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, Page as Tab } from 'playwright-core'
+import { verifyClient } from '../../src/admin/clients.ts'
 import { launchBrowser } from '../browser.ts'
 import type { TestServer } from '../server.ts'
-import { openIssuer, openListener, openTab, press, signIn, startClient, verifyClient } from './stage.ts'
+import { openIssuer, openListener, openTab, press, signIn, startClient } from './stage.ts'
 
 /**
  * Browsers check `form-action` against the redirect that answers a form, and stop without a word. So each kind of redirect
@@ -47,7 +48,7 @@ for (const [kind, redirectUriOf] of REDIRECTS) {
     const { port } = await openListener(t)
     const redirectUri = redirectUriOf(port)
     const { client, link } = await startClient(server, redirectUri, {}, {})
-    verifyClient(server, client)
+    await verifyClient(server.context, client.client_id)
     const { tab } = await openTab(t, browser, [], {})
     await tab.goto(link)
     await signIn(tab)

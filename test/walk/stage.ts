@@ -1,7 +1,5 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import type { TestContext } from 'node:test'
 import type { Browser, BrowserContextOptions, Page as Tab } from 'playwright-core'
 import { authorizeUrl, createAda, EMAIL, PASSWORD, registerClient, type RegisteredClient } from '../flow.ts'
@@ -138,13 +136,6 @@ export async function startClient(
     ...metadata,
   })
   return { client, link: server.origin + authorizeUrl(client, { redirect_uri: redirectUri, ...parameters }) }
-}
-
-/** Vouches for a client, as an operator does. There is no command for it yet, so this writes to the file. */
-export function verifyClient(server: TestServer, client: RegisteredClient): void {
-  const database = new DatabaseSync(join(server.folder, 'grantor.db'))
-  database.prepare('update clients set verified_at = ? where client_id = ?').run(server.clock.now(), client.client_id)
-  database.close()
 }
 
 /** Types Ada's email and password by their labels and presses the button. */

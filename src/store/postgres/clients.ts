@@ -1,10 +1,10 @@
 import type { ClientRecord } from '../../ports/records.ts'
-import type { Page, Reads } from '../../ports/store.ts'
+import type { Input, Page, Reads } from '../../ports/store.ts'
 import type { ClientId } from '../../protocol/ids.ts'
 import { clientOf, type Row } from '../rows.ts'
-import { columns, type Database } from './database.ts'
+import { columns, type Database, type Query, type Statement } from './database.ts'
 import { openGather } from './gather.ts'
-import type { Handlers } from './handlers.ts'
+import { eachAlone, type Handlers } from './handlers.ts'
 
 const INSERT = {
   name: 'insert-clients',
@@ -25,6 +25,22 @@ const HOLD = {
 const DELETE = {
   name: 'delete-clients',
   text: 'delete from clients where client_id = any($1::text[]) returning client_id',
+}
+const VERIFY = {
+  name: 'verify-client',
+  text: 'update clients set verified_at = coalesce(verified_at, $2) where client_id = $1 returning client_id',
+}
+const UNVERIFY = {
+  name: 'unverify-client',
+  text: 'update clients set verified_at = null where client_id = $1 returning client_id',
+}
+const DISABLE = {
+  name: 'disable-client',
+  text: 'update clients set disabled_at = coalesce(disabled_at, $2) where client_id = $1 returning client_id',
+}
+const ENABLE = {
+  name: 'enable-client',
+  text: 'update clients set disabled_at = null where client_id = $1 returning client_id',
 }
 const FIND = { name: 'find-clients', text: 'select * from clients where client_id = any($1::text[])' }
 const LIST = {
@@ -75,6 +91,22 @@ export function clientStatements(database: Database) {
         return inputs.map((id) => (deleted.has(id) ? 'deleted' : 'unknown'))
       },
     },
+    verifyClient: {
+      keys: ({ id }) => [id],
+      run: eachAlone((query, { id, now }: Input<'verifyClient'>) => change(query, VERIFY, [id, now])),
+    },
+    unverifyClient: {
+      keys: (id) => [id],
+      run: eachAlone((query, id: ClientId) => change(query, UNVERIFY, [id])),
+    },
+    disableClient: {
+      keys: ({ id }) => [id],
+      run: eachAlone((query, { id, now }: Input<'disableClient'>) => change(query, DISABLE, [id, now])),
+    },
+    enableClient: {
+      keys: (id) => [id],
+      run: eachAlone((query, id: ClientId) => change(query, ENABLE, [id])),
+    },
   } satisfies Partial<Handlers>
   const reads = {
     findClient: openGather(async (ids: readonly ClientId[]) =>
@@ -85,6 +117,14 @@ export function clientStatements(database: Database) {
     },
   } satisfies Partial<Reads>
   return { handlers, reads }
+}
+
+async function change(
+  query: Query,
+  statement: Statement,
+  parameters: readonly (string | number)[],
+): Promise<'changed' | 'unknown'> {
+  return (await query(statement, parameters)).length === 1 ? 'changed' : 'unknown'
 }
 
 function idsOf(rows: readonly Row[]): ReadonlySet<unknown> {

@@ -12,6 +12,10 @@ export function clientStatements(database: DatabaseSync) {
   const use = database.prepare('update clients set used_at = coalesce(used_at, ?) where client_id = ?')
   const hold = database.prepare('update clients set held_until = max(held_until, ?) where client_id = ?')
   const remove = database.prepare('delete from clients where client_id = ?')
+  const verify = database.prepare('update clients set verified_at = coalesce(verified_at, ?) where client_id = ?')
+  const unverify = database.prepare('update clients set verified_at = null where client_id = ?')
+  const disable = database.prepare('update clients set disabled_at = coalesce(disabled_at, ?) where client_id = ?')
+  const enable = database.prepare('update clients set disabled_at = null where client_id = ?')
   const find = database.prepare('select * from clients where client_id = ?')
   const list = database.prepare('select * from clients where client_id < ? order by client_id desc limit ?')
 
@@ -23,6 +27,10 @@ export function clientStatements(database: DatabaseSync) {
     useClient: ({ id, now }) => (use.run(now, id).changes === 1 ? 'used' : 'unknown'),
     holdClient: ({ id, until }) => (hold.run(until, id).changes === 1 ? 'held' : 'unknown'),
     deleteClient: (id) => (remove.run(id).changes === 1 ? 'deleted' : 'unknown'),
+    verifyClient: ({ id, now }) => (verify.run(now, id).changes === 1 ? 'changed' : 'unknown'),
+    unverifyClient: (id) => (unverify.run(id).changes === 1 ? 'changed' : 'unknown'),
+    disableClient: ({ id, now }) => (disable.run(now, id).changes === 1 ? 'changed' : 'unknown'),
+    enableClient: (id) => (enable.run(id).changes === 1 ? 'changed' : 'unknown'),
     findClient: (id: ClientId): ClientRecord | undefined => recordOf(find.get(id), clientOf),
     listClients: ({ before, limit }: Page<ClientId>): readonly ClientRecord[] =>
       list.all(before ?? '~', limit).map((row) => clientOf(row as Row)),

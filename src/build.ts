@@ -7,17 +7,14 @@ import { createApp } from './http/app.ts'
 import { openBudgets, type NodeBudgets } from './http/limits.ts'
 import { listen, type Listening } from './http/listen.ts'
 import { startSharing } from './http/share-budgets.ts'
-import { openBurstSigner } from './keys/burst-signer.ts'
-import { createSigningKey, unlockSigningKey } from './keys/signing-key.ts'
 import { openLineWriter, openLog, type Log } from './log.ts'
+import { openKeys, startKeepingKeys } from './open-keys.ts'
 import { openDriver, openRootSecret, refuseOtherSecret } from './open-store.ts'
-import { openTokenReader } from './keys/token-reader.ts'
 import { openPasswords } from './passwords/argon2.ts'
 import type { Context, Settings } from './ports/context.ts'
-import type { Store, StoreDriver, Swept } from './ports/store.ts'
+import type { StoreDriver, Swept } from './ports/store.ts'
 import type { EpochMs } from './protocol/brand.ts'
 import type { Random } from './protocol/ids.ts'
-import type { Secrets } from './protocol/secrets.ts'
 import { openCatalogue } from './store/catalogue.ts'
 import { openTurns } from './store/turns.ts'
 
@@ -96,7 +93,7 @@ export async function openServer(config: Config, world: World = openWorld(config
     async start() {
       // A SQLite file has one server: nobody to share with.
       const sharing = config.database.kind === 'postgres' ? [startSharing(context.budgets, context)] : []
-      background = [startSweeping(context, logger), ...sharing]
+      background = [startSweeping(context, logger), startKeepingKeys(context, logger), ...sharing]
       flushing = setInterval(() => void logger.flush(), LOG_FLUSH_MS)
       listening = await listen(http, config)
       return listening.address
@@ -139,7 +136,7 @@ async function makeContext(
   const store = openTurns(driver)
   const secrets = openRootSecret(config)
   await refuseOtherSecret(store, secrets, config)
-  const keys = await openKeys(store, secrets, world)
+  const keys = await openKeys(store, secrets, config, world)
   return {
     issuer: config.issuer,
     version: VERSION,
@@ -148,11 +145,7 @@ async function makeContext(
     secrets,
     store,
     apis: openCatalogue(store, clock),
-    tokens: openBurstSigner(keys),
-    tokenReader: openTokenReader(
-      keys.map(({ record }) => record),
-      config.issuer,
-    ),
+    ...keys,
     passwords: openPasswords(random),
     budgets: openBudgets({
       registration: config.rates.registration,
@@ -165,19 +158,13 @@ async function makeContext(
   }
 }
 
-async function openKeys(store: Store, secrets: Secrets, { clock, random }: World) {
-  const known = await store.listKeys()
-  const records =
-    known.length > 0 ? known : [await store.addFirstKey(createSigningKey(clock(), random, secrets.encryptionKey))]
-  return records.map((record) => unlockSigningKey(record, secrets.encryptionKey))
-}
-
 function settingsOf(config: Config): Settings {
   return {
     lifetimes: config.lifetimes,
     redirectSchemes: new Set(config.redirectSchemes),
     isLoopbackIssuer: config.isLoopbackIssuer,
     redirectErrors: config.redirectErrors,
+    keyRotation: config.keyRotation,
   }
 }
 

@@ -5,6 +5,7 @@ import type * as z from 'zod'
 import { namesPostgres, readDatabaseUrl, type DatabaseChoice } from './database-url.ts'
 import type { Lifetimes } from './ports/context.ts'
 import type { Branding } from './ports/pages.ts'
+import type { SigningAlgorithm } from './ports/records.ts'
 import { isLoopbackHost } from './protocol/loopback.ts'
 import { isBrowserScheme } from './protocol/redirect-uri.ts'
 import { SETTINGS, type Settings } from './settings.ts'
@@ -29,6 +30,9 @@ export interface Config {
     readonly clientAuthentication: number
   }
   readonly lifetimes: Lifetimes
+  /** Seconds; 0: only by hand. */
+  readonly keyRotation: number
+  readonly signingAlgorithm: SigningAlgorithm
   readonly redirectSchemes: readonly string[]
   readonly redirectErrors: boolean
   readonly branding: Branding
@@ -180,6 +184,8 @@ function configOf(
       authorization: settings.GRANTOR_AUTHORIZATION_LIFETIME,
       unusedClient: settings.GRANTOR_UNUSED_CLIENT_LIFETIME,
     },
+    keyRotation: settings.GRANTOR_KEY_ROTATION,
+    signingAlgorithm: settings.GRANTOR_SIGNING_ALGORITHM,
     redirectSchemes: settings.GRANTOR_REDIRECT_SCHEMES.map((scheme) => scheme.toLowerCase()),
     redirectErrors: settings.GRANTOR_REDIRECT_ERRORS,
     branding: {

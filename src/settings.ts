@@ -70,6 +70,18 @@ export const SETTINGS = z.object({
   GRANTOR_UNUSED_CLIENT_LIFETIME: seconds(365 * DAY)
     .default(DAY)
     .describe('Seconds after which a client that never got a token is removed.'),
+  GRANTOR_KEY_ROTATION: whole(0, 3650 * DAY)
+    .refine((rotation) => rotation <= 0 || rotation >= DAY, 'must be 0, or a day (86400) at least')
+    .default(30 * DAY)
+    .describe(
+      'Seconds that a signing key signs before the next one does; at least a day, for which the next one is published before. 0: only "grantor keys rotate" changes it.',
+    ),
+  GRANTOR_SIGNING_ALGORITHM: z
+    .enum(['ES256', 'EdDSA', 'RS256'])
+    .default('ES256')
+    .describe(
+      'How keys that are made from now on sign: ES256, EdDSA (Ed25519), or RS256 (2048 bits, several times slower).',
+    ),
   GRANTOR_REDIRECT_SCHEMES: list
     .default(['cursor', 'vscode', 'vscode-insiders', 'windsurf', 'zed', 'claude'])
     .describe('Private-use redirect schemes without a dot that are allowed, separated by commas.'),

@@ -1,4 +1,5 @@
 import type { DatabaseFacts, FileFacts } from '../ports/inspection.ts'
+import { chooseSigningKey } from '../protocol/key-rotation.ts'
 import { judgeServer } from './doctor-server.ts'
 import { failed, ok, warning, type Examination, type Finding } from './finding.ts'
 
@@ -6,6 +7,7 @@ import { failed, ok, warning, type Examination, type Finding } from './finding.t
 const FREE_BYTES_MIN = 200 * 1024 * 1024
 /** A clock may be this far behind the youngest row before tokens stop making sense. */
 const CLOCK_TOLERANCE_MS = 60_000
+const DAY_MS = 24 * 60 * 60 * 1000
 
 /** The database, its schema, the root secret, the signing keys, and what the rows say about the clock. */
 export function judgeStore(examination: Examination): readonly Finding[] {
@@ -83,20 +85,35 @@ function judgeSecret({ store }: Examination): readonly Finding[] {
   }
 }
 
-function judgeKeys({ store: { keys, secret } }: Examination, { secretCheck }: DatabaseFacts): readonly Finding[] {
+function judgeKeys(examination: Examination, { secretCheck }: DatabaseFacts): readonly Finding[] {
+  const { keys, secret } = examination.store
   // Under another secret nothing decrypts, and that is said already.
   if (secretCheck === undefined || secret.kind !== 'matches') return []
   if (keys.length === 0) {
     return [warning('keys', 'There is no signing key yet.', 'One is made at the first start: grantor serve')]
   }
   const broken = keys.filter(({ state }) => state !== 'sound')
-  if (broken.length === 0) return [ok('keys', `Each signing key decrypts and fits its public part (${keys.length}).`)]
+  if (broken.length === 0) return [judgeRotation(examination)]
   return broken.map(({ id, state }) =>
     failed(
       'keys',
       `The signing key ${id} ${state === 'undecryptable' ? 'cannot be decrypted' : 'does not fit its public part'}: its row was changed.`,
       'Restore the database from a backup.',
     ),
+  )
+}
+
+/** Servers rotate: one that never runs for long, or whose clock is wrong, does not. */
+function judgeRotation({ store: { keys }, choices: { keyRotation }, now }: Examination): Finding {
+  const signing = chooseSigningKey(keys, now)
+  const days = Math.floor((now - (signing?.activeFrom ?? now)) / DAY_MS)
+  if (keyRotation === 0 || days * DAY_MS <= 2 * keyRotation * 1000) {
+    return ok('keys', `Each signing key decrypts and fits its public part (${keys.length}).`)
+  }
+  return warning(
+    'keys',
+    `The key ${signing?.id} has been signing for ${days} days, more than twice as long as GRANTOR_KEY_ROTATION says.`,
+    'A running server makes the next one within a minute: look for keys.not-kept in its log, and at its clock. By hand: grantor keys rotate',
   )
 }
 

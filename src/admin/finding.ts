@@ -10,9 +10,14 @@ export interface NetworkChoices {
   readonly trustedProxies: readonly string[]
 }
 
+export interface KeyChoices {
+  /** Seconds; 0: only by hand. */
+  readonly keyRotation: number
+}
+
 /** Everything that was found out, without changing anything. */
 export interface Examination {
-  readonly choices: NetworkChoices
+  readonly choices: NetworkChoices & KeyChoices
   readonly store: StoreInspection
   readonly probe: IssuerProbe
   readonly now: EpochMs

@@ -13,6 +13,9 @@ import { addClientUnverify } from './client-unverify.ts'
 import { addClientVerify } from './client-verify.ts'
 import { addDoctor } from './doctor.ts'
 import { describeFailure, UsageError } from './failure.ts'
+import { addKeysList } from './keys-list.ts'
+import { addKeysRetire } from './keys-retire.ts'
+import { addKeysRotate } from './keys-rotate.ts'
 import { addMigrate } from './migrate.ts'
 import { addPerformAuthorizationCode } from './perform-authorization-code.ts'
 import { addServe } from './serve.ts'
@@ -50,6 +53,7 @@ const NOUNS: readonly (readonly [noun: string, description: string, verbs: reado
     'APIs that tokens are issued for, and their scopes.',
     [addApiCreate, addApiCredentials, addApiList, addApiDelete],
   ],
+  ['keys', 'Keys that sign access tokens.', [addKeysList, addKeysRotate, addKeysRetire]],
   ['perform', 'Play a flow against a running server, as a client would.', [addPerformAuthorizationCode]],
 ]
 

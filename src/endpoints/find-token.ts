@@ -24,7 +24,7 @@ type Needs = Pick<Context, 'secrets' | 'tokenReader'> & {
 export async function findToken({ secrets, store, tokenReader }: Needs, text: string): Promise<FoundToken | undefined> {
   const opened = secrets.open('refresh-token', text)
   if (opened === undefined) {
-    const facts = tokenReader.read(text)
+    const facts = await tokenReader.read(text)
     return facts === undefined ? undefined : { kind: 'access', owner: facts.clientId, facts }
   }
   const grant = await store.findGrant(opened.id as GrantId)

@@ -1,10 +1,10 @@
 import type { Context } from '../ports/context.ts'
 import type { Reply } from '../ports/message.ts'
 
-/** Seconds that a verifier may keep the keys. */
+/** Seconds that a verifier may keep the keys. A key is published for a day before it signs. */
 const MAX_AGE_SECONDS = 300
 
 /** The public keys. RFC 7517 §5, RFC 9068 §4. */
-export async function jwks({ tokens }: Pick<Context, 'tokens'>): Promise<Reply> {
-  return { kind: 'json', status: 200, body: { keys: tokens.publicKeys() }, maxAgeSeconds: MAX_AGE_SECONDS }
+export async function jwks({ keys }: Pick<Context, 'keys'>): Promise<Reply> {
+  return { kind: 'json', status: 200, body: { keys: await keys.published() }, maxAgeSeconds: MAX_AGE_SECONDS }
 }

@@ -1,7 +1,7 @@
 import { sign } from 'node:crypto'
 import type { TokenSigner } from '../ports/context.ts'
-import type { SigningKey } from './signing-key.ts'
-import { tokenHeader } from './token-header.ts'
+import { ALGORITHMS } from './algorithms.ts'
+import type { KeyRing, KeySet } from './key-ring.ts'
 
 /** How many turns a burst may grow. */
 const TURN_LIMIT = 4
@@ -16,22 +16,26 @@ interface Waiting {
  * Makes all signatures that one turn of the event loop asks for at the turn's end, one after the other: that costs a third
  * of signing each in the middle of HTTP work, because code and tables stay in the processor's caches.
  */
-export function openBurstSigner(keys: readonly SigningKey[]): TokenSigner {
-  const [current] = keys
-  if (current === undefined) throw new Error('There is no signing key.')
-  const { record, privateKey } = current
-  const header = `${tokenHeader(record)}.`
-  const signingOptions = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const
-  const publicKeys = keys.map((key) => JSON.parse(key.record.publicJwk) as object)
+export function openBurstSigner(ring: Pick<KeyRing, 'known' | 'read'>): TokenSigner {
   let waiting: Waiting[] = []
 
   function signWaiting(): void {
     const burst = waiting
     waiting = []
+    const keys = ring.known()
+    if (keys !== undefined) signBurst(burst, keys)
+    else void ring.read().then((read) => signBurst(burst, read))
+  }
+
+  function signBurst(burst: readonly Waiting[], keys: KeySet): void {
+    const { record, privateKey } = keys.signing
+    const header = `${keys.header}.`
+    const { digest } = ALGORITHMS[record.algorithm]
+    const signingOptions = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const
     for (const { claims, resolve, reject } of burst) {
       try {
         const input = header + encode(claims)
-        const signature = sign('sha256', Buffer.from(input, 'latin1'), signingOptions)
+        const signature = sign(digest, Buffer.from(input, 'latin1'), signingOptions)
         resolve(`${input}.${signature.toString('base64url')}`)
       } catch (cause) {
         reject(cause)
@@ -54,8 +58,6 @@ export function openBurstSigner(keys: readonly SigningKey[]): TokenSigner {
         if (waiting.length === 0) atEndOfTurn(0, 1)
         waiting.push({ claims, resolve, reject })
       }),
-    publicKeys: () => publicKeys,
-    algorithms: [record.algorithm],
   }
 }
 

@@ -1,17 +1,19 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { KeyInspection } from '../ports/inspection.ts'
 import type { KeyRecord } from '../ports/records.ts'
 import { unlockSigningKey } from './signing-key.ts'
 
 /** Whether what is published verifies what is signed: the public JWK belongs to the private part of the same row. */
 export function inspectKey(record: KeyRecord, encryptionKey: KeyObject): KeyInspection {
+  const term = { id: record.id, activeFrom: record.activeFrom }
   try {
     const { privateKey } = unlockSigningKey(record, encryptionKey)
     const published = JSON.parse(record.publicJwk) as Readonly<Record<string, unknown>>
     const own = createPublicKey(privateKey).export({ format: 'jwk' })
-    const isSame = published['kid'] === record.id && published['x'] === own.x && published['y'] === own.y
-    return { id: record.id, state: isSame ? 'sound' : 'mismatched' }
+    const whole = { ...own, kid: record.id, use: 'sig', alg: record.algorithm }
+    return { ...term, state: isDeepStrictEqual(published, whole) ? 'sound' : 'mismatched' }
   } catch {
-    return { id: record.id, state: 'undecryptable' }
+    return { ...term, state: 'undecryptable' }
   }
 }

@@ -1,7 +1,8 @@
-import { createCipheriv, createDecipheriv, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
-import type { KeyRecord } from '../ports/records.ts'
+import { createCipheriv, createDecipheriv, createPrivateKey, type KeyObject } from 'node:crypto'
+import type { KeyRecord, SigningAlgorithm } from '../ports/records.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import { mintKeyId, type Random } from '../protocol/ids.ts'
+import { ALGORITHMS } from './algorithms.ts'
 
 /** A key that is ready to sign. */
 export interface SigningKey {
@@ -12,14 +13,21 @@ export interface SigningKey {
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** A fresh ES256 key (RFC 7518 §3.4), its private part encrypted for the store. */
-export function createSigningKey(now: EpochMs, random: Random, encryptionKey: KeyObject): KeyRecord {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const id = mintKeyId(now, random)
-  const jwk = { ...publicKey.export({ format: 'jwk' }), kid: id, use: 'sig', alg: 'ES256' }
+/** What a new key is for. */
+export interface KeyPlan {
+  readonly algorithm: SigningAlgorithm
+  readonly createdAt: EpochMs
+  readonly activeFrom: EpochMs
+}
+
+/** A fresh key, its private part encrypted for the store. */
+export async function createSigningKey(plan: KeyPlan, random: Random, encryptionKey: KeyObject): Promise<KeyRecord> {
+  const { privateKey, publicKey } = await ALGORITHMS[plan.algorithm].generate()
+  const id = mintKeyId(plan.createdAt, random)
+  const jwk = { ...publicKey.export({ format: 'jwk' }), kid: id, use: 'sig', alg: plan.algorithm }
   const der = privateKey.export({ format: 'der', type: 'pkcs8' })
   const encryptedPrivateKey = encrypt(der, id, random, encryptionKey)
-  return { id, algorithm: 'ES256', publicJwk: JSON.stringify(jwk), encryptedPrivateKey, createdAt: now }
+  return { ...plan, id, publicJwk: JSON.stringify(jwk), encryptedPrivateKey }
 }
 
 /** Throws when the key was encrypted under another root secret, or was changed. */

@@ -2,7 +2,7 @@ import type { AccessTokenFacts } from '../protocol/access-token.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { ClientId, Random } from '../protocol/ids.ts'
 import type { Secrets } from '../protocol/secrets.ts'
-import type { ApiRecord } from './records.ts'
+import type { ApiRecord, KeyRecord } from './records.ts'
 import type { Store } from './store.ts'
 
 /** What the use-cases need from the world. Each declares the part that it touches. */
@@ -18,6 +18,7 @@ export interface Context {
   readonly apis: () => Promise<readonly ApiRecord[]>
   readonly tokens: TokenSigner
   readonly tokenReader: TokenReader
+  readonly keys: SigningKeys
   readonly passwords: Passwords
   readonly budgets: Budgets
   readonly settings: Settings
@@ -36,6 +37,8 @@ export interface Settings {
   readonly isLoopbackIssuer: boolean
   /** Refused authorization requests of unverified clients go back by redirect as well (decisions.md D8). */
   readonly redirectErrors: boolean
+  /** Seconds that each signing key signs; 0: they do not rotate by themselves. */
+  readonly keyRotation: number
 }
 
 /** All in seconds. */
@@ -55,15 +58,20 @@ export interface Lifetimes {
 export interface TokenSigner {
   /** A compact JWS over the claims, `typ: at+jwt`. RFC 9068 §2.1. */
   readonly sign: (claims: string) => Promise<string>
-  /** Public keys. RFC 7517 §5. */
-  readonly publicKeys: () => readonly object[]
-  readonly algorithms: readonly string[]
+}
+
+/** The keys that access tokens are signed with, at most a second old, or as they were last known when the store is away. */
+export interface SigningKeys {
+  /** All that verifiers need: those that sign later, and those that signed what is still valid. RFC 7517 §5. */
+  readonly published: () => Promise<readonly object[]>
+  /** A new one, not stored yet. */
+  readonly create: (term: { readonly createdAt: EpochMs; readonly activeFrom: EpochMs }) => Promise<KeyRecord>
 }
 
 /** Reads access tokens that this server signed. */
 export interface TokenReader {
   /** undefined: not signed by us. Whether it is still good is for the store to say. */
-  readonly read: (token: string) => AccessTokenFacts | undefined
+  readonly read: (token: string) => Promise<AccessTokenFacts | undefined>
 }
 
 /** argon2id, off the main thread, a few at a time. */

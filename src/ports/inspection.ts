@@ -55,6 +55,7 @@ export type SecretInspection =
 /** A signing key: whether its private part decrypts and belongs to the public part that is published. */
 export interface KeyInspection {
   readonly id: KeyId
+  readonly activeFrom: EpochMs
   readonly state: 'sound' | 'undecryptable' | 'mismatched'
 }
 

@@ -138,13 +138,18 @@ export interface ApiScope {
   readonly grantedTo: 'users' | 'users-and-machines'
 }
 
+/** How access tokens are signed. RFC 7518 §3.1; RFC 8037 §3.1, with Ed25519. */
+export type SigningAlgorithm = 'ES256' | 'EdDSA' | 'RS256'
+
 /** A signing key. The private part is encrypted under the root secret. */
 export interface KeyRecord {
   readonly id: KeyId
-  readonly algorithm: 'ES256'
+  readonly algorithm: SigningAlgorithm
   /** Public JWK as JSON. RFC 7517. */
   readonly publicJwk: string
   /** AES-256-GCM over the PKCS#8 DER: nonce, tag and ciphertext, base64url. */
   readonly encryptedPrivateKey: string
   readonly createdAt: EpochMs
+  /** From then on it signs, until another one does. */
+  readonly activeFrom: EpochMs
 }

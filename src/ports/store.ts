@@ -1,5 +1,5 @@
 import type { EpochMs } from '../protocol/brand.ts'
-import type { AuthorizationId, ClientId, GrantId, SessionId, UserId } from '../protocol/ids.ts'
+import type { AuthorizationId, ClientId, GrantId, KeyId, SessionId, UserId } from '../protocol/ids.ts'
 import type { Scope } from '../protocol/scope.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import type {
@@ -79,6 +79,10 @@ export interface Operations {
   deleteApi: [resource: string, outcome: 'deleted' | 'unknown']
   /** Keeps a key unless there is one already; answers the one that counts. */
   addFirstKey: [key: KeyRecord, outcome: KeyRecord]
+  /** Keeps a key if `follows` is the newest: of many who make the next one, one does. Its id must be newer. */
+  addKey: [next: { readonly key: KeyRecord; readonly follows: KeyId }, outcome: 'added' | 'outrun']
+  /** Withdraws a key, if the one because of which it may go is there. */
+  removeKey: [removal: { readonly id: KeyId; readonly replacement: KeyId }, outcome: 'removed' | 'unknown']
   /** Keeps a value of the store itself unless there is one already; answers the one that counts. */
   settle: [setting: { readonly name: string; readonly value: string }, outcome: string]
   /** Removes what expired, at most `limit` rows of each kind; answers how many. */

@@ -33,6 +33,8 @@ const CHANGES: { readonly [Name in OperationName]: Change<Name> } = {
   setApiCredentials: 'nothing',
   deleteApi: 'nothing',
   addFirstKey: 'nothing',
+  addKey: 'nothing',
+  removeKey: 'nothing',
   settle: 'nothing',
   sweepExpired: 'everything',
 }

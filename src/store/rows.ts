@@ -7,6 +7,7 @@ import type {
   GrantRecord,
   KeyRecord,
   SessionRecord,
+  SigningAlgorithm,
   UserRecord,
 } from '../ports/records.ts'
 import type { Hit } from '../ports/store.ts'
@@ -159,9 +160,16 @@ export function apiOf(row: Row): ApiRecord {
 export function keyOf(row: Row): KeyRecord {
   return {
     id: row['key_id'] as KeyId,
-    algorithm: row['algorithm'] as 'ES256',
+    algorithm: row['algorithm'] as SigningAlgorithm,
     publicJwk: row['public_jwk'] as string,
     encryptedPrivateKey: row['encrypted_private_key'] as string,
     createdAt: row['created_at'] as EpochMs,
+    // The only key that a release before rotation made signs since then.
+    activeFrom: (row['active_from'] ?? row['created_at']) as EpochMs,
   }
+}
+
+/** The columns of a key, in the order in which both stores name them. */
+export function keyValues({ id, algorithm, publicJwk, encryptedPrivateKey, createdAt, activeFrom }: KeyRecord) {
+  return [id, algorithm, publicJwk, encryptedPrivateKey, createdAt, activeFrom] as const
 }

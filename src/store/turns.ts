@@ -34,6 +34,8 @@ const NAMES: { readonly [Name in OperationName]: true } = {
   setApiCredentials: true,
   deleteApi: true,
   addFirstKey: true,
+  addKey: true,
+  removeKey: true,
   settle: true,
   sweepExpired: true,
 }

@@ -155,6 +155,7 @@ const SOUND: Examination = {
     host: '::',
     port: 3000,
     trustedProxies: ['10.0.0.0/8'],
+    keyRotation: 30 * 86_400,
   },
   store: {
     location: 'grantor.db',
@@ -171,7 +172,7 @@ const SOUND: Examination = {
       secretCheck: 'check',
     },
     secret: { kind: 'matches' },
-    keys: [{ id: 'key' as never, state: 'sound' }],
+    keys: [{ id: 'key' as never, activeFrom: 1_799_000_000_000 as EpochMs, state: 'sound' }],
   },
   probe: {
     kind: 'answered',
@@ -192,6 +193,20 @@ function judge(difference: Partial<Examination>): readonly string[] {
 
 test('an examination without a fault has no complaint', () => {
   assert.deepEqual(judge({}), [])
+})
+
+test('a key that signs for more than twice as long as it should is a complaint, unless keys do not rotate', () => {
+  const day = 86_400_000
+  const signingFor = (days: number) => ({ ...SOUND, now: (1_799_000_000_000 + days * day) as EpochMs })
+  assert.deepEqual(judge(signingFor(60)), [])
+  const [complaint = '', ...more] = judge(signingFor(61))
+  assert.match(complaint, /^keys: The key key has been signing for 61 days.*grantor keys rotate$/)
+  assert.deepEqual(more, [])
+  assert.deepEqual(judge({ ...signingFor(61), choices: { ...SOUND.choices, keyRotation: 0 } }), [])
+  // The next one waits, and changes nothing about the one that signs.
+  const keys = [...SOUND.store.keys, { id: 'next' as never, activeFrom: signingFor(62).now, state: 'sound' as const }]
+  assert.equal(judge({ ...signingFor(61), store: { ...SOUND.store, keys } }).length, 1)
+  assert.deepEqual(judge({ ...signingFor(62), store: { ...SOUND.store, keys } }), [])
 })
 
 test('decisions.md D6: without an API an issuer that is not loopback is told how to declare one', () => {

@@ -179,8 +179,16 @@ export function anApi(differing: Partial<ApiRecord> = {}): ApiRecord {
   }
 }
 
-export function aKey(): KeyRecord {
-  const id = mintKeyId(NOW, randomBytes)
+/** Made so many milliseconds after NOW. */
+export function aKey(afterMs = 0): KeyRecord {
+  const id = mintKeyId(at(afterMs), randomBytes)
   const publicJwk = JSON.stringify({ kty: 'EC', kid: id })
-  return { id, algorithm: 'ES256', publicJwk, encryptedPrivateKey: aHash(), createdAt: NOW }
+  return {
+    id,
+    algorithm: 'ES256',
+    publicJwk,
+    encryptedPrivateKey: aHash(),
+    createdAt: at(afterMs),
+    activeFrom: at(afterMs + HOUR),
+  }
 }

@@ -3,6 +3,7 @@ import { authorizationCases } from './authorizations.ts'
 import { batchCases } from './batches.ts'
 import { clientCases } from './clients.ts'
 import { runSuite, type OpenStores, type Suite } from './harness.ts'
+import { keyCases } from './keys.ts'
 import { operatorCases } from './operator.ts'
 import { revocationCases } from './revocations.ts'
 import { sweepCases } from './sweep.ts'
@@ -18,6 +19,7 @@ export const CONTRACT: readonly Suite[] = [
   tokenCases,
   accountCases,
   operatorCases,
+  keyCases,
   revocationCases,
   sweepCases,
   batchCases,

@@ -1,46 +1,68 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose'
+import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { openBurstSigner } from '../../src/keys/burst-signer.ts'
-import { createSigningKey, unlockSigningKey } from '../../src/keys/signing-key.ts'
-import type { EpochMs } from '../../src/protocol/brand.ts'
+import { inspectKey } from '../../src/keys/inspect-keys.ts'
+import { unlockSigningKey } from '../../src/keys/signing-key.ts'
 import { openSecrets } from '../../src/protocol/secrets.ts'
+import { aKeyRecord, encryptionKey, NOW, ringOf } from './key-records.ts'
 
-const { encryptionKey } = openSecrets('a root secret of more than 32 characters')
-const NOW = 1_790_000_000_000 as EpochMs
-const makeKey = () => createSigningKey(NOW, randomBytes, encryptionKey)
+const ISSUER = 'https://auth.example'
 
-test('RFC 9068 §2.1: what is signed in a burst verifies with the published key and says at+jwt', async () => {
-  const record = makeKey()
-  const signer = openBurstSigner([unlockSigningKey(record, encryptionKey)])
-  const keys = createLocalJWKSet({ keys: signer.publicKeys() } as JSONWebKeySet)
-  const tokens = await Promise.all(Array.from({ length: 20 }, (_, index) => signer.sign(JSON.stringify({ n: index }))))
-  for (const [index, token] of tokens.entries()) {
-    const { payload } = await jwtVerify(token, keys, { typ: 'at+jwt', algorithms: ['ES256'] })
-    assert.equal(payload['n'], index)
-    assert.equal(decodeProtectedHeader(token).kid, record.id)
-  }
-})
+/** What a published key has, by algorithm. RFC 7518 §6, RFC 8037 §2. */
+const MEMBERS = {
+  ES256: ['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y'],
+  EdDSA: ['alg', 'crv', 'kid', 'kty', 'use', 'x'],
+  RS256: ['alg', 'e', 'kid', 'kty', 'n', 'use'],
+} as const
 
-test('MET-04: a published key has no private member', () => {
-  const jwk = JSON.parse(makeKey().publicJwk) as Record<string, unknown>
-  assert.deepEqual(Object.keys(jwk).toSorted(), ['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y'])
-})
+for (const algorithm of ['ES256', 'EdDSA', 'RS256'] as const) {
+  test(`RFC 9068 §2.1: what ${algorithm} signs in a burst verifies with the published key and says at+jwt`, async () => {
+    const record = await aKeyRecord({ algorithm })
+    const signer = openBurstSigner(ringOf([record], ISSUER))
+    const keys = createLocalJWKSet({ keys: [JSON.parse(record.publicJwk)] })
+    const tokens = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => signer.sign(JSON.stringify({ n: index }))),
+    )
+    for (const [index, token] of tokens.entries()) {
+      const { payload } = await jwtVerify(token, keys, { typ: 'at+jwt', algorithms: [algorithm] })
+      assert.equal(payload['n'], index)
+      assert.deepEqual(decodeProtectedHeader(token), { alg: algorithm, typ: 'at+jwt', kid: record.id })
+    }
+  })
 
-test('a private key is not readable in the store', () => {
-  const record = makeKey()
+  test(`MET-04: a published ${algorithm} key has no private member`, async () => {
+    const jwk = JSON.parse((await aKeyRecord({ algorithm })).publicJwk) as Record<string, unknown>
+    assert.deepEqual(Object.keys(jwk).toSorted(), MEMBERS[algorithm])
+  })
+
+  test(`a ${algorithm} key whose published part was changed is found out`, async () => {
+    const record = await aKeyRecord({ algorithm })
+    const other = await aKeyRecord({ algorithm })
+    const term = { id: record.id, activeFrom: NOW }
+    assert.deepEqual(inspectKey(record, encryptionKey), { ...term, state: 'sound' })
+    const swapped = JSON.stringify({ ...(JSON.parse(other.publicJwk) as object), kid: record.id })
+    assert.deepEqual(inspectKey({ ...record, publicJwk: swapped }, encryptionKey), { ...term, state: 'mismatched' })
+    const claimed = record.publicJwk.replace(algorithm, 'HS256')
+    assert.deepEqual(inspectKey({ ...record, publicJwk: claimed }, encryptionKey), { ...term, state: 'mismatched' })
+    const { encryptedPrivateKey } = other
+    assert.deepEqual(inspectKey({ ...record, encryptedPrivateKey }, encryptionKey), { ...term, state: 'undecryptable' })
+  })
+}
+
+test('a private key is not readable in the store', async () => {
+  const record = await aKeyRecord()
   const { privateKey } = unlockSigningKey(record, encryptionKey)
   const secret = Buffer.from(privateKey.export({ format: 'jwk' }).d ?? '', 'base64url')
   assert.equal(secret.length, 32)
   assert.ok(!Buffer.from(record.encryptedPrivateKey, 'base64url').includes(secret))
 })
 
-test('a key does not open under another root secret, after a change, or in another row', () => {
-  const record = makeKey()
+test('a key does not open under another root secret, after a change, or in another row', async () => {
+  const [record, another] = [await aKeyRecord(), await aKeyRecord()]
   const other = openSecrets('another root secret of more than 32 characters').encryptionKey
   assert.throws(() => unlockSigningKey(record, other))
-  assert.throws(() => unlockSigningKey({ ...record, id: makeKey().id }, encryptionKey))
+  assert.throws(() => unlockSigningKey({ ...record, id: another.id }, encryptionKey))
   const bytes = Buffer.from(record.encryptedPrivateKey, 'base64url')
   for (const place of [0, 12, 28, bytes.length - 1]) {
     const changed = Buffer.from(bytes)

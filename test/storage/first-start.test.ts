@@ -16,7 +16,7 @@ const PROGRAM = `
   process.stdout.write('ready')
   await new Promise((resolve) => process.stdin.once('data', resolve))
   const { context, close } = await openWorkshop(readConfig())
-  process.stderr.write(context.tokens.publicKeys()[0].kid)
+  process.stderr.write((await context.keys.published())[0].kid)
   await close()
   process.stdin.destroy()
 `

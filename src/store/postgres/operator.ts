@@ -1,6 +1,6 @@
 import type { ApiRecord, KeyRecord } from '../../ports/records.ts'
 import type { Input, Reads } from '../../ports/store.ts'
-import { apiOf, keyOf } from '../rows.ts'
+import { apiOf, keyOf, keyValues } from '../rows.ts'
 import type { Database, Query } from './database.ts'
 import { eachAlone, type Handlers } from './handlers.ts'
 
@@ -20,8 +20,21 @@ const ADD_FIRST_KEY = {
   name: 'add-first-key',
   text: `with won as (
       insert into settings (name, value) values ('first-key', $1) on conflict (name) do nothing returning name)
-    insert into signing_keys (key_id, algorithm, public_jwk, encrypted_private_key, created_at)
-    select $1, $2, $3, $4, $5 from won`,
+    insert into signing_keys (key_id, algorithm, public_jwk, encrypted_private_key, created_at, active_from)
+    select $1, $2, $3, $4, $5, $6 from won`,
+}
+/** Of nodes that see the same newest key one adds the next: a key has one successor. */
+const ADD_KEY = {
+  name: 'add-key',
+  text: `insert into signing_keys (key_id, algorithm, public_jwk, encrypted_private_key, created_at, active_from, follows)
+    select $1, $2, $3, $4, $5, $6, $7 from (select max(key_id) as newest from signing_keys) as known
+    where newest = $7 and newest < $1
+    on conflict (follows) do nothing returning key_id`,
+}
+const REMOVE_KEY = {
+  name: 'remove-key',
+  text: `delete from signing_keys where key_id = $1 and exists (select 1 from signing_keys where key_id = $2)
+    returning key_id`,
 }
 const LIST_KEYS = { name: 'list-keys', text: 'select * from signing_keys order by key_id' }
 const SETTLE = {
@@ -56,8 +69,22 @@ export function operatorStatements(database: Database) {
     addFirstKey: {
       keys: () => ['signing-keys'],
       run: eachAlone(async (query, key: KeyRecord) => {
-        await query(ADD_FIRST_KEY, [key.id, key.algorithm, key.publicJwk, key.encryptedPrivateKey, key.createdAt])
+        await query(ADD_FIRST_KEY, keyValues(key))
         return (await listKeys(query))[0] ?? key
+      }),
+    },
+    addKey: {
+      keys: () => ['signing-keys'],
+      run: eachAlone(async (query, { key, follows }: Input<'addKey'>) => {
+        const rows = await query(ADD_KEY, [...keyValues(key), follows])
+        return rows.length === 1 ? 'added' : 'outrun'
+      }),
+    },
+    removeKey: {
+      keys: () => ['signing-keys'],
+      run: eachAlone(async (query, { id, replacement }: Input<'removeKey'>) => {
+        const rows = await query(REMOVE_KEY, [id, replacement])
+        return rows.length === 1 ? 'removed' : 'unknown'
       }),
     },
     settle: {

@@ -7,7 +7,7 @@ import type { EpochMs } from '../../protocol/brand.ts'
 import type { Row } from '../rows.ts'
 import { openDatabase } from './database.ts'
 import { schemaState } from './migrate.ts'
-import { operatorStatements } from './operator.ts'
+import { keyLister } from './operator.ts'
 
 /** Complaints that are reported; the first tells what to do. */
 const DAMAGE_LIMIT = 3
@@ -66,9 +66,9 @@ function readTables(database: DatabaseSync): Pick<DatabaseFacts, 'newestRowAt' |
   }
 }
 
-/** Preparing the operator's statements needs only the tables of the first migration. */
+/** Needs only the tables of the first migration: the operator's other statements know later columns. */
 function readKeys(database: DatabaseSync): readonly KeyRecord[] {
-  return operatorStatements(database).listKeys()
+  return keyLister(database)()
 }
 
 function hasTables(database: DatabaseSync): boolean {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ApiRecord, KeyRecord } from '../../ports/records.ts'
-import { apiOf, keyOf, type Row } from '../rows.ts'
+import { apiOf, keyOf, keyValues, type Row } from '../rows.ts'
 import type { Handlers } from './handlers.ts'
 
 /** What the operator sets up, and what the server sets up for itself: APIs, signing keys, settings. */
@@ -11,17 +11,22 @@ export function operatorStatements(database: DatabaseSync) {
   const setCredentials = database.prepare('update apis set credential_id = ?, secret_hash = ? where resource = ?')
   const deleteApi = database.prepare('delete from apis where resource = ?')
   const listApis = database.prepare('select * from apis order by resource')
-  const addKey = database.prepare(
-    `insert into signing_keys (key_id, algorithm, public_jwk, encrypted_private_key, created_at)
-     select ?, ?, ?, ?, ? where not exists (select 1 from signing_keys)`,
+  const addFirstKey = database.prepare(
+    `insert into signing_keys (key_id, algorithm, public_jwk, encrypted_private_key, created_at, active_from)
+     select ?, ?, ?, ?, ?, ? where not exists (select 1 from signing_keys)`,
   )
-  const listKeys = database.prepare('select * from signing_keys order by key_id')
+  const addKey = database.prepare(
+    `insert into signing_keys (key_id, algorithm, public_jwk, encrypted_private_key, created_at, active_from, follows)
+     select ?1, ?2, ?3, ?4, ?5, ?6, ?7 from (select max(key_id) as newest from signing_keys)
+     where newest = ?7 and newest < ?1
+     on conflict (follows) do nothing`,
+  )
+  const removeKey = database.prepare(
+    'delete from signing_keys where key_id = ? and exists (select 1 from signing_keys where key_id = ?)',
+  )
   const settle = database.prepare('insert into settings (name, value) values (?, ?) on conflict (name) do nothing')
   const setting = database.prepare('select value from settings where name = ?')
-
-  function keys(): readonly KeyRecord[] {
-    return listKeys.all().map((row) => keyOf(row as Row))
-  }
+  const listKeys = keyLister(database)
 
   return {
     declareApi({ resource, name, scopes, createdAt }) {
@@ -32,14 +37,22 @@ export function operatorStatements(database: DatabaseSync) {
       setCredentials.run(id, secretHash, resource).changes === 1 ? 'changed' : 'unknown',
     deleteApi: (resource) => (deleteApi.run(resource).changes === 1 ? 'deleted' : 'unknown'),
     addFirstKey(key) {
-      addKey.run(key.id, key.algorithm, key.publicJwk, key.encryptedPrivateKey, key.createdAt)
-      return keys()[0] ?? key
+      addFirstKey.run(...keyValues(key))
+      return listKeys()[0] ?? key
     },
+    addKey: ({ key, follows }) => (addKey.run(...keyValues(key), follows).changes === 1 ? 'added' : 'outrun'),
+    removeKey: ({ id, replacement }) => (removeKey.run(id, replacement).changes === 1 ? 'removed' : 'unknown'),
     settle({ name, value }) {
       settle.run(name, value)
       return (setting.get(name) as Row)['value'] as string
     },
     listApis: (): readonly ApiRecord[] => listApis.all().map((row) => apiOf(row as Row)),
-    listKeys: keys,
+    listKeys,
   } satisfies Partial<Handlers> & Record<string, unknown>
+}
+
+/** Answers every key, oldest first. */
+export function keyLister(database: DatabaseSync): () => readonly KeyRecord[] {
+  const list = database.prepare('select * from signing_keys order by key_id')
+  return () => list.all().map((row) => keyOf(row as Row))
 }

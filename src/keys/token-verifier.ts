@@ -1,24 +1,32 @@
 import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto'
-import type { TokenReader } from '../ports/context.ts'
 import type { KeyRecord } from '../ports/records.ts'
 import { parseAccessTokenClaims, type AccessTokenFacts } from '../protocol/access-token.ts'
+import { ALGORITHMS } from './algorithms.ts'
 import { tokenHeader } from './token-header.ts'
 
 /** Longer than any token that we make. */
 const LENGTH_LIMIT = 16_384
-/** 32 bytes of r and 32 of s. RFC 7518 §3.4. */
-const SIGNATURE_BYTES = 64
 /** Tokens remembered as read; beyond it the one read longest ago goes. A resource server asks about each many times. */
 const READ_LIMIT = 10_000
 
+/** Reads the access tokens that some keys signed. */
+export interface TokenVerifier {
+  /** undefined: none of them signed it. */
+  readonly read: (token: string) => AccessTokenFacts | undefined
+}
+
+interface PublicKey {
+  readonly key: KeyObject
+  readonly digest: 'sha256' | null
+  readonly signatureBytes: number
+}
+
 /**
- * Reads access tokens that this server signed. The header must be, byte for byte, one that it writes, so nothing in a header
+ * Reads access tokens that one of these keys signed. The header must be, byte for byte, one that it writes, so nothing in a header
  * is ever interpreted: no algorithm, no key location, no critical extension (RFC 8725 §2, threats.md INT-07).
  */
-export function openTokenReader(keys: readonly KeyRecord[], issuer: string): TokenReader {
-  const publicKeys = new Map(
-    keys.map((key) => [tokenHeader(key), createPublicKey({ key: JSON.parse(key.publicJwk), format: 'jwk' })]),
-  )
+export function openTokenVerifier(keys: readonly KeyRecord[], issuer: string): TokenVerifier {
+  const publicKeys = new Map(keys.map((key) => [tokenHeader(key), publicKeyOf(key)]))
   const known = new Map<string, AccessTokenFacts>()
 
   function remember(digest: string, facts: AccessTokenFacts): void {
@@ -40,14 +48,20 @@ export function openTokenReader(keys: readonly KeyRecord[], issuer: string): Tok
   }
 }
 
+function publicKeyOf({ publicJwk, algorithm }: KeyRecord): PublicKey {
+  const { digest, signatureBytes } = ALGORITHMS[algorithm]
+  return { key: createPublicKey({ key: JSON.parse(publicJwk), format: 'jwk' }), digest, signatureBytes }
+}
+
 /** The claims, as text, of a compact JWS that verifies under one of our keys. RFC 7515 §5.2. */
-function readSigned(token: string, publicKeys: ReadonlyMap<string, KeyObject>): string | undefined {
+function readSigned(token: string, publicKeys: ReadonlyMap<string, PublicKey>): string | undefined {
   const [header = '', claims = '', signature = '', ...rest] = token.split('.')
-  const key = publicKeys.get(header)
-  if (key === undefined || rest.length > 0) return undefined
+  const publicKey = publicKeys.get(header)
+  if (publicKey === undefined || rest.length > 0) return undefined
+  const { key, digest, signatureBytes } = publicKey
   const bytes = Buffer.from(signature, 'base64url')
   // Base64url has several spellings for the same bytes; we write one.
-  if (bytes.length !== SIGNATURE_BYTES || bytes.toString('base64url') !== signature) return undefined
-  if (!verify('sha256', Buffer.from(`${header}.${claims}`), { key, dsaEncoding: 'ieee-p1363' }, bytes)) return undefined
+  if (bytes.length !== signatureBytes || bytes.toString('base64url') !== signature) return undefined
+  if (!verify(digest, Buffer.from(`${header}.${claims}`), { key, dsaEncoding: 'ieee-p1363' }, bytes)) return undefined
   return Buffer.from(claims, 'base64url').toString('utf8')
 }

@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict'
-import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto'
+import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import { CompactSign, SignJWT, UnsecuredJWT } from 'jose'
 import { openBurstSigner } from '../../src/keys/burst-signer.ts'
-import { createSigningKey, unlockSigningKey, type SigningKey } from '../../src/keys/signing-key.ts'
-import { openTokenReader } from '../../src/keys/token-reader.ts'
+import { unlockSigningKey } from '../../src/keys/signing-key.ts'
+import { openTokenVerifier } from '../../src/keys/token-verifier.ts'
 import { accessTokenClaims } from '../../src/protocol/access-token.ts'
-import type { EpochMs } from '../../src/protocol/brand.ts'
-import { openSecrets } from '../../src/protocol/secrets.ts'
+import { aKeyRecord, encryptionKey, ringOf } from './key-records.ts'
 
 const ISSUER = 'https://auth.example'
-const { encryptionKey } = openSecrets('a root secret of at least 32 characters')
 const FACTS = {
   issuer: ISSUER,
   resources: ['https://api.example'],
@@ -24,13 +22,11 @@ const FACTS = {
 } as never
 const CLAIMS = accessTokenClaims(FACTS)
 
-function aKey(): SigningKey {
-  return unlockSigningKey(createSigningKey(Date.now() as EpochMs, randomBytes, encryptionKey), encryptionKey)
-}
-
-const key = aKey()
-const reader = openTokenReader([key.record], ISSUER)
-const good = await openBurstSigner([key]).sign(CLAIMS)
+const key = unlockSigningKey(await aKeyRecord(), encryptionKey)
+const otherKey = unlockSigningKey(await aKeyRecord(), encryptionKey)
+const reader = openTokenVerifier([key.record], ISSUER)
+const signer = openBurstSigner(ringOf([key.record], ISSUER))
+const good = await signer.sign(CLAIMS)
 
 test('RFC 9068 §2: what was signed is read back as it was, the second time too', () => {
   assert.deepEqual(reader.read(good), FACTS)
@@ -39,12 +35,12 @@ test('RFC 9068 §2: what was signed is read back as it was, the second time too'
 
 test('a token without resource, user, grant and scope is read back as it was', async () => {
   const facts = { ...(FACTS as object), resources: [], userId: undefined, grantId: undefined, scope: '' } as never
-  assert.deepEqual(reader.read(await openBurstSigner([key]).sign(accessTokenClaims(facts))), facts)
+  assert.deepEqual(reader.read(await signer.sign(accessTokenClaims(facts))), facts)
 })
 
 test('a token for several resources names them in their order', async () => {
   const facts = { ...(FACTS as object), resources: ['https://b.example', 'https://a.example'] } as never
-  assert.deepEqual(reader.read(await openBurstSigner([key]).sign(accessTokenClaims(facts))), facts)
+  assert.deepEqual(reader.read(await signer.sign(accessTokenClaims(facts))), facts)
 })
 
 /** A token whose claims are right and whose header is not ours. */
@@ -64,7 +60,7 @@ const FORGERIES: Readonly<Record<string, () => Promise<string> | string>> = {
       .setProtectedHeader({ alg: 'HS256', typ: 'at+jwt', kid: key.record.id })
       .sign(Buffer.from(publicPem)),
   RS256: () => forge({ alg: 'RS256' }, rsa),
-  'another key under our kid': () => forge({}, aKey().privateKey),
+  'another key under our kid': () => forge({}, otherKey.privateKey),
   'no kid': () => forge({ kid: undefined }),
   'a kid that is a path': () => forge({ kid: '../../dev/null' }),
   'a kid that is SQL': () => forge({ kid: `' or 1=1 --` }),
@@ -86,7 +82,7 @@ const FORGERIES: Readonly<Record<string, () => Promise<string> | string>> = {
   'a signature of zeros': () => good.replace(/[^.]+$/, Buffer.alloc(64).toString('base64url')),
   'a signature in DER': () => good.replace(/[^.]+$/, Buffer.alloc(70).toString('base64url')),
   'a fourth part': () => `${good}.x`,
-  'another issuer': () => openBurstSigner([key]).sign(CLAIMS.replace(ISSUER, 'https://evil.example')),
+  'another issuer': () => signer.sign(CLAIMS.replace(ISSUER, 'https://evil.example')),
   'a megabyte': () => good.replace('.', `.${'A'.repeat(1_000_000)}`),
   nothing: () => '',
 }

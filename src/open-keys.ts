@@ -1,0 +1,48 @@
+import { keepKeys } from './admin/keys.ts'
+import type { Config } from './config.ts'
+import { openBurstSigner } from './keys/burst-signer.ts'
+import { openKeyRing, type KeySet } from './keys/key-ring.ts'
+import { createSigningKey } from './keys/signing-key.ts'
+import type { Log } from './log.ts'
+import type { Context } from './ports/context.ts'
+import type { Store } from './ports/store.ts'
+import type { Secrets } from './protocol/secrets.ts'
+
+const KEEPING_INTERVAL_MS = 60_000
+
+/** What signs and reads access tokens, over the keys in the store. Makes the first key. */
+export async function openKeys(
+  store: Store,
+  { encryptionKey }: Secrets,
+  { issuer, signingAlgorithm }: Config,
+  { clock, random, logger }: Pick<Context, 'clock' | 'random'> & { readonly logger: Log },
+): Promise<Pick<Context, 'tokens' | 'tokenReader' | 'keys'>> {
+  const create: Context['keys']['create'] = (term) =>
+    createSigningKey({ ...term, algorithm: signingAlgorithm }, random, encryptionKey)
+  const known = await store.listKeys()
+  const now = clock()
+  const records =
+    known.length > 0 ? known : [await store.addFirstKey(await create({ createdAt: now, activeFrom: now }))]
+  const onFailure = (cause: unknown): void => logger.error({ event: 'keys.not-read', err: cause })
+  const ring = openKeyRing(records, { store, clock, encryptionKey, issuer, onFailure })
+  const current = async (): Promise<KeySet> => ring.known() ?? ring.read()
+  return {
+    tokens: openBurstSigner(ring),
+    tokenReader: { read: async (token) => (await current()).verifier.read(token) },
+    keys: { create, published: async () => (await current()).published },
+  }
+}
+
+/** Makes and withdraws signing keys as time goes on. Answers how to stop. */
+export function startKeepingKeys(context: Context, logger: Log): () => void {
+  const timer = setInterval(() => {
+    keepKeys(context).then(
+      ({ made, withdrawn }) => {
+        if (made !== undefined) logger.info({ event: 'key.made', key: made.id, active_from: made.activeFrom })
+        for (const id of withdrawn) logger.info({ event: 'key.withdrawn', key: id })
+      },
+      (cause: unknown) => logger.error({ event: 'keys.not-kept', err: cause }),
+    )
+  }, KEEPING_INTERVAL_MS)
+  return () => clearInterval(timer)
+}

@@ -1,0 +1,31 @@
+import { randomBytes } from 'node:crypto'
+import { openKeyRing, type KeyRing } from '../../src/keys/key-ring.ts'
+import { createSigningKey, type KeyPlan } from '../../src/keys/signing-key.ts'
+import type { KeyRecord } from '../../src/ports/records.ts'
+import type { EpochMs } from '../../src/protocol/brand.ts'
+import { openSecrets } from '../../src/protocol/secrets.ts'
+
+export const NOW = 1_790_000_000_000 as EpochMs
+export const { encryptionKey } = openSecrets('a root secret of at least 32 characters')
+
+/** An ES256 key that signs from NOW on, unless `differing` says otherwise. */
+export function aKeyRecord(differing: Partial<KeyPlan> = {}): Promise<KeyRecord> {
+  return createSigningKey(
+    { algorithm: 'ES256', createdAt: NOW, activeFrom: NOW, ...differing },
+    randomBytes,
+    encryptionKey,
+  )
+}
+
+/** A ring whose keys do not change, at NOW. */
+export function ringOf(records: readonly KeyRecord[], issuer: string): KeyRing {
+  return openKeyRing(records, {
+    store: { listKeys: async () => records },
+    clock: () => NOW,
+    encryptionKey,
+    issuer,
+    onFailure(cause) {
+      throw cause
+    },
+  })
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { decodeProtectedHeader } from 'jose'
+import { keepKeys, listKeys } from '../../src/admin/keys.ts'
+import type { EpochMs } from '../../src/protocol/brand.ts'
+import { registerClient, requestToken, type RegisteredClient, type Tokens } from '../flow.ts'
+import { isActive } from '../endpoints/token-questions.ts'
+import { openTestDatabase } from '../postgres.ts'
+import { openTestServer, temporaryFolder, type TestClock, type TestServer } from '../server.ts'
+import { CachingVerifier } from './caching-verifier.ts'
+
+const DAY = 24 * 60 * 60 * 1000
+/** As short as rotations may be, and tokens as long: each key signs no longer than its tokens live. */
+const SETTINGS = { GRANTOR_KEY_ROTATION: '86400', GRANTOR_ACCESS_TOKEN_LIFETIME: '86400' }
+/** Between two rotations: the moments around the one at which a key takes over, and the rest of the day. */
+const STEPS = [999, 1, 1500, 550_000, 50_000, DAY - 1_302_500, 698_000, 1000, 1000]
+/** How far the second node's clock is ahead. More, and it is not ready. */
+const SKEW_MS = 1900
+
+interface Issued {
+  readonly token: string
+  readonly expiresAt: number
+}
+
+/** A clock that stands still until it is moved, and another one that goes with it. */
+function openClocks(): { readonly one: TestClock; readonly other: TestClock } {
+  let now = Math.ceil(Date.now() / DAY) * DAY
+  const clock = (aheadMs: number): TestClock => ({
+    now: () => (now + aheadMs) as EpochMs,
+    advance: (milliseconds) => void (now += milliseconds),
+  })
+  return { one: clock(0), other: clock(SKEW_MS) }
+}
+
+/** What a node does every minute. The database's clock does not move with the test's, so it is not asked. */
+function keep({ context }: TestServer) {
+  return keepKeys({ ...context, store: { ...context.store, ping: async () => undefined } })
+}
+
+async function issue(node: TestServer, client: RegisteredClient): Promise<Issued> {
+  const answer = await requestToken(node, client, { grant_type: 'client_credentials' })
+  assert.equal(answer.statusCode, 200, answer.body)
+  const { access_token: token, expires_in: seconds } = answer.json<Tokens>()
+  return { token, expiresAt: node.clock.now() + seconds * 1000 }
+}
+
+const PLACES: readonly (readonly [
+  store: string,
+  rotations: number,
+  url: (t: TestContext) => string | Promise<string>,
+])[] = [
+  ['PostgreSQL', 100, openTestDatabase],
+  ['SQLite', 10, (t) => `sqlite:${join(temporaryFolder(t), 'grantor.db')}`],
+]
+
+for (const [store, rotations, url] of PLACES) {
+  test(`MET-05: through ${rotations} rotations over two nodes on one ${store} every live token verifies and is active`, async (t) => {
+    const env = { ...SETTINGS, DATABASE_URL: await url(t), GRANTOR_SECRET: 's'.repeat(40) }
+    const clocks = openClocks()
+    const first = await openTestServer(t, { env, clock: clocks.one })
+    const second = await openTestServer(t, { env, clock: clocks.other })
+    const nodes = [first, second]
+    const client = await registerClient(first)
+    const apis = [nodes, nodes.toReversed()].map((order) => new CachingVerifier(order, clocks.one.now))
+    const signers = new Set<string>()
+    let live: Issued[] = []
+    for (let step = 0; signers.size <= rotations; step += 1) {
+      // Everything at the same moment, on both nodes.
+      const [issued] = await Promise.all([
+        Promise.all(nodes.map((node) => issue(node, client))),
+        ...nodes.map((node) => keep(node)),
+      ])
+      for (const { token } of issued) signers.add(decodeProtectedHeader(token).kid ?? '')
+      live = [...live.filter(({ expiresAt }) => expiresAt > clocks.other.now() + 1000), ...issued]
+      const sample = [...live.slice(0, 2), ...issued].map(({ token }) => token)
+      for (const api of apis) for (const token of sample) await api.verify(token)
+      const answers = sample.flatMap((token) => nodes.map((node) => isActive(node, client, token)))
+      assert.deepEqual(new Set(await Promise.all(answers)), new Set([true]))
+      assert.ok((await listKeys(first.context)).length <= 5)
+      clocks.one.advance(STEPS[step % STEPS.length] ?? 0)
+    }
+    assert.equal(signers.size, rotations + 1)
+  })
+}

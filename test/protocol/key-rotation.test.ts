@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { EpochMs } from '../../src/protocol/brand.ts'
+import type { KeyId } from '../../src/protocol/ids.ts'
+import {
+  chooseSigningKey,
+  findReplacement,
+  isRotationDue,
+  keyState,
+  KEEPING_MS,
+  PUBLICATION_MS,
+  SPREAD_MS,
+  type KeyTerm,
+} from '../../src/protocol/key-rotation.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const NOW = 1_790_000_000_000 as EpochMs
+const at = (milliseconds: number): EpochMs => (NOW + milliseconds) as EpochMs
+
+/** A key whose turn begins so long after NOW. */
+function key(id: string, startsAfterMs: number): KeyTerm {
+  return { id: id as KeyId, activeFrom: at(startsAfterMs) }
+}
+
+const CHOICES: readonly (readonly [why: string, keys: readonly KeyTerm[], signing: string | undefined])[] = [
+  ['there is none', [], undefined],
+  ['there is one', [key('a', -DAY)], 'a'],
+  ['the only one is not old enough, because this clock is behind', [key('a', 2000)], 'a'],
+  ['none is old enough', [key('b', 2 * DAY), key('a', DAY)], 'a'],
+  ['the next one is published', [key('a', -DAY), key('b', DAY)], 'a'],
+  ['the next one begins in a millisecond', [key('a', -DAY), key('b', 1)], 'a'],
+  ['the next one begins now', [key('a', -DAY), key('b', 0)], 'b'],
+  ['several began', [key('a', -3 * DAY), key('b', -DAY), key('c', -2 * DAY)], 'b'],
+  ['a later one began at once, before one that waits', [key('a', -DAY), key('b', DAY), key('c', 0)], 'c'],
+  ['two begin together', [key('b', 0), key('a', 0)], 'b'],
+]
+
+for (const [why, keys, signing] of CHOICES) {
+  test(`which key signs when ${why}`, () => {
+    assert.equal(chooseSigningKey(keys, NOW)?.id, signing)
+    assert.equal(chooseSigningKey(keys.toReversed(), NOW)?.id, signing)
+  })
+}
+
+test('keys before the one that signs verify, and keys after it are next', () => {
+  const keys = [key('a', -2 * DAY), key('b', -DAY), key('c', DAY)]
+  assert.deepEqual(
+    keys.map((one) => keyState(one, keys, NOW)),
+    ['verifying', 'signing', 'next'],
+  )
+})
+
+const ROTATION = 30 * DAY
+const DUE: readonly (readonly [why: string, keys: readonly KeyTerm[], rotationMs: number, isDue: boolean])[] = [
+  ['there is no key', [], ROTATION, false],
+  ['the key is new', [key('a', 0)], ROTATION, false],
+  ['there is a day and a moment left', [key('a', 1 - ROTATION + PUBLICATION_MS)], ROTATION, false],
+  ['there is a day left', [key('a', -ROTATION + PUBLICATION_MS)], ROTATION, true],
+  ['its time is long over', [key('a', -10 * ROTATION)], ROTATION, true],
+  ['the next one is made already', [key('a', -ROTATION), key('b', HOUR)], ROTATION, false],
+  ['a key is due that was made before one that began at once', [key('b', DAY), key('c', -ROTATION)], ROTATION, false],
+  ['each signs for a day, and this one begins', [key('a', 0)], DAY, true],
+  ['each signs for a day, and the next one waits', [key('a', -DAY + 1), key('b', 1)], DAY, false],
+  ['keys do not rotate', [key('a', -10 * ROTATION)], 0, false],
+]
+
+for (const [why, keys, rotationMs, isDue] of DUE) {
+  test(`whether the next key is to be made when ${why}`, () => {
+    assert.equal(isRotationDue(keys, rotationMs, NOW), isDue)
+  })
+}
+
+const GONE: readonly (readonly [why: string, of: string, keys: readonly KeyTerm[], replacement: string | undefined])[] =
+  [
+    ['it is the only one', 'a', [key('a', -9 * DAY)], undefined],
+    ['the next one only waits', 'a', [key('a', -9 * DAY), key('b', 1)], undefined],
+    ['its tokens live', 'a', [key('a', -9 * DAY), key('b', 1 - KEEPING_MS)], undefined],
+    ['its tokens have expired', 'a', [key('a', -9 * DAY), key('b', -KEEPING_MS)], 'b'],
+    ['several came after', 'a', [key('a', -9 * DAY), key('b', -2 * DAY), key('c', -DAY)], 'b'],
+    ['the last of several came just now', 'b', [key('a', -9 * DAY), key('b', -2 * DAY), key('c', 0)], undefined],
+    ['it waits for its turn', 'b', [key('a', -DAY), key('b', DAY)], 'a'],
+    ['it signs in a moment, or does on a node that is ahead', 'b', [key('a', -DAY), key('b', SPREAD_MS)], undefined],
+    ['it waits, and none has begun', 'b', [key('a', HOUR), key('b', DAY)], undefined],
+  ]
+
+for (const [why, of, keys, replacement] of GONE) {
+  test(`whether a key may go when ${why}`, () => {
+    const one = keys.find(({ id }) => id === of)
+    assert.ok(one)
+    assert.equal(findReplacement(one, keys, KEEPING_MS, NOW)?.id, replacement)
+  })
+}
+
+test('a key is published longer than the keys are cached, and kept longer than the longest token that settings allow', () => {
+  assert.ok(PUBLICATION_MS >= DAY)
+  assert.ok(KEEPING_MS >= DAY + HOUR)
+})
+
+test('of any keys, however removed at the same moment, the one that signs stays', () => {
+  const starts = [-3 * DAY, -2 * DAY, -DAY - HOUR, -DAY, -HOUR, 0, HOUR, DAY]
+  for (let chosen = 1; chosen < 1 << starts.length; chosen += 1) {
+    const keys = starts.flatMap((start, index) => ((chosen >> index) & 1 ? [key(`k${index}`, start)] : []))
+    for (const settledMs of [SPREAD_MS, KEEPING_MS]) {
+      // All decide by the same list, and nobody sees what the others remove.
+      const left = keys.filter((one) => findReplacement(one, keys, settledMs, NOW) === undefined)
+      const signing = chooseSigningKey(keys, NOW)
+      assert.ok(left.some(({ id }) => id === signing?.id))
+    }
+  }
+})

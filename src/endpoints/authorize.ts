@@ -16,7 +16,7 @@ import { judgeRedirectUri, redirectUriMatches, type RedirectUri } from '../proto
 import type { Resource } from '../protocol/resource.ts'
 import { isWithin, narrow, type Scope } from '../protocol/scope.ts'
 import { viewClient } from './client-view.ts'
-import { isRemembered } from './consent-memory.ts'
+import { identityStart, isRemembered } from './consent-memory.ts'
 import { approve } from './decide.ts'
 import { errorPage } from './error-page.ts'
 import { openBrowser } from './interaction.ts'
@@ -132,7 +132,7 @@ async function refuse(
   const isVouchedFor =
     client.verifiedAt !== undefined ||
     context.settings.redirectErrors ||
-    (signedIn !== undefined && (await context.store.hasConsented(signedIn.user.id, client.id)))
+    (signedIn !== undefined && (await context.store.hasConsented(signedIn.user.id, client.id, identityStart(client))))
   if (isVouchedFor) return { kind: 'redirect', location, event }
   const view = viewClient(client, redirectUri, context.clock())
   return {

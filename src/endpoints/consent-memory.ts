@@ -1,5 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import type { AuthorizationRecord, ClientRecord, ConsentKey } from '../ports/records.ts'
+import type { EpochMs } from '../protocol/brand.ts'
 import type { UserId } from '../protocol/ids.ts'
 import { isLoopback, isPrivateUse, redirectHost } from '../protocol/redirect-uri.ts'
 import { resourcesKey } from '../protocol/resource.ts'
@@ -18,7 +19,13 @@ export function consentKey(client: ClientRecord, asked: Asked, userId: UserId): 
     clientId: client.id,
     redirectHost: redirectHost(redirectUri),
     resources: resourcesKey(resources),
+    since: identityStart(client),
   }
+}
+
+/** Consents and authorizations from before this moment were for another name or redirect host. */
+export function identityStart(client: ClientRecord): EpochMs {
+  return client.identityFrom ?? (0 as EpochMs)
 }
 
 /** Whether the person allowed all of this before. */

@@ -1,6 +1,7 @@
 import type { Context } from '../ports/context.ts'
 import type { Reply, Request } from '../ports/message.ts'
 import { authorize } from './authorize.ts'
+import { deleteClient, readClient, updateClient } from './client-configuration.ts'
 import { consent, showConsent } from './consent.ts'
 import { alive, ready, version } from './health.ts'
 import { introspect } from './introspect.ts'
@@ -16,7 +17,7 @@ import { token } from './token.ts'
 /** One endpoint: where it is, what it takes, how its errors look, and the function that is it. */
 export interface Endpoint {
   readonly name: string
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   /** The media type of the body; undefined for requests without one. */
   readonly accepts?: 'application/json' | 'application/x-www-form-urlencoded'
@@ -24,6 +25,8 @@ export interface Endpoint {
   readonly audience: 'json' | 'page'
   /** Callable from any origin's script, without credentials (clients.md). */
   readonly cors?: boolean
+  /** What it is about stands in the query of its address; other JSON endpoints read none. */
+  readonly query?: true
   /** Reachable without TLS, for the machinery around the server. */
   readonly plain?: boolean
   /** Answered when the server is too busy for the others: what APIs and machinery wait for, and what takes tokens back. */
@@ -34,6 +37,15 @@ export interface Endpoint {
 }
 
 const FORM = 'application/x-www-form-urlencoded'
+
+/** RFC 7592 §2. At the same path as registration: the query of `registration_client_uri` names the client. */
+const CLIENT_CONFIGURATION = {
+  name: 'client-configuration',
+  path: PATHS.register,
+  audience: 'json',
+  cors: true,
+  query: true,
+} as const
 
 /** THE TABLE. Routes and discovery derive from it, so what is not here does not exist. */
 export const ENDPOINTS: readonly Endpoint[] = [
@@ -47,6 +59,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
     metadata: 'registration_endpoint',
     run: register,
   },
+  { ...CLIENT_CONFIGURATION, method: 'GET', run: readClient },
+  { ...CLIENT_CONFIGURATION, method: 'PUT', accepts: 'application/json', run: updateClient },
+  { ...CLIENT_CONFIGURATION, method: 'DELETE', run: deleteClient },
   {
     name: 'token',
     method: 'POST',

@@ -3,6 +3,7 @@ import type { Reply, Request } from '../ports/message.ts'
 import type { AuthorizationRecord, ClientRecord } from '../ports/records.ts'
 import { parseAuthorizationId } from '../protocol/ids.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
+import { identityStart } from './consent-memory.ts'
 import { errorPage } from './error-page.ts'
 
 /** An authorization that waits for the person in the browser that started it, or was just approved there. */
@@ -40,6 +41,8 @@ export async function findInteraction(context: Needs, request: Request): Promise
   if (authorization.expiresAt <= context.clock()) return errorPage('expired')
   const client = await context.store.findClient(authorization.clientId)
   if (client === undefined || client.disabledAt !== undefined) return errorPage('client-unknown')
+  // The person would be shown another client than the one that asked.
+  if (authorization.createdAt < identityStart(client)) return errorPage('expired')
   return { authorization, client, browserHash: browser, uiLocales: request.uiLocales }
 }
 

@@ -36,6 +36,7 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
   const plainHeaders = flatten({ ...common, 'Content-Type': 'application/json' })
   const jsonHeaders = [plainHeaders, [...plainHeaders, ...flatten(CORS_HEADERS)]] as const
   const secretHeaders = jsonHeaders.map((headers) => [...headers, ...flatten(NO_STORE)])
+  const emptyHeaders = [{}, CORS_HEADERS].map((more) => flatten({ ...common, ...more, ...NO_STORE }))
   const redirectHeaders = flatten({ ...common, ...NO_STORE, 'Referrer-Policy': 'no-referrer' })
   const pageHeaders = [...redirectHeaders, 'Content-Type', 'text/html; charset=utf-8', 'X-Frame-Options', 'DENY']
 
@@ -66,6 +67,8 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
             `public, max-age=${maxAgeSeconds}`,
           ])
         }
+        case 'empty':
+          return void response.writeHead(answer.status, [...(emptyHeaders[Number(cors)] ?? [])]).end()
         case 'redirect':
           return write(response, 303, '', redirectHeaders, [
             'Location',

@@ -95,9 +95,9 @@ function decodeBody(body: Buffer, endpoint: Endpoint): string {
 }
 
 /** Published documents and registrations have no parameters in the address, so nothing there can spoil them (MET-07). */
-function readQuery(url: string, { audience, accepts }: Endpoint): Parameters {
+function readQuery(url: string, { audience, accepts, query }: Endpoint): Parameters {
   const mark = url.indexOf('?')
-  const isIgnored = audience === 'json' && accepts !== 'application/x-www-form-urlencoded'
+  const isIgnored = audience === 'json' && accepts !== 'application/x-www-form-urlencoded' && query !== true
   return mark === -1 || isIgnored ? NO_PARAMETERS : readForm(url.slice(mark + 1), 'query')
 }
 

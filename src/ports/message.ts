@@ -5,7 +5,7 @@ import type { Language, Page } from './pages.ts'
 
 /** A request as the endpoints see it, whatever server carries it. */
 export interface Request {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** The form of a POST, the query of a GET. */
   readonly params: Parameters
   readonly query: Parameters
@@ -43,6 +43,7 @@ export type Reply = { readonly event?: OutcomeEvent } & (
       /** undefined: `no-store`. Otherwise seconds that anybody may keep it. */
       readonly maxAgeSeconds?: number
     }
+  | { readonly kind: 'empty'; readonly status: 204 }
   /** Always 303, so that a browser never posts a password on (RFC 9700 §4.12). */
   | { readonly kind: 'redirect'; readonly location: string; readonly cookies?: CookieChanges }
   | {

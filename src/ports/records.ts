@@ -13,11 +13,15 @@ export interface ClientRecord {
   readonly issuedAt: EpochSeconds
   /** undefined for a public client. */
   readonly secretHash: SecretHash | undefined
+  /** Of its registration access token (RFC 7592 §3); undefined where nobody may manage it but the operator. */
+  readonly managementHash: SecretHash | undefined
   readonly metadata: ClientMetadata
   /** When it first got a token; until then it may be swept (decisions.md D7). */
   readonly usedAt: EpochMs | undefined
   readonly verifiedAt: EpochMs | undefined
   readonly disabledAt: EpochMs | undefined
+  /** When its name or a redirect host changed last: whoever consented before knew another client. */
+  readonly identityFrom: EpochMs | undefined
 }
 
 /** A person with an account here. */
@@ -112,6 +116,8 @@ export interface ConsentKey {
   readonly redirectHost: string
   /** As `resourcesKey` writes them. */
   readonly resources: string
+  /** A consent from before this moment counts for nothing: the client had another name or host. */
+  readonly since: EpochMs
 }
 
 /** An API that tokens are issued for. RFC 8707. */

@@ -1,4 +1,5 @@
 import type { EpochMs } from '../protocol/brand.ts'
+import type { ClientMetadata } from '../protocol/client-metadata.ts'
 import type { AuthorizationId, ClientId, GrantId, KeyId, SessionId, UserId } from '../protocol/ids.ts'
 import type { Scope } from '../protocol/scope.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
@@ -24,6 +25,8 @@ export interface Operations {
   useClient: [use: { readonly id: ClientId; readonly now: EpochMs }, outcome: 'used' | 'unknown']
   /** Somebody is about to authorize a client that never got a token: not swept until then. */
   holdClient: [hold: { readonly id: ClientId; readonly until: EpochMs }, outcome: 'held' | 'unknown']
+  /** Replaces its metadata if that is still `previous`. RFC 7592 §2.2. */
+  updateClient: [update: ClientUpdate, outcome: 'updated' | 'outrun']
   deleteClient: [id: ClientId, outcome: 'deleted' | 'unknown']
   /** The operator vouches for the client (decisions.md D8). The first time counts. */
   verifyClient: [change: { readonly id: ClientId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
@@ -87,6 +90,14 @@ export interface Operations {
   settle: [setting: { readonly name: string; readonly value: string }, outcome: string]
   /** Removes what expired, at most `limit` rows of each kind; answers how many. */
   sweepExpired: [sweep: Sweep, outcome: Swept]
+}
+
+export interface ClientUpdate {
+  readonly id: ClientId
+  readonly previous: ClientMetadata
+  readonly metadata: ClientMetadata
+  /** Set when people would not know it again: it is unverified then, and consents from before count for nothing. */
+  readonly identityFrom: EpochMs | undefined
 }
 
 export interface Approval {
@@ -202,8 +213,8 @@ export interface Reads {
   readonly knowsBrowser: (userId: UserId, browserHash: SecretHash) => Promise<boolean>
   /** The scope that was consented to under this key; undefined when there is none. */
   readonly findConsent: (key: ConsentKey) => Promise<Scope | undefined>
-  /** Whether the user consented to this client before, under any key. */
-  readonly hasConsented: (userId: UserId, clientId: ClientId) => Promise<boolean>
+  /** Whether the user consented to this client since, under any key. */
+  readonly hasConsented: (userId: UserId, clientId: ClientId, since: EpochMs) => Promise<boolean>
   readonly listApis: () => Promise<readonly ApiRecord[]>
   readonly listKeys: () => Promise<readonly KeyRecord[]>
   /** A round trip to the database. Answers what time it is there; undefined where that is this machine's clock. */

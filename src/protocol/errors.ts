@@ -42,6 +42,11 @@ const REFUSALS = {
       'api_credentials_wrong',
     ],
   },
+  invalid_token: {
+    status: 401,
+    description: 'The registration access token is missing or not that of this client.',
+    slugs: ['management_token_missing', 'management_token_wrong'],
+  },
   invalid_grant: {
     status: 400,
     description: 'The authorization code, its verifier or the refresh token is invalid, expired, used or revoked.',
@@ -108,6 +113,7 @@ const REFUSALS = {
       'overloaded',
       'shutting_down',
       'clock_differs',
+      'client_changed_meanwhile',
     ],
   },
   server_error: {
@@ -164,6 +170,12 @@ export function invalidClient(slug: Slug<'invalid_client'>, usedBasic: boolean):
     ? { 'WWW-Authenticate': 'Basic realm="grantor", charset="UTF-8"' }
     : {}
   return new OAuthError('invalid_client', slug, { headers })
+}
+
+/** 401. RFC 6750 §3.1: whoever presented nothing is not told that anything was wrong with it. */
+export function invalidToken(slug: Slug<'invalid_token'>): OAuthError {
+  const fault = slug === 'management_token_missing' ? '' : ', error="invalid_token"'
+  return new OAuthError('invalid_token', slug, { headers: { 'WWW-Authenticate': `Bearer realm="grantor"${fault}` } })
 }
 
 export function invalidGrant(slug: Slug<'invalid_grant'>): OAuthError {

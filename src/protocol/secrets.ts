@@ -12,6 +12,7 @@ export type SecretHash = Brand<string, 'SecretHash'>
  */
 const KINDS = {
   'client-secret': { prefix: 'gcs_', generations: false },
+  'management-token': { prefix: 'gmt_', generations: false },
   'authorization-code': { prefix: 'gac_', generations: false },
   'refresh-token': { prefix: 'grt_', generations: true },
   'api-secret': { prefix: 'gas_', generations: false },

@@ -38,6 +38,7 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'refresh_token',
   'password',
   'client_assertion',
+  'registration_access_token',
 ])
 
 const INPUT_LIMIT = 200

@@ -8,6 +8,7 @@ const CHANGES: { readonly [Name in OperationName]: Change<Name> } = {
   useClient: ({ id }) => id,
   // Until when a client is held is not part of its record.
   holdClient: 'nothing',
+  updateClient: ({ id }) => id,
   deleteClient: (id) => id,
   verifyClient: ({ id }) => id,
   unverifyClient: (id) => id,

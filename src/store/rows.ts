@@ -53,10 +53,12 @@ export function clientOf(row: Row): ClientRecord {
     id: row['client_id'] as ClientId,
     issuedAt: row['issued_at'] as EpochSeconds,
     secretHash: (row['secret_hash'] ?? undefined) as SecretHash | undefined,
+    managementHash: (row['management_hash'] ?? undefined) as SecretHash | undefined,
     metadata: JSON.parse(row['metadata'] as string) as ClientMetadata,
     usedAt: (row['used_at'] ?? undefined) as EpochMs | undefined,
     verifiedAt: (row['verified_at'] ?? undefined) as EpochMs | undefined,
     disabledAt: (row['disabled_at'] ?? undefined) as EpochMs | undefined,
+    identityFrom: (row['identity_from'] ?? undefined) as EpochMs | undefined,
   }
 }
 

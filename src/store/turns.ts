@@ -9,6 +9,7 @@ const NAMES: { readonly [Name in OperationName]: true } = {
   registerClient: true,
   useClient: true,
   holdClient: true,
+  updateClient: true,
   deleteClient: true,
   verifyClient: true,
   unverifyClient: true,

@@ -130,13 +130,15 @@ for (const { name, sends, answered, uses } of APPLICATIONS) {
     const server = await openTestServer(t, { listen: true })
     const client = await register(server, sends)
     const { client_id: id, client_secret: secret, client_id_issued_at: issuedAt, ...rest } = client
-    const { client_secret_expires_at: expiresAt, ...metadata } = rest
+    const { client_secret_expires_at: expiresAt, registration_client_uri: uri, ...others } = rest
+    const { registration_access_token: managementToken, ...metadata } = others
     assert.deepEqual(metadata, withoutAbsent({ ...sends, ...answered }))
     assert.equal(typeof id, 'string')
     assert.equal(typeof issuedAt, 'number')
     const isPublic = sends['token_endpoint_auth_method'] === 'none'
     assert.equal(typeof secret, isPublic ? 'undefined' : 'string')
     assert.equal(expiresAt, isPublic ? undefined : 0)
+    for (const one of [uri, managementToken]) assert.equal(typeof one, isPublic ? 'undefined' : 'string')
     assert.equal(OAuthClientInformationFullSchema.parse(client).client_id, id)
     assert.equal(OldSchema.parse(client).client_id, id)
   })

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import type { AuthorizationRecord, ConsentKey } from '../../src/ports/records.ts'
 import type { Approval, StoreDriver } from '../../src/ports/store.ts'
+import type { EpochMs } from '../../src/protocol/brand.ts'
 import { mintUserId } from '../../src/protocol/ids.ts'
 import { randomBytes } from 'node:crypto'
 import type { Scope } from '../../src/protocol/scope.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import { aHash, anApproval, anAuthorization, aRedemption, at, MINUTE, NOW } from './records.ts'
+
+const EVER = 0 as EpochMs
 
 export const authorizationCases: Suite = (check) => {
   check('startAuthorization keeps the whole request', async ({ first, second }) => {
@@ -108,21 +111,39 @@ export const authorizationCases: Suite = (check) => {
     await performAll(first, 'approveAuthorization', [winner, loser])
     assert.equal(await first.findConsent(keyOf(winner)), 'read')
     assert.equal(await first.findConsent(keyOf(loser)), undefined)
-    assert.equal(await first.hasConsented(winner.userId, authorization.clientId), true)
-    assert.equal(await first.hasConsented(loser.userId, authorization.clientId), false)
+    assert.equal(await first.hasConsented(winner.userId, authorization.clientId, EVER), true)
+    assert.equal(await first.hasConsented(loser.userId, authorization.clientId, EVER), false)
   })
 
   check('an approval that is not to be remembered leaves no consent', async ({ first }) => {
     const { approval, authorization } = await approved(first, { remember: undefined })
-    assert.equal(await first.hasConsented(approval.userId, authorization.clientId), false)
+    assert.equal(await first.hasConsented(approval.userId, authorization.clientId, EVER), false)
   })
 
   check('a remembered consent grows by what is allowed later, in a fixed order', async ({ first }) => {
     const userId = mintUserId(NOW, randomBytes)
-    const consent = { userId, clientId: anAuthorization().clientId, redirectHost: 'app.example', resources: '' }
+    const consent = {
+      userId,
+      clientId: anAuthorization().clientId,
+      redirectHost: 'app.example',
+      resources: '',
+      since: EVER,
+    }
     for (const scope of ['write read', 'admin', 'read'] as Scope[])
       await approved(first, { remember: { ...consent, scope } })
     assert.equal(await first.findConsent(consent), 'admin read write')
+  })
+
+  check('a consent from before `since` is none, and is replaced rather than joined', async ({ first }) => {
+    const { approval } = await approved(first)
+    const key = keyOf(approval)
+    const [until, later] = [NOW, at(1)]
+    assert.equal(await first.findConsent({ ...key, since: until }), 'read')
+    assert.equal(await first.findConsent({ ...key, since: later }), undefined)
+    assert.equal(await first.hasConsented(key.userId, key.clientId, until), true)
+    assert.equal(await first.hasConsented(key.userId, key.clientId, later), false)
+    await approved(first, { remember: { ...key, since: later, scope: 'write' as Scope }, now: later })
+    assert.equal(await first.findConsent({ ...key, since: later }), 'write')
   })
 
   check('a consent holds for its whole key and for nothing beside it', async ({ first }) => {
@@ -178,6 +199,6 @@ export async function approved(
 
 function keyOf({ remember }: Approval): ConsentKey {
   assert.ok(remember)
-  const { userId, clientId, redirectHost, resources } = remember
-  return { userId, clientId, redirectHost, resources }
+  const { scope: _, ...key } = remember
+  return key
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { Scope } from '../../src/protocol/scope.ts'
 import { perform, race, tally, times, type Suite } from './harness.ts'
 import { aClient, at, NOW } from './records.ts'
 
@@ -11,7 +12,7 @@ export const clientCases: Suite = (check) => {
   })
 
   check('registerClient keeps a public client without a secret', async ({ first }) => {
-    const client = aClient({ secretHash: undefined })
+    const client = aClient({ secretHash: undefined, managementHash: undefined })
     await perform(first, 'registerClient', client)
     assert.deepEqual(await first.findClient(client.id), client)
   })
@@ -48,6 +49,54 @@ export const clientCases: Suite = (check) => {
     const { id } = aClient()
     assert.equal(await perform(first, 'useClient', { id, now: NOW }), 'unknown')
     assert.equal(await first.findClient(id), undefined)
+  })
+
+  check('updateClient replaces the metadata and leaves the rest alone', async ({ first, second }) => {
+    const client = aClient()
+    const metadata = { ...client.metadata, redirectUris: [], scope: 'read' as Scope }
+    await perform(first, 'registerClient', client)
+    await perform(first, 'verifyClient', { id: client.id, now: at(1) })
+    const update = { id: client.id, previous: client.metadata, metadata, identityFrom: undefined }
+    assert.equal(await perform(first, 'updateClient', update), 'updated')
+    assert.deepEqual(await second.findClient(client.id), { ...client, metadata, verifiedAt: at(1) })
+  })
+
+  check(
+    'updateClient to another identity ends the verification and notes when, until the next one',
+    async ({ first }) => {
+      const client = aClient()
+      const { id, metadata: previous } = client
+      const metadata = { ...previous, descriptive: { client_name: 'Another' } }
+      await perform(first, 'registerClient', client)
+      await perform(first, 'verifyClient', { id, now: at(1) })
+      await perform(first, 'updateClient', { id, previous, metadata, identityFrom: at(2) })
+      assert.deepEqual(await first.findClient(id), { ...client, metadata, identityFrom: at(2) })
+      const update = { id, previous: metadata, metadata: previous, identityFrom: undefined }
+      assert.equal(await perform(first, 'updateClient', update), 'updated')
+      assert.deepEqual(await first.findClient(id), { ...client, identityFrom: at(2) })
+    },
+  )
+
+  check('updateClient of a client that is gone or is not as it was read changes nothing', async ({ first }) => {
+    const client = aClient()
+    const metadata = { ...client.metadata, redirectUris: [] }
+    await perform(first, 'registerClient', client)
+    const update = { id: client.id, previous: metadata, metadata, identityFrom: at(1) }
+    assert.equal(await perform(first, 'updateClient', update), 'outrun')
+    assert.equal(await perform(first, 'updateClient', { ...update, id: aClient().id }), 'outrun')
+    assert.deepEqual(await first.findClient(client.id), client)
+  })
+
+  check('of many who update what they read of a client, one does', async (stores) => {
+    const { id, metadata: previous, ...rest } = aClient()
+    await perform(stores.first, 'registerClient', { id, metadata: previous, ...rest })
+    const updates = times(20, (index) => ({
+      id,
+      previous,
+      metadata: { ...previous, descriptive: { client_name: `Name ${index}` } },
+      identityFrom: at(index),
+    }))
+    assert.deepEqual(tally(await race(stores, 'updateClient', updates)), { updated: 1, outrun: 19 })
   })
 
   check('deleteClient removes that client and no other, once', async ({ first }) => {

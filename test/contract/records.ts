@@ -45,6 +45,7 @@ export function aClient(differing: Partial<ClientRecord> = {}, madeAt: EpochMs =
     id: mintClientId(madeAt, randomBytes),
     issuedAt: toSeconds(madeAt),
     secretHash: aHash(),
+    managementHash: aHash(),
     metadata: {
       redirectUris: ['https://app.example/cb', 'http://127.0.0.1/cb?a=1'],
       authMethod: 'client_secret_basic',
@@ -56,6 +57,7 @@ export function aClient(differing: Partial<ClientRecord> = {}, madeAt: EpochMs =
     usedAt: undefined,
     verifiedAt: undefined,
     disabledAt: undefined,
+    identityFrom: undefined,
     ...differing,
   }
 }
@@ -94,7 +96,14 @@ export function anApproval(
     codeHash: aHash(),
     now: NOW,
     codeExpiresAt: at(MINUTE),
-    remember: { userId, clientId, redirectHost: 'app.example', resources: '', scope: 'read' as Scope },
+    remember: {
+      userId,
+      clientId,
+      redirectHost: 'app.example',
+      resources: '',
+      since: 0 as EpochMs,
+      scope: 'read' as Scope,
+    },
     ...differing,
   }
 }

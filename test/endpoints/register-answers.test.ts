@@ -213,7 +213,7 @@ test('D1: a preflight allows what browser clients send, for any origin and witho
   const answer = await server.inject({ method: 'OPTIONS', url: PATH, headers })
   assert.equal(answer.statusCode, 204)
   assert.equal(answer.headers['access-control-allow-origin'], '*')
-  assert.equal(answer.headers['access-control-allow-methods'], 'POST, OPTIONS')
+  assert.equal(answer.headers['access-control-allow-methods'], 'POST, GET, HEAD, PUT, DELETE, OPTIONS')
   const allowed = String(answer.headers['access-control-allow-headers']).toLowerCase().split(', ')
   for (const name of ['authorization', 'content-type', 'mcp-protocol-version']) assert.ok(allowed.includes(name))
   assert.equal(answer.headers['access-control-allow-credentials'], undefined)

@@ -73,7 +73,8 @@ test('while draining only readiness says no, and every kind of answer closes its
     ['GET', '/v2/oauth/jwks', 200],
     ['GET', '/v2/oauth/authorize', 400],
     ['OPTIONS', REGISTER, 204],
-    ['DELETE', REGISTER, 405],
+    ['DELETE', REGISTER, 401],
+    ['PATCH', REGISTER, 405],
     ['GET', '/nothing', 404],
   ]
   const agent = new Agent({ keepAlive: true })

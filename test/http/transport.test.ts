@@ -138,7 +138,7 @@ test('NET-05: behind a trusted proxy each caller has a budget, counted from the 
 test('NET-07: a method override is not believed', async (t) => {
   const server = await openTestServer(t)
   const headers = { 'x-http-method-override': 'POST', 'x-http-method': 'POST', 'x-method-override': 'POST' }
-  const answer = await server.inject({ method: 'GET', url: '/v2/oauth/register?_method=POST', headers })
+  const answer = await server.inject({ method: 'GET', url: '/v2/oauth/token?_method=POST', headers })
   assertError(answer, 405, 'invalid_request')
 })
 
@@ -150,12 +150,17 @@ test('NET-07: every other method answers 405 with Allow, whatever its body', asy
     { headers: { 'content-type': 'application/json' }, payload: 'x'.repeat(20_000) },
   ]
   for (const method of ['PUT', 'PATCH', 'DELETE'] as const)
-    for (const url of ['/v2/oauth/register', '/v2/oauth/token'])
+    for (const url of ['/v2/oauth/revoke', '/v2/oauth/token'])
       for (const body of bodies) {
         const answer = await server.inject({ method, url, ...body })
         assertError(answer, 405, 'invalid_request')
         assert.equal(answer.headers['allow'], 'POST, OPTIONS')
       }
+  for (const body of bodies) {
+    const answer = await server.inject({ method: 'PATCH', url: '/v2/oauth/register', ...body })
+    assertError(answer, 405, 'invalid_request')
+    assert.equal(answer.headers['allow'], 'POST, GET, HEAD, PUT, DELETE, OPTIONS')
+  }
   for (const method of ['POST', 'PUT', 'DELETE'] as const)
     for (const url of ['/v2/oauth/jwks', '/.well-known/oauth-authorization-server', '/health/ready']) {
       const answer = await server.inject({ method, url, payload: 'x', headers: { 'content-type': 'x' } })

@@ -45,15 +45,17 @@ const REMEMBER = {
     values ($1, $2, $3, $4, $5, $6)
     on conflict (user_id, client_id, redirect_host, resources) do update set given_at = excluded.given_at, scope = (
       select coalesce(string_agg(distinct token collate "C", ' ' order by token collate "C"), '')
-      from unnest(string_to_array(c.scope || ' ' || excluded.scope, ' ')) as token where token <> '')`,
+      from unnest(string_to_array(case when c.given_at >= $7 then c.scope else '' end || ' ' || excluded.scope, ' '))
+        as token where token <> '')`,
 }
 const FIND_CONSENT = {
   name: 'find-consent',
-  text: 'select scope from consents where user_id = $1 and client_id = $2 and redirect_host = $3 and resources = $4',
+  text: `select scope from consents
+    where user_id = $1 and client_id = $2 and redirect_host = $3 and resources = $4 and given_at >= $5`,
 }
 const HAS_CONSENTED = {
   name: 'has-consented',
-  text: 'select scope from consents where user_id = $1 and client_id = $2 limit 1',
+  text: 'select scope from consents where user_id = $1 and client_id = $2 and given_at >= $3 limit 1',
 }
 
 export function authorizationStatements(database: Database) {
@@ -118,11 +120,12 @@ export function authorizationStatements(database: Database) {
   const reads = {
     findAuthorization: openGather((ids: readonly AuthorizationId[]) => findAll(database.query, ids)),
     async findConsent(key: ConsentKey): Promise<Scope | undefined> {
-      const [row] = await database.query(FIND_CONSENT, [key.userId, key.clientId, key.redirectHost, key.resources])
+      const { userId, clientId, redirectHost, resources, since } = key
+      const [row] = await database.query(FIND_CONSENT, [userId, clientId, redirectHost, resources, since])
       return row?.['scope'] as Scope | undefined
     },
-    async hasConsented(userId: UserId, clientId: ClientId): Promise<boolean> {
-      return (await database.query(HAS_CONSENTED, [userId, clientId])).length > 0
+    async hasConsented(userId: UserId, clientId: ClientId, since: EpochMs): Promise<boolean> {
+      return (await database.query(HAS_CONSENTED, [userId, clientId, since])).length > 0
     },
   } satisfies Partial<Reads>
   return { handlers, reads }
@@ -130,9 +133,9 @@ export function authorizationStatements(database: Database) {
 
 async function remember(query: Query, { remember: consent, now }: Approval): Promise<void> {
   if (consent === undefined) return
-  const { userId, clientId, redirectHost, resources } = consent
+  const { userId, clientId, redirectHost, resources, since } = consent
   const sorted = scopeTokens(consent.scope).toSorted().join(' ')
-  await query(REMEMBER, [userId, clientId, redirectHost, resources, sorted, now])
+  await query(REMEMBER, [userId, clientId, redirectHost, resources, sorted, now, since])
 }
 
 /** What changed is answered as asked; of the others, whether they were decided before. */

@@ -8,9 +8,8 @@ import { eachAlone, type Handlers } from './handlers.ts'
 
 const INSERT = {
   name: 'insert-clients',
-  text: `insert into clients (client_id, issued_at, secret_hash, metadata, held_until)
-    select id, issued_at, secret_hash, metadata, 0
-    from unnest($1::text[], $2::bigint[], $3::text[], $4::text[]) as i (id, issued_at, secret_hash, metadata)`,
+  text: `insert into clients (client_id, issued_at, secret_hash, management_hash, metadata, held_until)
+    select i.*, 0 from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[]) as i`,
 }
 const USE = {
   name: 'use-clients',
@@ -21,6 +20,12 @@ const HOLD = {
   name: 'hold-clients',
   text: `update clients as c set held_until = greatest(c.held_until, i.until)
     from unnest($1::text[], $2::bigint[]) as i (id, until) where c.client_id = i.id returning c.client_id`,
+}
+const UPDATE = {
+  name: 'update-client',
+  text: `update clients set metadata = $1, identity_from = coalesce($2::bigint, identity_from),
+      verified_at = case when $2::bigint is null then verified_at end
+    where client_id = $3 and metadata = $4 returning client_id`,
 }
 const DELETE = {
   name: 'delete-clients',
@@ -59,6 +64,7 @@ export function clientStatements(database: Database) {
             ({ id }) => id,
             ({ issuedAt }) => issuedAt,
             ({ secretHash }) => secretHash,
+            ({ managementHash }) => managementHash,
             ({ metadata }) => JSON.stringify(metadata),
           ),
         ])
@@ -83,6 +89,13 @@ export function clientStatements(database: Database) {
         const held = idsOf(await query(HOLD, [[...moments.keys()], [...moments.values()]]))
         return inputs.map(({ id }) => (held.has(id) ? 'held' : 'unknown'))
       },
+    },
+    updateClient: {
+      keys: ({ id }) => [id],
+      run: eachAlone(async (query, { id, previous, metadata, identityFrom }: Input<'updateClient'>) => {
+        const rows = await query(UPDATE, [JSON.stringify(metadata), identityFrom ?? null, id, JSON.stringify(previous)])
+        return rows.length === 1 ? 'updated' : 'outrun'
+      }),
     },
     deleteClient: {
       keys: (id) => [id],

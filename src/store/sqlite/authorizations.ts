@@ -24,16 +24,20 @@ export function authorizationStatements(database: DatabaseSync) {
      where authorization_id = ? and code_hash = ? and status = 'approved' and expires_at > ?`,
   )
   const findConsent = database.prepare(
-    'select scope from consents where user_id = ? and client_id = ? and redirect_host = ? and resources = ?',
+    `select scope from consents
+     where user_id = ? and client_id = ? and redirect_host = ? and resources = ? and given_at >= ?`,
   )
-  const hasConsented = database.prepare('select 1 from consents where user_id = ? and client_id = ? limit 1')
+  const hasConsented = database.prepare(
+    'select 1 from consents where user_id = ? and client_id = ? and given_at >= ? limit 1',
+  )
   const remember = database.prepare(
     `insert into consents (user_id, client_id, redirect_host, resources, scope, given_at) values (?, ?, ?, ?, ?, ?)
      on conflict (user_id, client_id, redirect_host, resources) do update set scope = excluded.scope, given_at = excluded.given_at`,
   )
 
   function consented(key: ConsentKey): Scope | undefined {
-    const row = findConsent.get(key.userId, key.clientId, key.redirectHost, key.resources) as Row | undefined
+    const { userId, clientId, redirectHost, resources, since } = key
+    const row = findConsent.get(userId, clientId, redirectHost, resources, since) as Row | undefined
     return row === undefined ? undefined : (row['scope'] as Scope)
   }
 
@@ -64,6 +68,7 @@ export function authorizationStatements(database: DatabaseSync) {
     findAuthorization: (id: AuthorizationId): AuthorizationRecord | undefined =>
       recordOf(find.get(id), authorizationOf),
     findConsent: consented,
-    hasConsented: (userId: UserId, clientId: ClientId): boolean => hasConsented.get(userId, clientId) !== undefined,
+    hasConsented: (userId: UserId, clientId: ClientId, since: EpochMs): boolean =>
+      hasConsented.get(userId, clientId, since) !== undefined,
   } satisfies Partial<Handlers> & Record<string, unknown>
 }

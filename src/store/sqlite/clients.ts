@@ -7,10 +7,16 @@ import type { Handlers } from './handlers.ts'
 
 export function clientStatements(database: DatabaseSync) {
   const insert = database.prepare(
-    'insert into clients (client_id, issued_at, secret_hash, metadata, held_until) values (?, ?, ?, ?, 0)',
+    `insert into clients (client_id, issued_at, secret_hash, management_hash, metadata, held_until)
+     values (?, ?, ?, ?, ?, 0)`,
   )
   const use = database.prepare('update clients set used_at = coalesce(used_at, ?) where client_id = ?')
   const hold = database.prepare('update clients set held_until = max(held_until, ?) where client_id = ?')
+  const update = database.prepare(
+    `update clients set metadata = ?1, identity_from = coalesce(?2, identity_from),
+       verified_at = case when ?2 is null then verified_at end
+     where client_id = ?3 and metadata = ?4`,
+  )
   const remove = database.prepare('delete from clients where client_id = ?')
   const verify = database.prepare('update clients set verified_at = coalesce(verified_at, ?) where client_id = ?')
   const unverify = database.prepare('update clients set verified_at = null where client_id = ?')
@@ -21,11 +27,16 @@ export function clientStatements(database: DatabaseSync) {
 
   return {
     registerClient(client) {
-      insert.run(client.id, client.issuedAt, client.secretHash ?? null, JSON.stringify(client.metadata))
+      const { id, issuedAt, secretHash, managementHash, metadata } = client
+      insert.run(id, issuedAt, secretHash ?? null, managementHash ?? null, JSON.stringify(metadata))
       return 'registered'
     },
     useClient: ({ id, now }) => (use.run(now, id).changes === 1 ? 'used' : 'unknown'),
     holdClient: ({ id, until }) => (hold.run(until, id).changes === 1 ? 'held' : 'unknown'),
+    updateClient({ id, previous, metadata, identityFrom }) {
+      const texts = [JSON.stringify(metadata), JSON.stringify(previous)] as const
+      return update.run(texts[0], identityFrom ?? null, id, texts[1]).changes === 1 ? 'updated' : 'outrun'
+    },
     deleteClient: (id) => (remove.run(id).changes === 1 ? 'deleted' : 'unknown'),
     verifyClient: ({ id, now }) => (verify.run(now, id).changes === 1 ? 'changed' : 'unknown'),
     unverifyClient: (id) => (unverify.run(id).changes === 1 ? 'changed' : 'unknown'),

@@ -67,7 +67,7 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
     listClients: async (page) => read(() => clients.listClients(page)),
     findAuthorization: async (id) => read(() => authorizations.findAuthorization(id)),
     findConsent: async (key) => read(() => authorizations.findConsent(key)),
-    hasConsented: async (userId, clientId) => read(() => authorizations.hasConsented(userId, clientId)),
+    hasConsented: async (userId, clientId, since) => read(() => authorizations.hasConsented(userId, clientId, since)),
     findGrant: async (id) => read(() => tokens.findGrant(id)),
     findUser: async (id) => read(() => cache.read(id, (key) => accounts.findUser(key))),
     findUserByEmail: async (email) => read(() => accounts.findUserByEmail(email)),

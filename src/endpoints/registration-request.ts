@@ -1,0 +1,58 @@
+import type { Context } from '../ports/context.ts'
+import { readRegistration, type ClientMetadata } from '../protocol/client-metadata.ts'
+import { OAuthError, tooManyRequests } from '../protocol/errors.ts'
+import { readJson } from '../protocol/json.ts'
+import type { Problem } from '../protocol/validation.ts'
+import { findOffers, offersScope } from './offers.ts'
+
+export type RegistrationNeeds = Pick<Context, 'apis' | 'issuer' | 'settings'>
+
+/** What a registration, or a change of one, asks for, after negotiation. */
+export interface RegistrationRequest {
+  readonly metadata: ClientMetadata
+  /** Fields that were sent as null and are echoed as null. */
+  readonly nulls: readonly string[]
+}
+
+/**
+ * Reads the metadata of a request. RFC 7591 §3.1; RFC 7592 §2.2 says the same of a change. `judge` names what else is wrong
+ * with the members, so that one answer names all faults.
+ *
+ * @throws OAuthError invalid_client_metadata, invalid_redirect_uri
+ */
+export async function readRegistrationRequest(
+  context: RegistrationNeeds,
+  body: string,
+  judge: (members: Readonly<Record<string, unknown>>) => readonly Problem[],
+): Promise<RegistrationRequest> {
+  const json = readJson(body)
+  if (json.kind === 'malformed') {
+    throw new OAuthError('invalid_client_metadata', 'json_malformed', { status: json.status, problems: [json.problem] })
+  }
+  const offers = await findOffers(context)
+  const reading = readRegistration(json.value, {
+    schemes: context.settings.redirectSchemes,
+    ownOrigin: new URL(context.issuer).origin,
+    offersScope: (token) => offersScope(offers, token),
+  })
+  const isObject = typeof json.value === 'object' && json.value !== null && !Array.isArray(json.value)
+  const more = isObject ? judge(json.value as Readonly<Record<string, unknown>>) : []
+  if (reading.kind === 'malformed') {
+    const problems = [...more, ...reading.problems]
+    throw new OAuthError('invalid_client_metadata', 'metadata_malformed', { status: 422, problems })
+  }
+  if (reading.kind === 'not-allowed') {
+    const problems = [...more, ...reading.problems]
+    throw reading.redirectUriAtFault
+      ? new OAuthError('invalid_redirect_uri', 'redirect_uri_not_allowed', { problems })
+      : new OAuthError('invalid_client_metadata', 'metadata_not_allowed', { problems })
+  }
+  if (more.length > 0) throw new OAuthError('invalid_client_metadata', 'metadata_not_allowed', { problems: more })
+  return { metadata: reading.metadata, nulls: reading.nulls }
+}
+
+/** @throws OAuthError temporarily_unavailable */
+export function takeRegistrationBudget({ budgets, clock }: Pick<Context, 'budgets' | 'clock'>, network: string): void {
+  const outcome = budgets.take('registration', network, clock())
+  if (!outcome.isWithin) throw tooManyRequests('registration', outcome)
+}

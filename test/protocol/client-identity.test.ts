@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isSameIdentity } from '../../src/protocol/client-identity.ts'
+import type { ClientMetadata } from '../../src/protocol/client-metadata.ts'
+
+const ONE: ClientMetadata = {
+  redirectUris: ['https://app.example/cb', 'http://127.0.0.1:8080/'],
+  authMethod: 'client_secret_post',
+  grantTypes: ['authorization_code'],
+  responseTypes: ['code'],
+  scope: undefined,
+  descriptive: { client_name: 'One' },
+}
+
+test('a client is the same with other paths, order and details, as long as name and redirect hosts stay', () => {
+  const redirectUris = ['http://127.0.0.1:8080/other', 'https://app.example/', 'https://app.example/cb?x=1']
+  assert.ok(isSameIdentity(ONE, { ...ONE, redirectUris, authMethod: 'client_secret_basic' }))
+  assert.ok(isSameIdentity(ONE, { ...ONE, descriptive: { client_name: 'One', client_uri: 'https://app.example' } }))
+})
+
+test('another name, or a redirect host more, less or other, is another client', () => {
+  assert.ok(!isSameIdentity(ONE, { ...ONE, descriptive: { client_name: 'one' } }))
+  assert.ok(!isSameIdentity(ONE, { ...ONE, descriptive: {} }))
+  for (const redirectUris of [
+    ['https://app.example/cb'],
+    [...ONE.redirectUris, 'https://evil.example/'],
+    ['https://app.example:8443/cb', 'http://127.0.0.1:8080/'],
+    ['com.app.example:/cb', 'http://127.0.0.1:8080/'],
+  ])
+    assert.ok(!isSameIdentity(ONE, { ...ONE, redirectUris }), String(redirectUris))
+})

@@ -29,7 +29,11 @@ export async function openKeys(
   return {
     tokens: openBurstSigner(ring),
     tokenReader: { read: async (token) => (await current()).verifier.read(token) },
-    keys: { create, published: async () => (await current()).published },
+    keys: {
+      create,
+      // A verifier is better off with old keys than with none.
+      published: async () => (await current().then(undefined, ring.last)).published,
+    },
   }
 }
 

@@ -24,7 +24,12 @@ export function openBurstSigner(ring: Pick<KeyRing, 'known' | 'read'>): TokenSig
     waiting = []
     const keys = ring.known()
     if (keys !== undefined) signBurst(burst, keys)
-    else void ring.read().then((read) => signBurst(burst, read))
+    else {
+      ring.read().then(
+        (read) => signBurst(burst, read),
+        (cause: unknown) => burst.forEach(({ reject }) => reject(cause)),
+      )
+    }
   }
 
   function signBurst(burst: readonly Waiting[], keys: KeySet): void {

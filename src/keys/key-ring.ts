@@ -7,8 +7,11 @@ import { unlockSigningKey, type SigningKey } from './signing-key.ts'
 import { tokenHeader } from './token-header.ts'
 import { openTokenVerifier, type TokenVerifier } from './token-verifier.ts'
 
-/** How old a copy may be before it is read again beside the work, and before the work waits for that. */
-const AGE_MS = { refreshed: 1000, most: 2000 } as const
+/**
+ * How old a copy may be: before it is read again beside the work, before the work waits for that, and when the store is away.
+ * A key is kept for an hour longer than its tokens live.
+ */
+const AGE_MS = { refreshed: 1000, awaited: 2000, away: 60 * 60 * 1000 } as const
 
 /** The keys at one moment. Never changed, only replaced. */
 export interface KeySet {
@@ -20,12 +23,14 @@ export interface KeySet {
   readonly published: readonly object[]
 }
 
-/** The keys as the store has them. */
+/** The keys as the store has them, as far as is known. */
 export interface KeyRing {
   /** What is known; undefined when that is too old, and must be read first. */
   readonly known: () => KeySet | undefined
-  /** Reads them again. When the store is away, answers what is known. */
+  /** Reads them again. When the store is away, answers what is known, and rejects when that is older than an hour. */
   readonly read: () => Promise<KeySet>
+  /** What is known, however old. */
+  readonly last: () => KeySet
 }
 
 export interface KeyRingOptions {
@@ -45,7 +50,8 @@ export interface KeyRingOptions {
 export function openKeyRing(first: readonly KeyRecord[], options: KeyRingOptions): KeyRing {
   const { store, clock, encryptionKey, issuer, onFailure } = options
   let current = makeKeySet(first, undefined)
-  let triedAt = clock()
+  let readAt = clock()
+  let triedAt = readAt
   let isAway = false
   let reading: Promise<KeySet> | undefined
 
@@ -67,10 +73,12 @@ export function openKeyRing(first: readonly KeyRecord[], options: KeyRingOptions
   async function readNow(): Promise<KeySet> {
     try {
       current = makeKeySet(await store.listKeys(), current)
+      readAt = clock()
       isAway = false
     } catch (cause) {
       isAway = true
       onFailure(cause)
+      if (age(readAt) >= AGE_MS.away) throw cause
     } finally {
       triedAt = clock()
       reading = undefined
@@ -78,13 +86,14 @@ export function openKeyRing(first: readonly KeyRecord[], options: KeyRingOptions
     return current
   }
 
+  const age = (moment: EpochMs): number => Math.abs(clock() - moment)
   const read = (): Promise<KeySet> => (reading ??= readNow())
   return {
     read,
+    last: () => current,
     known() {
-      const ageMs = Math.abs(clock() - triedAt)
-      if (ageMs >= AGE_MS.refreshed) void read()
-      return ageMs < AGE_MS.most || isAway ? current : undefined
+      if (age(triedAt) >= AGE_MS.refreshed) void read().then(undefined, () => undefined)
+      return age(readAt) < (isAway ? AGE_MS.away : AGE_MS.awaited) ? current : undefined
     },
   }
 }

@@ -60,7 +60,7 @@ export interface TokenSigner {
   readonly sign: (claims: string) => Promise<string>
 }
 
-/** The keys that access tokens are signed with, at most a second old, or as they were last known when the store is away. */
+/** The keys that access tokens are signed with, at most two seconds old, or as they were last known when the store is away. */
 export interface SigningKeys {
   /** All that verifiers need: those that sign later, and those that signed what is still valid. RFC 7517 §5. */
   readonly published: () => Promise<readonly object[]>

@@ -3,11 +3,12 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { decodeProtectedHeader } from 'jose'
 import { keepKeys, listKeys } from '../../src/admin/keys.ts'
-import type { EpochMs } from '../../src/protocol/brand.ts'
 import { registerClient, requestToken, type RegisteredClient, type Tokens } from '../flow.ts'
 import { isActive } from '../endpoints/token-questions.ts'
 import { openTestDatabase } from '../postgres.ts'
-import { openTestServer, temporaryFolder, type TestClock, type TestServer } from '../server.ts'
+import { openTestServer, temporaryFolder, type TestServer } from '../server.ts'
+import { openStillClocks } from './still-clocks.ts'
+import { closedFirst } from './closed-first.ts'
 import { CachingVerifier } from './caching-verifier.ts'
 
 const DAY = 24 * 60 * 60 * 1000
@@ -21,16 +22,6 @@ const SKEW_MS = 1900
 interface Issued {
   readonly token: string
   readonly expiresAt: number
-}
-
-/** A clock that stands still until it is moved, and another one that goes with it. */
-function openClocks(): { readonly one: TestClock; readonly other: TestClock } {
-  let now = Math.ceil(Date.now() / DAY) * DAY
-  const clock = (aheadMs: number): TestClock => ({
-    now: () => (now + aheadMs) as EpochMs,
-    advance: (milliseconds) => void (now += milliseconds),
-  })
-  return { one: clock(0), other: clock(SKEW_MS) }
 }
 
 /** What a node does every minute. The database's clock does not move with the test's, so it is not asked. */
@@ -56,30 +47,31 @@ const PLACES: readonly (readonly [
 
 for (const [store, rotations, url] of PLACES) {
   test(`MET-05: through ${rotations} rotations over two nodes on one ${store} every live token verifies and is active`, async (t) => {
+    const closed = closedFirst(t)
     const env = { ...SETTINGS, DATABASE_URL: await url(t), GRANTOR_SECRET: 's'.repeat(40) }
-    const clocks = openClocks()
-    const first = await openTestServer(t, { env, clock: clocks.one })
-    const second = await openTestServer(t, { env, clock: clocks.other })
+    const [clock, clockAhead] = openStillClocks([0, SKEW_MS])
+    const first = closed(await openTestServer(t, { env, clock }))
+    const second = closed(await openTestServer(t, { env, clock: clockAhead }))
     const nodes = [first, second]
     const client = await registerClient(first)
-    const apis = [nodes, nodes.toReversed()].map((order) => new CachingVerifier(order, clocks.one.now))
+    const apis = [nodes, nodes.toReversed()].map((order) => new CachingVerifier(order, clock.now))
     const signers = new Set<string>()
     let live: Issued[] = []
-    for (let step = 0; signers.size <= rotations; step += 1) {
+    for (let step = 0; step < (rotations + 1) * STEPS.length; step += 1) {
       // Everything at the same moment, on both nodes.
       const [issued] = await Promise.all([
         Promise.all(nodes.map((node) => issue(node, client))),
         ...nodes.map((node) => keep(node)),
       ])
       for (const { token } of issued) signers.add(decodeProtectedHeader(token).kid ?? '')
-      live = [...live.filter(({ expiresAt }) => expiresAt > clocks.other.now() + 1000), ...issued]
+      live = [...live.filter(({ expiresAt }) => expiresAt > clockAhead.now() + 1000), ...issued]
       const sample = [...live.slice(0, 2), ...issued].map(({ token }) => token)
       for (const api of apis) for (const token of sample) await api.verify(token)
       const answers = sample.flatMap((token) => nodes.map((node) => isActive(node, client, token)))
       assert.deepEqual(new Set(await Promise.all(answers)), new Set([true]))
       assert.ok((await listKeys(first.context)).length <= 5)
-      clocks.one.advance(STEPS[step % STEPS.length] ?? 0)
+      clock.advance(STEPS[step % STEPS.length] ?? 0)
     }
-    assert.equal(signers.size, rotations + 1)
+    assert.ok(signers.size > rotations)
   })
 }

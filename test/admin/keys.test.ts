@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { decodeProtectedHeader } from 'jose'
+import { AdminError } from '../../src/admin/admin-error.ts'
+import { keepKeys, listKeys, retireKey, rotateKeys } from '../../src/admin/keys.ts'
+import type { EpochMs } from '../../src/protocol/brand.ts'
+import { isActive } from '../endpoints/token-questions.ts'
+import { registerClient, requestToken, type RegisteredClient, type Tokens } from '../flow.ts'
+import { closedFirst } from '../keys/closed-first.ts'
+import { openStillClocks } from '../keys/still-clocks.ts'
+import { openTestServer, type TestServer } from '../server.ts'
+
+const DAY = 24 * 60 * 60 * 1000
+
+async function issue(server: TestServer, client: RegisteredClient): Promise<{ token: string; kid: unknown }> {
+  const { access_token: token } = (
+    await requestToken(server, client, { grant_type: 'client_credentials' })
+  ).json<Tokens>()
+  return { token, kid: decodeProtectedHeader(token).kid }
+}
+
+async function publishedBy(server: TestServer): Promise<readonly unknown[]> {
+  const answer = await server.inject({ method: 'GET', url: '/v2/oauth/jwks' })
+  return answer.json<{ keys: readonly { kid: string }[] }>().keys.map(({ kid }) => kid)
+}
+
+/** A node whose clock stands still, a moment after its first key. */
+async function openOne(t: TestContext, env: Record<string, string> = {}): Promise<TestServer> {
+  const [clock] = openStillClocks([0])
+  const server = await openTestServer(t, { clock, env })
+  clock.advance(1)
+  return server
+}
+
+/** Two nodes over one file, with one clock. */
+async function openTwo(t: TestContext): Promise<readonly [TestServer, TestServer]> {
+  const closed = closedFirst(t)
+  const first = closed(await openOne(t))
+  const { folder, clock } = first
+  return [first, closed(await openTestServer(t, { folder, clock }))]
+}
+
+async function states({ context }: TestServer): Promise<readonly string[]> {
+  return (await listKeys(context)).map(({ state }) => state)
+}
+
+test('every 30 days another key signs: made a day before, and withdrawn a day and an hour after', async (t) => {
+  const { context, clock } = await openOne(t)
+  const seen: string[] = []
+  for (let hours = 0; hours <= 62 * 24; hours += 1) {
+    const { made, withdrawn } = await keepKeys(context)
+    if (made !== undefined) seen.push(`day ${hours / 24} made`)
+    if (withdrawn.length > 0) seen.push(`day ${Math.floor(hours / 24)} hour ${hours % 24} withdrew ${withdrawn.length}`)
+    clock.advance(DAY / 24)
+  }
+  assert.deepEqual(seen, ['day 29 made', 'day 31 hour 1 withdrew 1', 'day 59 made', 'day 61 hour 1 withdrew 1'])
+})
+
+test('with a rotation of 0 no key is made, and those that were made by hand still go when their time is over', async (t) => {
+  const { context, clock } = await openOne(t, { GRANTOR_KEY_ROTATION: '0' })
+  clock.advance(400 * DAY)
+  assert.deepEqual(await keepKeys(context), { made: undefined, withdrawn: [] })
+  const next = await rotateKeys(context, 'published')
+  clock.advance(DAY + DAY + DAY)
+  assert.equal((await keepKeys(context)).withdrawn.length, 1)
+  assert.deepEqual(
+    (await listKeys(context)).map(({ id }) => id),
+    [next.id],
+  )
+})
+
+test('nodes that rotate at the same moment make one key', async (t) => {
+  const [first, second] = await openTwo(t)
+  first.clock.advance(29 * DAY + 1000)
+  const kept = await Promise.all([first, second, first, second].map(({ context }) => keepKeys(context)))
+  assert.equal(kept.filter(({ made }) => made !== undefined).length, 1)
+  assert.deepEqual(await states(first), ['signing', 'next'])
+})
+
+test('operators who rotate at the same moment make one key, and the others are told', async (t) => {
+  const [first, second] = await openTwo(t)
+  const outcomes = await Promise.allSettled([first, second].map(({ context }) => rotateKeys(context, 'now')))
+  const refused = outcomes.filter((one) => one.status === 'rejected').map(({ reason }) => reason as unknown)
+  assert.equal(refused.length, 1)
+  assert.ok(refused[0] instanceof AdminError)
+  assert.match(refused[0].message, /at the same moment/)
+})
+
+test('a node whose clock is wrong neither makes nor withdraws a key', async (t) => {
+  const { context, clock } = await openOne(t)
+  clock.advance(400 * DAY)
+  for (const offMs of [-2500, 2500]) {
+    const ping = async () => (clock.now() + offMs) as EpochMs
+    const wrong = { ...context, store: { ...context.store, ping } }
+    assert.deepEqual(await keepKeys(wrong), { made: undefined, withdrawn: [] })
+    await assert.rejects(rotateKeys(wrong, 'now'), /differ by [23] s.*NTP/)
+    await assert.rejects(retireKey(wrong, 'any'), /NTP/)
+  }
+  assert.notEqual((await keepKeys(context)).made, undefined)
+})
+
+test('a key that is no secret any more: the next one signs in ten seconds on every node, and the old one can go', async (t) => {
+  const [first, second] = await openTwo(t)
+  const client = await registerClient(first)
+  const before = await issue(first, client)
+  const stolen = String(before.kid)
+  await assert.rejects(retireKey(first.context, stolen), /rotate --now/)
+  const { id } = await rotateKeys(first.context, 'now')
+  assert.deepEqual([(await issue(first, client)).kid, (await issue(second, client)).kid], [stolen, stolen])
+  first.clock.advance(3000)
+  for (const node of [first, second]) assert.deepEqual(await publishedBy(node), [stolen, id])
+  first.clock.advance(7000)
+  assert.deepEqual([(await issue(first, client)).kid, (await issue(second, client)).kid], [id, id])
+  await assert.rejects(retireKey(second.context, stolen), /Try again in 20 seconds/)
+  assert.equal(await isActive(second, client, before.token), true)
+  first.clock.advance(20_000)
+  assert.equal(await retireKey(second.context, stolen), stolen)
+  first.clock.advance(2000)
+  for (const node of [first, second]) {
+    assert.deepEqual(await publishedBy(node), [id])
+    assert.equal(await isActive(node, client, before.token), false)
+    assert.equal(await isActive(node, client, (await issue(node, client)).token), true)
+  }
+})
+
+test('a key that waits can be withdrawn until shortly before its turn', async (t) => {
+  const { context, clock } = await openOne(t)
+  const { id } = await rotateKeys(context, 'published')
+  await assert.rejects(rotateKeys(context, 'published'), new RegExp(`${id} is published already`))
+  clock.advance(DAY - 5000)
+  await assert.rejects(retireKey(context, id), /Try again/)
+  clock.advance(-DAY / 2)
+  await retireKey(context, id)
+  assert.equal((await listKeys(context)).length, 1)
+})
+
+test('there are at most 20 keys', async (t) => {
+  const { context, clock } = await openOne(t)
+  for (let made = 1; made < 20; made += 1) {
+    clock.advance(1)
+    await rotateKeys(context, 'now')
+  }
+  await assert.rejects(rotateKeys(context, 'now'), /20 keys.*grantor keys retire/)
+  assert.deepEqual(await keepKeys(context), { made: undefined, withdrawn: [] })
+})
+
+test('keys of several algorithms sign one after the other, and all their tokens are read', async (t) => {
+  const closed = closedFirst(t)
+  let server = closed(await openOne(t))
+  const client = await registerClient(server)
+  const tokens = [(await issue(server, client)).token]
+  const { clock, folder } = server
+  for (const algorithm of ['EdDSA', 'RS256']) {
+    await server.close()
+    server = closed(await openTestServer(t, { folder, clock, env: { GRANTOR_SIGNING_ALGORITHM: algorithm } }))
+    await rotateKeys(server.context, 'now')
+    clock.advance(11_000)
+    const { token } = await issue(server, client)
+    assert.equal(decodeProtectedHeader(token).alg, algorithm)
+    tokens.push(token)
+  }
+  for (const token of tokens) assert.equal(await isActive(server, client, token), true)
+})

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { decodeProtectedHeader } from 'jose'
+import { openBurstSigner } from '../../src/keys/burst-signer.ts'
+import { openKeyRing } from '../../src/keys/key-ring.ts'
+import type { KeyRecord } from '../../src/ports/records.ts'
+import type { EpochMs } from '../../src/protocol/brand.ts'
+import { aKeyRecord, encryptionKey, NOW } from './key-records.ts'
+
+const ISSUER = 'https://auth.example'
+const DAY = 24 * 60 * 60 * 1000
+const at = (milliseconds: number): EpochMs => (NOW + milliseconds) as EpochMs
+
+const old = await aKeyRecord()
+const next = await aKeyRecord({ createdAt: at(1000), activeFrom: at(5000) })
+
+/** A ring over keys that the test changes, at a time that it sets. */
+function openStage(first: readonly KeyRecord[]) {
+  const stage = {
+    keys: first,
+    now: NOW,
+    reads: 0,
+    failures: [] as unknown[],
+    failure: undefined as unknown,
+    answer: undefined as Promise<readonly KeyRecord[]> | undefined,
+  }
+  const ring = openKeyRing(first, {
+    store: {
+      async listKeys() {
+        stage.reads += 1
+        if (stage.failure !== undefined) throw stage.failure
+        return stage.keys
+      },
+    },
+    clock: () => stage.now,
+    encryptionKey,
+    issuer: ISSUER,
+    onFailure: (cause) => void stage.failures.push(cause),
+  })
+  return { stage, ring }
+}
+
+test('for a second the keys are not read again, and for another one they are read beside the work', async () => {
+  const { stage, ring } = openStage([old])
+  stage.now = at(999)
+  assert.equal(ring.known()?.signing.record.id, old.id)
+  assert.equal(stage.reads, 0)
+  stage.keys = [old, next]
+  stage.now = at(1999)
+  assert.equal(ring.known()?.published.length, 1)
+  assert.equal(stage.reads, 1)
+  assert.equal((await ring.read()).published.length, 2)
+  assert.equal(ring.known()?.published.length, 2)
+  assert.equal(stage.reads, 1)
+})
+
+test('many who need the keys at once read them once', async () => {
+  const { stage, ring } = openStage([old])
+  stage.now = at(2000)
+  const known = Array.from({ length: 10 }, async () => ring.known() ?? ring.read())
+  assert.equal(new Set(await Promise.all(known)).size, 1)
+  assert.equal(stage.reads, 1)
+})
+
+test('a process that stood still reads the keys before it signs, whichever way its clock went', async () => {
+  for (const now of [at(30 * DAY), at(-DAY)]) {
+    const { stage, ring } = openStage([old])
+    const replacement = await aKeyRecord({ activeFrom: at(-2 * DAY) })
+    stage.keys = [replacement]
+    stage.now = now
+    assert.equal(ring.known(), undefined)
+    const token = await openBurstSigner(ring).sign('{}')
+    assert.equal(decodeProtectedHeader(token).kid, replacement.id)
+  }
+})
+
+test('the next key signs as soon as its time has come, and no burst before', async () => {
+  const { stage, ring } = openStage([old, next])
+  const signer = openBurstSigner(ring)
+  const signed = async (now: number): Promise<unknown> => {
+    stage.now = at(now)
+    return new Set((await Promise.all([signer.sign('{}'), signer.sign('{}')])).map((token) => token.split('.')[0])).size
+  }
+  const kid = async (): Promise<unknown> => decodeProtectedHeader(await signer.sign('{}')).kid
+  for (const [now, record] of [
+    [2500, old],
+    [4999, old],
+    [7000, next],
+    [9000, next],
+  ] as const) {
+    assert.equal(await signed(now), 1)
+    assert.equal(await kid(), record.id)
+  }
+})
+
+test('while the store is away the known keys go on, nobody waits, and the log is told once a second', async () => {
+  const { stage, ring } = openStage([old])
+  stage.failure = new Error('away')
+  stage.now = at(5000)
+  assert.equal((await ring.read()).signing.record.id, old.id)
+  assert.deepEqual(stage.failures, [stage.failure])
+  for (const now of [6000, 7000, 100_000]) {
+    stage.now = at(now)
+    assert.equal(ring.known()?.signing.record.id, old.id)
+    assert.equal(ring.known()?.signing.record.id, old.id)
+    await ring.read()
+  }
+  assert.equal(stage.failures.length, 4)
+  stage.failure = undefined
+  stage.keys = [old, next]
+  stage.now = at(200_000)
+  assert.equal(ring.known()?.signing.record.id, old.id)
+  assert.equal((await ring.read()).signing.record.id, next.id)
+})
+
+test('after an hour without the store nothing is signed, and the keys are published all the same', async () => {
+  const { stage, ring } = openStage([old])
+  stage.failure = new Error('away')
+  stage.now = at(60 * 60 * 1000 - 1)
+  await openBurstSigner(ring).sign('{}')
+  stage.now = at(60 * 60 * 1000 + 1)
+  assert.equal(ring.known(), undefined)
+  await assert.rejects(openBurstSigner(ring).sign('{}'), stage.failure as Error)
+  assert.equal(ring.last().published.length, 1)
+})
+
+test('a key that cannot be decrypted does not sign, and the log is told', async () => {
+  const { stage, ring } = openStage([old])
+  stage.keys = [old, { ...next, encryptedPrivateKey: old.encryptedPrivateKey }]
+  stage.now = at(10_000)
+  assert.equal((await ring.read()).signing.record.id, old.id)
+  assert.equal(stage.failures.length, 1)
+})
+
+test('a token that was read before is none any more when its key is withdrawn', async () => {
+  const { stage, ring } = openStage([old, next])
+  const claims = { iss: ISSUER, sub: 'gci_x', client_id: 'gci_x', jti: 'id', iat: 1, exp: 2, aud: ISSUER }
+  const token = await openBurstSigner(ring).sign(JSON.stringify(claims))
+  assert.equal(ring.known()?.verifier.read(token)?.tokenId, 'id')
+  stage.keys = [next]
+  stage.now = at(10_000)
+  assert.equal((await ring.read()).verifier.read(token), undefined)
+})
+
+test('what a verifier remembers is kept as long as the keys are the same', async () => {
+  const { stage, ring } = openStage([old, next])
+  const before = ring.known()
+  stage.now = at(10_000)
+  const after = await ring.read()
+  assert.equal(after.verifier, before?.verifier)
+  assert.equal(after.published, before?.published)
+  assert.equal(after.signing.record.id, next.id)
+})

@@ -111,6 +111,9 @@ function describeIssue(issue: z.core.$ZodIssue): string {
     : `is not acceptable: ${message.charAt(0).toLowerCase()}${message.slice(1)}`
 }
 
+/** Nothing that means more to a shell than itself (threats.md MET-06). */
+const PLAIN_ADDRESS = /^(\[[0-9a-f:.]+\]|[\w.-]+)[\w.:/-]*$/
+
 /** decisions.md D9: an https issuer unless it is a loopback address. RFC 8414 §2: no query, no fragment. */
 function issuerMistakes(issuer: string): readonly string[] {
   if (!URL.canParse(issuer)) return ['GRANTOR_ISSUER must be an absolute URL']
@@ -124,6 +127,11 @@ function issuerMistakes(issuer: string): readonly string[] {
   }
   if (url.search !== '' || url.hash !== '' || issuer.includes('?') || issuer.includes('#')) {
     mistakes.push('GRANTOR_ISSUER must have no query and no fragment')
+  }
+  if (!PLAIN_ADDRESS.test(url.host + url.pathname)) {
+    mistakes.push(
+      'GRANTOR_ISSUER must have only letters, digits and . : / _ - in it, because clients hand it to other programs',
+    )
   }
   if (url.username !== '' || url.password !== '') mistakes.push('GRANTOR_ISSUER must name no user')
   if (issuer.endsWith('/')) mistakes.push('GRANTOR_ISSUER must not end in a slash')

@@ -192,6 +192,18 @@ test('RFC 8414 §2: the issuer has no query, fragment or user, and one spelling'
   }
 })
 
+test('MET-06: nothing in the issuer means anything to a shell', () => {
+  const proxy = { GRANTOR_TRUST_PROXY: '10.0.0.0/8' }
+  for (const issuer of ['https://a_b.test:8443/x-y/z.1:2', 'https://[2001:db8::1]/x', 'http://[::1]:3000']) {
+    assert.deepEqual(mistakes({ ...proxy, GRANTOR_ISSUER: issuer }), [], issuer)
+  }
+  for (const odd of ['$(id)', "'", '&', ';', '`', '|', '!', '%20', '~', '(', '*', '@', '=', 'é']) {
+    for (const issuer of [`https://a.test/${odd}`, `https://a${odd}.test`]) {
+      assert.match(mistakes({ ...proxy, GRANTOR_ISSUER: issuer }).join(), /^GRANTOR_ISSUER /, issuer)
+    }
+  }
+})
+
 test('an https issuer names the proxy that ends TLS, or listens on loopback only', () => {
   const issuer = { GRANTOR_ISSUER: 'https://auth.acme.test' }
   assert.match(mistakes(issuer).join(), /GRANTOR_TRUST_PROXY must name the network/)

@@ -22,7 +22,7 @@ export const SECURITY_CASES: readonly string[] = [
   ...ids('CODE', '01-13'),
   ...ids('CC', '01-03 05'),
   ...ids('RT', '01-11 13 15-16 18-20'),
-  ...ids('MET', '01-05 07'),
+  ...ids('MET', '01-07'),
   ...ids('REV', '01-05 08-09'),
   ...ids('INT', '01-07'),
   ...ids('STO', '01 03 08-09 11'),

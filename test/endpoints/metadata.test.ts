@@ -224,6 +224,14 @@ test('MET-04: the published keys are public, unique, and verify what is issued',
   assert.equal((await jwtVerify(token, createLocalJWKSet(keys), options)).payload.sub, client.client_id)
 })
 
+test('MET-06: no address in the metadata means more to a shell than itself', async (t) => {
+  const server = await openTestServer(t, { env: { ...HTTPS, GRANTOR_ISSUER: 'https://auth.acme.test:8443/tenant_1' } })
+  const metadata = await read(server, `/tenant_1${WELL_KNOWN[0]}`)
+  const addresses = Object.values(metadata).filter((value) => String(value).includes('://'))
+  assert.ok(addresses.length > 6)
+  for (const address of addresses) assert.match(String(address), /^https:\/\/[A-Za-z0-9.:/_-]+$/)
+})
+
 test('MET-07: a query changes nothing, whatever stands in it', async (t) => {
   const server = await openTestServer(t)
   for (const path of [...WELL_KNOWN, '/v2/oauth/jwks']) {

@@ -80,7 +80,7 @@ export const SETTINGS = z.object({
     .enum(['ES256', 'EdDSA', 'RS256'])
     .default('ES256')
     .describe(
-      'How keys that are made from now on sign: ES256, EdDSA (Ed25519), or RS256 (2048 bits, several times slower).',
+      'How keys that are made from now on sign: ES256, EdDSA (Ed25519), or RS256 (2048 bits, ten times slower).',
     ),
   GRANTOR_REDIRECT_SCHEMES: list
     .default(['cursor', 'vscode', 'vscode-insiders', 'windsurf', 'zed', 'claude'])

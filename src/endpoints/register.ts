@@ -1,15 +1,17 @@
 import type { Context } from '../ports/context.ts'
 import type { Reply, Request } from '../ports/message.ts'
 import type { ClientRecord } from '../ports/records.ts'
-import { toSeconds } from '../protocol/brand.ts'
+import { after, toSeconds, type EpochMs } from '../protocol/brand.ts'
+import type { ClientMetadata } from '../protocol/client-metadata.ts'
 import { mintClientId, mintOrderedId } from '../protocol/ids.ts'
 import type { CredentialKind } from '../protocol/secrets.ts'
-import { describeRegistration } from './client-information.ts'
+import { canonicalMetadata } from '../protocol/shared-client.ts'
+import { describeRegistration, type ShownCredentials } from './client-information.ts'
 import { readRegistrationRequest, takeRegistrationBudget, type RegistrationNeeds } from './registration-request.ts'
 
 type Needs = RegistrationNeeds &
   Pick<Context, 'budgets' | 'clock' | 'random' | 'secrets'> & {
-    readonly store: Pick<Context['store'], 'registerClient'>
+    readonly store: Pick<Context['store'], 'registerClient' | 'shareClient'>
   }
 
 /**
@@ -24,27 +26,60 @@ type Needs = RegistrationNeeds &
  * @throws OAuthError invalid_client_metadata, invalid_redirect_uri, temporarily_unavailable
  */
 export async function register(context: Needs, request: Request): Promise<Reply> {
-  const now = context.clock()
   takeRegistrationBudget(context, request.network)
   const { metadata, nulls } = await readRegistrationRequest(context, request.body, () => [])
-  const id = mintClientId(now, context.random)
+  const registered =
+    metadata.authMethod === 'none'
+      ? await registerPublic(context, metadata)
+      : await registerConfidential(context, metadata)
+  const body = describeRegistration(context.issuer, { ...registered.client, metadata }, registered, nulls)
+  const event = registered.isRepeated ? 'client.repeated' : 'client.registered'
+  return { kind: 'json', status: 201, body, event: { event, client: registered.client.id } }
+}
+
+interface Registered extends ShownCredentials {
+  readonly client: ClientRecord
+  readonly isRepeated: boolean
+}
+
+async function registerConfidential(context: Needs, metadata: ClientMetadata): Promise<Registered> {
+  const now = context.clock()
   const seal = (kind: CredentialKind) => context.secrets.seal(kind, mintOrderedId(now, context.random), context.random)
-  const isPublic = metadata.authMethod === 'none'
-  const secret = isPublic ? undefined : seal('client-secret')
-  const management = isPublic ? undefined : seal('management-token')
-  const client: ClientRecord = {
-    id,
+  const secret = seal('client-secret')
+  const management = seal('management-token')
+  const client = {
+    ...newClient(context, now, metadata),
+    secretHash: secret.hash,
+    managementHash: management.hash,
+  }
+  await context.store.registerClient(client)
+  return { client, secret: secret.token, managementToken: management.token, isRepeated: false }
+}
+
+/**
+ * Whoever registers the same gets the same client (decisions.md D7): many programs register at every start. It is shared, so
+ * nobody gets anything to manage it with. It is held like a new one, so that no sweep takes it from who just got it.
+ */
+async function registerPublic(context: Needs, metadata: ClientMetadata): Promise<Registered> {
+  const now = context.clock()
+  const sharedKey = context.secrets.digest('shared-client', [canonicalMetadata(metadata)])
+  const own = { ...newClient(context, now, metadata), sharedKey }
+  const heldUntil = after(now, context.settings.lifetimes.unusedClient * 1000)
+  const client = await context.store.shareClient({ client: own, heldUntil })
+  return { client, secret: undefined, managementToken: undefined, isRepeated: client.id !== own.id }
+}
+
+function newClient({ random }: Pick<Context, 'random'>, now: EpochMs, metadata: ClientMetadata): ClientRecord {
+  return {
+    id: mintClientId(now, random),
     issuedAt: toSeconds(now),
-    secretHash: secret?.hash,
-    managementHash: management?.hash,
+    secretHash: undefined,
+    managementHash: undefined,
+    sharedKey: undefined,
     metadata,
     usedAt: undefined,
     verifiedAt: undefined,
     disabledAt: undefined,
     identityFrom: undefined,
   }
-  await context.store.registerClient(client)
-  const shown = { secret: secret?.token, managementToken: management?.token }
-  const body = describeRegistration(context.issuer, client, shown, nulls)
-  return { kind: 'json', status: 201, body, event: { event: 'client.registered', client: id } }
 }

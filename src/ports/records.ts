@@ -15,6 +15,8 @@ export interface ClientRecord {
   readonly secretHash: SecretHash | undefined
   /** Of its registration access token (RFC 7592 §3); undefined where nobody may manage it but the operator. */
   readonly managementHash: SecretHash | undefined
+  /** A digest of a public client's metadata: who registers the same gets this client (decisions.md D7). */
+  readonly sharedKey: string | undefined
   readonly metadata: ClientMetadata
   /** When it first got a token; until then it may be swept (decisions.md D7). */
   readonly usedAt: EpochMs | undefined

@@ -21,6 +21,8 @@ import type {
  */
 export interface Operations {
   registerClient: [client: ClientRecord, outcome: 'registered']
+  /** Registers a client unless there is one with its `sharedKey`; answers the one that counts, which is held. */
+  shareClient: [share: { readonly client: SharedClient; readonly heldUntil: EpochMs }, outcome: ClientRecord]
   /** The client got its first token: from now on it is never swept. */
   useClient: [use: { readonly id: ClientId; readonly now: EpochMs }, outcome: 'used' | 'unknown']
   /** Somebody is about to authorize a client that never got a token: not swept until then. */
@@ -31,7 +33,7 @@ export interface Operations {
   /** The operator vouches for the client (decisions.md D8). The first time counts. */
   verifyClient: [change: { readonly id: ClientId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   unverifyClient: [id: ClientId, outcome: 'changed' | 'unknown']
-  /** Nothing of the client works from now on. The first time counts. */
+  /** Nothing of the client works from now on, and nobody gets it by registering. The first time counts. */
   disableClient: [change: { readonly id: ClientId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   enableClient: [id: ClientId, outcome: 'changed' | 'unknown']
 
@@ -91,6 +93,8 @@ export interface Operations {
   /** Removes what expired, at most `limit` rows of each kind; answers how many. */
   sweepExpired: [sweep: Sweep, outcome: Swept]
 }
+
+export type SharedClient = ClientRecord & { readonly sharedKey: string }
 
 export interface ClientUpdate {
   readonly id: ClientId

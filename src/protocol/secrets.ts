@@ -58,7 +58,7 @@ export interface Secrets {
   readonly encryptionKey: KeyObject
 }
 
-export type DigestPurpose = 'credential' | 'csrf' | 'bucket' | 'store-check'
+export type DigestPurpose = 'credential' | 'csrf' | 'bucket' | 'shared-client' | 'store-check'
 
 const GENERATION_LENGTH = 6
 const SECRET_LENGTH = 43

@@ -5,8 +5,9 @@ type Change<Name extends OperationName> = 'nothing' | 'everything' | ((input: In
 /** Which kept record each operation changes. A new operation does not compile without an answer. */
 const CHANGES: { readonly [Name in OperationName]: Change<Name> } = {
   registerClient: 'nothing',
-  useClient: ({ id }) => id,
   // Until when a client is held is not part of its record.
+  shareClient: 'nothing',
+  useClient: ({ id }) => id,
   holdClient: 'nothing',
   updateClient: ({ id }) => id,
   deleteClient: (id) => id,

@@ -54,6 +54,7 @@ export function clientOf(row: Row): ClientRecord {
     issuedAt: row['issued_at'] as EpochSeconds,
     secretHash: (row['secret_hash'] ?? undefined) as SecretHash | undefined,
     managementHash: (row['management_hash'] ?? undefined) as SecretHash | undefined,
+    sharedKey: (row['shared_key'] ?? undefined) as string | undefined,
     metadata: JSON.parse(row['metadata'] as string) as ClientMetadata,
     usedAt: (row['used_at'] ?? undefined) as EpochMs | undefined,
     verifiedAt: (row['verified_at'] ?? undefined) as EpochMs | undefined,

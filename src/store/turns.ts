@@ -7,6 +7,7 @@ const BATCH_LIMIT = 512
 /** The names are data, so that the compiler finds one that is missing here. */
 const NAMES: { readonly [Name in OperationName]: true } = {
   registerClient: true,
+  shareClient: true,
   useClient: true,
   holdClient: true,
   updateClient: true,

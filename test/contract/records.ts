@@ -9,7 +9,7 @@ import type {
   SessionRecord,
   UserRecord,
 } from '../../src/ports/records.ts'
-import type { Approval, Redemption, Rotation } from '../../src/ports/store.ts'
+import type { Approval, Redemption, Rotation, SharedClient } from '../../src/ports/store.ts'
 import { toSeconds, type EpochMs } from '../../src/protocol/brand.ts'
 import {
   mintAuthorizationId,
@@ -46,6 +46,7 @@ export function aClient(differing: Partial<ClientRecord> = {}, madeAt: EpochMs =
     issuedAt: toSeconds(madeAt),
     secretHash: aHash(),
     managementHash: aHash(),
+    sharedKey: undefined,
     metadata: {
       redirectUris: ['https://app.example/cb', 'http://127.0.0.1/cb?a=1'],
       authMethod: 'client_secret_basic',
@@ -60,6 +61,11 @@ export function aClient(differing: Partial<ClientRecord> = {}, madeAt: EpochMs =
     identityFrom: undefined,
     ...differing,
   }
+}
+
+export function aSharedClient(differing: Partial<ClientRecord> = {}, madeAt: EpochMs = NOW): SharedClient {
+  const bare = { secretHash: undefined, managementHash: undefined }
+  return { ...aClient({ ...bare, ...differing }, madeAt), sharedKey: aHash() }
 }
 
 export function anAuthorization(

@@ -6,6 +6,7 @@ import { runSuite, type OpenStores, type Suite } from './harness.ts'
 import { keyCases } from './keys.ts'
 import { operatorCases } from './operator.ts'
 import { revocationCases } from './revocations.ts'
+import { sharedClientCases } from './shared-clients.ts'
 import { sweepCases } from './sweep.ts'
 import { tokenCases } from './tokens.ts'
 
@@ -15,6 +16,7 @@ import { tokenCases } from './tokens.ts'
  */
 export const CONTRACT: readonly Suite[] = [
   clientCases,
+  sharedClientCases,
   authorizationCases,
   tokenCases,
   accountCases,

@@ -111,7 +111,7 @@ export const sweepCases: Suite = (check) => {
   })
 }
 
-function aSweep(differing: Partial<Sweep> = {}): Sweep {
+export function aSweep(differing: Partial<Sweep> = {}): Sweep {
   const longAgo = at(-1000 * HOUR)
   return {
     now: NOW,

@@ -11,6 +11,14 @@ const INSERT = {
   text: `insert into clients (client_id, issued_at, secret_hash, management_hash, metadata, held_until)
     select i.*, 0 from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[]) as i`,
 }
+const SHARE = {
+  name: 'share-clients',
+  text: `insert into clients as c (client_id, issued_at, metadata, shared_key, held_until)
+    select * from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[])
+    on conflict (shared_key) where shared_key is not null
+    do update set held_until = greatest(c.held_until, excluded.held_until)
+    returning *`,
+}
 const USE = {
   name: 'use-clients',
   text: `update clients as c set used_at = coalesce(c.used_at, i.now)
@@ -41,7 +49,7 @@ const UNVERIFY = {
 }
 const DISABLE = {
   name: 'disable-client',
-  text: 'update clients set disabled_at = coalesce(disabled_at, $2) where client_id = $1 returning client_id',
+  text: 'update clients set disabled_at = coalesce(disabled_at, $2), shared_key = null where client_id = $1 returning client_id',
 }
 const ENABLE = {
   name: 'enable-client',
@@ -69,6 +77,29 @@ export function clientStatements(database: Database) {
           ),
         ])
         return inputs.map(() => 'registered' as const)
+      },
+    },
+    shareClient: {
+      keys: ({ client }) => [`shared:${client.sharedKey}`, client.id],
+      isShared: true,
+      async run(query, inputs) {
+        // Of those who register the same at once the first is kept; one statement may not meet a row twice.
+        const firsts = [...Map.groupBy(inputs, ({ client }) => client.sharedKey).values()].flatMap(
+          ([first]) => first ?? [],
+        )
+        const rows = await query(
+          SHARE,
+          columns(
+            firsts,
+            ({ client }) => client.id,
+            ({ client }) => client.issuedAt,
+            ({ client }) => JSON.stringify(client.metadata),
+            ({ client }) => client.sharedKey,
+            ({ heldUntil }) => heldUntil,
+          ),
+        )
+        const clients = new Map(rows.map((row) => [row['shared_key'], clientOf(row)]))
+        return inputs.map(({ client }) => clients.get(client.sharedKey) as ClientRecord)
       },
     },
     useClient: {

@@ -10,6 +10,12 @@ export function clientStatements(database: DatabaseSync) {
     `insert into clients (client_id, issued_at, secret_hash, management_hash, metadata, held_until)
      values (?, ?, ?, ?, ?, 0)`,
   )
+  const share = database.prepare(
+    `insert into clients (client_id, issued_at, metadata, shared_key, held_until) values (?, ?, ?, ?, ?)
+     on conflict (shared_key) where shared_key is not null
+     do update set held_until = max(held_until, excluded.held_until)
+     returning *`,
+  )
   const use = database.prepare('update clients set used_at = coalesce(used_at, ?) where client_id = ?')
   const hold = database.prepare('update clients set held_until = max(held_until, ?) where client_id = ?')
   const update = database.prepare(
@@ -20,7 +26,9 @@ export function clientStatements(database: DatabaseSync) {
   const remove = database.prepare('delete from clients where client_id = ?')
   const verify = database.prepare('update clients set verified_at = coalesce(verified_at, ?) where client_id = ?')
   const unverify = database.prepare('update clients set verified_at = null where client_id = ?')
-  const disable = database.prepare('update clients set disabled_at = coalesce(disabled_at, ?) where client_id = ?')
+  const disable = database.prepare(
+    'update clients set disabled_at = coalesce(disabled_at, ?), shared_key = null where client_id = ?',
+  )
   const enable = database.prepare('update clients set disabled_at = null where client_id = ?')
   const find = database.prepare('select * from clients where client_id = ?')
   const list = database.prepare('select * from clients where client_id < ? order by client_id desc limit ?')
@@ -31,6 +39,8 @@ export function clientStatements(database: DatabaseSync) {
       insert.run(id, issuedAt, secretHash ?? null, managementHash ?? null, JSON.stringify(metadata))
       return 'registered'
     },
+    shareClient: ({ client: { id, issuedAt, metadata, sharedKey }, heldUntil }) =>
+      clientOf(share.get(id, issuedAt, JSON.stringify(metadata), sharedKey, heldUntil) as Row),
     useClient: ({ id, now }) => (use.run(now, id).changes === 1 ? 'used' : 'unknown'),
     holdClient: ({ id, until }) => (hold.run(until, id).changes === 1 ? 'held' : 'unknown'),
     updateClient({ id, previous, metadata, identityFrom }) {

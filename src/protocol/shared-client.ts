@@ -1,0 +1,16 @@
+import { describeMetadata, type ClientMetadata } from './client-metadata.ts'
+import { scopeTokens } from './scope.ts'
+
+/**
+ * The same text for the same registration, whatever the order of what has none (decisions.md D7). Everything else counts to
+ * the byte.
+ */
+export function canonicalMetadata(metadata: ClientMetadata): string {
+  const members = Object.entries(describeMetadata(metadata)).map(([name, value]) => [name, withoutOrder(name, value)])
+  return JSON.stringify(members.toSorted(([left], [right]) => (String(left) < String(right) ? -1 : 1)))
+}
+
+function withoutOrder(name: string, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(String).toSorted()
+  return name === 'scope' ? scopeTokens(value as NonNullable<ClientMetadata['scope']>).toSorted() : value
+}

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ClientMetadata } from '../../src/protocol/client-metadata.ts'
+import { canonicalMetadata } from '../../src/protocol/shared-client.ts'
+
+const ONE: ClientMetadata = {
+  redirectUris: ['https://app.example/cb', 'http://127.0.0.1/'],
+  authMethod: 'none',
+  grantTypes: ['authorization_code', 'refresh_token'],
+  responseTypes: ['code'],
+  scope: 'read write' as ClientMetadata['scope'],
+  descriptive: { client_name: 'One', contacts: ['a@b.test'] },
+}
+
+test('decisions.md D7: the order of redirect URIs, grant types, scope and members makes no other registration', () => {
+  const { client_name, contacts } = ONE.descriptive
+  const turned: ClientMetadata = {
+    ...ONE,
+    redirectUris: ONE.redirectUris.toReversed(),
+    grantTypes: ONE.grantTypes.toReversed(),
+    scope: 'write read' as ClientMetadata['scope'],
+    descriptive: {
+      ...(contacts === undefined ? {} : { contacts }),
+      ...(client_name === undefined ? {} : { client_name }),
+    },
+  }
+  assert.equal(canonicalMetadata(turned), canonicalMetadata(ONE))
+})
+
+test('decisions.md D7: any other difference makes another registration', () => {
+  const texts = [
+    ONE,
+    { ...ONE, redirectUris: ['https://app.example/cb'] },
+    { ...ONE, redirectUris: ['https://app.example/cb', 'http://127.0.0.1'] },
+    { ...ONE, redirectUris: ['https://app.example/cb","http://127.0.0.1/'] },
+    { ...ONE, grantTypes: ['authorization_code'] as const },
+    { ...ONE, scope: undefined },
+    { ...ONE, scope: '' as ClientMetadata['scope'] },
+    { ...ONE, descriptive: { client_name: 'One ' } },
+    { ...ONE, descriptive: { client_name: 'One', contacts: ['a@b.test'], software_id: 'x' } },
+  ].map((metadata) => canonicalMetadata(metadata))
+  assert.equal(new Set(texts).size, texts.length)
+})

@@ -15,7 +15,7 @@ const DAY = 24 * 60 * 60 * 1000
 /** As short as rotations may be, and tokens as long: each key signs no longer than its tokens live. */
 const SETTINGS = { GRANTOR_KEY_ROTATION: '86400', GRANTOR_ACCESS_TOKEN_LIFETIME: '86400' }
 /** Between two rotations: the moments around the one at which a key takes over, and the rest of the day. */
-const STEPS = [999, 1, 1500, 550_000, 50_000, DAY - 1_302_500, 698_000, 1000, 1000]
+const STEPS = [2500, 550_000, DAY - 1_252_500, 698_000, 1000, 1000]
 /** How far the second node's clock is ahead. More, and it is not ready. */
 const SKEW_MS = 1900
 
@@ -65,7 +65,7 @@ for (const [store, rotations, url] of PLACES) {
       ])
       for (const { token } of issued) signers.add(decodeProtectedHeader(token).kid ?? '')
       live = [...live.filter(({ expiresAt }) => expiresAt > clockAhead.now() + 1000), ...issued]
-      const sample = [...live.slice(0, 2), ...issued].map(({ token }) => token)
+      const sample = [...live.slice(0, 1), ...issued].map(({ token }) => token)
       for (const api of apis) for (const token of sample) await api.verify(token)
       const answers = sample.flatMap((token) => nodes.map((node) => isActive(node, client, token)))
       assert.deepEqual(new Set(await Promise.all(answers)), new Set([true]))

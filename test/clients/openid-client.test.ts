@@ -29,7 +29,9 @@ test('openid-client 6: discovers, registers, gets a code with the issuer in it, 
     expectedState: state,
   })
   assert.equal(tokens.scope, 'notes:read notes:write')
-  assert.equal(tokens.expiresIn(), 900)
+  // What is left of 900 seconds by the time that it is asked.
+  const secondsLeft = tokens.expiresIn() ?? 0
+  assert.ok(secondsLeft > 840 && secondsLeft <= 900, String(secondsLeft))
   assert.ok(tokens.refresh_token)
   const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token, { scope: 'notes:read' })
   assert.equal(refreshed.scope, 'notes:read')

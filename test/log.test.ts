@@ -5,6 +5,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { openLineWriter, openLog, type LogLevel } from '../src/log.ts'
+import { StoreUnavailable } from '../src/ports/store.ts'
 import { temporaryFolder } from './server.ts'
 
 function openMemoryLog(level: LogLevel) {
@@ -35,6 +36,17 @@ test('a log writes what is at least of its level', () => {
       [20, 30, 40, 50].filter((number) => number >= numbers[level]),
     )
   }
+})
+
+test('of a store that is away the reasons are logged without stacks: they come with every request', () => {
+  const { lines, log } = openMemoryLog('error')
+  log.error({ event: 'refused', err: new StoreUnavailable('gone', new Error('connect ECONNREFUSED')) })
+  const { err } = JSON.parse(lines[0] ?? '') as { err: object }
+  assert.deepEqual(err, {
+    type: 'StoreUnavailable',
+    message: 'The store is unavailable: gone',
+    cause: { type: 'Error', message: 'connect ECONNREFUSED' },
+  })
 })
 
 test('of an error its type, message, stack and causes are logged, and nothing else that hangs on it', () => {

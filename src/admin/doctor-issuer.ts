@@ -109,6 +109,8 @@ function judgeAnswer({ choices, store, probe, now }: Examination): readonly Find
 
 /** decisions.md D6. */
 function judgeApis({ choices, store: { database } }: Examination): readonly Finding[] {
+  // Nobody could look.
+  if (database.kind === 'unusable') return []
   const count = database.kind === 'opened' ? database.apis : 0
   if (count > 0) return [ok('apis', `${count} declared.`)]
   if (choices.isLoopbackIssuer) {

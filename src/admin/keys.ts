@@ -97,7 +97,7 @@ export async function retireKey(context: Needs, text: string): Promise<KeyId> {
     throw new AdminError(
       keyState(key, keys, now) === 'signing'
         ? `The key ${key.id} signs. Let another one take over first: grantor keys rotate --now`
-        : `Some node may still sign with the key ${key.id}. Try again in ${SPREAD_MS / 500} seconds.`,
+        : `Some node may still sign with the key ${key.id}. Try again in ${SPREAD_MS / 500} seconds at most.`,
     )
   }
   if ((await store.removeKey({ id: key.id, replacement: replacement.id })) === 'unknown') throw unknownKey(text)

@@ -25,6 +25,9 @@ export function tryCommands(issuer: string): readonly [register: string, token: 
   ]
 }
 
+/** Where commands look for a server that nobody configured. */
+const DEFAULT_ISSUER = 'http://localhost:3000'
+
 /** A dozen lines for the first start of a loopback issuer, three for every other start. */
 export function welcomeLines(welcome: Welcome, paint: Paint): readonly string[] {
   const { issuer, version, command, demo } = welcome
@@ -48,7 +51,7 @@ export function welcomeLines(welcome: Welcome, paint: Paint): readonly string[] 
       'Sign in',
       `${paint('bold', demo.email)} with the password ${paint('bold', demo.password)}  (shown this once)`,
     ),
-    line('Try it', `${command} perform authorization-code`),
+    line('Try it', `${command} perform authorization-code${issuer === DEFAULT_ISSUER ? '' : ` --issuer ${issuer}`}`),
     '',
     '  Register a client, then get a token with it:',
     '',

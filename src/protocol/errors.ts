@@ -69,7 +69,7 @@ const REFUSALS = {
   },
   unauthorized_client: {
     status: 400,
-    description: 'The client is not registered for this grant type.',
+    description: 'The client is not registered for this, or may not do it.',
     slugs: ['grant_type_not_registered', 'client_public'],
   },
   unsupported_grant_type: {

@@ -6,5 +6,11 @@ const MAX_AGE_SECONDS = 300
 
 /** The public keys. RFC 7517 §5, RFC 9068 §4. */
 export async function jwks({ keys }: Pick<Context, 'keys'>): Promise<Reply> {
-  return { kind: 'json', status: 200, body: { keys: await keys.published() }, maxAgeSeconds: MAX_AGE_SECONDS }
+  const published = await keys.published()
+  const document = documents.get(published) ?? { keys: published }
+  documents.set(published, document)
+  return { kind: 'json', status: 200, body: document, maxAgeSeconds: MAX_AGE_SECONDS }
 }
+
+/** By the list of keys, which is the same list until they change: as one object the document is written once (http/reply.ts). */
+const documents = new WeakMap<readonly object[], object>()

@@ -4,9 +4,9 @@ import type { EpochMs } from '../../protocol/brand.ts'
 import type { SessionId, UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import { BROWSER_LIMIT, recordOf, sessionOf, userOf, windowStart } from '../rows.ts'
-import { columns, type Database, type Query, type Statement } from './database.ts'
+import { columns, type Database } from './database.ts'
 import { openGather } from './gather.ts'
-import { eachAlone, type Handlers } from './handlers.ts'
+import { changeRow, eachAlone, type Handlers } from './handlers.ts'
 
 const INSERT = {
   name: 'insert-user',
@@ -74,16 +74,16 @@ export function accountStatements(database: Database) {
     setPassword: {
       keys: ({ id }) => [id],
       run: eachAlone((query, { id, passwordHash, now }: Input<'setPassword'>) =>
-        change(query, SET_PASSWORD, [passwordHash, now, id]),
+        changeRow(query, SET_PASSWORD, [passwordHash, now, id]),
       ),
     },
     disableUser: {
       keys: ({ id }) => [id],
-      run: eachAlone((query, { id, now }: Input<'disableUser'>) => change(query, DISABLE, [now, id])),
+      run: eachAlone((query, { id, now }: Input<'disableUser'>) => changeRow(query, DISABLE, [now, id])),
     },
     enableUser: {
       keys: ({ id }) => [id],
-      run: eachAlone((query, { id }: Input<'enableUser'>) => change(query, ENABLE, [id])),
+      run: eachAlone((query, { id }: Input<'enableUser'>) => changeRow(query, ENABLE, [id])),
     },
     startSession: {
       keys: ({ session }) => [session.id, session.userId],
@@ -114,10 +114,13 @@ export function accountStatements(database: Database) {
             ({ by }) => by,
           ),
         )
+        const counts = new Map(rows.map((row) => [`${row['bucket']}:${row['window_start']}`, row['count']]))
         return inputs.map((hit) => {
           const start = windowStart(hit)
-          const row = rows.find((one) => one['bucket'] === hit.bucket && one['window_start'] === start)
-          return { count: row?.['count'] as number, windowEndsAt: (start + hit.windowMs) as EpochMs }
+          return {
+            count: counts.get(`${hit.bucket}:${start}`) as number,
+            windowEndsAt: (start + hit.windowMs) as EpochMs,
+          }
         })
       },
     },
@@ -156,12 +159,4 @@ export function accountStatements(database: Database) {
     },
   } satisfies Partial<Reads>
   return { handlers, reads }
-}
-
-async function change(
-  query: Query,
-  statement: Statement,
-  parameters: readonly (string | number)[],
-): Promise<'changed' | 'unknown'> {
-  return (await query(statement, parameters)).length === 1 ? 'changed' : 'unknown'
 }

@@ -6,7 +6,7 @@ import { scopeTokens, type Scope } from '../../protocol/scope.ts'
 import { authorizationOf, fixedRequest } from '../rows.ts'
 import { columns, type Database, type Query } from './database.ts'
 import { openGather } from './gather.ts'
-import type { Handlers } from './handlers.ts'
+import { valuesOf, type Handlers } from './handlers.ts'
 
 const INSERT = {
   name: 'insert-authorizations',
@@ -87,7 +87,7 @@ export function authorizationStatements(database: Database) {
           ({ now }) => now,
           ({ codeExpiresAt }) => codeExpiresAt,
         )
-        const approved = idsOf(await query(APPROVE, rows))
+        const approved = valuesOf(await query(APPROVE, rows), 'authorization_id')
         for (const input of inputs) if (approved.has(input.id)) await remember(query, input)
         return answerAll(query, inputs, approved, 'approved' as const)
       },
@@ -100,7 +100,7 @@ export function authorizationStatements(database: Database) {
           ({ id }) => id,
           ({ now }) => now,
         )
-        return answerAll(query, inputs, idsOf(await query(DENY, rows)), 'denied' as const)
+        return answerAll(query, inputs, valuesOf(await query(DENY, rows), 'authorization_id'), 'denied' as const)
       },
     },
     burnCode: {
@@ -112,7 +112,7 @@ export function authorizationStatements(database: Database) {
           ({ codeHash }) => codeHash,
           ({ now }) => now,
         )
-        const burned = idsOf(await query(BURN, rows))
+        const burned = valuesOf(await query(BURN, rows), 'authorization_id')
         return inputs.map(({ id }) => (burned.has(id) ? 'burned' : 'spent'))
       },
     },
@@ -158,8 +158,4 @@ async function answerAll<Done extends string>(
 
 async function findAll(query: Query, ids: readonly AuthorizationId[]): Promise<readonly AuthorizationRecord[]> {
   return (await query(FIND, [ids])).map((row) => authorizationOf(row))
-}
-
-function idsOf(rows: readonly { readonly [column: string]: unknown }[]): ReadonlySet<unknown> {
-  return new Set(rows.map((row) => row['authorization_id']))
 }

@@ -1,10 +1,10 @@
 import type { ClientRecord } from '../../ports/records.ts'
 import type { Input, Page, Reads } from '../../ports/store.ts'
 import type { ClientId } from '../../protocol/ids.ts'
-import { clientOf, type Row } from '../rows.ts'
-import { columns, type Database, type Query, type Statement } from './database.ts'
+import { clientOf } from '../rows.ts'
+import { columns, type Database } from './database.ts'
 import { openGather } from './gather.ts'
-import { eachAlone, type Handlers } from './handlers.ts'
+import { changeRow, eachAlone, valuesOf, type Handlers } from './handlers.ts'
 
 const INSERT = {
   name: 'insert-clients',
@@ -66,8 +66,9 @@ export function clientStatements(database: Database) {
     registerClient: {
       keys: ({ id }) => [id],
       async run(query, inputs) {
-        await query(INSERT, [
-          ...columns(
+        await query(
+          INSERT,
+          columns(
             inputs,
             ({ id }) => id,
             ({ issuedAt }) => issuedAt,
@@ -75,7 +76,7 @@ export function clientStatements(database: Database) {
             ({ managementHash }) => managementHash,
             ({ metadata }) => JSON.stringify(metadata),
           ),
-        ])
+        )
         return inputs.map(() => 'registered' as const)
       },
     },
@@ -107,7 +108,7 @@ export function clientStatements(database: Database) {
       isShared: true,
       async run(query, inputs) {
         const moments = new Map(inputs.map(({ id, now }) => [id, now]))
-        const used = idsOf(await query(USE, [[...moments.keys()], [...moments.values()]]))
+        const used = valuesOf(await query(USE, [[...moments.keys()], [...moments.values()]]), 'client_id')
         return inputs.map(({ id }) => (used.has(id) ? 'used' : 'unknown'))
       },
     },
@@ -117,7 +118,7 @@ export function clientStatements(database: Database) {
       async run(query, inputs) {
         const moments = new Map<ClientId, number>()
         for (const { id, until } of inputs) moments.set(id, Math.max(moments.get(id) ?? 0, until))
-        const held = idsOf(await query(HOLD, [[...moments.keys()], [...moments.values()]]))
+        const held = valuesOf(await query(HOLD, [[...moments.keys()], [...moments.values()]]), 'client_id')
         return inputs.map(({ id }) => (held.has(id) ? 'held' : 'unknown'))
       },
     },
@@ -131,25 +132,25 @@ export function clientStatements(database: Database) {
     deleteClient: {
       keys: (id) => [id],
       async run(query, inputs) {
-        const deleted = idsOf(await query(DELETE, [inputs]))
+        const deleted = valuesOf(await query(DELETE, [inputs]), 'client_id')
         return inputs.map((id) => (deleted.has(id) ? 'deleted' : 'unknown'))
       },
     },
     verifyClient: {
       keys: ({ id }) => [id],
-      run: eachAlone((query, { id, now }: Input<'verifyClient'>) => change(query, VERIFY, [id, now])),
+      run: eachAlone((query, { id, now }: Input<'verifyClient'>) => changeRow(query, VERIFY, [id, now])),
     },
     unverifyClient: {
       keys: (id) => [id],
-      run: eachAlone((query, id: ClientId) => change(query, UNVERIFY, [id])),
+      run: eachAlone((query, id: ClientId) => changeRow(query, UNVERIFY, [id])),
     },
     disableClient: {
       keys: ({ id }) => [id],
-      run: eachAlone((query, { id, now }: Input<'disableClient'>) => change(query, DISABLE, [id, now])),
+      run: eachAlone((query, { id, now }: Input<'disableClient'>) => changeRow(query, DISABLE, [id, now])),
     },
     enableClient: {
       keys: (id) => [id],
-      run: eachAlone((query, id: ClientId) => change(query, ENABLE, [id])),
+      run: eachAlone((query, id: ClientId) => changeRow(query, ENABLE, [id])),
     },
   } satisfies Partial<Handlers>
   const reads = {
@@ -161,16 +162,4 @@ export function clientStatements(database: Database) {
     },
   } satisfies Partial<Reads>
   return { handlers, reads }
-}
-
-async function change(
-  query: Query,
-  statement: Statement,
-  parameters: readonly (string | number)[],
-): Promise<'changed' | 'unknown'> {
-  return (await query(statement, parameters)).length === 1 ? 'changed' : 'unknown'
-}
-
-function idsOf(rows: readonly Row[]): ReadonlySet<unknown> {
-  return new Set(rows.map((row) => row['client_id']))
 }

@@ -1,5 +1,6 @@
 import type { Input, OperationName, Outcome } from '../../ports/store.ts'
-import type { Query } from './database.ts'
+import type { Row } from '../rows.ts'
+import type { Parameter, Query, Statement } from './database.ts'
 
 /** How operations of one kind are made true, many at once. */
 export interface Handler<Name extends OperationName> {
@@ -22,4 +23,18 @@ export function eachAlone<In, Out>(
     for (const input of inputs) outcomes.push(await run(query, input))
     return outcomes
   }
+}
+
+/** For a change of one row: whether there was one. */
+export async function changeRow(
+  query: Query,
+  statement: Statement,
+  parameters: readonly Parameter[],
+): Promise<'changed' | 'unknown'> {
+  return (await query(statement, parameters)).length === 1 ? 'changed' : 'unknown'
+}
+
+/** What rows have in a column: the ids of those that a statement changed. */
+export function valuesOf(rows: readonly Row[], column: string): ReadonlySet<unknown> {
+  return new Set(rows.map((row) => row[column]))
 }

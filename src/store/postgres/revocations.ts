@@ -1,7 +1,7 @@
 import type { Reads } from '../../ports/store.ts'
 import { columns, type Database } from './database.ts'
 import { openGather } from './gather.ts'
-import type { Handlers } from './handlers.ts'
+import { valuesOf, type Handlers } from './handlers.ts'
 
 const REVOKE_GRANTS = {
   name: 'revoke-grants-at-once',
@@ -29,7 +29,7 @@ export function revocationStatements(database: Database) {
           ({ id }) => id,
           ({ now }) => now,
         )
-        const revoked = new Set((await query(REVOKE_GRANTS, rows)).map((row) => row['grant_id']))
+        const revoked = valuesOf(await query(REVOKE_GRANTS, rows), 'grant_id')
         return inputs.map(({ id }) => (revoked.has(id) ? 'revoked' : 'unknown'))
       },
     },

@@ -101,26 +101,18 @@ async function commitBatch(
     } catch (cause) {
       if (number === 0 && cause instanceof StoreUnavailable) throw cause
       // Of waves before, everybody knows what became of them.
-      for (const index of waves.slice(number).flatMap(placesOf)) results[index] = { kind: 'failed', cause }
+      for (const { index } of waves.slice(number).flat()) results[index] = { kind: 'failed', cause }
       return results
     }
   }
   return results
 }
 
-function placesOf(wave: Wave): readonly number[] {
-  return [...wave.values()].flatMap((placed) => placed.map(({ index }) => index))
-}
-
 /** Puts what became of each operation into its place of `results`. Throws StoreUnavailable when nobody can tell. */
 async function commitWave(transact: Transact, handlers: Handlers, wave: Wave, results: Settled[]): Promise<void> {
-  const placed = [...wave.values()].flat()
-  const settled = await settle(
-    transact,
-    handlers,
-    placed.map(({ operation }) => operation),
-  )
-  for (const [place, { index }] of placed.entries()) results[index] = settled[place] as Settled
+  const operations = wave.map(({ operation }) => operation)
+  const settled = await settle(transact, handlers, operations)
+  for (const [place, { index }] of wave.entries()) results[index] = settled[place] as Settled
 }
 
 /** All of them, or each alone when the database refuses one. */
@@ -138,13 +130,13 @@ async function settle(
   }
 }
 
+/** `operations` stand by kind (waves.ts), and so do the answers. */
 async function runWave(
   query: Query,
   handlers: Handlers,
   operations: readonly Operation[],
 ): Promise<readonly Settled[]> {
-  // In the same order on every node, as the rows of each kind are.
-  const kinds = [...Map.groupBy(operations, ({ name }) => name)].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  const kinds = [...Map.groupBy(operations, ({ name }) => name)]
   const outcomes = await allOrFirstFault(
     kinds.map(([name, some]) =>
       (handlers[name] as AnyHandler).run(
@@ -153,11 +145,5 @@ async function runWave(
       ),
     ),
   )
-  const results = new Map<Operation, Settled>()
-  for (const [index, [, some]] of kinds.entries()) {
-    for (const [place, operation] of some.entries()) {
-      results.set(operation, { kind: 'done', outcome: outcomes[index]?.[place] })
-    }
-  }
-  return operations.map((operation) => results.get(operation) as Settled)
+  return outcomes.flat().map((outcome) => ({ kind: 'done', outcome }))
 }

@@ -6,7 +6,7 @@ import { judgeRotation } from '../rotation.ts'
 import { grantOf } from '../rows.ts'
 import { columns, type Database, type Query } from './database.ts'
 import { openGather } from './gather.ts'
-import type { Handlers } from './handlers.ts'
+import { valuesOf, type Handlers } from './handlers.ts'
 
 /** Spends the codes and saves what each issued, in one statement: a grant is there exactly when its code was spent. */
 const REDEEM = {
@@ -51,7 +51,7 @@ export function tokenStatements(database: Database) {
     redeemCode: {
       keys: ({ id, grant }) => [id, grant.id],
       async run(query, inputs) {
-        const redeemed = grantIdsOf(await query(REDEEM, redemptionRows(inputs)))
+        const redeemed = valuesOf(await query(REDEEM, redemptionRows(inputs)), 'grant_id')
         const late = inputs.filter(({ grant }) => !redeemed.has(grant.id))
         const spent = late.length === 0 ? new Map<unknown, unknown>() : await findRedeemed(query, late)
         // RFC 6749 §4.1.2: what was issued on a code that is presented twice is revoked.
@@ -69,7 +69,7 @@ export function tokenStatements(database: Database) {
     rotateRefreshToken: {
       keys: ({ grantId }) => [grantId],
       async run(query, inputs) {
-        const rotated = grantIdsOf(await query(ROTATE, rotationRows(inputs)))
+        const rotated = valuesOf(await query(ROTATE, rotationRows(inputs)), 'grant_id')
         const late = inputs.filter(({ grantId }) => !rotated.has(grantId))
         const outcomes = new Map(await judgeLate(query, late))
         return inputs.map(({ grantId, now }) => outcomes.get(grantId) ?? { kind: 'rotated', rotatedAt: now })
@@ -163,8 +163,4 @@ async function revoke(
 
 async function findAll(query: Query, ids: readonly GrantId[]): Promise<readonly GrantRecord[]> {
   return (await query(FIND, [ids])).map((row) => grantOf(row))
-}
-
-function grantIdsOf(rows: readonly { readonly [column: string]: unknown }[]): ReadonlySet<unknown> {
-  return new Set(rows.map((row) => row['grant_id']))
 }

@@ -8,8 +8,11 @@ export interface Placed {
   readonly keys: readonly string[]
 }
 
-/** Operations that touch nothing in common, by kind: each kind is one statement, and their order does not matter. */
-export type Wave = ReadonlyMap<OperationName, readonly Placed[]>
+/**
+ * Operations that touch nothing in common, so that each kind can be one statement. They stand by kind, and then by what they
+ * touch first: in one order on all nodes, so that none waits for another that waits for it.
+ */
+export type Wave = readonly Placed[]
 
 /**
  * Cuts a batch into waves, as few as possible: two operations on one row in one statement would give one result, so the
@@ -20,7 +23,7 @@ export function cutIntoWaves(
   keysOf: (operation: Operation) => readonly string[],
   isShared: (name: OperationName) => boolean,
 ): readonly Wave[] {
-  const waves: Map<OperationName, Placed[]>[] = []
+  const waves: Placed[][] = []
   const lastTouch = new Map<string, { readonly wave: number; readonly name: OperationName }>()
   for (const [index, operation] of operations.entries()) {
     const { name } = operation
@@ -33,17 +36,16 @@ export function cutIntoWaves(
       }),
     )
     for (const key of keys) lastTouch.set(key, { wave, name })
-    const kinds = (waves[wave] ??= new Map())
-    const placed = kinds.get(name)
-    if (placed === undefined) kinds.set(name, [{ operation, index, keys }])
-    else placed.push({ operation, index, keys })
+    ;(waves[wave] ??= []).push({ operation, index, keys })
   }
-  // One order for all nodes, so that none waits for another that waits for it.
-  for (const placed of waves.flatMap((kinds) => [...kinds.values()])) placed.sort(byFirstKey)
-  return waves
+  return waves.map((wave) => wave.toSorted(byKindAndKey))
 }
 
-function byFirstKey({ keys: [one = ''] }: Placed, { keys: [other = ''] }: Placed): number {
+function byKindAndKey(one: Placed, other: Placed): number {
+  return compare(one.operation.name, other.operation.name) || compare(one.keys[0] ?? '', other.keys[0] ?? '')
+}
+
+function compare(one: string, other: string): number {
   if (one === other) return 0
   return one < other ? -1 : 1
 }

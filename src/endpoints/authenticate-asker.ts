@@ -3,7 +3,7 @@ import type { Request } from '../ports/message.ts'
 import type { ApiRecord } from '../ports/records.ts'
 import { readCredentials } from '../protocol/client-auth.ts'
 import { invalidClient, OAuthError } from '../protocol/errors.ts'
-import { sameText } from '../protocol/secrets.ts'
+import { provesCredential } from '../protocol/secrets.ts'
 import { authenticateClient, countFailure, type AuthenticatedClient } from './authenticate-client.ts'
 
 /** Who asks about a token. */
@@ -25,9 +25,8 @@ export async function authenticateAsker(context: Context, request: Request): Pro
     return { kind: 'client', client }
   }
   const api = (await context.apis()).find(({ credentials }) => credentials?.id === id)
-  const opened = secret === undefined ? undefined : context.secrets.open('api-secret', secret)
-  const hash = api?.credentials?.secretHash
-  if (api === undefined || opened === undefined || hash === undefined || !sameText(hash, opened.hash)) {
+  const isRight = provesCredential(context.secrets, 'api-secret', secret, api?.credentials?.secretHash)
+  if (api === undefined || !isRight) {
     countFailure(context, request.network)
     throw invalidClient('api_credentials_wrong', usedBasic)
   }

@@ -3,7 +3,7 @@ import type { Request } from '../ports/message.ts'
 import type { ClientRecord } from '../ports/records.ts'
 import { readClientCredentials, type ClientCredentials } from '../protocol/client-auth.ts'
 import { invalidClient, OAuthError, tooManyRequests } from '../protocol/errors.ts'
-import { sameText, type Secrets } from '../protocol/secrets.ts'
+import { provesCredential, type Secrets } from '../protocol/secrets.ts'
 
 declare const proven: unique symbol
 
@@ -43,8 +43,7 @@ function checkCredentials(client: ClientRecord, credentials: ClientCredentials, 
     return
   }
   if (credentials.kind === 'none') throw invalidClient('client_secret_missing', false)
-  const opened = secrets.open('client-secret', credentials.secret)
-  if (opened === undefined || !sameText(client.secretHash, opened.hash)) {
+  if (!provesCredential(secrets, 'client-secret', credentials.secret, client.secretHash)) {
     throw invalidClient('client_secret_wrong', credentials.usedBasic)
   }
 }

@@ -4,7 +4,7 @@ import type { ClientRecord } from '../ports/records.ts'
 import { isSameIdentity } from '../protocol/client-identity.ts'
 import { invalidToken, unavailable } from '../protocol/errors.ts'
 import { parseClientId } from '../protocol/ids.ts'
-import { sameText, type Secrets } from '../protocol/secrets.ts'
+import { provesCredential, type Secrets } from '../protocol/secrets.ts'
 import { missing, problem, type Problem } from '../protocol/validation.ts'
 import { countFailure } from './authenticate-client.ts'
 import { describeRegistration } from './client-information.ts'
@@ -83,9 +83,7 @@ async function authenticateManager(context: Needs<never>, request: Request): Pro
   const token = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(request.authorization ?? '')?.[1]
   const id = parseClientId(request.query.get('client_id') ?? '')
   const client = id === undefined ? undefined : await context.store.findClient(id)
-  const opened = token === undefined ? undefined : context.secrets.open('management-token', token)
-  const isRight =
-    opened !== undefined && client?.managementHash !== undefined && sameText(client.managementHash, opened.hash)
+  const isRight = provesCredential(context.secrets, 'management-token', token, client?.managementHash)
   if (token !== undefined && client !== undefined && isRight && client.disabledAt === undefined)
     return { client, token }
   countFailure(context, request.network)
@@ -115,8 +113,8 @@ function judgeMembers(
 }
 
 function isSecretOf(client: ClientRecord, secret: unknown, secrets: Secrets): boolean {
-  const opened = typeof secret === 'string' ? secrets.open('client-secret', secret) : undefined
-  return opened !== undefined && client.secretHash !== undefined && sameText(client.secretHash, opened.hash)
+  const text = typeof secret === 'string' ? secret : undefined
+  return provesCredential(secrets, 'client-secret', text, client.secretHash)
 }
 
 function information(

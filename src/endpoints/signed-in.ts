@@ -3,6 +3,7 @@ import type { Cookies } from '../ports/message.ts'
 import type { SessionRecord, UserRecord } from '../ports/records.ts'
 import type { SessionId } from '../protocol/ids.ts'
 import { sameText } from '../protocol/secrets.ts'
+import { isLiveUser } from './grants/grant.ts'
 
 /** Who is signed in in this browser. */
 export interface SignedIn {
@@ -20,6 +21,5 @@ export async function findSignedIn(context: Needs, cookies: Cookies): Promise<Si
   if (session === undefined || !sameText(session.hash, opened.hash) || session.expiresAt <= context.clock())
     return undefined
   const user = await context.store.findUser(session.userId)
-  if (user === undefined || user.disabledAt !== undefined || session.createdAt < user.validFrom) return undefined
-  return { session, user }
+  return isLiveUser(user, session.createdAt) ? { session, user } : undefined
 }

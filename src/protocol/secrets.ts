@@ -113,6 +113,17 @@ export function openSecrets(root: string): Secrets {
   }
 }
 
+/** Whether what was presented is the credential whose hash is kept. It is looked at whether or not there is such a hash. */
+export function provesCredential(
+  secrets: Pick<Secrets, 'open'>,
+  kind: CredentialKind,
+  presented: string | undefined,
+  kept: SecretHash | undefined,
+): boolean {
+  const opened = presented === undefined ? undefined : secrets.open(kind, presented)
+  return opened !== undefined && kept !== undefined && sameText(kept, opened.hash)
+}
+
 /** Equality that takes the same time wherever the texts differ. */
 export function sameText(expected: string, actual: string): boolean {
   const left = Buffer.from(expected)

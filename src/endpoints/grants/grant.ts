@@ -54,6 +54,7 @@ export function requireLiveUser(user: UserRecord | undefined, allowedAt: EpochMs
   if (!isLiveUser(user, allowedAt)) throw invalidGrant('user_not_live')
 }
 
-export function isLiveUser(user: UserRecord | undefined, allowedAt: EpochMs): boolean {
-  return user !== undefined && user.disabledAt === undefined && allowedAt >= user.validFrom
+/** Whether what they did at a moment still counts: they are there, not disabled, and have the same password. */
+export function isLiveUser(user: UserRecord | undefined, since: EpochMs): user is UserRecord {
+  return user !== undefined && user.disabledAt === undefined && since >= user.validFrom
 }

@@ -2,13 +2,14 @@ import type { Measurement } from './measure.ts'
 import { renderTable } from './table.ts'
 
 /** What a request costs node and database, where they are not one. Nothing where there is no such. */
-export function renderDatabase(endpoints: readonly Measurement[], connections: number): readonly string[] {
-  const rows = endpoints.flatMap(({ server, endpoint, cpuMicrosPerRequest, database }) =>
+export function renderDatabase(endpoints: readonly Measurement[]): readonly string[] {
+  const rows = endpoints.flatMap(({ server, endpoint, connections, cpuMicrosPerRequest, database }) =>
     database === undefined
       ? []
       : [
           [
             `${endpoint}, ${server}`,
+            String(connections),
             cpuMicrosPerRequest?.subject.toFixed(0) ?? '–',
             database.cpuMicrosPerRequest?.toFixed(0) ?? '–',
             perCommit(database.requestsPerCommit, connections),
@@ -19,7 +20,10 @@ export function renderDatabase(endpoints: readonly Measurement[], connections: n
   if (rows.length === 0) return []
   return [
     '',
-    renderTable(['endpoint', 'node CPU µs', 'database CPU µs', 'requests per commit', 'statements per request'], rows),
+    renderTable(
+      ['endpoint', 'connections', 'node CPU µs', 'database CPU µs', 'requests per commit', 'statements per request'],
+      rows,
+    ),
   ]
 }
 

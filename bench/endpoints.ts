@@ -5,11 +5,14 @@ import type { Bodies } from './slice.ts'
 /** One endpoint under load. */
 export interface Endpoint {
   readonly name: EndpointName
+  readonly method: 'GET' | 'POST'
   readonly path: string
   readonly contentType: string
   readonly status: number
   /** Every right answer has it. */
   readonly contains: string
+  /** The same request has the same answer; elsewhere that ends the run. */
+  readonly repeats: boolean
   /** The least ratio to the bare server. undefined: reported only. */
   readonly gate: number | undefined
   /** Bodies for a slice of about that many requests; made before the clock runs. */
@@ -18,12 +21,28 @@ export interface Endpoint {
   readonly carryOn?: (left: { readonly total: number; readonly tokens: readonly string[] }) => void
 }
 
-export const ENDPOINT_NAMES = ['register', 'client_credentials', 'code', 'refresh'] as const
+export const ENDPOINT_NAMES = [
+  'register',
+  'client_credentials',
+  'code',
+  'refresh',
+  'introspect',
+  'metadata',
+  'jwks',
+] as const
 export type EndpointName = (typeof ENDPOINT_NAMES)[number]
 
 const REGISTER_PATH = '/v2/oauth/register'
 const JSON_TYPE = 'application/json'
-const TOKEN = { path: '/v2/oauth/token', contentType: 'application/x-www-form-urlencoded', status: 200 } as const
+const FORM = { method: 'POST', contentType: 'application/x-www-form-urlencoded', status: 200 } as const
+const TOKEN = { ...FORM, path: '/v2/oauth/token', repeats: false } as const
+const DOCUMENT = {
+  method: 'GET',
+  contentType: '',
+  status: 200,
+  repeats: true,
+  prepare: async (): Promise<Bodies> => ({ kind: 'same', body: '' }),
+} as const
 
 /** Registers the clients that the load is by, and answers the endpoints. */
 export async function openEndpoints(port: number, mint: CodeMint): Promise<readonly Endpoint[]> {
@@ -36,10 +55,12 @@ export async function openEndpoints(port: number, mint: CodeMint): Promise<reado
   return [
     {
       name: 'register',
+      method: 'POST',
       path: REGISTER_PATH,
       contentType: JSON_TYPE,
       status: 201,
       contains: '"client_secret":"',
+      repeats: false,
       gate: 0.2,
       async prepare() {
         const [before = '', after = ''] = JSON.stringify(metadata('#')).split('#')
@@ -76,6 +97,24 @@ export async function openEndpoints(port: number, mint: CodeMint): Promise<reado
       },
       carryOn: (left) => void (tokens = left.tokens),
     },
+    {
+      ...FORM,
+      name: 'introspect',
+      path: '/v2/oauth/introspect',
+      contains: '"active":true',
+      repeats: true,
+      gate: undefined,
+      // Its lifetime is longer than a slice, not than a run.
+      prepare: async () => ({ kind: 'same', body: form({ ...client, token: await issueToken(port, client) }) }),
+    },
+    {
+      ...DOCUMENT,
+      name: 'metadata',
+      path: '/.well-known/oauth-authorization-server',
+      contains: '"token_endpoint":"',
+      gate: undefined,
+    },
+    { ...DOCUMENT, name: 'jwks', path: '/v2/oauth/jwks', contains: '"keys":[', gate: undefined },
   ]
 }
 
@@ -99,6 +138,14 @@ async function registerClient(port: number): Promise<{ client_id: string; client
   if (status !== 201) throw new Error(`Registration failed: ${status} ${body}`)
   const { client_id, client_secret } = JSON.parse(body) as { client_id: string; client_secret: string }
   return { client_id, client_secret }
+}
+
+async function issueToken(port: number, client: Readonly<Record<string, string>>): Promise<string> {
+  const body = form({ grant_type: 'client_credentials', ...client })
+  const answer = await post(port, TOKEN.path, TOKEN.contentType, body)
+  const { access_token } = JSON.parse(answer.body) as { access_token?: string }
+  if (access_token === undefined) throw new Error(`There was no access token: ${answer.status} ${answer.body}`)
+  return access_token
 }
 
 async function redeem(port: number, body: string): Promise<string> {

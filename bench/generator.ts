@@ -47,7 +47,7 @@ export async function runSlice(slice: Slice): Promise<SliceResult> {
         return
       }
       sentMs = now
-      connection.send(`${head}${body.length}\r\n\r\n${body}`)
+      connection.send(slice.method === 'GET' ? head : `${head}${body.length}\r\n\r\n${body}`)
     }
   }
 
@@ -81,16 +81,17 @@ function findFault(slice: Slice, status: number, body: string, previous: string)
   return slice.isFresh && body === previous ? 'gave the same answer twice' : undefined
 }
 
-function headOf({ path, port, contentType }: Slice): string {
+/** Everything before the length of a body, and without one everything. */
+function headOf({ method, path, port, contentType }: Slice): string {
   const lines = [
-    `POST ${path} HTTP/1.1`,
+    `${method} ${path} HTTP/1.1`,
     `Host: 127.0.0.1:${port}`,
     'User-Agent: grantor-bench',
     'Accept: application/json',
-    `Content-Type: ${contentType}`,
-    'Content-Length: ',
   ]
-  return lines.join('\r\n')
+  return [...lines, ...(method === 'GET' ? ['', ''] : [`Content-Type: ${contentType}`, 'Content-Length: '])].join(
+    '\r\n',
+  )
 }
 
 function say(message: GeneratorMessage): void {

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { DatabaseUse, DatabaseWatch } from './database.ts'
 import type { Endpoint } from './endpoints.ts'
 import type { Options } from './options.ts'
-import { post } from './post.ts'
+import { get, post } from './post.ts'
 import { readTreeUsage } from './process-tree.ts'
 import type { Answer, Bodies, GeneratorMessage, Slice, SliceResult } from './slice.ts'
 import { quantile, CORE_SHARE_LIMIT, summarize, WOBBLE_LIMIT, type Summary } from './statistics.ts'
@@ -34,6 +34,7 @@ export interface BareServer {
 export interface Measurement {
   readonly endpoint: string
   readonly server: string
+  readonly connections: number
   readonly subject: Summary
   readonly bare: Summary
   /** Best of rounds against best of rounds. */
@@ -77,9 +78,13 @@ const WARM_UP_ROUNDS = 4
 const FIRST_GUESS_PER_SECOND = 4000
 
 /** Warms both servers up, then lets them take turns. */
-export async function measure(stage: Stage, endpoint: Endpoint, options: Options): Promise<Measurement> {
+export async function measure(
+  stage: Stage,
+  endpoint: Endpoint,
+  connections: number,
+  { seconds, rounds }: Options,
+): Promise<Measurement> {
   const sample = await takeSample(stage, endpoint)
-  const { connections, seconds, rounds } = options
   const settleMs = Math.min(SETTLE_LIMIT_MS, seconds * 500)
   let expectedRate = FIRST_GUESS_PER_SECOND
   let bodies: Bodies = { kind: 'same', body: '' }
@@ -100,8 +105,11 @@ export async function measure(stage: Stage, endpoint: Endpoint, options: Options
     { pid, port }: { readonly pid: number; readonly port: number },
     isFresh: boolean,
   ): Promise<Turn> {
-    const { path, contentType, status, contains } = endpoint
-    const slice: Slice = { port, path, contentType, status, contains, connections, seconds, bodies, isFresh }
+    const { method, path, contentType, status, contains } = endpoint
+    const slice: Slice = {
+      ...{ port, method, path, contentType, status, contains, connections, seconds, bodies },
+      isFresh: isFresh && !endpoint.repeats,
+    }
     const before = readTreeUsage(pid)
     const result = await load(stage.generator, slice)
     if (isFresh) await delay(settleMs)
@@ -119,14 +127,15 @@ export async function measure(stage: Stage, endpoint: Endpoint, options: Options
     subject.push(await loadSubject())
     bare.push(await loadServer(stage.bare, false))
   }
-  return { ...compare(subject, bare), ...describe(stage, endpoint, sample) }
+  return { ...compare(subject, bare), ...describe(stage, endpoint, connections, sample) }
 }
 
 /** One right answer, which the bare server then repeats. */
 async function takeSample({ subject, bare }: Stage, endpoint: Endpoint): Promise<Answer> {
   const bodies = await endpoint.prepare(1, 1)
   const body = firstBody(bodies)
-  const sample = await post(subject.port, endpoint.path, endpoint.contentType, body)
+  const { method, path, contentType } = endpoint
+  const sample = method === 'GET' ? await get(subject.port, path) : await post(subject.port, path, contentType, body)
   if (sample.status !== endpoint.status || !sample.body.includes(endpoint.contains)) {
     throw new Error(`${endpoint.name} answers ${sample.status} ${sample.body}`)
   }
@@ -157,7 +166,7 @@ async function load(generator: ChildProcess, slice: Slice): Promise<SliceResult>
 }
 
 type Rates = Omit<Measurement, Described>
-type Described = 'endpoint' | 'server' | 'gate' | 'residentMegabytes' | 'answerBytes'
+type Described = 'endpoint' | 'server' | 'connections' | 'gate' | 'residentMegabytes' | 'answerBytes'
 
 function compare(subject: readonly Turn[], bare: readonly Turn[]): Rates {
   const subjectRates = subject.map(rateOf)
@@ -202,12 +211,14 @@ function orUndefined(value: number): number | undefined {
 function describe(
   { subject }: Stage,
   { name, gate }: Endpoint,
+  connections: number,
   { headers, body }: Answer,
 ): Pick<Measurement, Described> {
   const usage = readTreeUsage(subject.pid)
   return {
     endpoint: name,
     server: subject.name,
+    connections,
     gate,
     residentMegabytes: usage && usage.residentBytes / 1e6,
     answerBytes: { headers: headers.join('').length + headers.length * 2, body: body.length },

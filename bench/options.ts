@@ -3,7 +3,8 @@ import { ENDPOINT_NAMES, type EndpointName } from './endpoints.ts'
 
 /** What a run is asked to do. */
 export interface Options {
-  readonly connections: number
+  /** At once; each endpoint is measured with each of them. */
+  readonly connections: readonly number[]
   readonly rounds: number
   /** Length of a slice. */
   readonly seconds: number
@@ -22,7 +23,7 @@ export interface Options {
 }
 
 export const USAGE = `npm run bench -- [options]
-  --connections <n>   connections at once (64)
+  --connections <n>   connections at once (64), or several numbers: 1,8,64,256
   --rounds <n>        slices per server and endpoint (5)
   --seconds <n>       length of a slice (1)
   --only <names>      of ${ENDPOINT_NAMES.join(',')}
@@ -61,7 +62,7 @@ export function readOptions(args: readonly string[]): Options {
   return {
     store,
     workers,
-    connections: whole('connections', values.connections, 1024),
+    connections: values.connections.split(',').map((text) => whole('connections', text, 1024)),
     rounds: whole('rounds', values.rounds, 100),
     seconds: between('seconds', values.seconds, 0.05, 60),
     only,

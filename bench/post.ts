@@ -1,15 +1,24 @@
-import { request } from 'node:http'
+import { request, type RequestOptions } from 'node:http'
 import type { Answer } from './slice.ts'
 
-/** One request, read completely. For what is outside of the measurement. */
+/** One request with a body, read completely. For what is outside of the measurement. */
 export function post(port: number, path: string, contentType: string, body: string): Promise<Answer> {
+  const headers = { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(body) }
+  return send({ port, path, method: 'POST', headers }, body)
+}
+
+/** One request without a body. */
+export function get(port: number, path: string): Promise<Answer> {
+  return send({ port, path, method: 'GET', headers: {} }, '')
+}
+
+function send(
+  options: RequestOptions & { readonly headers: Readonly<Record<string, string | number>> },
+  body: string,
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const headers = {
-      'Content-Type': contentType,
-      'Content-Length': Buffer.byteLength(body),
-      Accept: 'application/json',
-    }
-    const outgoing = request({ host: '127.0.0.1', port, path, method: 'POST', headers }, (incoming) => {
+    const headers = { ...options.headers, Accept: 'application/json' }
+    const outgoing = request({ ...options, host: '127.0.0.1', headers }, (incoming) => {
       const chunks: Buffer[] = []
       incoming.on('data', (chunk: Buffer) => void chunks.push(chunk))
       incoming.on('error', reject)

@@ -16,7 +16,6 @@ export interface Report {
     readonly grantor: string
     readonly loadBefore: number
   }
-  readonly connections: number
   readonly rounds: number
   readonly seconds: number
   readonly workers: number
@@ -33,13 +32,13 @@ export function passesGate({ ratio, cpuRatio, gate }: Pick<Measurement, 'ratio' 
 
 /** The run as text for a terminal; the table is Markdown as well. */
 export function renderReport(report: Report): string {
-  const { machine, connections, rounds, seconds, endpoints } = report
+  const { machine, rounds, seconds, endpoints } = report
   return [
     `${report.date} · ${machine.processor}, ${machine.cores} cores${machine.pinned ? `, servers on one, generator${machine.postgres === undefined ? '' : ' and PostgreSQL'} on another` : ', not pinned'} · load ${machine.loadBefore.toFixed(1)} before`,
-    `Grantor ${machine.grantor} · Node.js ${machine.node} · SQLite ${machine.sqlite}, synchronous = full${machine.postgres === undefined ? '' : ` · PostgreSQL ${machine.postgres}, fsync and synchronous_commit on`} · ${connections} connections, ${rounds} rounds of ${seconds} s`,
+    `Grantor ${machine.grantor} · Node.js ${machine.node} · SQLite ${machine.sqlite}, synchronous = full${machine.postgres === undefined ? '' : ` · PostgreSQL ${machine.postgres}, fsync and synchronous_commit on`} · ${rounds} rounds of ${seconds} s`,
     '',
     renderRates(endpoints),
-    ...renderDatabase(endpoints, connections),
+    ...renderDatabase(endpoints),
     '',
     `The generator can drive ${endpoints.map((one) => `${one.generatorLimit.toFixed(0)}/s (${nameOf(one)})`).join(', ')}.`,
     ...endpoints.flatMap(renderRemarks),
@@ -51,6 +50,7 @@ export function renderReport(report: Report): string {
 function renderRates(endpoints: readonly Measurement[]): string {
   const heads = [
     'endpoint',
+    'connections',
     'req/s best',
     'median',
     'spread',
@@ -68,6 +68,7 @@ function renderRates(endpoints: readonly Measurement[]): string {
   ]
   const rows = endpoints.map((one) => [
     nameOf(one),
+    String(one.connections),
     one.subject.best.toFixed(0),
     one.subject.median.toFixed(0),
     percent(one.subject.spread),

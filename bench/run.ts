@@ -52,15 +52,16 @@ async function run(started: Children, pinned: Cores | undefined): Promise<Report
         const endpoint = known.find((one) => one.name === name)
         if (endpoint === undefined) continue
         if (!options.isJson) console.error(`${name}, ${subject.name} …`)
-        endpoints.push(await measure({ generator, bare, subject }, endpoint, options))
+        for (const connections of options.connections) {
+          endpoints.push(await measure({ generator, bare, subject }, endpoint, connections, options))
+        }
       }
     }
     await subjects.close()
-    const { connections, rounds, seconds } = options
+    const { rounds, seconds } = options
     return {
       date: new Date().toISOString().slice(0, 10),
       machine: describeMachine(subjects.postgresVersion),
-      connections,
       rounds,
       seconds,
       workers: options.workers,
@@ -105,9 +106,9 @@ function makeFolder(): string {
 }
 
 /** Twice what it should take, and the start. */
-function limitMs({ only, rounds, seconds, store }: Options): number {
+function limitMs({ only, connections, rounds, seconds, store }: Options): number {
   const subjects = store === 'sqlite' ? 1 : 2
-  return 60_000 + subjects * only.length * (rounds + 4) * 2 * (seconds * 2 + 2) * 1000
+  return 60_000 + subjects * only.length * connections.length * (rounds + 4) * 2 * (seconds * 2 + 2) * 1000
 }
 
 function giveUp(reason: string): never {

@@ -14,7 +14,9 @@ export type Bodies =
 /** Load on one server for a while: every connection sends a request, waits for the answer, sends the next. */
 export interface Slice {
   readonly port: number
+  readonly method: 'GET' | 'POST'
   readonly path: string
+  /** Of the body; a GET has none. */
   readonly contentType: string
   readonly connections: number
   readonly seconds: number

@@ -50,6 +50,7 @@ async function sliceOn(t: TestContext, listener: RequestListener): Promise<Slice
   t.after(() => server.close())
   return {
     port: (server.address() as AddressInfo).port,
+    method: 'POST',
     path: '/',
     contentType: 'text/plain',
     connections: 4,

@@ -13,7 +13,7 @@ export interface Listener {
 }
 
 /**
- * HTTP/1.1 as far as a load generator needs it: status, Content-Length, body. A client that parses everything costs more
+ * HTTP/1.1 as far as a load generator needs it: status, Content-Length or chunks, body. A client that parses everything costs more
  * than the servers that it is to measure.
  */
 export function openConnection(port: number, { onAnswer, onFailure }: Listener): Promise<Connection> {
@@ -27,16 +27,36 @@ export function openConnection(port: number, { onAnswer, onFailure }: Listener):
     const headEnd = received.indexOf('\r\n\r\n')
     if (headEnd === -1) return
     const length = readLength(received, headEnd)
-    if (length === undefined) return fail('An answer has no Content-Length.')
+    if (length === undefined) return takeChunks(headEnd + 4)
     const end = headEnd + 4 + length
     if (received.length < end) return
     if (received.length > end) return fail('A server sent more than it was asked for.')
-    const answer = received
-    received = ''
-    onAnswer(Number(answer.slice(9, 12)), answer.slice(headEnd + 4))
+    take(received.slice(headEnd + 4))
   })
   socket.on('error', (cause) => fail(cause.message))
   socket.on('close', () => fail('A server closed a connection.'))
+
+  /** RFC 9112 §7.1. */
+  function takeChunks(start: number): void {
+    let body = ''
+    for (let at = start; ;) {
+      const lineEnd = received.indexOf('\r\n', at)
+      if (lineEnd === -1) return
+      const size = Number.parseInt(received.slice(at, lineEnd), 16)
+      if (Number.isNaN(size)) return fail('An answer has neither a Content-Length nor chunks.')
+      const end = lineEnd + 2 + size
+      if (received.length < end + 2) return
+      if (size === 0) return take(body)
+      body += received.slice(lineEnd + 2, end)
+      at = end + 2
+    }
+  }
+
+  function take(body: string): void {
+    const status = Number(received.slice(9, 12))
+    received = ''
+    onAnswer(status, body)
+  }
 
   function fail(reason: string): void {
     if (isClosed) return

@@ -107,7 +107,15 @@ export async function measure(
   ): Promise<Turn> {
     const { method, path, contentType, status, contains } = endpoint
     const slice: Slice = {
-      ...{ port, method, path, contentType, status, contains, connections, seconds, bodies },
+      port,
+      method,
+      path,
+      contentType,
+      status,
+      contains,
+      connections,
+      seconds,
+      bodies,
       isFresh: isFresh && !endpoint.repeats,
     }
     const before = readTreeUsage(pid)

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { ENDPOINT_NAMES, type EndpointName } from './endpoints.ts'
+import { PEER_NAMES, type PeerName } from './peer-subject.ts'
 
 /** What a run is asked to do. */
 export interface Options {
@@ -20,6 +21,8 @@ export interface Options {
   readonly store: 'sqlite' | 'postgres'
   /** Processes that share the port; with more than one, one alone is measured beside them. */
   readonly workers: number
+  /** Other servers that are measured in the same run. */
+  readonly peers: readonly PeerName[]
 }
 
 export const USAGE = `npm run bench -- [options]
@@ -32,7 +35,8 @@ export const USAGE = `npm run bench -- [options]
   --save <name>       keep the result as bench/results/<date>-<name>.json
   --profile <folder>  write a CPU profile of the server there
   --store postgres    measure on PostgreSQL, too
-  --workers <n>       and there with so many processes beside one (1)`
+  --workers <n>       and there with so many processes beside one (1)
+  --peers <names>     beside other servers: all, or of ${PEER_NAMES.join(',')}`
 
 /** Reads the command line. Throws with the usage when it makes no sense. */
 export function readOptions(args: readonly string[]): Options {
@@ -49,12 +53,12 @@ export function readOptions(args: readonly string[]): Options {
       profile: { type: 'string' },
       store: { type: 'string', default: 'sqlite' },
       workers: { type: 'string', default: '1' },
+      peers: { type: 'string', default: '' },
     },
   })
   if (values.save !== undefined && !/^[a-z0-9-]+$/.test(values.save)) throw new Error('--save takes a-z, 0-9 and -.')
-  const names = values.only.split(',')
-  const only = ENDPOINT_NAMES.filter((known) => names.includes(known))
-  if (only.length !== names.length) throw new Error(`--only takes names of: ${ENDPOINT_NAMES.join(', ')}.`)
+  const only = chosen('only', ENDPOINT_NAMES, values.only)
+  const peers = values.peers === 'all' ? PEER_NAMES : chosen('peers', PEER_NAMES, values.peers)
   const { store } = values
   if (store !== 'sqlite' && store !== 'postgres') throw new Error('--store takes sqlite or postgres.')
   const workers = whole('workers', values.workers, 64)
@@ -62,6 +66,7 @@ export function readOptions(args: readonly string[]): Options {
   return {
     store,
     workers,
+    peers,
     connections: values.connections.split(',').map((text) => whole('connections', text, 1024)),
     rounds: whole('rounds', values.rounds, 100),
     seconds: between('seconds', values.seconds, 0.05, 60),
@@ -71,6 +76,13 @@ export function readOptions(args: readonly string[]): Options {
     isGated: values.gate,
     profileFolder: values.profile,
   }
+}
+
+function chosen<Name extends string>(option: string, known: readonly Name[], text: string): readonly Name[] {
+  const names = text === '' ? [] : text.split(',')
+  const found = known.filter((name) => names.includes(name))
+  if (found.length === names.length) return found
+  throw new Error(`--${option} takes names of: ${known.join(', ')}.`)
 }
 
 function whole(name: string, text: string, max: number): number {

@@ -106,8 +106,8 @@ function makeFolder(): string {
 }
 
 /** Twice what it should take, and the start. */
-function limitMs({ only, connections, rounds, seconds, store }: Options): number {
-  const subjects = store === 'sqlite' ? 1 : 2
+function limitMs({ only, connections, rounds, seconds, store, peers }: Options): number {
+  const subjects = (store === 'sqlite' ? 1 : 2) + peers.length
   return 60_000 + subjects * only.length * connections.length * (rounds + 4) * 2 * (seconds * 2 + 2) * 1000
 }
 

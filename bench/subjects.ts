@@ -4,6 +4,7 @@ import { startDatabase, type BenchDatabase } from './database.ts'
 import { openEndpoints, type Endpoint } from './endpoints.ts'
 import type { Stage } from './measure.ts'
 import type { Options } from './options.ts'
+import { startPeer } from './peer-subject.ts'
 import { startSubject } from './subject.ts'
 
 /** The servers that are measured in one run, each with what its load needs. */
@@ -39,7 +40,7 @@ const POSTGRES: Plan = { name: 'PostgreSQL', store: 'postgres', workers: 1, gate
 export async function startSubjects(
   children: Children,
   folder: string,
-  { store, workers, profileFolder }: Options,
+  { store, workers, profileFolder, peers }: Options,
   cores: Cores | undefined,
 ): Promise<Subjects> {
   const plans = choosePlans(store, workers)
@@ -63,6 +64,13 @@ export async function startSubjects(
     list.push({
       subject: { ...started, name: plan.name, database: place?.watch },
       endpoints: endpoints.map((endpoint) => ({ ...endpoint, gate: gateOf(plan, endpoint) })),
+    })
+  }
+  for (const name of peers) {
+    const { pid, description, endpoints } = await startPeer(children, name, cores?.servers)
+    list.push({
+      subject: { pid, port: description.port, name: `${description.name} ${description.version}`, database: undefined },
+      endpoints,
     })
   }
   return {

@@ -1,0 +1,50 @@
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { MintRequest, PeerDescription, PeerMessage } from '../peer.ts'
+
+export const FORM_TYPE = 'application/x-www-form-urlencoded'
+export const REDIRECT_URI = 'http://127.0.0.1:33418/callback'
+/** RFC 7636 Appendix B. */
+export const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
+export const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
+
+/** What a desktop client registers itself with; the name is a number, so that no two are alike. */
+export const REGISTRATION = splitAtNumber({
+  redirect_uris: [REDIRECT_URI, 'https://client.example/callback'],
+  token_endpoint_auth_method: 'client_secret_post',
+  grant_types: ['authorization_code', 'refresh_token'],
+  response_types: ['code'],
+  client_name: 'Bench client #',
+  client_uri: 'https://client.example/',
+})
+
+export function splitAtNumber(metadata: object): { readonly before: string; readonly after: string } {
+  const [before = '', after = ''] = JSON.stringify(metadata).split('#')
+  return { before, after }
+}
+
+export function form(fields: Readonly<Record<string, string>>): string {
+  return new URLSearchParams(fields).toString()
+}
+
+/** Listens on a free port, and runs until the bench is gone. */
+export async function listen(makeListener: (origin: string) => Promise<RequestListener>): Promise<number> {
+  const server = createServer({ keepAliveTimeout: 65_000 })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  server.on('request', await makeListener(`http://127.0.0.1:${port}`))
+  process.on('disconnect', () => process.exit())
+  return port
+}
+
+/** Tells the bench that it can begin, and mints what it asks for. */
+export function serve(description: PeerDescription, mint: (kind: MintRequest['kind']) => Promise<string>): void {
+  process.on('message', ({ kind, count }: MintRequest) => {
+    void Promise.all(Array.from({ length: count }, () => mint(kind))).then((values) => say({ kind: 'minted', values }))
+  })
+  say({ kind: 'ready', description })
+}
+
+function say(message: PeerMessage): void {
+  process.send?.(message)
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { createServer, type AddressInfo } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { openConnection } from '../../bench/connection.ts'
+
+const HEAD = 'HTTP/1.1 201 Created\r\n'
+
+for (const [how, pieces] of [
+  ['with a length', [`${HEAD}Content-Length: 5\r\n\r\nhello`]],
+  ['with a length, in pieces', [`${HEAD}content-`, 'length: 5\r\n\r\nhe', 'llo']],
+  ['in chunks', [`${HEAD}Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n`]],
+  ['in chunks, in pieces', [`${HEAD}Transfer-Encoding: chunked\r\n\r\n5\r`, '\nhel', 'lo\r\n0\r\n', '\r\n']],
+] as const) {
+  test(`an answer ${how} is read whole`, async (t) => {
+    assert.deepEqual(await askOnce(t, pieces), { status: 201, body: 'hello' })
+  })
+}
+
+test('an answer with neither a length nor chunks is a failure', async (t) => {
+  await assert.rejects(askOnce(t, [`${HEAD}\r\nhello\r\n`]), /neither a Content-Length nor chunks/)
+})
+
+/** Asks a server that answers with these pieces, each in a packet of its own. */
+async function askOnce(t: TestContext, pieces: readonly string[]): Promise<{ status: number; body: string }> {
+  const server = createServer((socket) => {
+    socket.setNoDelay(true).once('data', () => {
+      void (async () => {
+        for (const piece of pieces) {
+          socket.write(piece)
+          await delay(5)
+        }
+      })()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  return new Promise((resolve, reject) => {
+    const opened = openConnection((server.address() as AddressInfo).port, {
+      onAnswer: (status, body) => resolve({ status, body }),
+      onFailure: (reason) => reject(new Error(reason)),
+    })
+    opened.then((connection) => {
+      t.after(() => connection.close())
+      connection.send('GET / HTTP/1.1\r\n\r\n')
+    }, reject)
+  })
+}

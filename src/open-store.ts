@@ -6,6 +6,7 @@ import { readRootSecret, rootSecretPath } from './keys/root-secret.ts'
 import type { SecretInspection, StoreInspection } from './ports/inspection.ts'
 import type { Store, StoreDriver } from './ports/store.ts'
 import { openSecrets, type Secrets } from './protocol/secrets.ts'
+import type { Chains } from './store/audit-chain.ts'
 import type { SchemaState } from './store/migrations.ts'
 import { inspectPostgres } from './store/postgres/inspect.ts'
 import { readPostgresSchema } from './store/postgres/migrate-at.ts'
@@ -31,13 +32,14 @@ export async function openDriver(
   { database }: Config,
   user: StoreUser,
   onWaiting: (cause: unknown) => void,
+  audit: Chains,
 ): Promise<StoreDriver> {
   if (database.kind === 'postgres') {
-    const options = { url: database.url, connections: CONNECTIONS[user] }
+    const options = { url: database.url, connections: CONNECTIONS[user], audit }
     return whenReachable(START_PATIENCE_MS[user], () => openPostgresStore(options), onWaiting)
   }
   const checkpoints = user === 'server' ? 'worker' : 'inline'
-  return openSqliteStore({ path: database.path, patienceMs: PATIENCE_MS[user], checkpoints })
+  return openSqliteStore({ path: database.path, patienceMs: PATIENCE_MS[user], checkpoints, audit })
 }
 
 /** Reads the root secret; beside a SQLite file it is made when there is none. */

@@ -1,8 +1,9 @@
 import type { AccessTokenFacts } from '../protocol/access-token.ts'
 import type { EpochMs } from '../protocol/brand.ts'
+import type { GrantType } from '../protocol/client-metadata.ts'
 import type { ClientId, Random } from '../protocol/ids.ts'
 import type { Secrets } from '../protocol/secrets.ts'
-import type { ApiRecord, KeyRecord } from './records.ts'
+import type { ApiRecord, AuditEvent, KeyRecord, SigningAlgorithm } from './operator-records.ts'
 import type { Store } from './store.ts'
 
 /** What the use-cases need from the world. Each declares the part that it touches. */
@@ -14,8 +15,15 @@ export interface Context {
   readonly random: Random
   readonly secrets: Secrets
   readonly store: Store
+  /**
+   * The same store for an administrator, whom the audit names with every change: `command-line`, or the id of the
+   * credentials. As cheap as a closure a name, so a store is made for each request.
+   */
+  readonly actingAs: (actor: string) => Store
   /** The declared APIs, at most a second old. */
   readonly apis: () => Promise<readonly ApiRecord[]>
+  /** Sessions and tokens from before this moment are dead, whoever has them; at most a second old. */
+  readonly validFrom: () => Promise<EpochMs>
   readonly tokens: TokenSigner
   readonly tokenReader: TokenReader
   readonly keys: SigningKeys
@@ -24,6 +32,10 @@ export interface Context {
   readonly settings: Settings
   /** Something that happened on the way to an outcome and that an operator wants to know. Never a parameter or a token. */
   readonly record: (event: OutcomeEvent) => void
+  /** The same, and for the audit: once at once, and how often again within the minute. Ids and words of ours only. */
+  readonly report: (event: AuditEvent) => void
+  /** Counts an access token that was issued; the audit says a minute later how many there were. */
+  readonly issued: (clientId: ClientId, grantType: GrantType) => void
   /** Once true, the process will end soon: it serves what comes, but is not ready, and every answer closes its connection. */
   readonly isStopping: () => boolean
 }
@@ -39,6 +51,10 @@ export interface Settings {
   readonly redirectErrors: boolean
   /** Seconds that each signing key signs; 0: they do not rotate by themselves. */
   readonly keyRotation: number
+  /** What signs the tokens of APIs that ask for no other algorithm. */
+  readonly signingAlgorithm: SigningAlgorithm
+  /** Seconds that links of the audit are kept; 0: for ever. */
+  readonly auditRetention: number
 }
 
 /** All in seconds. */
@@ -56,8 +72,11 @@ export interface Lifetimes {
 
 /** Signs JWTs in bursts: one at the end of the turn for everything that was asked in it. */
 export interface TokenSigner {
-  /** A compact JWS over the claims, `typ: at+jwt`. RFC 9068 §2.1. */
-  readonly sign: (claims: string) => Promise<string>
+  /**
+   * A compact JWS over the claims, `typ: at+jwt`. RFC 9068 §2.1. By the server's own algorithm where none is named, and while
+   * the first key of the one that is named waits for its turn.
+   */
+  readonly sign: (claims: string, algorithm: SigningAlgorithm | undefined) => Promise<string>
 }
 
 /** The keys that access tokens are signed with, at most two seconds old, or as they were last known when the store is away. */
@@ -65,7 +84,7 @@ export interface SigningKeys {
   /** All that verifiers need: those that sign later, and those that signed what is still valid. RFC 7517 §5. */
   readonly published: () => Promise<readonly object[]>
   /** A new one, not stored yet. */
-  readonly create: (term: { readonly createdAt: EpochMs; readonly activeFrom: EpochMs }) => Promise<KeyRecord>
+  readonly create: (plan: Pick<KeyRecord, 'algorithm' | 'createdAt' | 'activeFrom'>) => Promise<KeyRecord>
 }
 
 /** Reads access tokens that this server signed. */

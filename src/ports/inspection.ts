@@ -1,5 +1,6 @@
 import type { EpochMs } from '../protocol/brand.ts'
 import type { KeyId } from '../protocol/ids.ts'
+import type { SigningAlgorithm } from './operator-records.ts'
 
 /** What a look at the database found, without changing it. */
 export type DatabaseInspection =
@@ -55,6 +56,7 @@ export type SecretInspection =
 /** A signing key: whether its private part decrypts and belongs to the public part that is published. */
 export interface KeyInspection {
   readonly id: KeyId
+  readonly algorithm: SigningAlgorithm
   readonly activeFrom: EpochMs
   readonly state: 'sound' | 'undecryptable' | 'mismatched'
 }

@@ -1,4 +1,4 @@
-import type { RefusalCode } from '../protocol/authorization-response.ts'
+import type { AuthorizationErrorCode } from '../protocol/authorization-response.ts'
 
 /** What a page says, without a word of HTML: the use-cases make these, the web layer renders them. */
 
@@ -72,9 +72,26 @@ export interface ConsentPage {
   /** The APIs that the token will be for: a name where the operator gave one, and the identifier. Empty: Grantor itself. */
   readonly resources: readonly { readonly name: string | undefined; readonly identifier: string }[]
   readonly account: { readonly email: string; readonly name: string | undefined }
+  /** undefined: the person belongs to none. */
+  readonly organization: OrganizationView | undefined
+  readonly problem: ConsentProblem | undefined
   /** Where to sign in as somebody else. */
   readonly switchUri: string
 }
+
+/** For which organization the person answers: the one that the client asks for, or the one that they choose. */
+export type OrganizationView =
+  | { readonly kind: 'fixed'; readonly name: string }
+  | {
+      readonly kind: 'choice'
+      /** Posted as `organization`. No name: without an organization. */
+      readonly options: readonly { readonly value: string; readonly name: string | undefined }[]
+      /** The value that stands there at first; undefined: the person must choose. */
+      readonly selected: string | undefined
+    }
+
+/** Why the last answer did not count. */
+export type ConsentProblem = 'organization-missing' | 'organization-gone'
 
 /** A refused authorization request of a client that nobody vouches for: no redirect, but a link the person may follow. */
 export interface ReturnPage {
@@ -86,7 +103,7 @@ export interface ReturnPage {
 }
 
 /** The OAuth error that the link carries. The page explains it in a sentence. */
-export type ReturnProblem = RefusalCode
+export type ReturnProblem = AuthorizationErrorCode
 
 /** Something went wrong and there is nowhere safe to send the person. */
 export interface ErrorPage {

@@ -1,6 +1,15 @@
 import type { EpochMs, EpochSeconds } from '../protocol/brand.ts'
 import type { ClientMetadata } from '../protocol/client-metadata.ts'
-import type { ApiCredentialId, AuthorizationId, ClientId, GrantId, KeyId, SessionId, UserId } from '../protocol/ids.ts'
+import type { AccessTokenFacts } from '../protocol/access-token.ts'
+import type {
+  AuthorizationId,
+  ClientId,
+  GrantId,
+  OpaqueTokenId,
+  OrganizationId,
+  SessionId,
+  UserId,
+} from '../protocol/ids.ts'
 import type { CodeChallenge } from '../protocol/pkce.ts'
 import type { RedirectUri } from '../protocol/redirect-uri.ts'
 import type { Resource } from '../protocol/resource.ts'
@@ -13,6 +22,8 @@ export interface ClientRecord {
   readonly issuedAt: EpochSeconds
   /** undefined for a public client. */
   readonly secretHash: SecretHash | undefined
+  /** Of the secret before, which works beside the one that replaced it for a while. */
+  readonly previousSecret: { readonly hash: SecretHash; readonly until: EpochMs } | undefined
   /** Of its registration access token (RFC 7592 §3); undefined where nobody may manage it but the operator. */
   readonly managementHash: SecretHash | undefined
   /** A digest of a public client's metadata: who registers the same gets this client (decisions.md D7). */
@@ -24,6 +35,12 @@ export interface ClientRecord {
   readonly disabledAt: EpochMs | undefined
   /** When its name or a redirect host changed last: whoever consented before knew another client. */
   readonly identityFrom: EpochMs | undefined
+  /** Scopes that the operator approved it for (decisions.md D6). */
+  readonly approvedScope: Scope
+  /** Its tokens from before this moment are dead. */
+  readonly validFrom: EpochMs | undefined
+  /** When it last got a token, to the minute; undefined: never, or before this was written down. */
+  readonly lastUsedAt: EpochMs | undefined
 }
 
 /** A person with an account here. */
@@ -37,6 +54,40 @@ export interface UserRecord {
   readonly createdAt: EpochMs
   readonly disabledAt: EpochMs | undefined
   /** Sessions and grants from before this moment are dead: the password changed, or the user was disabled. */
+  readonly validFrom: EpochMs
+}
+
+/** What users belong to and clients are installed for (decisions.md D4). */
+export interface OrganizationRecord {
+  readonly id: OrganizationId
+  readonly name: string
+  readonly createdAt: EpochMs
+  readonly disabledAt: EpochMs | undefined
+  /** Tokens and consents for it from before this moment are dead. */
+  readonly validFrom: EpochMs
+}
+
+/** That a user belongs to an organization. */
+export interface MembershipRecord {
+  readonly userId: UserId
+  readonly organizationId: OrganizationId
+  readonly createdAt: EpochMs
+  readonly disabledAt: EpochMs | undefined
+  /** The user's tokens and consents for the organization from before this moment are dead. */
+  readonly validFrom: EpochMs
+}
+
+/** That an organization allowed a client to act for it without a person (decisions.md D4). */
+export interface InstallationRecord {
+  readonly clientId: ClientId
+  readonly organizationId: OrganizationId
+  /** At most this. */
+  readonly scope: Scope
+  /** It may also act for members of the organization. */
+  readonly actsForMembers: boolean
+  readonly createdAt: EpochMs
+  readonly disabledAt: EpochMs | undefined
+  /** Tokens that it got for the organization before this moment are dead. */
   readonly validFrom: EpochMs
 }
 
@@ -65,6 +116,8 @@ export interface AuthorizationRecord {
   /** The person is asked even where a consent is remembered. */
   readonly mustConsent: boolean
   readonly loginHint: string | undefined
+  /** The organization that the client asks for; undefined: the person chooses (decisions.md D4). */
+  readonly organizationId: OrganizationId | undefined
   readonly createdAt: EpochMs
   /** Until then the person may answer; once approved, until then the code may be spent. */
   readonly expiresAt: EpochMs
@@ -74,22 +127,25 @@ export interface AuthorizationRecord {
 export type AuthorizationStatus =
   | { readonly kind: 'pending' }
   | { readonly kind: 'denied' }
-  | { readonly kind: 'approved'; readonly userId: UserId; readonly codeHash: SecretHash; readonly approvedAt: EpochMs }
-  | {
-      readonly kind: 'redeemed'
-      readonly userId: UserId
-      readonly codeHash: SecretHash
-      readonly approvedAt: EpochMs
-      readonly grantId: GrantId
-    }
+  | (ApprovalRecord & { readonly kind: 'approved' })
+  | (ApprovalRecord & { readonly kind: 'redeemed'; readonly grantId: GrantId })
   /** A wrong verifier was tried (threats.md CODE-07). */
   | { readonly kind: 'burned'; readonly codeHash: SecretHash }
+
+/** Who allowed it, when, and for which organization. */
+export interface ApprovalRecord {
+  readonly userId: UserId
+  readonly organizationId: OrganizationId | undefined
+  readonly codeHash: SecretHash
+  readonly approvedAt: EpochMs
+}
 
 /** What a person allowed one client once. Its refresh tokens are one family in this one row (decisions.md D5). */
 export interface GrantRecord {
   readonly id: GrantId
   readonly clientId: ClientId
   readonly userId: UserId
+  readonly organizationId: OrganizationId | undefined
   readonly scope: Scope
   readonly resources: readonly Resource[]
   readonly createdAt: EpochMs
@@ -115,49 +171,18 @@ export interface FamilyRecord {
 export interface ConsentKey {
   readonly userId: UserId
   readonly clientId: ClientId
+  readonly organizationId: OrganizationId | undefined
   readonly redirectHost: string
   /** As `resourcesKey` writes them. */
   readonly resources: string
-  /** A consent from before this moment counts for nothing: the client had another name or host. */
+  /** A consent from before this moment counts for nothing: the client had another name or host, or the membership ended. */
   readonly since: EpochMs
 }
 
-/** An API that tokens are issued for. RFC 8707. */
-export interface ApiRecord {
-  readonly resource: Resource
-  readonly name: string | undefined
-  readonly scopes: readonly ApiScope[]
-  /** undefined: it has not got any. */
-  readonly credentials: ApiCredentials | undefined
-  readonly createdAt: EpochMs
-}
-
-/** What an API authenticates with when it asks about tokens. RFC 7662 §2.1. */
-export interface ApiCredentials {
-  readonly id: ApiCredentialId
-  readonly secretHash: SecretHash
-}
-
-export interface ApiScope {
-  readonly name: string
-  /** What a person reads on the consent page. */
-  readonly sentence: string
-  /** Who may have it: with a person's consent only, or any registered client by itself too (decisions.md D6). */
-  readonly grantedTo: 'users' | 'users-and-machines'
-}
-
-/** How access tokens are signed. RFC 7518 §3.1; RFC 8037 §3.1, with Ed25519. */
-export type SigningAlgorithm = 'ES256' | 'EdDSA' | 'RS256'
-
-/** A signing key. The private part is encrypted under the root secret. */
-export interface KeyRecord {
-  readonly id: KeyId
-  readonly algorithm: SigningAlgorithm
-  /** Public JWK as JSON. RFC 7517. */
-  readonly publicJwk: string
-  /** AES-256-GCM over the PKCS#8 DER: nonce, tag and ciphertext, base64url. */
-  readonly encryptedPrivateKey: string
-  readonly createdAt: EpochMs
-  /** From then on it signs, until another one does. */
-  readonly activeFrom: EpochMs
+/** An access token that stands in the store. What a JWT would say of itself is said here. */
+export interface OpaqueTokenRecord {
+  /** Begins with the moment when it expires, so that sweeps take from the start; also its `jti`. */
+  readonly id: OpaqueTokenId
+  readonly hash: SecretHash
+  readonly facts: AccessTokenFacts
 }

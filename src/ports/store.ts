@@ -1,191 +1,32 @@
+import type { Input, Operation, OperationName, Outcome } from './operations.ts'
+import type { InstallationKey, MembershipKey } from './operation-inputs.ts'
+import type { Walk, WalkedClients, WalkedGrants } from './walks.ts'
 import type { EpochMs } from '../protocol/brand.ts'
-import type { ClientMetadata } from '../protocol/client-metadata.ts'
-import type { AuthorizationId, ClientId, GrantId, KeyId, SessionId, UserId } from '../protocol/ids.ts'
+import type {
+  AdminCredentialId,
+  AuthorizationId,
+  ClientId,
+  GrantId,
+  OpaqueTokenId,
+  OrganizationId,
+  SessionId,
+  UserId,
+} from '../protocol/ids.ts'
 import type { Scope } from '../protocol/scope.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import type {
-  ApiCredentials,
-  ApiRecord,
   AuthorizationRecord,
   ClientRecord,
   ConsentKey,
   GrantRecord,
-  KeyRecord,
+  InstallationRecord,
+  MembershipRecord,
+  OpaqueTokenRecord,
+  OrganizationRecord,
   SessionRecord,
   UserRecord,
 } from './records.ts'
-
-/**
- * Everything that changes the store, each named after the event that it makes true. One operation is one transaction and
- * answers what happened; `[input, outcome]`. Operations queued in one turn of the event loop are committed together.
- */
-export interface Operations {
-  registerClient: [client: ClientRecord, outcome: 'registered']
-  /** Registers a client unless there is one with its `sharedKey`; answers the one that counts, which is held. */
-  shareClient: [share: { readonly client: SharedClient; readonly heldUntil: EpochMs }, outcome: ClientRecord]
-  /** The client got its first token: from now on it is never swept. */
-  useClient: [use: { readonly id: ClientId; readonly now: EpochMs }, outcome: 'used' | 'unknown']
-  /** Somebody is about to authorize a client that never got a token: not swept until then. */
-  holdClient: [hold: { readonly id: ClientId; readonly until: EpochMs }, outcome: 'held' | 'unknown']
-  /** Replaces its metadata if that is still `previous`. RFC 7592 §2.2. */
-  updateClient: [update: ClientUpdate, outcome: 'updated' | 'outrun']
-  deleteClient: [id: ClientId, outcome: 'deleted' | 'unknown']
-  /** The operator vouches for the client (decisions.md D8). The first time counts. */
-  verifyClient: [change: { readonly id: ClientId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
-  unverifyClient: [id: ClientId, outcome: 'changed' | 'unknown']
-  /** Nothing of the client works from now on, and nobody gets it by registering. The first time counts. */
-  disableClient: [change: { readonly id: ClientId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
-  enableClient: [id: ClientId, outcome: 'changed' | 'unknown']
-
-  startAuthorization: [authorization: AuthorizationRecord, outcome: 'started']
-  /** Of many callers one is answered `approved`; the rest learn that it was decided before. Remembers the consent. */
-  approveAuthorization: [approval: Approval, outcome: 'approved' | 'decided' | 'unknown']
-  denyAuthorization: [
-    denial: { readonly id: AuthorizationId; readonly now: EpochMs },
-    outcome: 'denied' | 'decided' | 'unknown',
-  ]
-  /** Spends the code and saves what it issued. A replay revokes that. */
-  redeemCode: [redemption: Redemption, outcome: RedeemOutcome]
-  /** A wrong verifier came with the right client: the code must never be guessed again. */
-  burnCode: [
-    burn: { readonly id: AuthorizationId; readonly codeHash: SecretHash; readonly now: EpochMs },
-    outcome: 'burned' | 'spent',
-  ]
-  /** decisions.md D5, steps 2 to 4. */
-  rotateRefreshToken: [rotation: Rotation, outcome: RotateOutcome]
-
-  /** The grant and everything issued on it is dead from now on. RFC 7009 §2.1. */
-  revokeGrant: [revocation: { readonly id: GrantId; readonly now: EpochMs }, outcome: 'revoked' | 'unknown']
-  /** One access token is dead from now on; remembered until it would have expired anyway. */
-  revokeToken: [revocation: { readonly tokenId: string; readonly expiresAt: EpochMs }, outcome: 'revoked']
-
-  createUser: [user: UserRecord, outcome: 'created' | 'email-taken']
-  setPassword: [
-    change: { readonly id: UserId; readonly passwordHash: string; readonly now: EpochMs },
-    outcome: 'changed' | 'unknown',
-  ]
-  disableUser: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
-  enableUser: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
-  /** Also remembers that this browser once signed in as this user. */
-  startSession: [start: { readonly session: SessionRecord; readonly browserHash: SecretHash }, outcome: 'started']
-  endSession: [id: SessionId, outcome: 'ended' | 'unknown']
-  /** Counts attempts in a fixed window and answers the count with them. Exact under concurrency. */
-  countHit: [hit: Hit, outcome: { readonly count: number; readonly windowEndsAt: EpochMs }]
-  /** Takes attempts back, because they were none. */
-  forgiveHit: [hit: Hit, outcome: 'forgiven']
-
-  /** A new API has no credentials. */
-  declareApi: [api: Omit<ApiRecord, 'credentials'>, outcome: 'declared' | 'taken']
-  /** Replaces what the API authenticates with. */
-  setApiCredentials: [
-    change: { readonly resource: string; readonly credentials: ApiCredentials },
-    outcome: 'changed' | 'unknown',
-  ]
-  deleteApi: [resource: string, outcome: 'deleted' | 'unknown']
-  /** Keeps a key unless there is one already; answers the one that counts. */
-  addFirstKey: [key: KeyRecord, outcome: KeyRecord]
-  /** Keeps a key if `follows` is the newest: of many who make the next one, one does. Its id must be newer. */
-  addKey: [next: { readonly key: KeyRecord; readonly follows: KeyId }, outcome: 'added' | 'outrun']
-  /** Withdraws a key, if the one because of which it may go is there. */
-  removeKey: [removal: { readonly id: KeyId; readonly replacement: KeyId }, outcome: 'removed' | 'unknown']
-  /** Keeps a value of the store itself unless there is one already; answers the one that counts. */
-  settle: [setting: { readonly name: string; readonly value: string }, outcome: string]
-  /** Removes what expired, at most `limit` rows of each kind; answers how many. */
-  sweepExpired: [sweep: Sweep, outcome: Swept]
-}
-
-export type SharedClient = ClientRecord & { readonly sharedKey: string }
-
-export interface ClientUpdate {
-  readonly id: ClientId
-  readonly previous: ClientMetadata
-  readonly metadata: ClientMetadata
-  /** Set when people would not know it again: it is unverified then, and consents from before count for nothing. */
-  readonly identityFrom: EpochMs | undefined
-}
-
-export interface Approval {
-  readonly id: AuthorizationId
-  readonly userId: UserId
-  readonly codeHash: SecretHash
-  readonly now: EpochMs
-  readonly codeExpiresAt: EpochMs
-  /** undefined: this consent is not to be remembered. */
-  readonly remember: (ConsentKey & { readonly scope: Scope }) | undefined
-}
-
-export interface Redemption {
-  readonly id: AuthorizationId
-  readonly codeHash: SecretHash
-  readonly now: EpochMs
-  readonly grant: GrantRecord
-}
-
-/** What became of a code. Facts, not errors: the endpoint decides what they mean. */
-export type RedeemOutcome =
-  | 'redeemed'
-  /** It was spent before; the store has revoked what it issued. */
-  | 'replayed'
-  /** No such code, or expired, or burned. */
-  | 'unknown'
-
-export interface Rotation {
-  readonly grantId: GrantId
-  /** Of the presented token. */
-  readonly generation: number
-  readonly presentedHash: SecretHash
-  readonly successorHash: SecretHash
-  readonly now: EpochMs
-  readonly idleExpiresAt: EpochMs
-  /** How long after a rotation the token before may still ask for the same answer. */
-  readonly retryMs: number
-}
-
-/** What became of a refresh token that carries our tag. */
-export type RotateOutcome =
-  /** `rotatedAt` fixes the access token: a retry within the window gets the moment of the first answer. */
-  | { readonly kind: 'rotated' | 'repeated'; readonly rotatedAt: EpochMs }
-  /** Somebody holds a copy; the store has revoked the family. */
-  | { readonly kind: 'reused' }
-  /** Revoked, expired or never there. */
-  | { readonly kind: 'dead' }
-
-export interface Hit {
-  readonly bucket: string
-  readonly now: EpochMs
-  readonly windowMs: number
-  /** How many. */
-  readonly by: number
-}
-
-export interface Sweep {
-  readonly now: EpochMs
-  readonly limit: number
-  /** Clients registered before this, without a token ever, are removed (decisions.md D7). */
-  readonly unusedSince: EpochMs
-  /** Authorizations are kept until they are older than this, as evidence of spent codes. */
-  readonly authorizationsBefore: EpochMs
-  /** Grants are examined in slices, in the order of their ids; this is where the last slice ended, '' at first. */
-  readonly grantsAfter: GrantId | ''
-}
-
-export interface Swept {
-  /** Where the next slice of grants starts; '' when the last one reached the end. */
-  readonly grantsAfter: GrantId | ''
-  readonly authorizations: number
-  readonly grants: number
-  readonly sessions: number
-  readonly clients: number
-  readonly hits: number
-  readonly revokedTokens: number
-}
-
-export type OperationName = keyof Operations
-export type Input<Name extends OperationName> = Operations[Name][0]
-export type Outcome<Name extends OperationName> = Operations[Name][1]
-export type Operation = {
-  readonly [Name in OperationName]: { readonly name: Name; readonly input: Input<Name> }
-}[OperationName]
+import type { AdminCredentialRecord, ApiRecord, AuditLinkRecord, KeyRecord } from './operator-records.ts'
 
 /** One result of a batch: an operation that failed never spoils its neighbours. */
 export type Settled =
@@ -204,14 +45,31 @@ export interface StoreDriver extends Reads {
 export interface Reads {
   readonly findClient: (id: ClientId) => Promise<ClientRecord | undefined>
   /** Newest first, `before` exclusive. */
-  readonly listClients: (page: Page<ClientId>) => Promise<readonly ClientRecord[]>
+  readonly listClients: (page: Page<ClientId> & ClientFilter) => Promise<readonly ClientRecord[]>
   readonly findAuthorization: (id: AuthorizationId) => Promise<AuthorizationRecord | undefined>
   readonly findGrant: (id: GrantId) => Promise<GrantRecord | undefined>
+  /** Newest first; of all filters that are given, what fits. */
+  readonly listGrants: (page: Page<GrantId> & GrantFilter) => Promise<readonly GrantRecord[]>
+  readonly findOpaqueToken: (id: OpaqueTokenId) => Promise<OpaqueTokenRecord | undefined>
   /** Whether this one access token was revoked. Never answered from a copy. */
   readonly isTokenRevoked: (tokenId: string) => Promise<boolean>
   readonly findUser: (id: UserId) => Promise<UserRecord | undefined>
   readonly findUserByEmail: (email: string) => Promise<UserRecord | undefined>
   readonly listUsers: (page: Page<UserId>) => Promise<readonly UserRecord[]>
+  readonly findOrganization: (id: OrganizationId) => Promise<OrganizationRecord | undefined>
+  readonly listOrganizations: (page: Page<OrganizationId>) => Promise<readonly OrganizationRecord[]>
+  readonly findMembership: (key: MembershipKey) => Promise<MembershipRecord | undefined>
+  /** All of a user, in the order of the organizations' ids, at most MEMBERSHIP_LIMIT. */
+  readonly listMemberships: (userId: UserId) => Promise<readonly MembershipRecord[]>
+  /** In the order of their ids, `before` exclusive: newest users first. */
+  readonly listMembers: (
+    page: Page<UserId> & { readonly organizationId: OrganizationId },
+  ) => Promise<readonly MembershipRecord[]>
+  readonly findInstallation: (key: InstallationKey) => Promise<InstallationRecord | undefined>
+  /** Newest clients first, `before` exclusive. */
+  readonly listInstallations: (
+    page: Page<ClientId> & { readonly organizationId: OrganizationId },
+  ) => Promise<readonly InstallationRecord[]>
   readonly findSession: (id: SessionId) => Promise<SessionRecord | undefined>
   /** Whether this browser signed in as this user before. */
   readonly knowsBrowser: (userId: UserId, browserHash: SecretHash) => Promise<boolean>
@@ -220,10 +78,42 @@ export interface Reads {
   /** Whether the user consented to this client since, under any key. */
   readonly hasConsented: (userId: UserId, clientId: ClientId, since: EpochMs) => Promise<boolean>
   readonly listApis: () => Promise<readonly ApiRecord[]>
+  readonly findAdminCredential: (id: AdminCredentialId) => Promise<AdminCredentialRecord | undefined>
+  readonly listAdminCredentials: (page: Page<AdminCredentialId>) => Promise<readonly AdminCredentialRecord[]>
+  /** From when on anything counts (`expireEverything`); 0: since ever. */
+  readonly findValidFrom: () => Promise<EpochMs>
+  /** Newest first, `before` exclusive, and none recorded before `since`. */
+  readonly listAuditLinks: (page: Page<string> & { readonly since: EpochMs }) => Promise<readonly AuditLinkRecord[]>
+  /** The last link of each chain that began since, newest chains first. */
+  readonly listAuditHeads: (page: {
+    readonly since: EpochMs
+    readonly limit: number
+  }) => Promise<readonly AuditLinkRecord[]>
   readonly listKeys: () => Promise<readonly KeyRecord[]>
+  /** How many grants of a slice are what, for those who watch the server. */
+  readonly walkGrants: (walk: Walk) => Promise<WalkedGrants>
+  readonly walkClients: (walk: Walk) => Promise<WalkedClients>
   /** A round trip to the database. Answers what time it is there; undefined where that is this machine's clock. */
   readonly ping: () => Promise<EpochMs | undefined>
 }
+
+/** Absent or undefined: whatever it is. */
+export interface ClientFilter {
+  readonly isUsed?: boolean | undefined
+  readonly isVerified?: boolean | undefined
+  readonly isDisabled?: boolean | undefined
+  /** Not used since this moment, or never. */
+  readonly unusedSince?: EpochMs | undefined
+}
+
+export interface GrantFilter {
+  readonly clientId?: ClientId | undefined
+  readonly userId?: UserId | undefined
+  readonly organizationId?: OrganizationId | undefined
+}
+
+/** How many organizations a user may belong to. */
+export const MEMBERSHIP_LIMIT = 100
 
 export interface Page<Id> {
   readonly before: Id | undefined

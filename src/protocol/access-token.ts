@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { EpochSeconds } from './brand.ts'
-import type { ClientId, GrantId, UserId } from './ids.ts'
+import type { ClientId, GrantId, OrganizationId, UserId } from './ids.ts'
 import type { Resource } from './resource.ts'
 import type { Scope } from './scope.ts'
 
@@ -12,7 +12,9 @@ export interface AccessTokenFacts {
   readonly clientId: ClientId
   /** undefined: the client acts for itself. */
   readonly userId: UserId | undefined
-  /** undefined for client credentials, where there is nothing but the client to revoke. */
+  /** undefined: for no organization (decisions.md D4). */
+  readonly organizationId: OrganizationId | undefined
+  /** undefined for client credentials, with which a client acts for itself, or for a user who is not there (decisions.md D4). */
   readonly grantId: GrantId | undefined
   readonly scope: Scope
   readonly tokenId: string
@@ -21,7 +23,8 @@ export interface AccessTokenFacts {
 }
 
 /**
- * The claims of a JWT access token, as JSON. RFC 9068 §2.2; `scope` RFC 8693 §4.2; `grant_id` is ours (decisions.md D5).
+ * The claims of a JWT access token, as JSON. RFC 9068 §2.2; `scope` and `act` RFC 8693 §4; `org_id` and `grant_id` are ours
+ * (decisions.md D4, D5).
  * JSON leaves out what is undefined.
  */
 export function accessTokenClaims(facts: AccessTokenFacts): string {
@@ -35,14 +38,36 @@ export function accessTokenClaims(facts: AccessTokenFacts): string {
     exp: facts.expiresAt,
     jti: facts.tokenId,
     scope: facts.scope === '' ? undefined : facts.scope,
+    org_id: facts.organizationId,
+    act: actorOf(facts),
     grant_id: facts.grantId,
   })
+}
+
+/** Who acts for the token's user without that person present. RFC 8693 §4.1, decisions.md D4. */
+export function actorOf({
+  clientId,
+  userId,
+  grantId,
+}: Pick<AccessTokenFacts, 'clientId' | 'userId' | 'grantId'>): { readonly sub: ClientId } | undefined {
+  return userId !== undefined && grantId === undefined ? { sub: clientId } : undefined
 }
 
 /** The facts of claims that `accessTokenClaims` made, for a token whose signature was verified; undefined for any other. */
 export function parseAccessTokenClaims(text: string, issuer: string): AccessTokenFacts | undefined {
   const claims = JSON.parse(text) as Readonly<Record<string, unknown>>
-  const { iss, aud, sub, client_id: clientId, iat, exp, jti, scope = '', grant_id: grantId } = claims
+  const {
+    iss,
+    aud,
+    sub,
+    client_id: clientId,
+    iat,
+    exp,
+    jti,
+    scope = '',
+    org_id: organizationId,
+    grant_id: grantId,
+  } = claims
   if (iss !== issuer || typeof sub !== 'string' || typeof clientId !== 'string' || typeof jti !== 'string') return
   if (typeof iat !== 'number' || typeof exp !== 'number' || typeof scope !== 'string') return
   const audience = Array.isArray(aud) ? aud : [aud]
@@ -51,6 +76,7 @@ export function parseAccessTokenClaims(text: string, issuer: string): AccessToke
     resources: audience.filter((one) => one !== issuer) as readonly Resource[],
     clientId: clientId as ClientId,
     userId: sub === clientId ? undefined : (sub as UserId),
+    organizationId: organizationId as OrganizationId | undefined,
     grantId: grantId as GrantId | undefined,
     scope: scope as Scope,
     tokenId: jti,

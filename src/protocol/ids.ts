@@ -10,6 +10,11 @@ export type SessionId = Brand<string, 'SessionId'>
 /** Names the credentials with which an API asks about tokens. */
 export type ApiCredentialId = Brand<string, 'ApiCredentialId'>
 export type KeyId = Brand<string, 'KeyId'>
+export type OrganizationId = Brand<string, 'OrganizationId'>
+/** An access token that stands in the store; its `jti` too. */
+export type OpaqueTokenId = Brand<string, 'OpaqueTokenId'>
+/** Names the credentials of an administrator. */
+export type AdminCredentialId = Brand<string, 'AdminCredentialId'>
 
 /** A source of unpredictable bytes. Passed in, so that tests can seed it. */
 export type Random = (bytes: number) => Buffer
@@ -58,6 +63,19 @@ export function mintApiCredentialId(now: EpochMs, random: Random): ApiCredential
   return `gap_${mintOrderedId(now, random)}` as ApiCredentialId
 }
 
+export function mintOrganizationId(now: EpochMs, random: Random): OrganizationId {
+  return `gor_${mintOrderedId(now, random)}` as OrganizationId
+}
+
+/** The id of an access token in the store: the moment when it expires, so that sweeps take from the start, and what is its own. */
+export function opaqueTokenId(expiresAt: EpochMs, own: string): OpaqueTokenId {
+  return (expiresAt.toString(16).padStart(12, '0') + own.slice(0, 22)) as OpaqueTokenId
+}
+
+export function mintAdminCredentialId(now: EpochMs, random: Random): AdminCredentialId {
+  return mintOrderedId(now, random) as AdminCredentialId
+}
+
 const ORDERED_ID = /^[0-9a-f]{12}[A-Za-z0-9_-]{22}$/
 
 /** A text that has the form of an authorization's id. */
@@ -77,4 +95,21 @@ const USER_ID = /^gus_[0-9a-f]{12}[A-Za-z0-9_-]{22}$/
 /** A text that has the form of a user id. */
 export function parseUserId(text: string): UserId | undefined {
   return USER_ID.test(text) ? (text as UserId) : undefined
+}
+
+const ORGANIZATION_ID = /^gor_[0-9a-f]{12}[A-Za-z0-9_-]{22}$/
+
+/** A text that has the form of an organization's id. */
+export function parseOrganizationId(text: string): OrganizationId | undefined {
+  return ORGANIZATION_ID.test(text) ? (text as OrganizationId) : undefined
+}
+
+/** A text that has the form of a grant's id. */
+export function parseGrantId(text: string): GrantId | undefined {
+  return ORDERED_ID.test(text) ? (text as GrantId) : undefined
+}
+
+/** A text that has the form of the id of an administrator's credentials. */
+export function parseAdminCredentialId(text: string): AdminCredentialId | undefined {
+  return ORDERED_ID.test(text) ? (text as AdminCredentialId) : undefined
 }

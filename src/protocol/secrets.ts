@@ -15,7 +15,9 @@ const KINDS = {
   'management-token': { prefix: 'gmt_', generations: false },
   'authorization-code': { prefix: 'gac_', generations: false },
   'refresh-token': { prefix: 'grt_', generations: true },
+  'access-token': { prefix: 'gat_', generations: false },
   'api-secret': { prefix: 'gas_', generations: false },
+  'admin-token': { prefix: 'gad_', generations: false },
   session: { prefix: 'gss_', generations: false },
   browser: { prefix: 'gbr_', generations: false },
 } as const
@@ -58,7 +60,7 @@ export interface Secrets {
   readonly encryptionKey: KeyObject
 }
 
-export type DigestPurpose = 'credential' | 'csrf' | 'bucket' | 'shared-client' | 'store-check'
+export type DigestPurpose = 'credential' | 'csrf' | 'bucket' | 'shared-client' | 'store-check' | 'audit'
 
 const GENERATION_LENGTH = 6
 const SECRET_LENGTH = 43

@@ -1,4 +1,5 @@
-import type { Input, Operation, OperationName } from '../ports/store.ts'
+import type { Input, Operation, OperationName } from '../ports/operations.ts'
+import type { InstallationKey, MembershipKey } from '../ports/operation-inputs.ts'
 
 type Change<Name extends OperationName> = 'nothing' | 'everything' | ((input: Input<Name>) => string)
 
@@ -15,6 +16,11 @@ const CHANGES: { readonly [Name in OperationName]: Change<Name> } = {
   unverifyClient: (id) => id,
   disableClient: ({ id }) => id,
   enableClient: (id) => id,
+  rotateClientSecret: ({ id }) => id,
+  approveClientScope: ({ id }) => id,
+  expireClient: ({ id }) => id,
+  // When a client was last used decides nothing.
+  noteUses: 'nothing',
   startAuthorization: 'nothing',
   approveAuthorization: 'nothing',
   denyAuthorization: 'nothing',
@@ -22,26 +28,58 @@ const CHANGES: { readonly [Name in OperationName]: Change<Name> } = {
   burnCode: 'nothing',
   rotateRefreshToken: 'nothing',
   revokeGrant: 'nothing',
+  issueToken: 'nothing',
   revokeToken: 'nothing',
   createUser: 'nothing',
   setPassword: ({ id }) => id,
   disableUser: ({ id }) => id,
   enableUser: ({ id }) => id,
+  deleteUser: 'everything',
+  expireUser: ({ id }) => id,
+  expireEverything: 'nothing',
+  createOrganization: 'nothing',
+  renameOrganization: ({ id }) => id,
+  disableOrganization: ({ id }) => id,
+  enableOrganization: (id) => id,
+  expireOrganization: ({ id }) => id,
+  deleteOrganization: 'everything',
+  addMember: membershipKey,
+  disableMember: membershipKey,
+  enableMember: membershipKey,
+  removeMember: membershipKey,
+  install: installationKey,
+  disableInstallation: installationKey,
+  enableInstallation: installationKey,
+  uninstall: installationKey,
   startSession: 'nothing',
   endSession: 'nothing',
   countHit: 'nothing',
   forgiveHit: 'nothing',
   declareApi: 'nothing',
+  updateApi: 'nothing',
   setApiCredentials: 'nothing',
   deleteApi: 'nothing',
   addFirstKey: 'nothing',
   addKey: 'nothing',
   removeKey: 'nothing',
   settle: 'nothing',
+  createAdminCredential: 'nothing',
+  revokeAdminCredential: 'nothing',
+  recordEvent: 'nothing',
   sweepExpired: 'everything',
 }
 
-/** Which kept client or user an operation changes: none, all, or the one of this id. */
+/** Under which a membership is kept. */
+export function membershipKey({ userId, organizationId }: MembershipKey): string {
+  return `${userId} ${organizationId}`
+}
+
+/** Under which an installation is kept. */
+export function installationKey({ clientId, organizationId }: InstallationKey): string {
+  return `${clientId} ${organizationId}`
+}
+
+/** Which kept record an operation changes: none, all, or the one of this id. */
 export function changedRecord({ name, input }: Operation): undefined | 'everything' | { readonly id: string } {
   const change = CHANGES[name] as Change<OperationName>
   if (change === 'nothing') return undefined

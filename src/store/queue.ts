@@ -1,3 +1,4 @@
+import type { StoreObserver } from '../ports/observers.ts'
 import { StoreUnavailable } from '../ports/store.ts'
 
 /** How many turns a batch may grow. */
@@ -14,6 +15,8 @@ export interface Waiting<Asked, Answer> {
   readonly reject: (cause: unknown) => void
   /** On the clock of `performance`. */
   readonly since: number
+  /** What the observer answered when it was asked for. */
+  readonly mark: unknown
 }
 
 export interface QueueOptions<Asked, Answer> {
@@ -23,6 +26,7 @@ export interface QueueOptions<Asked, Answer> {
   readonly batchLimit: number
   /** Answers everybody in a batch, or throws what is to be told to those who have no answer yet. */
   readonly run: (batch: readonly Waiting<Asked, Answer>[]) => Promise<void>
+  readonly observer?: Omit<StoreObserver, 'committed'> | undefined
 }
 
 /**
@@ -35,6 +39,7 @@ export function openQueue<Asked, Answer>({
   inFlight,
   batchLimit,
   run,
+  observer,
 }: QueueOptions<Asked, Answer>): (asked: Asked) => Promise<Answer> {
   let waiting: Waiting<Asked, Answer>[] = []
   let isScheduled = false
@@ -72,7 +77,9 @@ export function openQueue<Asked, Answer>({
     const late = waiting.findIndex(({ since }) => since > oldest)
     if (late === 0) return
     const cause = new StoreUnavailable('too slow for all that is asked of it')
-    for (const { reject } of waiting.splice(0, late === -1 ? waiting.length : late)) reject(cause)
+    const refused = waiting.splice(0, late === -1 ? waiting.length : late)
+    if (refused.length > 0) observer?.refused('late', refused.length)
+    for (const { reject } of refused) reject(cause)
   }
 
   async function answer(batch: readonly Waiting<Asked, Answer>[]): Promise<void> {
@@ -85,10 +92,14 @@ export function openQueue<Asked, Answer>({
     }
   }
 
+  observer?.opened(() => ({ waiting: waiting.length, inFlight: running }))
   return (asked) => {
-    if (waiting.length >= WAITING_LIMIT) return Promise.reject(new StoreUnavailable('too many are waiting'))
+    if (waiting.length >= WAITING_LIMIT) {
+      observer?.refused('full', 1)
+      return Promise.reject(new StoreUnavailable('too many are waiting'))
+    }
     return new Promise((resolve, reject) => {
-      waiting.push({ asked, resolve, reject, since: performance.now() })
+      waiting.push({ asked, resolve, reject, since: performance.now(), mark: observer?.mark() })
       schedule()
     })
   }

@@ -1,5 +1,5 @@
 import type { GrantRecord } from '../ports/records.ts'
-import type { RotateOutcome, Rotation } from '../ports/store.ts'
+import type { RotateOutcome, Rotation } from '../ports/operation-inputs.ts'
 
 /**
  * What a refresh token that could not be rotated was, from its grant as it stands now. decisions.md D5, steps 3 and 4;

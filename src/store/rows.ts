@@ -1,19 +1,29 @@
 import type {
-  ApiRecord,
-  ApiScope,
   AuthorizationRecord,
   AuthorizationStatus,
   ClientRecord,
+  ConsentKey,
   GrantRecord,
-  KeyRecord,
+  InstallationRecord,
+  MembershipRecord,
+  OpaqueTokenRecord,
+  OrganizationRecord,
   SessionRecord,
-  SigningAlgorithm,
   UserRecord,
 } from '../ports/records.ts'
-import type { Hit } from '../ports/store.ts'
+import type { Hit } from '../ports/operation-inputs.ts'
 import type { EpochMs, EpochSeconds } from '../protocol/brand.ts'
 import type { ClientMetadata } from '../protocol/client-metadata.ts'
-import type { ApiCredentialId, AuthorizationId, ClientId, GrantId, KeyId, SessionId, UserId } from '../protocol/ids.ts'
+import type { AccessTokenFacts } from '../protocol/access-token.ts'
+import type {
+  AuthorizationId,
+  ClientId,
+  GrantId,
+  OpaqueTokenId,
+  OrganizationId,
+  SessionId,
+  UserId,
+} from '../protocol/ids.ts'
 import type { Resource } from '../protocol/resource.ts'
 import type { Scope } from '../protocol/scope.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
@@ -27,7 +37,15 @@ export type Row = Readonly<Record<string, Value>>
 /** The part of an authorization that never changes and is never searched by: kept as JSON. */
 type FixedRequest = Pick<
   AuthorizationRecord,
-  'redirectUri' | 'state' | 'codeChallenge' | 'scope' | 'resources' | 'mustSignIn' | 'mustConsent' | 'loginHint'
+  | 'redirectUri'
+  | 'state'
+  | 'codeChallenge'
+  | 'scope'
+  | 'resources'
+  | 'mustSignIn'
+  | 'mustConsent'
+  | 'loginHint'
+  | 'organizationId'
 >
 
 /** Browsers remembered for each user; beyond it the one seen longest ago is forgotten. */
@@ -53,6 +71,10 @@ export function clientOf(row: Row): ClientRecord {
     id: row['client_id'] as ClientId,
     issuedAt: row['issued_at'] as EpochSeconds,
     secretHash: (row['secret_hash'] ?? undefined) as SecretHash | undefined,
+    previousSecret:
+      row['previous_secret_hash'] === null
+        ? undefined
+        : { hash: row['previous_secret_hash'] as SecretHash, until: row['previous_secret_until'] as EpochMs },
     managementHash: (row['management_hash'] ?? undefined) as SecretHash | undefined,
     sharedKey: (row['shared_key'] ?? undefined) as string | undefined,
     metadata: JSON.parse(row['metadata'] as string) as ClientMetadata,
@@ -60,12 +82,16 @@ export function clientOf(row: Row): ClientRecord {
     verifiedAt: (row['verified_at'] ?? undefined) as EpochMs | undefined,
     disabledAt: (row['disabled_at'] ?? undefined) as EpochMs | undefined,
     identityFrom: (row['identity_from'] ?? undefined) as EpochMs | undefined,
+    approvedScope: (row['approved_scope'] ?? '') as Scope,
+    validFrom: (row['valid_from'] ?? undefined) as EpochMs | undefined,
+    lastUsedAt: (row['last_used_at'] ?? undefined) as EpochMs | undefined,
   }
 }
 
 export function fixedRequest(authorization: AuthorizationRecord): FixedRequest {
-  const { redirectUri, state, codeChallenge, scope, resources, mustSignIn, mustConsent, loginHint } = authorization
-  return { redirectUri, state, codeChallenge, scope, resources, mustSignIn, mustConsent, loginHint }
+  const { redirectUri, state, codeChallenge, scope, resources, mustSignIn, mustConsent, loginHint, organizationId } =
+    authorization
+  return { redirectUri, state, codeChallenge, scope, resources, mustSignIn, mustConsent, loginHint, organizationId }
 }
 
 export function authorizationOf(row: Row): AuthorizationRecord {
@@ -75,6 +101,7 @@ export function authorizationOf(row: Row): AuthorizationRecord {
     // JSON has no undefined, so members that were absent are absent again.
     state: fixed.state,
     loginHint: fixed.loginHint,
+    organizationId: fixed.organizationId,
     id: row['authorization_id'] as AuthorizationId,
     clientId: row['client_id'] as ClientId,
     browserHash: row['browser_hash'] as SecretHash,
@@ -86,7 +113,12 @@ export function authorizationOf(row: Row): AuthorizationRecord {
 
 function statusOf(row: Row): AuthorizationStatus {
   const codeHash = row['code_hash'] as SecretHash
-  const approval = { userId: row['user_id'] as UserId, codeHash, approvedAt: row['approved_at'] as EpochMs }
+  const approval = {
+    userId: row['user_id'] as UserId,
+    organizationId: (row['organization_id'] ?? undefined) as OrganizationId | undefined,
+    codeHash,
+    approvedAt: row['approved_at'] as EpochMs,
+  }
   switch (row['status']) {
     case 'pending':
     case 'denied':
@@ -107,6 +139,7 @@ export function grantOf(row: Row): GrantRecord {
     id: row['grant_id'] as GrantId,
     clientId: row['client_id'] as ClientId,
     userId: row['user_id'] as UserId,
+    organizationId: (row['organization_id'] ?? undefined) as OrganizationId | undefined,
     scope: row['scope'] as Scope,
     resources: JSON.parse(row['resources'] as string) as readonly Resource[],
     createdAt: row['created_at'] as EpochMs,
@@ -147,32 +180,49 @@ export function sessionOf(row: Row): SessionRecord {
   }
 }
 
-export function apiOf(row: Row): ApiRecord {
+/** What a consent was for, as its key has it: the organization, if any, and the resources (`resourcesKey`). */
+export function consentAim({ organizationId, resources }: ConsentKey): string {
+  return organizationId === undefined ? resources : `${organizationId} ${resources}`
+}
+
+export function organizationOf(row: Row): OrganizationRecord {
   return {
-    resource: row['resource'] as Resource,
-    name: (row['name'] ?? undefined) as string | undefined,
-    scopes: JSON.parse(row['scopes'] as string) as readonly ApiScope[],
-    credentials:
-      row['credential_id'] === null
-        ? undefined
-        : { id: row['credential_id'] as ApiCredentialId, secretHash: row['secret_hash'] as SecretHash },
+    id: row['organization_id'] as OrganizationId,
+    name: row['name'] as string,
     createdAt: row['created_at'] as EpochMs,
+    disabledAt: (row['disabled_at'] ?? undefined) as EpochMs | undefined,
+    validFrom: row['valid_from'] as EpochMs,
   }
 }
 
-export function keyOf(row: Row): KeyRecord {
+export function membershipOf(row: Row): MembershipRecord {
   return {
-    id: row['key_id'] as KeyId,
-    algorithm: row['algorithm'] as SigningAlgorithm,
-    publicJwk: row['public_jwk'] as string,
-    encryptedPrivateKey: row['encrypted_private_key'] as string,
+    userId: row['user_id'] as UserId,
+    organizationId: row['organization_id'] as OrganizationId,
     createdAt: row['created_at'] as EpochMs,
-    // The only key that a release before rotation made signs since then.
-    activeFrom: (row['active_from'] ?? row['created_at']) as EpochMs,
+    disabledAt: (row['disabled_at'] ?? undefined) as EpochMs | undefined,
+    validFrom: row['valid_from'] as EpochMs,
   }
 }
 
-/** The columns of a key, in the order in which both stores name them. */
-export function keyValues({ id, algorithm, publicJwk, encryptedPrivateKey, createdAt, activeFrom }: KeyRecord) {
-  return [id, algorithm, publicJwk, encryptedPrivateKey, createdAt, activeFrom] as const
+export function installationOf(row: Row): InstallationRecord {
+  return {
+    clientId: row['client_id'] as ClientId,
+    organizationId: row['organization_id'] as OrganizationId,
+    scope: row['scope'] as Scope,
+    actsForMembers: row['acts_for_members'] === 1,
+    createdAt: row['created_at'] as EpochMs,
+    disabledAt: (row['disabled_at'] ?? undefined) as EpochMs | undefined,
+    validFrom: row['valid_from'] as EpochMs,
+  }
+}
+
+export function opaqueTokenOf(row: Row): OpaqueTokenRecord {
+  const facts = JSON.parse(row['facts'] as string) as AccessTokenFacts
+  return {
+    id: row['token_id'] as OpaqueTokenId,
+    hash: row['token_hash'] as SecretHash,
+    // JSON has no undefined, so members that were absent are absent again.
+    facts: { ...facts, userId: facts.userId, organizationId: facts.organizationId, grantId: facts.grantId },
+  }
 }

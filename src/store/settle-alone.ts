@@ -1,4 +1,5 @@
-import type { Operation, Settled } from '../ports/store.ts'
+import type { Settled } from '../ports/store.ts'
+import type { Operation } from '../ports/operations.ts'
 
 /** One operation of a batch was at fault and nothing was committed: each by itself, so that it spoils none of the others. */
 export async function settleAlone(

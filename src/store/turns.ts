@@ -1,5 +1,7 @@
-import type { Operation, OperationName, Store, StoreDriver } from '../ports/store.ts'
-import { openQueue } from './queue.ts'
+import type { StoreObserver } from '../ports/observers.ts'
+import type { Settled, Store, StoreDriver } from '../ports/store.ts'
+import type { Operation, OperationName } from '../ports/operations.ts'
+import { openQueue, type Waiting } from './queue.ts'
 
 /** Bounds the time that one commit holds the event loop. */
 const BATCH_LIMIT = 512
@@ -16,6 +18,10 @@ const NAMES: { readonly [Name in OperationName]: true } = {
   unverifyClient: true,
   disableClient: true,
   enableClient: true,
+  rotateClientSecret: true,
+  approveClientScope: true,
+  expireClient: true,
+  noteUses: true,
   startAuthorization: true,
   approveAuthorization: true,
   denyAuthorization: true,
@@ -23,35 +29,67 @@ const NAMES: { readonly [Name in OperationName]: true } = {
   burnCode: true,
   rotateRefreshToken: true,
   revokeGrant: true,
+  issueToken: true,
   revokeToken: true,
   createUser: true,
   setPassword: true,
   disableUser: true,
   enableUser: true,
+  deleteUser: true,
+  expireUser: true,
+  expireEverything: true,
+  createOrganization: true,
+  renameOrganization: true,
+  disableOrganization: true,
+  enableOrganization: true,
+  expireOrganization: true,
+  deleteOrganization: true,
+  addMember: true,
+  disableMember: true,
+  enableMember: true,
+  removeMember: true,
+  install: true,
+  disableInstallation: true,
+  enableInstallation: true,
+  uninstall: true,
   startSession: true,
   endSession: true,
   countHit: true,
   forgiveHit: true,
   declareApi: true,
+  updateApi: true,
   setApiCredentials: true,
   deleteApi: true,
   addFirstKey: true,
   addKey: true,
   removeKey: true,
   settle: true,
+  createAdminCredential: true,
+  revokeAdminCredential: true,
+  recordEvent: true,
   sweepExpired: true,
+}
+
+export interface Turns extends Store {
+  /** The same store for an administrator: the audit says of every change that this one made it. */
+  readonly actingAs: (actor: string) => Store
 }
 
 /**
  * The store as the use-cases see it: everything that one turn of the event loop asks for is committed in one transaction
  * at the turn's end, and nobody is answered before it is on disk.
  */
-export function openTurns(driver: StoreDriver): Store {
+export function openTurns(driver: StoreDriver, observer?: StoreObserver): Turns {
+  const commit = observer === undefined ? driver.commit : observedCommit(driver, observer)
   const perform = openQueue<Operation, never>({
     inFlight: driver.batchesInFlight,
     batchLimit: BATCH_LIMIT,
+    observer,
     async run(batch) {
-      const results = await driver.commit(batch.map(({ asked }) => asked))
+      const results = await commit(
+        batch.map(({ asked }) => asked),
+        batch,
+      )
       for (const [index, { resolve, reject }] of batch.entries()) {
         const result = results[index]
         if (result?.kind === 'done') resolve(result.outcome as never)
@@ -59,8 +97,28 @@ export function openTurns(driver: StoreDriver): Store {
       }
     },
   })
-  const writes = Object.fromEntries(
-    Object.keys(NAMES).map((name) => [name, (input: unknown) => perform({ name, input } as Operation)]),
-  )
-  return { ...driver, ...writes } as unknown as Store
+  function storeOf(by: string | undefined): Store {
+    const writes = Object.fromEntries(
+      Object.keys(NAMES).map((name) => [name, (input: unknown) => perform({ name, input, by } as Operation)]),
+    )
+    return { ...driver, ...writes } as unknown as Store
+  }
+  return { ...storeOf(undefined), actingAs: storeOf }
+}
+
+/** Commits, and tells what became of it before anybody else hears. */
+function observedCommit(driver: StoreDriver, observer: StoreObserver) {
+  return async (
+    operations: readonly Operation[],
+    batch: readonly Waiting<Operation, never>[],
+  ): Promise<readonly Settled[]> => {
+    const startedAt = performance.now()
+    let results: readonly Settled[] | undefined
+    try {
+      results = await driver.commit(operations)
+      return results
+    } finally {
+      observer.committed({ batch, results, startedAt, endedAt: performance.now() })
+    }
+  }
 }

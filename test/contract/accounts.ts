@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Hit } from '../../src/ports/store.ts'
+import type { Hit } from '../../src/ports/operation-inputs.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import { aHash, aSession, aUser, at, NOW } from './records.ts'
 
@@ -75,11 +75,32 @@ export const accountCases: Suite = (check) => {
     assert.deepEqual(await first.findUser(user.id), { ...disabled, disabledAt: undefined })
   })
 
+  check('a user is disabled since the first time, and dead until the last', async ({ first }) => {
+    const user = aUser()
+    await perform(first, 'createUser', user)
+    const moments = [at(5), at(9), at(7)].map((now) => ({ id: user.id, now }))
+    assert.deepEqual(await performAll(first, 'disableUser', moments), ['changed', 'changed', 'changed'])
+    assert.deepEqual(await first.findUser(user.id), { ...user, disabledAt: at(5), validFrom: at(9) })
+  })
+
+  check('expireUser ends what was before, and of several moments the greatest counts', async ({ first }) => {
+    const [user, other] = [aUser(), aUser()]
+    await performAll(first, 'createUser', [user, other])
+    await first.findUser(user.id)
+    const moments = [at(5), at(9), at(7)].map((now) => ({ id: user.id, now }))
+    assert.deepEqual(await performAll(first, 'expireUser', moments), ['changed', 'changed', 'changed'])
+    assert.deepEqual(await first.findUser(user.id), { ...user, validFrom: at(9) })
+    assert.deepEqual(await first.findUser(other.id), other)
+  })
+
   check('a change to nobody is unknown', async ({ first }) => {
     const { id } = aUser()
     assert.equal(await perform(first, 'setPassword', { id, passwordHash: 'x', now: NOW }), 'unknown')
     assert.equal(await perform(first, 'disableUser', { id, now: NOW }), 'unknown')
     assert.equal(await perform(first, 'enableUser', { id, now: NOW }), 'unknown')
+    assert.equal(await perform(first, 'expireUser', { id, now: NOW }), 'unknown')
+    assert.equal(await perform(first, 'deleteUser', id), 'unknown')
+    assert.equal(await first.findUser(id), undefined)
   })
 
   check('listUsers pages newest first, `before` exclusive', async ({ first }) => {

@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict'
 import type { AuthorizationRecord, ConsentKey } from '../../src/ports/records.ts'
-import type { Approval, StoreDriver } from '../../src/ports/store.ts'
+import type { StoreDriver } from '../../src/ports/store.ts'
+import type { Approval } from '../../src/ports/operation-inputs.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import { mintUserId } from '../../src/protocol/ids.ts'
 import { randomBytes } from 'node:crypto'
 import type { Scope } from '../../src/protocol/scope.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { aHash, anApproval, anAuthorization, aRedemption, at, MINUTE, NOW } from './records.ts'
+import { aClient, aHash, anApproval, anAuthorization, anOrganization, aRedemption, at, MINUTE, NOW } from './records.ts'
 
 const EVER = 0 as EpochMs
 
 export const authorizationCases: Suite = (check) => {
   check('startAuthorization keeps the whole request', async ({ first, second }) => {
-    const full = anAuthorization()
+    const full = anAuthorization({ organizationId: anOrganization().id })
     const bare = anAuthorization({ state: undefined, loginHint: undefined, resources: [], scope: '' as Scope })
     assert.equal(await perform(first, 'startAuthorization', full), 'started')
     await perform(first, 'startAuthorization', bare)
@@ -25,13 +26,30 @@ export const authorizationCases: Suite = (check) => {
   })
 
   check('approveAuthorization notes who, when, the code and its end', async ({ first }) => {
-    const { authorization, approval } = await approved(first)
-    const { userId, codeHash } = approval
-    assert.deepEqual(await first.findAuthorization(authorization.id), {
-      ...authorization,
-      expiresAt: approval.codeExpiresAt,
-      status: { kind: 'approved', userId, codeHash, approvedAt: NOW },
-    })
+    for (const organizationId of [undefined, anOrganization().id]) {
+      const { authorization, approval } = await approved(first, { organizationId })
+      const { userId, codeHash } = approval
+      assert.deepEqual(await first.findAuthorization(authorization.id), {
+        ...authorization,
+        expiresAt: approval.codeExpiresAt,
+        status: { kind: 'approved', userId, organizationId, codeHash, approvedAt: NOW },
+      })
+    }
+  })
+
+  check('approvals for several organizations in one batch each keep their own', async ({ first }) => {
+    const authorizations = times(3, () => anAuthorization())
+    await performAll(first, 'startAuthorization', authorizations)
+    const organizationIds = [anOrganization().id, undefined, anOrganization().id]
+    const approvals = authorizations.map((authorization, index) =>
+      anApproval(authorization, { organizationId: organizationIds[index] }),
+    )
+    await performAll(first, 'approveAuthorization', approvals)
+    const kept = await Promise.all(authorizations.map(({ id }) => first.findAuthorization(id)))
+    assert.deepEqual(
+      kept.map((one) => one?.status.kind === 'approved' && one.status.organizationId),
+      organizationIds,
+    )
   })
 
   check('approveAuthorization answers decided for every state but pending, and changes nothing', async ({ first }) => {
@@ -125,6 +143,7 @@ export const authorizationCases: Suite = (check) => {
     const consent = {
       userId,
       clientId: anAuthorization().clientId,
+      organizationId: anOrganization().id,
       redirectHost: 'app.example',
       resources: '',
       since: EVER,
@@ -155,10 +174,29 @@ export const authorizationCases: Suite = (check) => {
       { clientId: anAuthorization().clientId },
       { redirectHost: 'app.example:8443' },
       { resources: 'https://api.example' },
+      { organizationId: anOrganization().id },
     ]
     assert.equal(await first.findConsent(key), 'read')
     for (const difference of neighbours) assert.equal(await first.findConsent({ ...key, ...difference }), undefined)
   })
+
+  check(
+    'a consent for one organization is none for another or for none, with and without resources',
+    async (stores) => {
+      const { first, second } = stores
+      const [one, other] = [anOrganization().id, anOrganization().id]
+      const resources = 'https://api.example https://other.example'
+      for (const organizationId of [one, undefined]) {
+        const key = { ...keyOf((await approved(first)).approval), organizationId, resources, clientId: aClient().id }
+        await approved(first, { organizationId, remember: { ...key, scope: 'read' as Scope } })
+        assert.equal(await second.findConsent(key), 'read')
+        const others = [one, other, undefined].filter((id) => id !== organizationId)
+        for (const id of others) assert.equal(await second.findConsent({ ...key, organizationId: id }), undefined)
+        assert.equal(await second.findConsent({ ...key, resources: '' }), undefined)
+        assert.equal(await second.hasConsented(key.userId, key.clientId, EVER), true)
+      }
+    },
+  )
 
   check('burnCode makes an approved code unusable, once', async ({ first }) => {
     const { authorization, approval } = await approved(first)

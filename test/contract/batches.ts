@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Operation } from '../../src/ports/store.ts'
+import type { Operation } from '../../src/ports/operations.ts'
 import { approved } from './authorizations.ts'
 import { assertFailed, kindsOf, outcomesOf, perform, times, type Suite } from './harness.ts'
 import { aClient, aHash, aRedemption, aRotation, aSession, anAuthorization, aUser, at, NOW } from './records.ts'
@@ -30,6 +30,7 @@ export const batchCases: Suite = (check) => {
     const approval = {
       id: authorization.id,
       userId: aUser().id,
+      organizationId: undefined,
       codeHash: aHash(),
       now: NOW,
       codeExpiresAt: at(1000),

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
+import type { SecretRotation } from '../../src/ports/operation-inputs.ts'
+import type { ClientRecord } from '../../src/ports/records.ts'
+import type { ClientFilter } from '../../src/ports/store.ts'
+import type { EpochMs } from '../../src/protocol/brand.ts'
 import type { Scope } from '../../src/protocol/scope.ts'
-import { perform, race, tally, times, type Suite } from './harness.ts'
-import { aClient, at, NOW } from './records.ts'
+import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
+import { aClient, aHash, at, HOUR, NOW } from './records.ts'
 
 export const clientCases: Suite = (check) => {
   check('registerClient keeps everything of the client, for both handles', async ({ first, second }) => {
@@ -173,4 +177,194 @@ export const clientCases: Suite = (check) => {
       newestFirst.slice(3),
     )
   })
+
+  check(
+    'rotateClientSecret replaces the secret, and keeps the one before and until when',
+    async ({ first, second }) => {
+      const [client, other] = [aClient(), aClient()]
+      await performAll(first, 'registerClient', [client, other])
+      const [one, two] = [aRotationOf(client), aRotationOf(client)]
+      assert.equal(await perform(first, 'rotateClientSecret', one), 'rotated')
+      const previousSecret = { hash: client.secretHash, until: one.previousUntil }
+      assert.deepEqual(await first.findClient(client.id), { ...client, secretHash: one.secretHash, previousSecret })
+      assert.equal(await perform(first, 'rotateClientSecret', { ...two, previous: one.secretHash }), 'rotated')
+      assert.deepEqual(await second.findClient(client.id), {
+        ...client,
+        secretHash: two.secretHash,
+        previousSecret: { hash: one.secretHash, until: two.previousUntil },
+      })
+      assert.deepEqual(await second.findClient(other.id), other)
+    },
+  )
+
+  check(
+    'rotateClientSecret of another secret than it has, of none, or of no client changes nothing',
+    async (stores) => {
+      const { first, second } = stores
+      const [client, open] = [aClient(), aClient({ secretHash: undefined })]
+      await performAll(first, 'registerClient', [client, open])
+      const rotations = [
+        { ...aRotationOf(client), previous: aHash() },
+        { ...aRotationOf(open), previous: aHash() },
+        aRotationOf(aClient()),
+      ]
+      assert.deepEqual(tally(await performAll(first, 'rotateClientSecret', rotations)), { outrun: 3 })
+      assert.deepEqual(await second.findClient(client.id), client)
+      assert.deepEqual(await second.findClient(open.id), open)
+    },
+  )
+
+  check('rotateClientSecret: a secret that was replaced cannot be replaced again', async ({ first, second }) => {
+    const client = aClient()
+    await perform(first, 'registerClient', client)
+    const [one, two] = [aRotationOf(client), aRotationOf(client)]
+    assert.deepEqual(await performAll(first, 'rotateClientSecret', [one, two]), ['rotated', 'outrun'])
+    assert.equal((await second.findClient(client.id))?.secretHash, one.secretHash)
+  })
+
+  check('of many who replace one secret at once, one does', async (stores) => {
+    const client = aClient()
+    await perform(stores.first, 'registerClient', client)
+    const rotations = times(20, () => aRotationOf(client))
+    const outcomes = await race(stores, 'rotateClientSecret', rotations)
+    assert.deepEqual(tally(outcomes), { rotated: 1, outrun: 19 })
+    const kept = await stores.first.findClient(client.id)
+    assert.equal(kept?.secretHash, rotations[outcomes.indexOf('rotated')]?.secretHash)
+    assert.equal(kept?.previousSecret?.hash, client.secretHash)
+  })
+
+  check('approveClientScope replaces what was approved, down to nothing', async ({ first, second }) => {
+    const [client, other] = [aClient(), aClient()]
+    await performAll(first, 'registerClient', [client, other])
+    for (const scope of ['read write', 'admin', ''] as Scope[]) {
+      assert.equal(await perform(first, 'approveClientScope', { id: client.id, scope }), 'changed')
+      assert.deepEqual(await first.findClient(client.id), { ...client, approvedScope: scope })
+    }
+    assert.deepEqual(await second.findClient(other.id), other)
+    assert.equal(await perform(first, 'approveClientScope', { id: aClient().id, scope: '' as Scope }), 'unknown')
+  })
+
+  check(
+    'expireClient raises the moment from which its tokens count, and never lowers it',
+    async ({ first, second }) => {
+      const [client, other] = [aClient(), aClient()]
+      await performAll(first, 'registerClient', [client, other])
+      for (const [now, validFrom] of [
+        [at(5), at(5)],
+        [at(3), at(5)],
+        [at(9), at(9)],
+      ] as const) {
+        assert.equal(await perform(first, 'expireClient', { id: client.id, now }), 'changed')
+        assert.deepEqual(await first.findClient(client.id), { ...client, validFrom })
+      }
+      assert.deepEqual(await second.findClient(other.id), other)
+      assert.equal(await perform(first, 'expireClient', { id: aClient().id, now: NOW }), 'unknown')
+    },
+  )
+
+  check('of many who expire one client at once, the latest moment counts', async (stores) => {
+    const client = aClient()
+    await perform(stores.first, 'registerClient', client)
+    const expiries = times(12, (index) => ({ id: client.id, now: at((index * 5) % 12) }))
+    assert.deepEqual(tally(await race(stores, 'expireClient', expiries)), { changed: 12 })
+    assert.equal((await stores.second.findClient(client.id))?.validFrom, at(11))
+  })
+
+  check('noteUses writes down when each client was used, the later moment wins', async ({ first, second }) => {
+    const [one, two, other] = [aClient(), aClient(), aClient()]
+    await performAll(first, 'registerClient', [one, two, other])
+    const uses = [
+      { id: one.id, at: at(1) },
+      { id: two.id, at: at(7) },
+      { id: aClient().id, at: at(9) },
+      { id: one.id, at: at(5) },
+      { id: one.id, at: at(3) },
+    ]
+    assert.equal(await perform(first, 'noteUses', uses), 'noted')
+    assert.equal(await perform(first, 'noteUses', [{ id: two.id, at: at(2) }]), 'noted')
+    assert.equal(await perform(first, 'noteUses', []), 'noted')
+    assert.deepEqual(await second.findClient(one.id), { ...one, lastUsedAt: at(5) })
+    assert.deepEqual(await second.findClient(two.id), { ...two, lastUsedAt: at(7) })
+    assert.deepEqual(await second.findClient(other.id), other)
+    const all = await first.listClients({ before: undefined, limit: 10 })
+    assert.equal(all.length, 3, 'a client that is gone stays gone')
+  })
+
+  check('noteUses several times in one batch and from many at once: the latest moment wins', async (stores) => {
+    const clients = times(3, () => aClient())
+    await performAll(stores.first, 'registerClient', clients)
+    const lists = times(10, (index) => clients.map(({ id }) => ({ id, at: at((index * 3) % 10) })))
+    assert.deepEqual(tally(await performAll(stores.first, 'noteUses', [...lists, []])), { noted: 11 })
+    const later = lists.map((list, index) => (index % 2 === 0 ? list : list.toReversed()))
+    const raced = later.map((list) => list.map((use) => ({ ...use, at: (use.at + 100) as EpochMs })))
+    assert.deepEqual(tally(await race(stores, 'noteUses', raced)), { noted: 10 })
+    for (const { id } of clients) assert.equal((await stores.second.findClient(id))?.lastUsedAt, at(109))
+  })
+
+  check('listClients answers what fits every filter that is given', async ({ first, second }) => {
+    const [fresh, used, idle, before, vouched, off] = times(6, (index) => aClient({}, at(index))) as Six
+    const named = { fresh, used, idle, before, vouched, off }
+    await performAll(first, 'registerClient', Object.values(named))
+    for (const { id } of [used, idle, before]) await perform(first, 'useClient', { id, now: at(10) })
+    await perform(first, 'noteUses', [
+      { id: used.id, at: at(50) },
+      { id: idle.id, at: at(20) },
+    ])
+    for (const { id } of [vouched, off]) await perform(first, 'verifyClient', { id, now: NOW })
+    await perform(first, 'disableClient', { id: off.id, now: NOW })
+
+    const cases: readonly (readonly [ClientFilter, readonly (keyof typeof named)[]])[] = [
+      [{}, ['off', 'vouched', 'before', 'idle', 'used', 'fresh']],
+      [{ isUsed: undefined, unusedSince: undefined }, ['off', 'vouched', 'before', 'idle', 'used', 'fresh']],
+      [{ isUsed: true }, ['before', 'idle', 'used']],
+      [{ isUsed: false }, ['off', 'vouched', 'fresh']],
+      [{ isVerified: true }, ['off', 'vouched']],
+      [{ isVerified: false }, ['before', 'idle', 'used', 'fresh']],
+      [{ isDisabled: true }, ['off']],
+      [{ isDisabled: false }, ['vouched', 'before', 'idle', 'used', 'fresh']],
+      [{ unusedSince: at(50) }, ['off', 'vouched', 'before', 'idle', 'fresh']],
+      [{ unusedSince: at(20) }, ['off', 'vouched', 'before', 'fresh']],
+      [{ unusedSince: at(10), isUsed: true }, []],
+      [{ unusedSince: at(11), isUsed: true }, ['before']],
+      [{ isVerified: true, isDisabled: false }, ['vouched']],
+      [{ isUsed: false, isVerified: false, isDisabled: false, unusedSince: NOW }, ['fresh']],
+    ]
+    for (const [filter, expected] of cases) {
+      const found = await second.listClients({ before: undefined, limit: 10, ...filter })
+      const ids = expected.map((name) => named[name].id)
+      assert.deepEqual(
+        found.map(({ id }) => id),
+        ids,
+        JSON.stringify(filter),
+      )
+    }
+  })
+
+  check('listClients pages through what fits a filter', async ({ first }) => {
+    const clients = times(7, (index) => aClient({}, at(index)))
+    await performAll(first, 'registerClient', clients)
+    for (const { id } of clients.filter((_, index) => index % 2 === 0))
+      await perform(first, 'useClient', { id, now: NOW })
+    const used = clients
+      .filter((_, index) => index % 2 === 0)
+      .map(({ id }) => id)
+      .toReversed()
+    const page = await first.listClients({ before: undefined, limit: 3, isUsed: true })
+    assert.deepEqual(
+      page.map(({ id }) => id),
+      used.slice(0, 3),
+    )
+    const rest = await first.listClients({ before: page[2]?.id, limit: 3, isUsed: true })
+    assert.deepEqual(
+      rest.map(({ id }) => id),
+      used.slice(3),
+    )
+  })
+}
+
+type Six = [ClientRecord, ClientRecord, ClientRecord, ClientRecord, ClientRecord, ClientRecord]
+
+/** A new secret for a client that has the secret it was made with. */
+function aRotationOf({ id, secretHash }: ClientRecord): SecretRotation {
+  return { id, previous: secretHash ?? aHash(), secretHash: aHash(), previousUntil: at(HOUR) }
 }

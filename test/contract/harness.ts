@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import type { Input, Operation, OperationName, Outcome, Settled, StoreDriver } from '../../src/ports/store.ts'
+import type { Settled, StoreDriver } from '../../src/ports/store.ts'
+import type { Input, Operation, OperationName, Outcome } from '../../src/ports/operations.ts'
 
 /** Two handles on the same data, as two processes would have them. */
 export interface Stores {

@@ -1,8 +1,97 @@
 import assert from 'node:assert/strict'
+import type { SigningAlgorithm } from '../../src/ports/operator-records.ts'
 import { outcomesOf, perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import { aKey, HOUR } from './records.ts'
 
+const ALGORITHMS: readonly SigningAlgorithm[] = ['ES256', 'EdDSA', 'RS256']
+
 export const keyCases: Suite = (check) => {
+  check('addFirstKey: of many first keys one counts, and all are told which', async (stores) => {
+    assert.deepEqual(await stores.first.listKeys(), [])
+    const outcomes = await race(
+      stores,
+      'addFirstKey',
+      times(12, () => aKey()),
+    )
+    const keys = await stores.second.listKeys()
+    assert.equal(keys.length, 1)
+    for (const outcome of outcomes) assert.deepEqual(outcome, keys[0])
+  })
+
+  check('addFirstKey twice in one batch: the first one counts', async ({ first }) => {
+    const [one, two] = [aKey(), aKey()]
+    assert.deepEqual(await performAll(first, 'addFirstKey', [one, two]), [one, one])
+  })
+
+  check('addFirstKey: each algorithm has a first key of its own, however many come at once', async (stores) => {
+    const keys = times(24, (index) => aKey(0, ALGORITHMS[index % 3]))
+    const outcomes = await race(stores, 'addFirstKey', keys)
+    const listed = await stores.second.listKeys()
+    assert.deepEqual(listed.map(({ algorithm }) => algorithm).toSorted(), ALGORITHMS.toSorted())
+    for (const [index, outcome] of outcomes.entries()) {
+      assert.deepEqual(
+        outcome,
+        listed.find(({ algorithm }) => algorithm === keys[index]?.algorithm),
+      )
+    }
+  })
+
+  check('addFirstKey of several algorithms in one batch: the first of each counts', async ({ first, second }) => {
+    const keys = times(6, (index) => aKey(index, ALGORITHMS[index % 3]))
+    assert.deepEqual(await performAll(first, 'addFirstKey', keys), [...keys.slice(0, 3), ...keys.slice(0, 3)])
+    assert.deepEqual(await second.listKeys(), keys.slice(0, 3))
+  })
+
+  check('addFirstKey answers the oldest key of the algorithm, also when others follow it', async ({ first }) => {
+    const [one, two, other] = [aKey(1), aKey(2), aKey(0, 'RS256')]
+    await perform(first, 'addFirstKey', one)
+    await perform(first, 'addKey', { key: two, follows: one.id })
+    await perform(first, 'addFirstKey', other)
+    assert.deepEqual(await perform(first, 'addFirstKey', aKey(3)), one)
+    assert.deepEqual(await first.listKeys(), [other, one, two])
+  })
+
+  check('addFirstKey: an algorithm whose keys were all withdrawn gets one again', async (stores) => {
+    const { first } = stores
+    const other = await perform(first, 'addFirstKey', aKey(0, 'EdDSA'))
+    for (let round = 1; round <= 3; round += 1) {
+      const outcomes = await race(
+        stores,
+        'addFirstKey',
+        times(8, () => aKey(round)),
+      )
+      const [, made] = await stores.second.listKeys()
+      for (const outcome of outcomes) assert.deepEqual(outcome, made)
+      assert.ok(made)
+      assert.equal(await perform(first, 'removeKey', { id: made.id, replacement: other.id }), 'removed')
+    }
+  })
+
+  check('addKey: each algorithm goes on by itself', async ({ first, second }) => {
+    const [one, other] = [aKey(0), aKey(1, 'EdDSA')]
+    const [two, another] = [aKey(2), aKey(3, 'EdDSA')]
+    await performAll(first, 'addFirstKey', [one, other])
+    const inputs = [
+      { key: two, follows: one.id },
+      { key: another, follows: other.id },
+      { key: aKey(4), follows: one.id },
+    ]
+    assert.deepEqual(await performAll(first, 'addKey', inputs), ['added', 'added', 'outrun'])
+    assert.deepEqual(await second.listKeys(), [one, other, two, another])
+  })
+
+  check('addKey: when the algorithm changes, one key of the new one follows the newest of the old', async (stores) => {
+    const { first, second } = stores
+    const [one, two] = [aKey(0), aKey(1)]
+    await perform(first, 'addFirstKey', one)
+    await perform(first, 'addKey', { key: two, follows: one.id })
+    assert.equal(await perform(first, 'addKey', { key: aKey(2, 'EdDSA'), follows: one.id }), 'outrun')
+    const nexts = times(8, () => ({ key: aKey(2, 'EdDSA'), follows: two.id }))
+    const outcomes = await race(stores, 'addKey', nexts)
+    assert.deepEqual(tally(outcomes), { added: 1, outrun: 7 })
+    assert.deepEqual(await second.listKeys(), [one, two, nexts[outcomes.indexOf('added')]?.key])
+  })
+
   check('addKey keeps the next key as it is, listed after the one that it follows', async ({ first, second }) => {
     const [one, two] = [aKey(), aKey(1)]
     await perform(first, 'addFirstKey', one)

@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict'
+import type { ApiRecord } from '../../src/ports/operator-records.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { aHash, aKey, anApi } from './records.ts'
+import { aHash, anApi } from './records.ts'
 
 export const operatorCases: Suite = (check) => {
   check('declareApi keeps the API, listed in the order of identifiers', async ({ first, second }) => {
     const apis = [anApi(), anApi({ name: undefined, scopes: [] }), anApi()]
     for (const api of apis) assert.equal(await perform(first, 'declareApi', api), 'declared')
-    assert.deepEqual(
-      await second.listApis(),
-      apis.toSorted((left, right) => (left.resource < right.resource ? -1 : 1)),
-    )
+    assert.deepEqual(await second.listApis(), byResource(apis))
   })
 
   check('of many who declare one API, one does, and its words stay', async (stores) => {
@@ -20,28 +18,60 @@ export const operatorCases: Suite = (check) => {
     assert.deepEqual(await stores.first.listApis(), [apis[outcomes.indexOf('declared')]])
   })
 
+  check('an API keeps how its tokens are made, each choice by itself', async ({ first, second }) => {
+    const tokens = [
+      { format: 'opaque', lifetime: 60, algorithm: 'RS256' },
+      { format: 'jwt', lifetime: 86_400, algorithm: undefined },
+      { format: 'jwt', lifetime: undefined, algorithm: 'EdDSA' },
+      { format: 'opaque', lifetime: undefined, algorithm: undefined },
+    ] as const
+    const apis = tokens.map((one) => anApi({ tokens: one }))
+    assert.deepEqual(tally(await performAll(first, 'declareApi', apis)), { declared: 4 })
+    assert.deepEqual(await second.listApis(), byResource(apis))
+  })
+
+  check('updateApi replaces everything but when it was declared and its credentials', async ({ first, second }) => {
+    const [api, other] = [anApi(), anApi()]
+    const credentials = { id: aHash() as never, secretHash: aHash() }
+    await performAll(first, 'declareApi', [api, other])
+    await perform(first, 'setApiCredentials', { resource: api.resource, credentials })
+    const changes = [
+      { name: undefined, scopes: [], tokens: { format: 'opaque', lifetime: 60, algorithm: 'EdDSA' } },
+      { name: 'Other', scopes: api.scopes, tokens: { format: 'jwt', lifetime: undefined, algorithm: undefined } },
+    ] as const
+    for (const change of changes) {
+      assert.equal(await perform(first, 'updateApi', { resource: api.resource, ...change }), 'changed')
+      assert.deepEqual(await second.listApis(), byResource([{ ...api, ...change, credentials }, other]))
+    }
+    const { createdAt: _, credentials: __, ...unknown } = anApi()
+    assert.equal(await perform(first, 'updateApi', unknown), 'unknown')
+    assert.equal((await second.listApis()).length, 2)
+  })
+
+  check('of many who update one API at once, one has the last word, and no two are mixed', async (stores) => {
+    const api = anApi()
+    await perform(stores.first, 'declareApi', api)
+    const updates = times(
+      10,
+      (index) =>
+        ({
+          resource: api.resource,
+          name: `number ${index}`,
+          scopes: [],
+          tokens: { format: 'opaque', lifetime: 60 + index, algorithm: undefined },
+        }) as const,
+    )
+    assert.deepEqual(tally(await race(stores, 'updateApi', updates)), { changed: 10 })
+    const [kept] = await stores.first.listApis()
+    const last = updates.find(({ name }) => name === kept?.name)
+    assert.deepEqual(kept, { ...api, ...last })
+  })
+
   check('deleteApi removes that API, once', async ({ first }) => {
     const [gone, kept] = [anApi(), anApi()]
     await performAll(first, 'declareApi', [gone, kept])
     assert.deepEqual(await performAll(first, 'deleteApi', [gone.resource, gone.resource]), ['deleted', 'unknown'])
     assert.deepEqual(await first.listApis(), [kept])
-  })
-
-  check('addFirstKey: of many first keys one counts, and all are told which', async (stores) => {
-    assert.deepEqual(await stores.first.listKeys(), [])
-    const outcomes = await race(
-      stores,
-      'addFirstKey',
-      times(12, () => aKey()),
-    )
-    const keys = await stores.second.listKeys()
-    assert.equal(keys.length, 1)
-    for (const outcome of outcomes) assert.deepEqual(outcome, keys[0])
-  })
-
-  check('addFirstKey twice in one batch: the first one counts', async ({ first }) => {
-    const [one, two] = [aKey(), aKey()]
-    assert.deepEqual(await performAll(first, 'addFirstKey', [one, two]), [one, one])
   })
 
   check('settle: of many values one counts, and all are told which', async (stores) => {
@@ -62,4 +92,8 @@ export const operatorCases: Suite = (check) => {
     await first.ping()
     await second.ping()
   })
+}
+
+function byResource(apis: readonly ApiRecord[]): readonly ApiRecord[] {
+  return apis.toSorted((left, right) => (left.resource < right.resource ? -1 : 1))
 }

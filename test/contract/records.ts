@@ -1,15 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import type {
-  ApiRecord,
   AuthorizationRecord,
   ClientRecord,
   FamilyRecord,
   GrantRecord,
-  KeyRecord,
+  InstallationRecord,
+  MembershipRecord,
+  OrganizationRecord,
   SessionRecord,
   UserRecord,
 } from '../../src/ports/records.ts'
-import type { Approval, Redemption, Rotation, SharedClient } from '../../src/ports/store.ts'
+import type { ApiRecord, KeyRecord, SigningAlgorithm } from '../../src/ports/operator-records.ts'
+import type { Approval, Redemption, Rotation, SharedClient } from '../../src/ports/operation-inputs.ts'
 import { toSeconds, type EpochMs } from '../../src/protocol/brand.ts'
 import {
   mintAuthorizationId,
@@ -17,6 +19,7 @@ import {
   mintGrantId,
   mintKeyId,
   mintOrderedId,
+  mintOrganizationId,
   mintSessionId,
   mintUserId,
 } from '../../src/protocol/ids.ts'
@@ -59,6 +62,10 @@ export function aClient(differing: Partial<ClientRecord> = {}, madeAt: EpochMs =
     verifiedAt: undefined,
     disabledAt: undefined,
     identityFrom: undefined,
+    previousSecret: undefined,
+    approvedScope: '' as Scope,
+    validFrom: undefined,
+    lastUsedAt: undefined,
     ...differing,
   }
 }
@@ -84,6 +91,7 @@ export function anAuthorization(
     mustSignIn: true,
     mustConsent: false,
     loginHint: 'ada@acme.test',
+    organizationId: undefined,
     createdAt: madeAt,
     expiresAt: (madeAt + 10 * MINUTE) as EpochMs,
     status: { kind: 'pending' },
@@ -99,12 +107,14 @@ export function anApproval(
   return {
     id,
     userId,
+    organizationId: undefined,
     codeHash: aHash(),
     now: NOW,
     codeExpiresAt: at(MINUTE),
     remember: {
       userId,
       clientId,
+      organizationId: undefined,
       redirectHost: 'app.example',
       resources: '',
       since: 0 as EpochMs,
@@ -130,6 +140,7 @@ export function aGrant(differing: Partial<GrantRecord> = {}, madeAt: EpochMs = N
     id: mintGrantId(madeAt, randomBytes),
     clientId: mintClientId(madeAt, randomBytes),
     userId: mintUserId(madeAt, randomBytes),
+    organizationId: undefined,
     scope: 'read write' as Scope,
     resources: ['https://api.example' as Resource, 'https://other.example/x' as Resource],
     createdAt: madeAt,
@@ -172,6 +183,41 @@ export function aUser(differing: Partial<UserRecord> = {}): UserRecord {
   }
 }
 
+export function anOrganization(differing: Partial<OrganizationRecord> = {}, madeAt: EpochMs = NOW): OrganizationRecord {
+  return {
+    id: mintOrganizationId(madeAt, randomBytes),
+    name: 'Acme "and" Sons\' \u{1f600}',
+    createdAt: madeAt,
+    disabledAt: undefined,
+    validFrom: madeAt,
+    ...differing,
+  }
+}
+
+export function aMembership(differing: Partial<MembershipRecord> = {}): MembershipRecord {
+  return {
+    userId: mintUserId(NOW, randomBytes),
+    organizationId: mintOrganizationId(NOW, randomBytes),
+    createdAt: NOW,
+    disabledAt: undefined,
+    validFrom: NOW,
+    ...differing,
+  }
+}
+
+export function anInstallation(differing: Partial<InstallationRecord> = {}): InstallationRecord {
+  return {
+    clientId: mintClientId(NOW, randomBytes),
+    organizationId: mintOrganizationId(NOW, randomBytes),
+    scope: 'read write' as Scope,
+    actsForMembers: false,
+    createdAt: NOW,
+    disabledAt: undefined,
+    validFrom: NOW,
+    ...differing,
+  }
+}
+
 export function aSession(differing: Partial<SessionRecord> = {}): SessionRecord {
   return {
     id: mintSessionId(NOW, randomBytes),
@@ -188,6 +234,7 @@ export function anApi(differing: Partial<ApiRecord> = {}): ApiRecord {
     resource: `https://${mintOrderedId(NOW, randomBytes).toLowerCase()}.example` as Resource,
     name: 'An API',
     scopes: [{ name: 'read', sentence: 'Read "everything"', grantedTo: 'users-and-machines' }],
+    tokens: { format: 'jwt', lifetime: undefined, algorithm: undefined },
     credentials: undefined,
     createdAt: NOW,
     ...differing,
@@ -195,12 +242,12 @@ export function anApi(differing: Partial<ApiRecord> = {}): ApiRecord {
 }
 
 /** Made so many milliseconds after NOW. */
-export function aKey(afterMs = 0): KeyRecord {
+export function aKey(afterMs = 0, algorithm: SigningAlgorithm = 'ES256'): KeyRecord {
   const id = mintKeyId(at(afterMs), randomBytes)
   const publicJwk = JSON.stringify({ kty: 'EC', kid: id })
   return {
     id,
-    algorithm: 'ES256',
+    algorithm,
     publicJwk,
     encryptedPrivateKey: aHash(),
     createdAt: at(afterMs),

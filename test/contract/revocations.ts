@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { approved } from './authorizations.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import { aGrant, aHash, anApi, aRedemption, aRotation, at, HOUR, NOW } from './records.ts'
+import { aSweep } from './sweep.ts'
 
 export const revocationCases: Suite = (check) => {
   check('revokeGrant kills the grant and its family, and the first moment stays', async ({ first, second }) => {
@@ -64,14 +65,7 @@ export const revocationCases: Suite = (check) => {
       { tokenId: over, expiresAt: at(-1) },
       { tokenId: live, expiresAt: at(HOUR) },
     ])
-    const sweep = {
-      now: NOW,
-      limit: 10,
-      unusedSince: at(-HOUR),
-      authorizationsBefore: at(-HOUR),
-      grantsAfter: '',
-    } as const
-    assert.equal((await perform(first, 'sweepExpired', sweep)).revokedTokens, 1)
+    assert.equal((await perform(first, 'sweepExpired', aSweep())).revokedTokens, 1)
     assert.equal(await first.isTokenRevoked(over), false)
     assert.equal(await first.isTokenRevoked(live), true)
   })

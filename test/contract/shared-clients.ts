@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { Scope } from '../../src/protocol/scope.ts'
 import { perform, performAll, race, times, type Suite } from './harness.ts'
 import { aClient, aSharedClient, at, HOUR, NOW } from './records.ts'
 import { aSweep } from './sweep.ts'
@@ -46,6 +47,17 @@ export const sharedClientCases: Suite = (check) => {
     await perform(first, 'enableClient', client.id)
     assert.equal((await shareAs(last)).id, next.id)
     assert.deepEqual(await first.findClient(client.id), { ...client, sharedKey: undefined })
+  })
+
+  check('what the operator says of a shared client is answered to whoever shares it next', async (stores) => {
+    const client = aSharedClient()
+    await perform(stores.first, 'shareClient', { client, heldUntil: HELD })
+    await perform(stores.first, 'approveClientScope', { id: client.id, scope: 'admin' as Scope })
+    await perform(stores.first, 'expireClient', { id: client.id, now: at(1) })
+    await perform(stores.first, 'noteUses', [{ id: client.id, at: at(2) }])
+    const again = { ...aSharedClient(), sharedKey: client.sharedKey }
+    const expected = { ...client, approvedScope: 'admin', validFrom: at(1), lastUsedAt: at(2) }
+    assert.deepEqual(await perform(stores.second, 'shareClient', { client: again, heldUntil: HELD }), expected)
   })
 
   check('a deleted client is shared no more', async ({ first }) => {

@@ -1,7 +1,9 @@
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import type { StoreDriver } from '../../src/ports/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { temporaryFolder } from '../server.ts'
+import { openTestChains } from './chains.ts'
 import { oneBatchAtATime, type Stores } from './harness.ts'
 import { checkStoreContract } from './store-contract.ts'
 
@@ -9,7 +11,8 @@ checkStoreContract('sqlite', openSqliteStores)
 
 async function openSqliteStores(t: Pick<TestContext, 'after'>): Promise<Stores> {
   const options = { path: join(temporaryFolder(t), 'grantor.db'), patienceMs: 10_000, checkpoints: 'inline' } as const
-  const stores = { first: oneBatchAtATime(openSqliteStore(options)), second: oneBatchAtATime(openSqliteStore(options)) }
+  const open = (): StoreDriver => oneBatchAtATime(openSqliteStore({ ...options, audit: openTestChains() }))
+  const stores = { first: open(), second: open() }
   t.after(async () => void (await Promise.all([stores.first.close(), stores.second.close()])))
   return stores
 }

@@ -1,14 +1,23 @@
 import { accountCases } from './accounts.ts'
+import { administratorCases } from './administrators.ts'
+import { auditCases } from './audit.ts'
 import { authorizationCases } from './authorizations.ts'
 import { batchCases } from './batches.ts'
 import { clientCases } from './clients.ts'
 import { runSuite, type OpenStores, type Suite } from './harness.ts'
+import { deletionCases } from './deletions.ts'
+import { grantListCases } from './grant-lists.ts'
+import { installationCases } from './installations.ts'
 import { keyCases } from './keys.ts'
+import { membershipCases } from './memberships.ts'
+import { opaqueTokenCases } from './opaque-tokens.ts'
 import { operatorCases } from './operator.ts'
+import { organizationCases } from './organizations.ts'
 import { revocationCases } from './revocations.ts'
 import { sharedClientCases } from './shared-clients.ts'
 import { sweepCases } from './sweep.ts'
 import { tokenCases } from './tokens.ts'
+import { walkCases } from './walks.ts'
 
 /**
  * What every store must do: each operation and each of its outcomes, races through two handles for what may happen once,
@@ -20,10 +29,19 @@ export const CONTRACT: readonly Suite[] = [
   authorizationCases,
   tokenCases,
   accountCases,
+  deletionCases,
+  organizationCases,
+  membershipCases,
+  installationCases,
+  grantListCases,
   operatorCases,
+  opaqueTokenCases,
+  administratorCases,
   keyCases,
   revocationCases,
   sweepCases,
+  walkCases,
+  auditCases,
   batchCases,
 ]
 

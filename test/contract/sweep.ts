@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Sweep, Swept } from '../../src/ports/store.ts'
+import type { Sweep, Swept } from '../../src/ports/operation-inputs.ts'
 import type { GrantRecord } from '../../src/ports/records.ts'
 import { approved } from './authorizations.ts'
 import { perform, performAll, times, type Suite } from './harness.ts'
@@ -17,7 +17,17 @@ import {
   NOW,
 } from './records.ts'
 
-const NOTHING = { grantsAfter: '', grants: 0, clients: 0, authorizations: 0, sessions: 0, hits: 0, revokedTokens: 0 }
+const NOTHING: Swept = {
+  grantsAfter: '',
+  grants: 0,
+  clients: 0,
+  authorizations: 0,
+  sessions: 0,
+  hits: 0,
+  revokedTokens: 0,
+  opaqueTokens: 0,
+  auditLinks: 0,
+}
 
 export const sweepCases: Suite = (check) => {
   check('sweepExpired of an empty store removes nothing', async ({ first }) => {
@@ -118,6 +128,7 @@ export function aSweep(differing: Partial<Sweep> = {}): Sweep {
     limit: 100,
     unusedSince: longAgo,
     authorizationsBefore: longAgo,
+    auditBefore: longAgo,
     grantsAfter: '',
     ...differing,
   }

@@ -3,18 +3,31 @@ import type { GrantRecord } from '../../src/ports/records.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
 import { approved } from './authorizations.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { aFamily, aGrant, aHash, aRedemption, aRotation, at, HOUR, NOW } from './records.ts'
+import { aFamily, aGrant, aHash, anOrganization, aRedemption, aRotation, at, HOUR, NOW } from './records.ts'
 
 export const tokenCases: Suite = (check) => {
   check('redeemCode spends the code and keeps what it issued', async ({ first, second }) => {
-    const { authorization, approval } = await approved(first)
-    const redemption = aRedemption(approval)
-    assert.equal(await perform(first, 'redeemCode', redemption), 'redeemed')
-    assert.deepEqual(await second.findGrant(redemption.grant.id), redemption.grant)
-    const { userId, codeHash } = approval
-    const grantId = redemption.grant.id
-    const status = { kind: 'redeemed', userId, codeHash, approvedAt: NOW, grantId }
-    assert.deepEqual((await second.findAuthorization(authorization.id))?.status, status)
+    for (const organizationId of [undefined, anOrganization().id]) {
+      const { authorization, approval } = await approved(first, { organizationId })
+      const redemption = aRedemption(approval, { grant: aGrant({ organizationId }) })
+      assert.equal(await perform(first, 'redeemCode', redemption), 'redeemed')
+      assert.deepEqual(await second.findGrant(redemption.grant.id), redemption.grant)
+      const { userId, codeHash } = approval
+      const grantId = redemption.grant.id
+      const status = { kind: 'redeemed', userId, organizationId, codeHash, approvedAt: NOW, grantId }
+      assert.deepEqual((await second.findAuthorization(authorization.id))?.status, status)
+    }
+  })
+
+  check('grants of several organizations that one batch redeems each keep their own', async ({ first }) => {
+    const grants = [anOrganization().id, undefined, anOrganization().id].map((organizationId) =>
+      aGrant({ organizationId }),
+    )
+    const redemptions = await Promise.all(
+      grants.map(async (grant) => aRedemption((await approved(first)).approval, { grant })),
+    )
+    await performAll(first, 'redeemCode', redemptions)
+    for (const grant of grants) assert.deepEqual(await first.findGrant(grant.id), grant)
   })
 
   check('redeemCode keeps a grant without refresh tokens', async ({ first }) => {
@@ -214,7 +227,7 @@ export const tokenCases: Suite = (check) => {
 }
 
 /** A grant that a redeemed code gave. */
-async function aLiveGrant(store: StoreDriver, differing: Partial<GrantRecord> = {}): Promise<GrantRecord> {
+export async function aLiveGrant(store: StoreDriver, differing: Partial<GrantRecord> = {}): Promise<GrantRecord> {
   const { approval } = await approved(store)
   const grant = aGrant(differing)
   assert.equal(await perform(store, 'redeemCode', aRedemption(approval, { grant })), 'redeemed')

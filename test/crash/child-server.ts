@@ -24,6 +24,7 @@ export async function startChildServer(
   const env = {
     PATH: process.env['PATH'],
     PORT: port,
+    GRANTOR_ADMIN_PORT: 'off',
     DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}`,
     GRANTOR_REGISTRATION_RATE: '1000000',
     LOG_LEVEL: 'info',

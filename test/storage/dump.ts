@@ -6,8 +6,8 @@ import type { TestServer } from '../server.ts'
 /** Every table's rows as JSON, in the order of their keys. */
 export type Dump = Readonly<Record<string, readonly string[]>>
 
-/** Counters: a refused request may change them (threats.md, NSC). */
-const COUNTERS: readonly string[] = ['hits']
+/** Counters and the audit: a refused request may change them (threats.md, NSC). */
+const COUNTERS: readonly string[] = ['hits', 'audit_links']
 
 /** All that the store of a server has, read by a connection of its own. */
 export function dumpStore(server: Pick<TestServer, 'folder'>): Dump {

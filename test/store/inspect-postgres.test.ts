@@ -170,7 +170,11 @@ function unusableAddresses(
     ['a parameter of no PostgreSQL', change({ search: '?options=-c%20nothere%3D1' }), /refused: .*"nothere"/],
     ['no schema', change({ search: '?options=-c%20search_path%3Dnothere' }), /search_path names none/],
     ['read-only', as('reader'), /read-only.*Turn that off/],
-    ['tables of somebody else', as('stranger'), /may not read and change apis.*grant select.* to "stranger"/],
+    [
+      'tables of somebody else',
+      as('stranger'),
+      /may not read and change admin_.*, memberships.*grant select.* to "stranger"/,
+    ],
     ['nothing may be made', as('stranger', server.url('postgres')), /may not make tables.*grantor migrate/],
     ['too many connections', as('crowded'), /refused: too many connections.*Raise/],
     ['not UTF-8', server.adminUrl('latin'), /encoded in LATIN1.*createdb --encoding=UTF8/],

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import type pg from 'pg'
+import type { StoreDriver } from '../../src/ports/store.ts'
+import { keyValues } from '../../src/store/operator-rows.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { perform } from '../contract/harness.ts'
@@ -35,3 +39,69 @@ test('postgres: a key of a release without rotation signs since it was made, and
   assert.deepEqual(await store.listKeys(), [{ ...READ, createdAt: 1, activeFrom: 1 }])
   assert.equal(await perform(store, 'addKey', { key: aKey(), follows: READ.id as never }), 'added')
 })
+
+test('postgres: of a release with one algorithm and this one on an empty store, the one that waits takes the other’s key', async (t) => {
+  const { store, older, watcher } = await openBoth(t)
+  await older.query('begin')
+  await older.query(FIRST_KEY_THEN, [...keyValues(aKey())])
+  const asked = perform(store, 'addFirstKey', aKey())
+  await someoneWaits(watcher)
+  await older.query('commit')
+  const keys = await store.listKeys()
+  assert.equal(keys.length, 1)
+  assert.deepEqual(await asked, keys[0])
+})
+
+test('postgres: a release with one algorithm makes no first key where this one has', async (t) => {
+  const { store, older } = await openBoth(t)
+  const first = await perform(store, 'addFirstKey', aKey(0, 'EdDSA'))
+  await older.query(FIRST_KEY_THEN, [...keyValues(aKey())])
+  assert.deepEqual(await store.listKeys(), [first])
+})
+
+test('postgres: a store of a release with one algorithm keeps its first key, and gets one of another algorithm', async (t) => {
+  const { store, older } = await openBoth(t)
+  const first = aKey()
+  await older.query(FIRST_KEY_THEN, [...keyValues(first)])
+  assert.deepEqual(await perform(store, 'addFirstKey', aKey()), first)
+  const other = await perform(store, 'addFirstKey', aKey(1, 'RS256'))
+  assert.deepEqual(await store.listKeys(), [first, other])
+})
+
+test('postgres: who waits for the first key of another algorithm makes its own then', async (t) => {
+  const { store, older, watcher } = await openBoth(t)
+  await older.query('begin')
+  const first = aKey(0, 'RS256')
+  await older.query(FIRST_KEY_THEN, [...keyValues(first)])
+  const own = aKey(1)
+  const asked = perform(store, 'addFirstKey', own)
+  await someoneWaits(watcher)
+  await older.query('commit')
+  assert.deepEqual(await asked, own)
+  assert.deepEqual(await store.listKeys(), [first, own])
+})
+
+/** As a release with a single algorithm makes the first key. */
+const FIRST_KEY_THEN = `with won as (
+    insert into settings (name, value) values ('first-key', $1) on conflict (name) do nothing returning name)
+  insert into signing_keys (key_id, algorithm, public_jwk, encrypted_private_key, created_at, active_from)
+  select $1, $2, $3, $4, $5, $6 from won`
+
+interface Both {
+  readonly store: StoreDriver
+  readonly older: pg.Client
+  readonly watcher: pg.Client
+}
+
+async function openBoth(t: TestContext): Promise<Both> {
+  const url = await openTestDatabase(t)
+  const store = await openPostgresStore({ url, connections: 2 })
+  t.after(() => store.close())
+  return { store, older: await connect(t, url), watcher: await connect(t, url) }
+}
+
+/** Until a session waits for what another one holds. In a transaction a session would see what it saw first. */
+async function someoneWaits(watcher: pg.Client): Promise<void> {
+  const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  while ((await watcher.query(waiting)).rowCount === 0) await delay(5)
+}

@@ -12,6 +12,7 @@ import { planOnPostgres, planOnSqlite, readPostgresObjects, readSqliteObjects } 
 const PLANTED: readonly (readonly [fault: string, sql: string])[] = [
   ['a sequence', 'create table things (id bigserial primary key)'],
   ['a sequence', 'create table things (id bigint generated always as identity)'],
+  ['a sequence', 'create sequence if not exists things_id'],
   ['a sequence', `select nextval('things_id')`],
   ['a sequence', 'create table things (id integer primary key autoincrement)'],
   ['a trigger', 'create trigger stamp before update on clients execute stamp()'],
@@ -55,6 +56,7 @@ test('what only looks like a fault is none', () => {
     'insert into hits (bucket, window_start, count) values ($1, $2, $3) on conflict (bucket, window_start) do nothing',
     'update hits set count = count + 1 where bucket = $1 and window_start = i.now',
     'select count(*) from apis',
+    'create table links (link_id text not null primary key, sequence bigint not null)',
     `select * from settings where name = 'offset; now() for update'`,
     'select * from clients -- not for update\n where client_id = $1',
   ]) {

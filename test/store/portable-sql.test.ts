@@ -11,6 +11,7 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { inspectDatabase } from '../../src/store/sqlite/inspect.ts'
 import { readSqliteSchema } from '../../src/store/sqlite/migrate.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { openTestChains } from '../contract/chains.ts'
 import { oneBatchAtATime, type Stores } from '../contract/harness.ts'
 import { CONTRACT } from '../contract/store-contract.ts'
 import { openTestDatabase } from '../postgres.ts'
@@ -53,8 +54,14 @@ const CLOCK_READERS: readonly Exception[] = [
 /** Statements that do not come by the shard key. */
 const KEYLESS: readonly Exception[] = [
   { why: 'a person signs in by email', text: /^select \* from users where email = (\$1|\?)$/ },
-  { why: 'the operator pages through a list', text: /^select \* from (clients|users) where \w+ < .+ desc limit/ },
+  { why: 'the operator pages through a list', text: /^select \* from \w+ where .+ < .+ desc limit/ },
+  {
+    why: 'what belongs to a user or an organization goes with it, once',
+    text: /^delete from (sessions|memberships|installations) where (user|organization)_id = (\$1|\?)$/,
+  },
   { why: 'sweeps go by time, in slices, over all shards', file: /\/sweep\.ts$/ },
+  { why: 'who watches the server walks over all shards, in slices', file: /\/walks\.ts$/ },
+  { why: 'the audit is read by time, in slices; its chains are found once a minute', file: /\/audit\.ts$/ },
   { why: 'the doctor looks for the youngest row', file: /\/inspect\.ts$/, text: /limit 1/ },
 ]
 
@@ -85,7 +92,8 @@ const recorded: Record<StoreKind, (t: TestContext) => Promise<Recorded>> = {
     const executed = await recordPostgres(async () => {
       const options = { url, connections: 4 }
       await readPostgresSchema(url)
-      const stores = { first: await openPostgresStore(options), second: await openPostgresStore(options) }
+      const open = () => openPostgresStore({ ...options, audit: openTestChains() })
+      const stores = { first: await open(), second: await open() }
       await runContract(stores, async () => void (await cleaner.query(`truncate ${emptied().join(', ')}`)))
       await inspectPostgres(url)
     })
@@ -96,7 +104,8 @@ const recorded: Record<StoreKind, (t: TestContext) => Promise<Recorded>> = {
     const executed = await recordSqlite(async () => {
       const options = { path, patienceMs: 10_000, checkpoints: 'inline' } as const
       readSqliteSchema(path)
-      const [first, second] = [openSqliteStore(options), openSqliteStore(options)]
+      const open = () => openSqliteStore({ ...options, audit: openTestChains() })
+      const [first, second] = [open(), open()]
       const cleaner = new DatabaseSync(path)
       await runContract({ first: oneBatchAtATime(first), second: oneBatchAtATime(second) }, async () =>
         emptied().forEach((table) => cleaner.exec(`delete from ${table}`)),

@@ -11,6 +11,11 @@ export const SHARD_KEYS: Readonly<Record<string, string>> = {
   browsers: 'user_id',
   consents: 'user_id',
   hits: 'bucket',
+  organizations: 'organization_id',
+  memberships: 'user_id',
+  installations: 'client_id',
+  opaque_tokens: 'token_id',
+  audit_links: 'link_id',
 }
 
 /** Small, rarely written, and read whole: a copy stands on every machine. */
@@ -18,6 +23,7 @@ export const COPIED_TABLES: readonly string[] = [
   'apis',
   'signing_keys',
   'settings',
+  'admin_credentials',
   'migrations',
   'migration_progress',
   'migration_lease',
@@ -29,7 +35,11 @@ interface Rule {
 }
 
 const RULES: readonly Rule[] = [
-  { fault: 'a sequence', pattern: /\b((big|small)?serial|sequence|nextval|currval|setval|identity|autoincrement)\b/ },
+  {
+    fault: 'a sequence',
+    pattern:
+      /\b((big|small)?serial|nextval|currval|setval|identity|autoincrement)\b|\b(create|alter|drop)\s+(\w+\s+)?sequence\b/,
+  },
   { fault: 'a trigger', pattern: /\btrigger\b/ },
   { fault: 'a procedure or function', pattern: /\b(procedure|function|language)\b|^\s*(do|call)\b/ },
   { fault: 'a foreign key', pattern: /\b(references|foreign\s+key)\b/ },

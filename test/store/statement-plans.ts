@@ -110,6 +110,8 @@ export function readSqliteObjects(database: DatabaseSync): Schema {
 /** Fills every sharded table, and keeps PostgreSQL from learning how many rows there are. */
 export async function fillUnanalyzed(client: pg.Client, rows: number): Promise<void> {
   const { columns } = await readPostgresObjects(client)
+  // Filling a table is no statement of the product, whose limit may stand in this session.
+  await client.query('set statement_timeout = 0')
   for (const table of Object.keys(SHARD_KEYS)) {
     const own = columns.filter((column) => column.table === table)
     const values = own.map(({ type }) => (type === 'bigint' ? 'number' : `'row-' || number`))

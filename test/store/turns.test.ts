@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { StoreUnavailable, type Operation, type Settled, type StoreDriver } from '../../src/ports/store.ts'
+import { StoreUnavailable, type Settled, type StoreDriver } from '../../src/ports/store.ts'
+import { type Operation } from '../../src/ports/operations.ts'
 import type { ClientId } from '../../src/protocol/ids.ts'
 import { openTurns } from '../../src/store/turns.ts'
 

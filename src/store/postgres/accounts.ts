@@ -1,5 +1,6 @@
 import type { UserRecord } from '../../ports/records.ts'
-import type { Input, Page, Reads } from '../../ports/store.ts'
+import type { Page, Reads } from '../../ports/store.ts'
+import type { Input } from '../../ports/operations.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { SessionId, UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
@@ -22,12 +23,30 @@ const SET_PASSWORD = {
 }
 const DISABLE = {
   name: 'disable-user',
-  text: `update users set disabled_at = $1, valid_from = greatest(valid_from, $1) where user_id = $2 returning user_id`,
+  text: `update users set disabled_at = coalesce(disabled_at, $1), valid_from = greatest(valid_from, $1) where user_id = $2 returning user_id`,
 }
 const ENABLE = {
   name: 'enable-user',
   text: 'update users set disabled_at = null where user_id = $1 returning user_id',
 }
+const EXPIRE = {
+  name: 'expire-user',
+  text: 'update users set valid_from = greatest(valid_from, $1) where user_id = $2 returning user_id',
+}
+const DELETE = { name: 'delete-user', text: 'delete from users where user_id = $1 returning user_id' }
+const DELETE_OWN = [
+  { name: 'delete-sessions-of-user', text: 'delete from sessions where user_id = $1' },
+  { name: 'delete-memberships-of-user', text: 'delete from memberships where user_id = $1' },
+  { name: 'delete-browsers-of-user', text: 'delete from browsers where user_id = $1' },
+  { name: 'delete-consents-of-user', text: 'delete from consents where user_id = $1' },
+] as const
+const EXPIRE_EVERYTHING = {
+  name: 'expire-everything',
+  text: `insert into settings (name, value) values ('not-before', $1)
+    on conflict (name) do update set value = excluded.value
+    where cast(settings.value as bigint) < cast(excluded.value as bigint)`,
+}
+const FIND_VALID_FROM = { name: 'find-not-before', text: `select value from settings where name = 'not-before'` }
 const START_SESSION = {
   name: 'start-session',
   text: `insert into sessions (session_id, session_hash, user_id, created_at, expires_at) values ($1, $2, $3, $4, $5)`,
@@ -85,6 +104,25 @@ export function accountStatements(database: Database) {
       keys: ({ id }) => [id],
       run: eachAlone((query, { id }: Input<'enableUser'>) => changeRow(query, ENABLE, [id])),
     },
+    deleteUser: {
+      keys: (id) => [id],
+      run: eachAlone(async (query, id: UserId) => {
+        const rows = await query(DELETE, [id])
+        for (const statement of DELETE_OWN) await query(statement, [id])
+        return rows.length === 1 ? 'deleted' : 'unknown'
+      }),
+    },
+    expireUser: {
+      keys: ({ id }) => [id],
+      run: eachAlone((query, { id, now }: Input<'expireUser'>) => changeRow(query, EXPIRE, [now, id])),
+    },
+    expireEverything: {
+      keys: () => ['setting:not-before'],
+      run: eachAlone(async (query, { now }: Input<'expireEverything'>) => {
+        await query(EXPIRE_EVERYTHING, [String(now)])
+        return 'expired' as const
+      }),
+    },
     startSession: {
       keys: ({ session }) => [session.id, session.userId],
       run: eachAlone(async (query, { session, browserHash }: Input<'startSession'>) => {
@@ -141,6 +179,10 @@ export function accountStatements(database: Database) {
     },
   } satisfies Partial<Handlers>
   const reads = {
+    async findValidFrom(): Promise<EpochMs> {
+      const [row] = await database.query(FIND_VALID_FROM)
+      return Number(row?.['value'] ?? 0) as EpochMs
+    },
     findUser: openGather(async (ids: readonly UserId[]) =>
       (await database.query(FIND, [ids])).map((row) => userOf(row)),
     ),

@@ -1,9 +1,11 @@
 import type { AuthorizationRecord, ConsentKey } from '../../ports/records.ts'
-import type { Approval, Input, Reads } from '../../ports/store.ts'
+import type { Reads } from '../../ports/store.ts'
+import type { Input } from '../../ports/operations.ts'
+import type { Approval } from '../../ports/operation-inputs.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { AuthorizationId, ClientId, UserId } from '../../protocol/ids.ts'
 import { scopeTokens, type Scope } from '../../protocol/scope.ts'
-import { authorizationOf, fixedRequest } from '../rows.ts'
+import { authorizationOf, consentAim, fixedRequest } from '../rows.ts'
 import { columns, type Database, type Query } from './database.ts'
 import { openGather } from './gather.ts'
 import { valuesOf, type Handlers } from './handlers.ts'
@@ -16,8 +18,10 @@ const INSERT = {
 const APPROVE = {
   name: 'approve-authorizations',
   text: `update authorizations as a
-    set status = 'approved', user_id = i.user_id, code_hash = i.code_hash, approved_at = i.now, expires_at = i.code_expires_at
-    from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[]) as i (id, user_id, code_hash, now, code_expires_at)
+    set status = 'approved', user_id = i.user_id, organization_id = i.organization_id, code_hash = i.code_hash,
+      approved_at = i.now, expires_at = i.code_expires_at
+    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])
+      as i (id, user_id, organization_id, code_hash, now, code_expires_at)
     where a.authorization_id = i.id and a.status = 'pending' and a.expires_at > i.now
     returning a.authorization_id`,
 }
@@ -83,6 +87,7 @@ export function authorizationStatements(database: Database) {
           inputs,
           ({ id }) => id,
           ({ userId }) => userId,
+          ({ organizationId }) => organizationId,
           ({ codeHash }) => codeHash,
           ({ now }) => now,
           ({ codeExpiresAt }) => codeExpiresAt,
@@ -120,8 +125,8 @@ export function authorizationStatements(database: Database) {
   const reads = {
     findAuthorization: openGather((ids: readonly AuthorizationId[]) => findAll(database.query, ids)),
     async findConsent(key: ConsentKey): Promise<Scope | undefined> {
-      const { userId, clientId, redirectHost, resources, since } = key
-      const [row] = await database.query(FIND_CONSENT, [userId, clientId, redirectHost, resources, since])
+      const { userId, clientId, redirectHost, since } = key
+      const [row] = await database.query(FIND_CONSENT, [userId, clientId, redirectHost, consentAim(key), since])
       return row?.['scope'] as Scope | undefined
     },
     async hasConsented(userId: UserId, clientId: ClientId, since: EpochMs): Promise<boolean> {
@@ -133,9 +138,9 @@ export function authorizationStatements(database: Database) {
 
 async function remember(query: Query, { remember: consent, now }: Approval): Promise<void> {
   if (consent === undefined) return
-  const { userId, clientId, redirectHost, resources, since } = consent
+  const { userId, clientId, redirectHost, since } = consent
   const sorted = scopeTokens(consent.scope).toSorted().join(' ')
-  await query(REMEMBER, [userId, clientId, redirectHost, resources, sorted, now, since])
+  await query(REMEMBER, [userId, clientId, redirectHost, consentAim(consent), sorted, now, since])
 }
 
 /** What changed is answered as asked; of the others, whether they were decided before. */

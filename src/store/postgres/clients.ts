@@ -1,5 +1,6 @@
 import type { ClientRecord } from '../../ports/records.ts'
-import type { Input, Page, Reads } from '../../ports/store.ts'
+import type { ClientFilter, Page, Reads } from '../../ports/store.ts'
+import type { Input } from '../../ports/operations.ts'
 import type { ClientId } from '../../protocol/ids.ts'
 import { clientOf } from '../rows.ts'
 import { columns, type Database } from './database.ts'
@@ -56,9 +57,32 @@ const ENABLE = {
   text: 'update clients set disabled_at = null where client_id = $1 returning client_id',
 }
 const FIND = { name: 'find-clients', text: 'select * from clients where client_id = any($1::text[])' }
+const ROTATE_SECRET = {
+  name: 'rotate-client-secret',
+  text: `update clients set previous_secret_hash = secret_hash, previous_secret_until = $1, secret_hash = $2
+    where client_id = $3 and secret_hash = $4 returning client_id`,
+}
+const APPROVE_SCOPE = {
+  name: 'approve-client-scope',
+  text: 'update clients set approved_scope = $2 where client_id = $1 returning client_id',
+}
+const EXPIRE = {
+  name: 'expire-client',
+  text: 'update clients set valid_from = greatest(valid_from, $2) where client_id = $1 returning client_id',
+}
+const NOTE_USES = {
+  name: 'note-uses',
+  text: `update clients as c set last_used_at = i.used_at from unnest($1::text[], $2::bigint[]) as i (id, used_at)
+    where c.client_id = i.id and coalesce(c.last_used_at, 0) < i.used_at`,
+}
 const LIST = {
   name: 'list-clients',
-  text: 'select * from clients where client_id < $1 order by client_id desc limit $2',
+  text: `select * from clients where client_id < $1
+      and ($2::boolean is null or (used_at is not null) = $2)
+      and ($3::boolean is null or (verified_at is not null) = $3)
+      and ($4::boolean is null or (disabled_at is not null) = $4)
+      and ($5::bigint is null or coalesce(last_used_at, used_at, 0) < $5)
+    order by client_id desc limit $6`,
 }
 
 export function clientStatements(database: Database) {
@@ -152,13 +176,45 @@ export function clientStatements(database: Database) {
       keys: (id) => [id],
       run: eachAlone((query, id: ClientId) => changeRow(query, ENABLE, [id])),
     },
+    rotateClientSecret: {
+      keys: ({ id }) => [id],
+      run: eachAlone(async (query, rotation: Input<'rotateClientSecret'>) => {
+        const { id, previous, secretHash, previousUntil } = rotation
+        const rows = await query(ROTATE_SECRET, [previousUntil, secretHash, id, previous])
+        return rows.length === 1 ? 'rotated' : 'outrun'
+      }),
+    },
+    approveClientScope: {
+      keys: ({ id }) => [id],
+      run: eachAlone((query, { id, scope }: Input<'approveClientScope'>) =>
+        changeRow(query, APPROVE_SCOPE, [id, scope]),
+      ),
+    },
+    expireClient: {
+      keys: ({ id }) => [id],
+      run: eachAlone((query, { id, now }: Input<'expireClient'>) => changeRow(query, EXPIRE, [id, now])),
+    },
+    noteUses: {
+      // One key at least: even a list without clients has its turn.
+      keys: (uses) => ['uses', ...uses.map(({ id }) => id)],
+      isShared: true,
+      async run(query, inputs) {
+        const moments = new Map<ClientId, number>()
+        for (const { id, at } of inputs.flat()) moments.set(id, Math.max(moments.get(id) ?? 0, at))
+        const ids = [...moments.keys()].toSorted()
+        await query(NOTE_USES, [ids, ids.map((id) => moments.get(id) ?? 0)])
+        return inputs.map(() => 'noted' as const)
+      },
+    },
   } satisfies Partial<Handlers>
   const reads = {
     findClient: openGather(async (ids: readonly ClientId[]) =>
       (await database.query(FIND, [ids])).map((row) => clientOf(row)),
     ),
-    async listClients({ before, limit }: Page<ClientId>): Promise<readonly ClientRecord[]> {
-      return (await database.query(LIST, [before ?? '~', limit])).map((row) => clientOf(row))
+    async listClients({ before, limit, ...filter }: Page<ClientId> & ClientFilter): Promise<readonly ClientRecord[]> {
+      const { isUsed = null, isVerified = null, isDisabled = null, unusedSince = null } = filter
+      const rows = await database.query(LIST, [before ?? '~', isUsed, isVerified, isDisabled, unusedSince, limit])
+      return rows.map((row) => clientOf(row))
     },
   } satisfies Partial<Reads>
   return { handlers, reads }

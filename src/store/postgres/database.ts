@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { StoreUnavailable } from '../../ports/store.ts'
+import type { Chains } from '../audit-chain.ts'
 import type { Row, Value } from '../rows.ts'
 import { allOrFirstFault, faultOf, judgeFault, unavailable } from './faults.ts'
 
@@ -15,10 +16,15 @@ export type Parameter = Value | boolean | readonly (Value | boolean)[]
 /** Runs one statement and answers its rows. */
 export type Query = (statement: Statement, parameters?: readonly Parameter[]) => Promise<readonly Row[]>
 
+/** Says which statement is sent together with the commit, so that it costs no round trip. Nobody sees its rows. */
+export type Finish = (statement: Statement, parameters: readonly Parameter[]) => void
+
 export interface PostgresOptions {
   /** postgres://user:password@host:port/database, with what libpq's addresses may say, such as sslmode. */
   readonly url: string
   readonly connections: number
+  /** What writes the audit; absent: nobody does. */
+  readonly audit?: Chains
 }
 
 /** A database, and how to talk to it. Every method throws StoreUnavailable when it cannot be had or did not answer in time. */
@@ -29,7 +35,7 @@ export interface Database {
    * All or nothing, or StoreUnavailable at the moment `answerBy` on the clock of `performance`. Told StoreUnavailable,
    * nobody knows whether it was committed; told anything else, it was not. `work` may run several times.
    */
-  readonly transact: <T>(work: (query: Query) => Promise<T>, answerBy: number) => Promise<T>
+  readonly transact: <T>(work: (query: Query, finish: Finish) => Promise<T>, answerBy: number) => Promise<T>
   /** Lets what is under way finish. */
   readonly close: () => Promise<void>
 }
@@ -84,7 +90,7 @@ export function connectionOptions(url: string): pg.ClientConfig {
 }
 
 /** A pool of connections. Connects when it is first asked for something. */
-export function openDatabase({ url, connections }: PostgresOptions): Database {
+export function openDatabase({ url, connections }: Omit<PostgresOptions, 'audit'>): Database {
   const pool = new pg.Pool({
     ...connectionOptions(url),
     max: connections,
@@ -163,11 +169,13 @@ export function answerDeadline(): number {
   return performance.now() + ANSWER_TIMEOUT_MS
 }
 
-async function transact<T>(query: Query, work: (query: Query) => Promise<T>): Promise<T> {
+async function transact<T>(query: Query, work: (query: Query, finish: Finish) => Promise<T>): Promise<T> {
   const begun = query(BEGIN)
+  const last: Parameters<Finish>[] = []
   try {
-    const [result] = await allOrFirstFault([work(query), begun])
-    await query(COMMIT)
+    const [result] = await allOrFirstFault([work(query, (...statement) => void last.push(statement)), begun])
+    // When one of them is refused, the commit finds nothing that it could commit, and says no fault.
+    await allOrFirstFault([...last.map((statement) => query(...statement)), query(COMMIT)])
     return result
   } catch (cause) {
     // What made the database unavailable ends the transaction with the connection.

@@ -7,15 +7,28 @@ const BATCH_LIMIT = 512
 export function openGather<Id extends string, Found extends { readonly id: Id }>(
   findAll: (ids: readonly Id[]) => Promise<readonly Found[]>,
 ): (id: Id) => Promise<Found | undefined> {
-  const find = openQueue<Id, Found | undefined>({
+  const find = openKeyGather<{ readonly id: Id }, Found>(
+    ({ id }) => id,
+    (keys) => findAll(keys.map(({ id }) => id)),
+  )
+  return (id) => find({ id })
+}
+
+/** The same for keys of several parts, which `idOf` writes as one text. */
+export function openKeyGather<Key, Found extends Key>(
+  idOf: (key: Key) => string,
+  findAll: (keys: readonly Key[]) => Promise<readonly Found[]>,
+): (key: Key) => Promise<Found | undefined> {
+  const find = openQueue<Key, Found | undefined>({
     inFlight: IN_FLIGHT,
     batchLimit: BATCH_LIMIT,
     async run(batch) {
-      const records = await findAll([...new Set(batch.map(({ asked }) => asked))])
-      const found = new Map(records.map((record) => [record.id, record]))
-      for (const { asked, resolve } of batch) resolve(found.get(asked))
+      const keys = new Map(batch.map(({ asked }) => [idOf(asked), asked]))
+      const records = await findAll([...keys.values()])
+      const found = new Map(records.map((record) => [idOf(record), record]))
+      for (const { asked, resolve } of batch) resolve(found.get(idOf(asked)))
     },
   })
   // No text in PostgreSQL holds this character; asked for it, it would refuse the whole batch.
-  return (id) => (id.includes('\0') ? Promise.resolve(undefined) : find(id))
+  return (key) => (idOf(key).includes('\0') ? Promise.resolve(undefined) : find(key))
 }

@@ -1,4 +1,4 @@
-import type { Input, OperationName, Outcome } from '../../ports/store.ts'
+import type { Input, OperationName, Outcome } from '../../ports/operations.ts'
 import type { Row } from '../rows.ts'
 import type { Parameter, Query, Statement } from './database.ts'
 

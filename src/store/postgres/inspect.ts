@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { DatabaseFacts, DatabaseInspection, ServerFacts } from '../../ports/inspection.ts'
-import type { KeyRecord } from '../../ports/records.ts'
+import type { KeyRecord } from '../../ports/operator-records.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { listMigrations } from '../migrations.ts'
 import type { Row } from '../rows.ts'
@@ -111,7 +111,7 @@ function findObstacle(server: Row): string | undefined {
 
 async function findClosedTables(client: pg.Client, { role }: Row): Promise<string | undefined> {
   const names = listMigrations().flatMap(({ sql }) =>
-    [...sql.matchAll(/^create table (\w+)/gm)].map((found) => found[1]),
+    [...sql.matchAll(/^create table (?:if not exists )?(\w+)/gm)].map((found) => found[1]),
   )
   const { rows } = await client.query<Row>(CLOSED_TABLES, [['migrations', ...names]])
   if (rows.length === 0) return undefined

@@ -1,13 +1,19 @@
-import type { ApiRecord, KeyRecord } from '../../ports/records.ts'
-import type { Input, Reads } from '../../ports/store.ts'
-import { apiOf, keyOf, keyValues } from '../rows.ts'
+import type { ApiRecord, KeyRecord } from '../../ports/operator-records.ts'
+import type { Reads } from '../../ports/store.ts'
+import type { Input } from '../../ports/operations.ts'
+import { apiOf, apiValues, firstKey, keyOf, keyValues } from '../operator-rows.ts'
 import type { Database, Query } from './database.ts'
-import { eachAlone, type Handlers } from './handlers.ts'
+import { changeRow, eachAlone, type Handlers } from './handlers.ts'
 
 const DECLARE_API = {
   name: 'declare-api',
-  text: `insert into apis (resource, name, scopes, created_at) values ($1, $2, $3, $4)
-    on conflict (resource) do nothing returning resource`,
+  text: `insert into apis (name, scopes, token_format, token_lifetime, algorithm, resource, created_at)
+    values ($1, $2, $3, $4, $5, $6, $7) on conflict (resource) do nothing returning resource`,
+}
+const UPDATE_API = {
+  name: 'update-api',
+  text: `update apis set name = $1, scopes = $2, token_format = $3, token_lifetime = $4, algorithm = $5
+    where resource = $6 returning resource`,
 }
 const SET_CREDENTIALS = {
   name: 'set-api-credentials',
@@ -15,19 +21,30 @@ const SET_CREDENTIALS = {
 }
 const DELETE_API = { name: 'delete-api', text: 'delete from apis where resource = $1 returning resource' }
 const LIST_APIS = { name: 'list-apis', text: 'select * from apis order by resource' }
-/** Of nodes that start at once one wins the setting, and the others wait for its key. */
+/**
+ * Of nodes that see no key of an algorithm one wins the setting, if it is as that node saw it, and the others wait for its
+ * key. A store without any key has one setting for all algorithms, which is also the one that releases with a single
+ * algorithm contend for: of such a release and this one, on an empty store at the same moment, one makes the first key.
+ */
 const ADD_FIRST_KEY = {
   name: 'add-first-key',
   text: `with won as (
-      insert into settings (name, value) values ('first-key', $1) on conflict (name) do nothing returning name)
+      insert into settings as s (name, value)
+      select case when exists (select 1 from signing_keys) then 'first-key:' || $2 else 'first-key' end, $1
+      where not exists (select 1 from signing_keys where algorithm = $2)
+      on conflict (name) do update set value = excluded.value
+        where s.value = (select seen.value from settings as seen where seen.name = s.name)
+      returning s.name)
     insert into signing_keys (key_id, algorithm, public_jwk, encrypted_private_key, created_at, active_from)
     select $1, $2, $3, $4, $5, $6 from won`,
 }
-/** Of nodes that see the same newest key one adds the next: a key has one successor. */
+/** Of nodes that see the same newest key of an algorithm one adds the next: a key has one successor. */
 const ADD_KEY = {
   name: 'add-key',
   text: `insert into signing_keys (key_id, algorithm, public_jwk, encrypted_private_key, created_at, active_from, follows)
-    select $1, $2, $3, $4, $5, $6, $7 from (select max(key_id) as newest from signing_keys) as known
+    select $1, $2, $3, $4, $5, $6, $7 from (
+      select max(key_id) as newest from signing_keys
+      where algorithm = (select algorithm from signing_keys where key_id = $7)) as known
     where newest = $7 and newest < $1
     on conflict (follows) do nothing returning key_id`,
 }
@@ -48,10 +65,14 @@ export function operatorStatements(database: Database) {
   const handlers = {
     declareApi: {
       keys: ({ resource }) => [resource],
-      run: eachAlone(async (query, { resource, name, scopes, createdAt }: Input<'declareApi'>) => {
-        const rows = await query(DECLARE_API, [resource, name ?? null, JSON.stringify(scopes), createdAt])
+      run: eachAlone(async (query, api: Input<'declareApi'>) => {
+        const rows = await query(DECLARE_API, [...apiValues(api), api.createdAt])
         return rows.length === 1 ? 'declared' : 'taken'
       }),
+    },
+    updateApi: {
+      keys: ({ resource }) => [resource],
+      run: eachAlone((query, api: Input<'updateApi'>) => changeRow(query, UPDATE_API, apiValues(api))),
     },
     setApiCredentials: {
       keys: ({ resource }) => [resource],
@@ -69,8 +90,13 @@ export function operatorStatements(database: Database) {
     addFirstKey: {
       keys: () => ['signing-keys'],
       run: eachAlone(async (query, key: KeyRecord) => {
-        await query(ADD_FIRST_KEY, keyValues(key))
-        return (await listKeys(query))[0] ?? key
+        // Who loses to the first key of another algorithm contends for its own one then.
+        for (let round = 1; round <= 2; round += 1) {
+          await query(ADD_FIRST_KEY, keyValues(key))
+          const first = firstKey(await listKeys(query), key.algorithm)
+          if (first !== undefined) return first
+        }
+        throw new Error(`The first ${key.algorithm} key was withdrawn while it was made.`)
       }),
     },
     addKey: {

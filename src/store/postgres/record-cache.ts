@@ -1,7 +1,7 @@
-import type { Operation } from '../../ports/store.ts'
+import type { Operation } from '../../ports/operations.ts'
 import { changedRecord } from '../changes.ts'
 
-/** Clients and users, which every token request reads, kept for a moment. */
+/** Clients, users, organizations and who belongs to them, which token requests read, kept for a moment. */
 export interface RecordCache {
   readonly read: <Id extends string, Found extends object>(
     id: Id,

@@ -1,4 +1,4 @@
-import type { Sweep } from '../../ports/store.ts'
+import type { Sweep } from '../../ports/operation-inputs.ts'
 import type { GrantId } from '../../protocol/ids.ts'
 import { idBefore } from '../rows.ts'
 import type { Parameter, Query, Statement } from './database.ts'
@@ -35,6 +35,18 @@ const REVOKED_TOKENS = {
       select token_id from revoked_tokens where expires_at < $1 order by expires_at limit $2)
     returning token_id`,
 }
+const OPAQUE_TOKENS = {
+  name: 'sweep-opaque-tokens',
+  text: `delete from opaque_tokens where token_id = any(array(
+      select token_id from opaque_tokens where token_id < $1 order by token_id limit $2))
+    returning token_id`,
+}
+const AUDIT_LINKS = {
+  name: 'sweep-audit-links',
+  text: `delete from audit_links where link_id = any(array(
+      select link_id from audit_links where link_id < $1 order by link_id limit $2))
+    returning link_id`,
+}
 const GRANT_SLICE = {
   name: 'slice-grants',
   text: 'select grant_id from grants where grant_id > $1 order by grant_id limit $2',
@@ -48,7 +60,8 @@ const GRANTS = {
 export const sweepHandlers = {
   sweepExpired: {
     keys: () => ['sweep'],
-    run: eachAlone(async (query, { now, limit, unusedSince, authorizationsBefore, grantsAfter }: Sweep) => {
+    run: eachAlone(async (query, sweep: Sweep) => {
+      const { now, limit, unusedSince, authorizationsBefore, auditBefore, grantsAfter } = sweep
       const slice = await sweepGrants(query, grantsAfter, limit, now)
       return {
         grantsAfter: slice.next,
@@ -58,6 +71,8 @@ export const sweepHandlers = {
         sessions: await remove(query, SESSIONS, [now, limit]),
         hits: await remove(query, HITS, [now, limit]),
         revokedTokens: await remove(query, REVOKED_TOKENS, [now, limit]),
+        opaqueTokens: await remove(query, OPAQUE_TOKENS, [idBefore(now, ''), limit]),
+        auditLinks: await remove(query, AUDIT_LINKS, [idBefore(auditBefore, ''), limit]),
       }
     }),
   },

@@ -1,9 +1,10 @@
 import type { GrantRecord } from '../../ports/records.ts'
-import type { Reads, Redemption, RotateOutcome, Rotation } from '../../ports/store.ts'
+import type { GrantFilter, Page, Reads } from '../../ports/store.ts'
+import type { Redemption, RotateOutcome, Rotation } from '../../ports/operation-inputs.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { GrantId } from '../../protocol/ids.ts'
 import { judgeRotation } from '../rotation.ts'
-import { grantOf } from '../rows.ts'
+import { grantOf, type Row } from '../rows.ts'
 import { columns, type Database, type Query } from './database.ts'
 import { openGather } from './gather.ts'
 import { valuesOf, type Handlers } from './handlers.ts'
@@ -14,14 +15,14 @@ const REDEEM = {
   text: `with spent as (
       update authorizations as a set status = 'redeemed', grant_id = i.grant_id
       from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-        $9::bigint[], $10::bigint[], $11::bigint[], $12::text[], $13::bigint[], $14::bigint[])
-      as i (id, code_hash, now, grant_id, client_id, user_id, scope, resources, created_at, expires_at, generation,
-        live_hash, rotated_at, idle_expires_at)
+        $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::text[], $14::bigint[], $15::bigint[])
+      as i (id, code_hash, now, grant_id, client_id, user_id, organization_id, scope, resources, created_at, expires_at,
+        generation, live_hash, rotated_at, idle_expires_at)
       where a.authorization_id = i.id and a.code_hash = i.code_hash and a.status = 'approved' and a.expires_at > i.now
-      returning i.grant_id, i.client_id, i.user_id, i.scope, i.resources, i.created_at, i.expires_at, i.generation,
-        i.live_hash, i.rotated_at, i.idle_expires_at)
-    insert into grants (grant_id, client_id, user_id, scope, resources, created_at, expires_at, generation, live_hash,
-      rotated_at, idle_expires_at)
+      returning i.grant_id, i.client_id, i.user_id, i.organization_id, i.scope, i.resources, i.created_at, i.expires_at,
+        i.generation, i.live_hash, i.rotated_at, i.idle_expires_at)
+    insert into grants (grant_id, client_id, user_id, organization_id, scope, resources, created_at, expires_at,
+      generation, live_hash, rotated_at, idle_expires_at)
     select * from spent returning grant_id`,
 }
 const FIND_REDEEMED = {
@@ -45,6 +46,26 @@ const REVOKE = {
     where g.grant_id = i.grant_id and g.revoked_at is null`,
 }
 const FIND = { name: 'find-grants', text: 'select * from grants where grant_id = any($1::text[])' }
+const LIST = { name: 'list-grants', text: 'select * from grants where grant_id < $1 order by grant_id desc limit $2' }
+const LIST_OF_USER = {
+  name: 'list-grants-of-user',
+  text: `select * from grants where user_id = $1 and grant_id < $2
+      and ($3::text is null or client_id = $3) and ($4::text is null or organization_id = $4)
+    order by grant_id desc limit $5`,
+}
+const LIST_OF_ORGANIZATION = {
+  name: 'list-grants-of-organization',
+  text: 'select * from grants where organization_id = $1 and grant_id < $2 order by grant_id desc limit $3',
+}
+const LIST_OF_BOTH = {
+  name: 'list-grants-of-organization-and-client',
+  text: `select * from grants where organization_id = $1 and client_id = $2 and grant_id < $3
+    order by grant_id desc limit $4`,
+}
+const LIST_OF_CLIENT = {
+  name: 'list-grants-of-client',
+  text: 'select * from grants where client_id = $1 and grant_id < $2 order by grant_id desc limit $3',
+}
 
 export function tokenStatements(database: Database) {
   const handlers = {
@@ -78,6 +99,9 @@ export function tokenStatements(database: Database) {
   } satisfies Partial<Handlers>
   const reads = {
     findGrant: openGather((ids: readonly GrantId[]) => findAll(database.query, ids)),
+    async listGrants(page: Page<GrantId> & GrantFilter): Promise<readonly GrantRecord[]> {
+      return (await list(database.query, page)).map((row) => grantOf(row))
+    },
   } satisfies Partial<Reads>
   return { handlers, reads }
 }
@@ -91,6 +115,7 @@ function redemptionRows(inputs: readonly Redemption[]) {
     ({ grant }) => grant.id,
     ({ grant }) => grant.clientId,
     ({ grant }) => grant.userId,
+    ({ grant }) => grant.organizationId,
     ({ grant }) => grant.scope,
     ({ grant }) => JSON.stringify(grant.resources),
     ({ grant }) => grant.createdAt,
@@ -163,4 +188,18 @@ async function revoke(
 
 async function findAll(query: Query, ids: readonly GrantId[]): Promise<readonly GrantRecord[]> {
   return (await query(FIND, [ids])).map((row) => grantOf(row))
+}
+
+/** By the filter that leaves the fewest; a user has few enough grants to sort them. */
+async function list(
+  query: Query,
+  { before, limit, userId, organizationId, clientId }: Page<GrantId> & GrantFilter,
+): Promise<readonly Row[]> {
+  const start = before ?? '~'
+  if (userId !== undefined) return query(LIST_OF_USER, [userId, start, clientId ?? null, organizationId ?? null, limit])
+  if (organizationId === undefined)
+    return clientId === undefined ? query(LIST, [start, limit]) : query(LIST_OF_CLIENT, [clientId, start, limit])
+  return clientId === undefined
+    ? query(LIST_OF_ORGANIZATION, [organizationId, start, limit])
+    : query(LIST_OF_BOTH, [organizationId, clientId, start, limit])
 }

@@ -1,4 +1,4 @@
-import type { Operation, OperationName } from '../../ports/store.ts'
+import type { Operation, OperationName } from '../../ports/operations.ts'
 
 /** An operation and its place in the batch. */
 export interface Placed {

@@ -19,9 +19,23 @@ export function accountStatements(database: DatabaseSync) {
     'update users set password_hash = ?, valid_from = max(valid_from, ?) where user_id = ?',
   )
   const disable = database.prepare(
-    'update users set disabled_at = ?, valid_from = max(valid_from, ?) where user_id = ?',
+    'update users set disabled_at = coalesce(disabled_at, ?1), valid_from = max(valid_from, ?1) where user_id = ?2',
   )
   const enable = database.prepare('update users set disabled_at = null where user_id = ?')
+  const expire = database.prepare('update users set valid_from = max(valid_from, ?) where user_id = ?')
+  const remove = database.prepare('delete from users where user_id = ?')
+  const removeOwn = [
+    database.prepare('delete from sessions where user_id = ?'),
+    database.prepare('delete from memberships where user_id = ?'),
+    database.prepare('delete from browsers where user_id = ?'),
+    database.prepare('delete from consents where user_id = ?'),
+  ] as const
+  const expireEverything = database.prepare(
+    `insert into settings (name, value) values ('not-before', ?)
+     on conflict (name) do update set value = excluded.value
+     where cast(settings.value as bigint) < cast(excluded.value as bigint)`,
+  )
+  const notBefore = database.prepare(`select value from settings where name = 'not-before'`)
   const startSession = database.prepare(
     'insert into sessions (session_id, session_hash, user_id, created_at, expires_at) values (?, ?, ?, ?, ?)',
   )
@@ -49,8 +63,17 @@ export function accountStatements(database: DatabaseSync) {
     },
     setPassword: ({ id, passwordHash, now }) =>
       setPassword.run(passwordHash, now, id).changes === 1 ? 'changed' : 'unknown',
-    disableUser: ({ id, now }) => (disable.run(now, now, id).changes === 1 ? 'changed' : 'unknown'),
+    disableUser: ({ id, now }) => (disable.run(now, id).changes === 1 ? 'changed' : 'unknown'),
     enableUser: ({ id }) => (enable.run(id).changes === 1 ? 'changed' : 'unknown'),
+    deleteUser(id) {
+      for (const statement of removeOwn) statement.run(id)
+      return remove.run(id).changes === 1 ? 'deleted' : 'unknown'
+    },
+    expireUser: ({ id, now }) => (expire.run(now, id).changes === 1 ? 'changed' : 'unknown'),
+    expireEverything({ now }) {
+      expireEverything.run(String(now))
+      return 'expired'
+    },
     startSession({ session, browserHash }) {
       startSession.run(session.id, session.hash, session.userId, session.createdAt, session.expiresAt)
       meetBrowser.run(session.userId, browserHash, session.createdAt)
@@ -68,6 +91,7 @@ export function accountStatements(database: DatabaseSync) {
       forgiveHit.run(hit.by, hit.bucket, windowStart(hit))
       return 'forgiven'
     },
+    findValidFrom: (): EpochMs => Number((notBefore.get() as Row | undefined)?.['value'] ?? 0) as EpochMs,
     findUser: (id: UserId): UserRecord | undefined => recordOf(find.get(id), userOf),
     findUserByEmail: (email: string): UserRecord | undefined => recordOf(findByEmail.get(email), userOf),
     listUsers: ({ before, limit }: Page<UserId>): readonly UserRecord[] =>

@@ -3,7 +3,7 @@ import type { AuthorizationRecord, ConsentKey } from '../../ports/records.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { AuthorizationId, ClientId, UserId } from '../../protocol/ids.ts'
 import { scopeTokens, unite, type Scope } from '../../protocol/scope.ts'
-import { authorizationOf, fixedRequest, recordOf, type Row } from '../rows.ts'
+import { authorizationOf, consentAim, fixedRequest, recordOf, type Row } from '../rows.ts'
 import type { Handlers } from './handlers.ts'
 
 export function authorizationStatements(database: DatabaseSync) {
@@ -13,7 +13,8 @@ export function authorizationStatements(database: DatabaseSync) {
   )
   const find = database.prepare('select * from authorizations where authorization_id = ?')
   const approve = database.prepare(
-    `update authorizations set status = 'approved', user_id = ?, code_hash = ?, approved_at = ?, expires_at = ?
+    `update authorizations set status = 'approved', user_id = ?, organization_id = ?, code_hash = ?, approved_at = ?,
+       expires_at = ?
      where authorization_id = ? and status = 'pending' and expires_at > ?`,
   )
   const deny = database.prepare(
@@ -36,8 +37,8 @@ export function authorizationStatements(database: DatabaseSync) {
   )
 
   function consented(key: ConsentKey): Scope | undefined {
-    const { userId, clientId, redirectHost, resources, since } = key
-    const row = findConsent.get(userId, clientId, redirectHost, resources, since) as Row | undefined
+    const { userId, clientId, redirectHost, since } = key
+    const row = findConsent.get(userId, clientId, redirectHost, consentAim(key), since) as Row | undefined
     return row === undefined ? undefined : (row['scope'] as Scope)
   }
 
@@ -54,12 +55,13 @@ export function authorizationStatements(database: DatabaseSync) {
       insert.run(id, clientId, browserHash, JSON.stringify(fixedRequest(authorization)), createdAt, expiresAt)
       return 'started'
     },
-    approveAuthorization({ id, userId, codeHash, now, codeExpiresAt, remember: consent }) {
-      if (approve.run(userId, codeHash, now, codeExpiresAt, id, now).changes === 0) return whyNot(id, now)
+    approveAuthorization({ id, userId, organizationId, codeHash, now, codeExpiresAt, remember: consent }) {
+      const { changes } = approve.run(userId, organizationId ?? null, codeHash, now, codeExpiresAt, id, now)
+      if (changes === 0) return whyNot(id, now)
       if (consent !== undefined) {
         const scope = unite(consented(consent) ?? ('' as Scope), consent.scope)
         const sorted = scopeTokens(scope).toSorted().join(' ')
-        remember.run(consent.userId, consent.clientId, consent.redirectHost, consent.resources, sorted, now)
+        remember.run(consent.userId, consent.clientId, consent.redirectHost, consentAim(consent), sorted, now)
       }
       return 'approved'
     },

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ClientRecord } from '../../ports/records.ts'
-import type { Page } from '../../ports/store.ts'
+import type { ClientFilter, Page } from '../../ports/store.ts'
 import type { ClientId } from '../../protocol/ids.ts'
 import { clientOf, recordOf, type Row } from '../rows.ts'
 import type { Handlers } from './handlers.ts'
@@ -30,8 +30,24 @@ export function clientStatements(database: DatabaseSync) {
     'update clients set disabled_at = coalesce(disabled_at, ?), shared_key = null where client_id = ?',
   )
   const enable = database.prepare('update clients set disabled_at = null where client_id = ?')
+  const rotateSecret = database.prepare(
+    `update clients set previous_secret_hash = secret_hash, previous_secret_until = ?, secret_hash = ?
+     where client_id = ? and secret_hash = ?`,
+  )
+  const approveScope = database.prepare('update clients set approved_scope = ? where client_id = ?')
+  const expire = database.prepare('update clients set valid_from = max(coalesce(valid_from, 0), ?) where client_id = ?')
+  const noteUse = database.prepare(
+    'update clients set last_used_at = ?1 where client_id = ?2 and coalesce(last_used_at, 0) < ?1',
+  )
   const find = database.prepare('select * from clients where client_id = ?')
-  const list = database.prepare('select * from clients where client_id < ? order by client_id desc limit ?')
+  const list = database.prepare(
+    `select * from clients where client_id < ?1
+       and (?2 is null or (used_at is not null) = ?2)
+       and (?3 is null or (verified_at is not null) = ?3)
+       and (?4 is null or (disabled_at is not null) = ?4)
+       and (?5 is null or coalesce(last_used_at, used_at, 0) < ?5)
+     order by client_id desc limit ?6`,
+  )
 
   return {
     registerClient(client) {
@@ -52,8 +68,22 @@ export function clientStatements(database: DatabaseSync) {
     unverifyClient: (id) => (unverify.run(id).changes === 1 ? 'changed' : 'unknown'),
     disableClient: ({ id, now }) => (disable.run(now, id).changes === 1 ? 'changed' : 'unknown'),
     enableClient: (id) => (enable.run(id).changes === 1 ? 'changed' : 'unknown'),
+    rotateClientSecret({ id, previous, secretHash, previousUntil }) {
+      return rotateSecret.run(previousUntil, secretHash, id, previous).changes === 1 ? 'rotated' : 'outrun'
+    },
+    approveClientScope: ({ id, scope }) => (approveScope.run(scope, id).changes === 1 ? 'changed' : 'unknown'),
+    expireClient: ({ id, now }) => (expire.run(now, id).changes === 1 ? 'changed' : 'unknown'),
+    noteUses(uses) {
+      for (const { id, at } of uses) noteUse.run(at, id)
+      return 'noted'
+    },
     findClient: (id: ClientId): ClientRecord | undefined => recordOf(find.get(id), clientOf),
-    listClients: ({ before, limit }: Page<ClientId>): readonly ClientRecord[] =>
-      list.all(before ?? '~', limit).map((row) => clientOf(row as Row)),
+    listClients({ before, limit, ...filter }: Page<ClientId> & ClientFilter): readonly ClientRecord[] {
+      const { isUsed, isVerified, isDisabled, unusedSince } = filter
+      const wanted = [isUsed, isVerified, isDisabled, unusedSince].map((value) =>
+        value === undefined ? null : Number(value),
+      )
+      return list.all(before ?? '~', ...wanted, limit).map((row) => clientOf(row as Row))
+    },
   } satisfies Partial<Handlers> & Record<string, unknown>
 }

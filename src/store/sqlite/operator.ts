@@ -1,23 +1,30 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { ApiRecord, KeyRecord } from '../../ports/records.ts'
-import { apiOf, keyOf, keyValues, type Row } from '../rows.ts'
+import type { ApiRecord, KeyRecord } from '../../ports/operator-records.ts'
+import { type Row } from '../rows.ts'
+import { apiOf, apiValues, firstKey, keyOf, keyValues } from '../operator-rows.ts'
 import type { Handlers } from './handlers.ts'
 
 /** What the operator sets up, and what the server sets up for itself: APIs, signing keys, settings. */
 export function operatorStatements(database: DatabaseSync) {
   const declareApi = database.prepare(
-    `insert into apis (resource, name, scopes, created_at) values (?, ?, ?, ?) on conflict (resource) do nothing`,
+    `insert into apis (name, scopes, token_format, token_lifetime, algorithm, resource, created_at)
+     values (?, ?, ?, ?, ?, ?, ?) on conflict (resource) do nothing`,
+  )
+  const updateApi = database.prepare(
+    'update apis set name = ?, scopes = ?, token_format = ?, token_lifetime = ?, algorithm = ? where resource = ?',
   )
   const setCredentials = database.prepare('update apis set credential_id = ?, secret_hash = ? where resource = ?')
   const deleteApi = database.prepare('delete from apis where resource = ?')
   const listApis = database.prepare('select * from apis order by resource')
   const addFirstKey = database.prepare(
     `insert into signing_keys (key_id, algorithm, public_jwk, encrypted_private_key, created_at, active_from)
-     select ?, ?, ?, ?, ?, ? where not exists (select 1 from signing_keys)`,
+     select ?1, ?2, ?3, ?4, ?5, ?6 where not exists (select 1 from signing_keys where algorithm = ?2)`,
   )
   const addKey = database.prepare(
     `insert into signing_keys (key_id, algorithm, public_jwk, encrypted_private_key, created_at, active_from, follows)
-     select ?1, ?2, ?3, ?4, ?5, ?6, ?7 from (select max(key_id) as newest from signing_keys)
+     select ?1, ?2, ?3, ?4, ?5, ?6, ?7 from (
+       select max(key_id) as newest from signing_keys
+       where algorithm = (select algorithm from signing_keys where key_id = ?7))
      where newest = ?7 and newest < ?1
      on conflict (follows) do nothing`,
   )
@@ -29,16 +36,14 @@ export function operatorStatements(database: DatabaseSync) {
   const listKeys = keyLister(database)
 
   return {
-    declareApi({ resource, name, scopes, createdAt }) {
-      const { changes } = declareApi.run(resource, name ?? null, JSON.stringify(scopes), createdAt)
-      return changes === 1 ? 'declared' : 'taken'
-    },
+    declareApi: (api) => (declareApi.run(...apiValues(api), api.createdAt).changes === 1 ? 'declared' : 'taken'),
+    updateApi: (api) => (updateApi.run(...apiValues(api)).changes === 1 ? 'changed' : 'unknown'),
     setApiCredentials: ({ resource, credentials: { id, secretHash } }) =>
       setCredentials.run(id, secretHash, resource).changes === 1 ? 'changed' : 'unknown',
     deleteApi: (resource) => (deleteApi.run(resource).changes === 1 ? 'deleted' : 'unknown'),
     addFirstKey(key) {
       addFirstKey.run(...keyValues(key))
-      return listKeys()[0] ?? key
+      return firstKey(listKeys(), key.algorithm) ?? key
     },
     addKey: ({ key, follows }) => (addKey.run(...keyValues(key), follows).changes === 1 ? 'added' : 'outrun'),
     removeKey: ({ id, replacement }) => (removeKey.run(id, replacement).changes === 1 ? 'removed' : 'unknown'),

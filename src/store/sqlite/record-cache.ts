@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Operation } from '../../ports/store.ts'
+import type { Operation } from '../../ports/operations.ts'
 import { changedRecord } from '../changes.ts'
 
-/** Clients and users, which every token request reads, kept for as long as nothing can have changed them. */
+/** Clients, users, organizations and who belongs to them, which token requests read, kept for as long as nothing can have changed them. */
 export interface RecordCache {
   readonly read: <Id extends string, Found extends object>(
     id: Id,

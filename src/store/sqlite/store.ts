@@ -1,19 +1,30 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
-import { StoreUnavailable, type Operation, type Settled, type StoreDriver } from '../../ports/store.ts'
+import type { AuditLinkRecord } from '../../ports/operator-records.ts'
+import { StoreUnavailable, type Settled, type StoreDriver } from '../../ports/store.ts'
+import { type Operation } from '../../ports/operations.ts'
+import type { Chains } from '../audit-chain.ts'
+import { installationKey, membershipKey } from '../changes.ts'
 import { failAll, settleAlone } from '../settle-alone.ts'
 import { accountStatements } from './accounts.ts'
+import { administratorStatements } from './administrators.ts'
+import { auditStatements } from './audit.ts'
 import { authorizationStatements } from './authorizations.ts'
 import { startCheckpoints } from './checkpoints.ts'
 import { clientStatements } from './clients.ts'
 import { isBusy, openDatabase, primaryCode } from './database.ts'
 import type { Handlers } from './handlers.ts'
+import { installationStatements } from './installations.ts'
+import { membershipStatements } from './memberships.ts'
 import { migrate } from './migrate.ts'
+import { opaqueTokenStatements } from './opaque-tokens.ts'
 import { operatorStatements } from './operator.ts'
+import { organizationStatements } from './organizations.ts'
 import { openRecordCache } from './record-cache.ts'
 import { revocationStatements } from './revocations.ts'
 import { sweepStatements } from './sweep.ts'
 import { tokenStatements } from './tokens.ts'
+import { walkStatements } from './walks.ts'
 
 export interface SqliteOptions {
   readonly path: string
@@ -21,6 +32,8 @@ export interface SqliteOptions {
   readonly patienceMs: number
   /** In a server a worker thread moves the log into the file; a short-lived command leaves that to SQLite. */
   readonly checkpoints: 'worker' | 'inline'
+  /** What writes the audit; absent: nobody does. */
+  readonly audit?: Chains
 }
 
 /** The embedded store: one file, one writer, every commit synced. Migrates first. */
@@ -34,15 +47,28 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
   const authorizations = authorizationStatements(database)
   const tokens = tokenStatements(database)
   const accounts = accountStatements(database)
+  const organizations = organizationStatements(database)
+  const memberships = membershipStatements(database)
+  const installations = installationStatements(database)
   const operator = operatorStatements(database)
+  const opaqueTokens = opaqueTokenStatements(database)
+  const administrators = administratorStatements(database)
   const revocations = revocationStatements(database)
+  const audit = auditStatements(database)
+  const walks = walkStatements(database)
   const handlers: Handlers = {
     ...clients,
     ...authorizations,
     ...tokens,
     ...accounts,
+    ...organizations,
+    ...memberships,
+    ...installations,
     ...operator,
+    ...opaqueTokens,
+    ...administrators,
     ...revocations,
+    ...audit,
     ...sweepStatements(database),
   }
 
@@ -53,7 +79,7 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
 
   return {
     batchesInFlight: 1,
-    commit: (operations) => commitBatch(database, operations, run, options.patienceMs),
+    commit: (operations) => commitBatch({ database, run, addAuditLink: audit.addAuditLink, ...options }, operations),
     async close() {
       await checkpoints?.stop()
       database.close()
@@ -68,34 +94,59 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
     findConsent: async (key) => read(() => authorizations.findConsent(key)),
     hasConsented: async (userId, clientId, since) => read(() => authorizations.hasConsented(userId, clientId, since)),
     findGrant: async (id) => read(() => tokens.findGrant(id)),
+    listGrants: async (page) => read(() => tokens.listGrants(page)),
     findUser: async (id) => read(() => cache.read(id, (key) => accounts.findUser(key))),
     findUserByEmail: async (email) => read(() => accounts.findUserByEmail(email)),
     listUsers: async (page) => read(() => accounts.listUsers(page)),
+    findOrganization: async (id) => read(() => cache.read(id, (key) => organizations.findOrganization(key))),
+    listOrganizations: async (page) => read(() => organizations.listOrganizations(page)),
+    findMembership: async (key) => read(() => cache.read(membershipKey(key), () => memberships.findMembership(key))),
+    listMemberships: async (userId) => read(() => memberships.listMemberships(userId)),
+    listMembers: async (page) => read(() => memberships.listMembers(page)),
+    findInstallation: async (key) =>
+      read(() => cache.read(installationKey(key), () => installations.findInstallation(key))),
+    listInstallations: async (page) => read(() => installations.listInstallations(page)),
     findSession: async (id) => read(() => accounts.findSession(id)),
     knowsBrowser: async (userId, hash) => read(() => accounts.knowsBrowser(userId, hash)),
+    findValidFrom: async () => read(() => accounts.findValidFrom()),
     isTokenRevoked: async (tokenId) => read(() => revocations.isTokenRevoked(tokenId)),
+    findOpaqueToken: async (id) => read(() => opaqueTokens.findOpaqueToken(id)),
+    findAdminCredential: async (id) => read(() => administrators.findAdminCredential(id)),
+    listAdminCredentials: async (page) => read(() => administrators.listAdminCredentials(page)),
     listApis: async () => read(() => operator.listApis()),
+    listAuditLinks: async (page) => read(() => audit.listAuditLinks(page)),
+    listAuditHeads: async (page) => read(() => audit.listAuditHeads(page)),
     listKeys: async () => read(() => operator.listKeys()),
+    walkGrants: async (walk) => read(() => walks.walkGrants(walk)),
+    walkClients: async (walk) => read(() => walks.walkClients(walk)),
   }
 }
 
-async function commitBatch(
-  database: DatabaseSync,
-  operations: readonly Operation[],
-  run: (operation: Operation) => unknown,
-  patienceMs: number,
-): Promise<readonly Settled[]> {
-  await begin(database, patienceMs)
+interface Committing extends Pick<SqliteOptions, 'audit' | 'patienceMs'> {
+  readonly database: DatabaseSync
+  readonly run: (operation: Operation) => unknown
+  readonly addAuditLink: (link: AuditLinkRecord) => void
+}
+
+async function commitBatch(means: Committing, operations: readonly Operation[]): Promise<readonly Settled[]> {
+  const { database, run, addAuditLink } = means
+  await begin(database, means.patienceMs)
+  const writing = means.audit?.begin()
   try {
     const outcomes = operations.map(run)
+    const link = writing?.link(operations, outcomes)
+    if (link !== undefined) addAuditLink(link)
     database.exec('commit')
+    writing?.committed()
     return outcomes.map((outcome) => ({ kind: 'done', outcome }))
   } catch (cause) {
     if (database.isTransaction) database.exec('rollback')
-    if (isStorageFault(cause)) throw new StoreUnavailable('SQLite could not write', cause)
+    const fault = isStorageFault(cause) ? new StoreUnavailable('SQLite could not write', cause) : cause
+    writing?.failed(fault)
+    if (fault instanceof StoreUnavailable) throw fault
     if (operations.length === 1) return failAll(operations, cause)
   }
-  return settleAlone(operations, (some) => commitBatch(database, some, run, patienceMs))
+  return settleAlone(operations, (some) => commitBatch(means, some))
 }
 
 /** Waits for the lock with the event loop running (threats.md STO-08). */

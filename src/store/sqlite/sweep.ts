@@ -23,6 +23,14 @@ export function sweepStatements(database: DatabaseSync) {
     `delete from revoked_tokens where token_id in (
        select token_id from revoked_tokens where expires_at < ? order by expires_at limit ?)`,
   )
+  const opaqueTokens = database.prepare(
+    `delete from opaque_tokens where token_id in (
+       select token_id from opaque_tokens where token_id < ? order by token_id limit ?)`,
+  )
+  const auditLinks = database.prepare(
+    `delete from audit_links where link_id in (
+       select link_id from audit_links where link_id < ? order by link_id limit ?)`,
+  )
   const grantSlice = database.prepare('select grant_id from grants where grant_id > ? order by grant_id limit ?')
   const grants = database.prepare(
     `delete from grants where grant_id > ? and grant_id <= ? and (expires_at < ? or idle_expires_at < ?)`,
@@ -37,7 +45,7 @@ export function sweepStatements(database: DatabaseSync) {
   }
 
   return {
-    sweepExpired({ now, limit, unusedSince, authorizationsBefore, grantsAfter }) {
+    sweepExpired({ now, limit, unusedSince, authorizationsBefore, auditBefore, grantsAfter }) {
       const slice = sweepGrants(grantsAfter, limit, now)
       return {
         grantsAfter: slice.next,
@@ -47,6 +55,8 @@ export function sweepStatements(database: DatabaseSync) {
         sessions: Number(sessions.run(now, limit).changes),
         hits: Number(hits.run(now, limit).changes),
         revokedTokens: Number(revokedTokens.run(now, limit).changes),
+        opaqueTokens: Number(opaqueTokens.run(idBefore(now, ''), limit).changes),
+        auditLinks: Number(auditLinks.run(idBefore(auditBefore, ''), limit).changes),
       }
     },
   } satisfies Partial<Handlers>

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { GrantRecord } from '../../ports/records.ts'
+import type { GrantFilter, Page } from '../../ports/store.ts'
 import type { GrantId } from '../../protocol/ids.ts'
 import { judgeRotation } from '../rotation.ts'
 import { grantOf, recordOf, type Row } from '../rows.ts'
@@ -14,16 +15,37 @@ export function tokenStatements(database: DatabaseSync) {
     `select grant_id from authorizations where authorization_id = ? and code_hash = ? and status = 'redeemed'`,
   )
   const insert = database.prepare(
-    `insert into grants (grant_id, client_id, user_id, scope, resources, created_at, expires_at, revoked_at,
-       generation, live_hash, previous_hash, rotated_at, idle_expires_at)
-     values (?, ?, ?, ?, ?, ?, ?, null, ?, ?, null, ?, ?)`,
+    `insert into grants (grant_id, client_id, user_id, organization_id, scope, resources, created_at, expires_at,
+       revoked_at, generation, live_hash, previous_hash, rotated_at, idle_expires_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, null, ?, ?, null, ?, ?)`,
   )
   const find = database.prepare('select * from grants where grant_id = ?')
+  const listAll = database.prepare('select * from grants where grant_id < ? order by grant_id desc limit ?')
+  const listOfUser = database.prepare(
+    `select * from grants where user_id = ?1 and grant_id < ?2
+       and (?3 is null or client_id = ?3) and (?4 is null or organization_id = ?4)
+     order by grant_id desc limit ?5`,
+  )
+  const listOfOrganization = database.prepare(
+    `select * from grants where organization_id = ?1 and grant_id < ?2 and (?3 is null or client_id = ?3)
+     order by grant_id desc limit ?4`,
+  )
+  const listOfClient = database.prepare(
+    'select * from grants where client_id = ? and grant_id < ? order by grant_id desc limit ?',
+  )
   const revoke = database.prepare('update grants set revoked_at = ? where grant_id = ? and revoked_at is null')
   const rotate = database.prepare(
     `update grants set generation = generation + 1, previous_hash = live_hash, live_hash = ?, rotated_at = ?, idle_expires_at = ?
      where grant_id = ? and generation = ? and live_hash = ? and revoked_at is null and idle_expires_at > ? and expires_at > ?`,
   )
+
+  /** By the filter that leaves the fewest. */
+  function list({ before, limit, userId, organizationId, clientId }: Page<GrantId> & GrantFilter) {
+    const start = before ?? '~'
+    if (userId !== undefined) return listOfUser.all(userId, start, clientId ?? null, organizationId ?? null, limit)
+    if (organizationId !== undefined) return listOfOrganization.all(organizationId, start, clientId ?? null, limit)
+    return clientId === undefined ? listAll.all(start, limit) : listOfClient.all(clientId, start, limit)
+  }
 
   return {
     redeemCode({ id, codeHash, now, grant }) {
@@ -33,6 +55,7 @@ export function tokenStatements(database: DatabaseSync) {
           grant.id,
           grant.clientId,
           grant.userId,
+          grant.organizationId ?? null,
           grant.scope,
           JSON.stringify(grant.resources),
           grant.createdAt,
@@ -59,5 +82,7 @@ export function tokenStatements(database: DatabaseSync) {
       return outcome
     },
     findGrant: (id: GrantId): GrantRecord | undefined => recordOf(find.get(id), grantOf),
+    listGrants: (page: Page<GrantId> & GrantFilter): readonly GrantRecord[] =>
+      list(page).map((row) => grantOf(row as Row)),
   } satisfies Partial<Handlers> & Record<string, unknown>
 }

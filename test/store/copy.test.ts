@@ -1,22 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ApiRecord } from '../../src/ports/records.ts'
+import type { ApiRecord } from '../../src/ports/operator-records.ts'
 import { StoreUnavailable } from '../../src/ports/store.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
-import { openCatalogue } from '../../src/store/catalogue.ts'
+import { openCopy } from '../../src/store/copy.ts'
 import { anApi } from '../contract/records.ts'
 
 /** A store that answers what it is told, and how often it was asked. */
 function openScript() {
   const script: { answer: readonly ApiRecord[] | Error; asked: number; now: number } = { answer: [], asked: 0, now: 0 }
-  const store = {
-    async listApis() {
-      script.asked += 1
-      if (script.answer instanceof Error) throw script.answer
-      return script.answer
-    },
+  async function listApis(): Promise<readonly ApiRecord[]> {
+    script.asked += 1
+    if (script.answer instanceof Error) throw script.answer
+    return script.answer
   }
-  return { script, apis: openCatalogue(store, () => script.now as EpochMs) }
+  return { script, apis: openCopy(listApis, () => script.now as EpochMs) }
 }
 
 test('the declared APIs are read once a second, and once for all who ask at the same time', async () => {

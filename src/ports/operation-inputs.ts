@@ -1,0 +1,113 @@
+import type { EpochMs } from '../protocol/brand.ts'
+import type { ClientMetadata } from '../protocol/client-metadata.ts'
+import type { AuthorizationId, ClientId, GrantId, OrganizationId, UserId } from '../protocol/ids.ts'
+import type { Scope } from '../protocol/scope.ts'
+import type { SecretHash } from '../protocol/secrets.ts'
+import type { AuditEvent } from './operator-records.ts'
+import type { ClientRecord, ConsentKey, GrantRecord, InstallationRecord, MembershipRecord } from './records.ts'
+
+export type SharedClient = ClientRecord & { readonly sharedKey: string }
+
+export interface SecretRotation {
+  readonly id: ClientId
+  readonly previous: SecretHash
+  readonly secretHash: SecretHash
+  readonly previousUntil: EpochMs
+}
+
+export type MembershipKey = Pick<MembershipRecord, 'userId' | 'organizationId'>
+export type InstallationKey = Pick<InstallationRecord, 'clientId' | 'organizationId'>
+
+export interface ClientUpdate {
+  readonly id: ClientId
+  readonly previous: ClientMetadata
+  readonly metadata: ClientMetadata
+  /** Set when people would not know it again: it is unverified then, and consents from before count for nothing. */
+  readonly identityFrom: EpochMs | undefined
+}
+
+/** Whom an operation is about, where its input does not say so anyway: for the audit alone, which says what it is told. */
+export interface About {
+  readonly about?: Pick<AuditEvent, 'clientId' | 'userId' | 'organizationId'>
+}
+
+export interface Approval extends About {
+  readonly id: AuthorizationId
+  readonly userId: UserId
+  readonly organizationId: OrganizationId | undefined
+  readonly codeHash: SecretHash
+  readonly now: EpochMs
+  readonly codeExpiresAt: EpochMs
+  /** undefined: this consent is not to be remembered. */
+  readonly remember: (ConsentKey & { readonly scope: Scope }) | undefined
+}
+
+export interface Redemption {
+  readonly id: AuthorizationId
+  readonly codeHash: SecretHash
+  readonly now: EpochMs
+  readonly grant: GrantRecord
+}
+
+/** What became of a code. Facts, not errors: the endpoint decides what they mean. */
+export type RedeemOutcome =
+  | 'redeemed'
+  /** It was spent before; the store has revoked what it issued. */
+  | 'replayed'
+  /** No such code, or expired, or burned. */
+  | 'unknown'
+
+export interface Rotation extends About {
+  readonly grantId: GrantId
+  /** Of the presented token. */
+  readonly generation: number
+  readonly presentedHash: SecretHash
+  readonly successorHash: SecretHash
+  readonly now: EpochMs
+  readonly idleExpiresAt: EpochMs
+  /** How long after a rotation the token before may still ask for the same answer. */
+  readonly retryMs: number
+}
+
+/** What became of a refresh token that carries our tag. */
+export type RotateOutcome =
+  /** `rotatedAt` fixes the access token: a retry within the window gets the moment of the first answer. */
+  | { readonly kind: 'rotated' | 'repeated'; readonly rotatedAt: EpochMs }
+  /** Somebody holds a copy; the store has revoked the family. */
+  | { readonly kind: 'reused' }
+  /** Revoked, expired or never there. */
+  | { readonly kind: 'dead' }
+
+export interface Hit {
+  readonly bucket: string
+  readonly now: EpochMs
+  readonly windowMs: number
+  /** How many. */
+  readonly by: number
+}
+
+export interface Sweep {
+  readonly now: EpochMs
+  readonly limit: number
+  /** Clients registered before this, without a token ever, are removed (decisions.md D7). */
+  readonly unusedSince: EpochMs
+  /** Authorizations are kept until they are older than this, as evidence of spent codes. */
+  readonly authorizationsBefore: EpochMs
+  /** Links of the audit from before this are removed. */
+  readonly auditBefore: EpochMs
+  /** Grants are examined in slices, in the order of their ids; this is where the last slice ended, '' at first. */
+  readonly grantsAfter: GrantId | ''
+}
+
+export interface Swept {
+  /** Where the next slice of grants starts; '' when the last one reached the end. */
+  readonly grantsAfter: GrantId | ''
+  readonly authorizations: number
+  readonly grants: number
+  readonly sessions: number
+  readonly clients: number
+  readonly hits: number
+  readonly revokedTokens: number
+  readonly opaqueTokens: number
+  readonly auditLinks: number
+}

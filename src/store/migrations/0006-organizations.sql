@@ -1,0 +1,59 @@
+-- each statement by itself
+-- Whom users belong to and clients are installed for (decisions.md D4); what they are asked for by; and what an operator
+-- may say of a client: which scopes it may have, from when on its tokens count, and that its secret is being replaced.
+
+create table if not exists organizations (
+  organization_id text /*postgres collate "C"*/ not null primary key,
+  name text not null,
+  created_at bigint not null,
+  disabled_at bigint,
+  valid_from bigint not null
+) /*sqlite without rowid*/;
+
+create table if not exists memberships (
+  user_id text /*postgres collate "C"*/ not null,
+  organization_id text /*postgres collate "C"*/ not null,
+  created_at bigint not null,
+  disabled_at bigint,
+  valid_from bigint not null,
+  primary key (user_id, organization_id)
+) /*sqlite without rowid*/;
+
+create index /*postgres concurrently*/ if not exists memberships_of_organization on memberships (organization_id, user_id);
+
+create table if not exists installations (
+  client_id text /*postgres collate "C"*/ not null,
+  organization_id text /*postgres collate "C"*/ not null,
+  scope text not null,
+  acts_for_members bigint not null, -- 0 or 1
+  created_at bigint not null,
+  disabled_at bigint,
+  valid_from bigint not null,
+  primary key (client_id, organization_id)
+) /*sqlite without rowid*/;
+
+create index /*postgres concurrently*/ if not exists installations_of_organization on installations (organization_id, client_id);
+
+-- Who deletes a user ends the sessions.
+create index /*postgres concurrently*/ if not exists sessions_of_user on sessions (user_id, session_id);
+
+alter table authorizations add column /*postgres if not exists*/ organization_id text /*postgres collate "C"*/;
+
+alter table grants add column /*postgres if not exists*/ organization_id text /*postgres collate "C"*/;
+
+create index /*postgres concurrently*/ if not exists grants_of_user on grants (user_id, grant_id);
+
+create index /*postgres concurrently*/ if not exists grants_of_client on grants (client_id, grant_id);
+
+create index /*postgres concurrently*/ if not exists grants_of_organization on grants (organization_id, grant_id)
+  where organization_id is not null;
+
+alter table clients add column /*postgres if not exists*/ previous_secret_hash text;
+
+alter table clients add column /*postgres if not exists*/ previous_secret_until bigint;
+
+alter table clients add column /*postgres if not exists*/ approved_scope text;
+
+alter table clients add column /*postgres if not exists*/ valid_from bigint;
+
+alter table clients add column /*postgres if not exists*/ last_used_at bigint;

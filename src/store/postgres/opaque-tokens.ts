@@ -1,0 +1,38 @@
+import type { Reads } from '../../ports/store.ts'
+import type { OpaqueTokenId } from '../../protocol/ids.ts'
+import { opaqueTokenOf } from '../rows.ts'
+import { columns, type Database } from './database.ts'
+import { openGather } from './gather.ts'
+import type { Handlers } from './handlers.ts'
+
+const ISSUE = {
+  name: 'issue-tokens',
+  text: `insert into opaque_tokens (token_id, token_hash, facts)
+    select i.* from unnest($1::text[], $2::text[], $3::text[]) as i on conflict (token_id) do nothing`,
+}
+const FIND = { name: 'find-opaque-tokens', text: 'select * from opaque_tokens where token_id = any($1::text[])' }
+
+export function opaqueTokenStatements(database: Database) {
+  const handlers = {
+    issueToken: {
+      keys: ({ id }) => [`opaque:${id}`],
+      isShared: true,
+      async run(query, inputs) {
+        const rows = columns(
+          inputs,
+          ({ id }) => id,
+          ({ hash }) => hash,
+          ({ facts }) => JSON.stringify(facts),
+        )
+        await query(ISSUE, rows)
+        return inputs.map(() => 'issued' as const)
+      },
+    },
+  } satisfies Partial<Handlers>
+  const reads = {
+    findOpaqueToken: openGather(async (ids: readonly OpaqueTokenId[]) =>
+      (await database.query(FIND, [ids])).map((row) => opaqueTokenOf(row)),
+    ),
+  } satisfies Partial<Reads>
+  return { handlers, reads }
+}

@@ -1,0 +1,43 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { AuditLinkRecord } from '../../ports/operator-records.ts'
+import type { Page } from '../../ports/store.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
+import { auditLinkOf, auditLinkValues } from '../operator-rows.ts'
+import { idBefore, type Row } from '../rows.ts'
+import type { Handlers } from './handlers.ts'
+
+/** The record of what happened (docs/audit.md). */
+export function auditStatements(database: DatabaseSync) {
+  const add = database.prepare(
+    `insert into audit_links (link_id, chain_id, sequence, recorded_at, previous_hash, events, link_hash)
+     values (?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const list = database.prepare(
+    'select * from audit_links where link_id < ? and link_id >= ? order by link_id desc limit ?',
+  )
+  const heads = database.prepare(
+    `select l.* from (
+       select chain_id from audit_links where sequence = 0 and link_id >= ? order by link_id desc limit ?) as c
+     cross join audit_links as l
+     where l.chain_id = c.chain_id
+       and l.sequence = (select max(m.sequence) from audit_links as m where m.chain_id = c.chain_id)`,
+  )
+  return {
+    /** Its event is the link's, so there is nothing else to do. */
+    recordEvent: () => 'recorded',
+    addAuditLink: (link: AuditLinkRecord): void => void add.run(...auditLinkValues(link)),
+    listAuditLinks: ({
+      before,
+      limit,
+      since,
+    }: Page<string> & { readonly since: EpochMs }): readonly AuditLinkRecord[] =>
+      list.all(before ?? '~', idBefore(since, ''), limit).map((row) => auditLinkOf(row as Row)),
+    listAuditHeads: ({
+      since,
+      limit,
+    }: {
+      readonly since: EpochMs
+      readonly limit: number
+    }): readonly AuditLinkRecord[] => heads.all(idBefore(since, ''), limit).map((row) => auditLinkOf(row as Row)),
+  } satisfies Partial<Handlers> & Record<string, unknown>
+}

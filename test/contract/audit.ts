@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { verifyAudit } from '../../src/admin/verify-audit.ts'
+import type { Operation } from '../../src/ports/operations.ts'
+import type { StoreDriver } from '../../src/ports/store.ts'
+import type { EpochMs } from '../../src/protocol/brand.ts'
+import { AUDIT_SECRETS, eventsOf, listLinks, startNewChains } from './chains.ts'
+import { kindsOf, outcomesOf, perform, times, type Suite } from './harness.ts'
+import { aClient, aHash, at, aUser, NOW } from './records.ts'
+
+export const auditCases: Suite = (check) => {
+  check('a batch tells the audit what matters, with who made it, and nothing else', async ({ first, second }) => {
+    const since = startNewChains()
+    const client = aClient()
+    outcomesOf(
+      await first.commit([
+        { name: 'registerClient', input: client },
+        { name: 'countHit', input: { bucket: aHash(), now: NOW, windowMs: 1000, by: 1 } },
+        { name: 'verifyClient', input: { id: client.id, now: NOW }, by: 'command-line' },
+        { name: 'recordEvent', input: { event: 'sign-in.failed', clientId: client.id } },
+        { name: 'disableClient', input: { id: aClient().id, now: NOW }, by: 'command-line' },
+      ]),
+    )
+    const events = eventsOf(await listLinks(second, since))
+    assert.deepEqual(
+      new Set(events),
+      new Set([
+        { event: 'client.registered', clientId: client.id },
+        { event: 'sign-in.failed', clientId: client.id },
+        { event: 'client.verified', clientId: client.id, actor: 'command-line' },
+      ]),
+    )
+    assert.equal(events.length, 3)
+    await assertWhole(second, since)
+  })
+
+  check('a batch in which nothing happened that matters adds no link to the audit', async ({ first }) => {
+    const since = startNewChains()
+    outcomesOf(
+      await first.commit([
+        { name: 'useClient', input: { id: aClient().id, now: NOW } },
+        { name: 'deleteClient', input: aClient().id },
+        { name: 'countHit', input: { bucket: aHash(), now: NOW, windowMs: 1000, by: 1 } },
+      ]),
+    )
+    assert.deepEqual(await listLinks(first, since), [])
+  })
+
+  check('what happens to one row in one batch stands in the audit in its order', async ({ first }) => {
+    const since = startNewChains()
+    const { id, ...rest } = aClient()
+    const operations: Operation[] = [
+      { name: 'registerClient', input: { id, ...rest } },
+      { name: 'disableClient', input: { id, now: NOW } },
+      { name: 'enableClient', input: id },
+      { name: 'deleteClient', input: id },
+    ]
+    outcomesOf(await first.commit(operations))
+    const words = eventsOf(await listLinks(first, since)).map(({ event }) => event)
+    assert.deepEqual(words, ['client.registered', 'client.disabled', 'client.enabled', 'client.deleted'])
+    await assertWhole(first, since)
+  })
+
+  check(
+    'a refused neighbour leaves nothing in the audit, and what is retried alone stands there once',
+    async ({ first }) => {
+      const existing = aClient()
+      await perform(first, 'registerClient', existing)
+      const since = startNewChains()
+      const [before, after] = [aClient(), aClient()]
+      const results = await first.commit(
+        [before, existing, after].map((input) => ({ name: 'registerClient', input }) as const),
+      )
+      assert.deepEqual(kindsOf(results), ['done', 'failed', 'done'])
+      const told = eventsOf(await listLinks(first, since)).map(({ clientId }) => clientId)
+      assert.deepEqual(new Set(told), new Set([before.id, after.id]))
+      assert.equal(told.length, 2)
+      await assertWhole(first, since)
+      const next = aUser()
+      await perform(first, 'createUser', next)
+      await assertWhole(first, since)
+    },
+  )
+
+  check(
+    'many batches through both handles at once are each told once, in chains without a gap',
+    async ({ first, second }) => {
+      const since = startNewChains()
+      const batches = times(24, () => times(5, () => aClient()))
+      await Promise.all(
+        batches.map(async (clients, index) =>
+          outcomesOf(
+            await (index % 2 === 0 ? first : second).commit(
+              clients.map((input) => ({ name: 'registerClient', input }) as const),
+            ),
+          ),
+        ),
+      )
+      const links = await listLinks(first, since)
+      assert.equal(links.length, batches.length)
+      const told = eventsOf(links).map(({ clientId }) => clientId)
+      assert.deepEqual(new Set(told), new Set(batches.flat().map(({ id }) => id)))
+      assert.equal(told.length, 24 * 5)
+      assert.ok(new Set(links.map(({ chainId }) => chainId)).size >= 2)
+      await assertWhole(second, since)
+    },
+  )
+
+  check('an hour that is over ends its chains', async ({ first }) => {
+    const since = startNewChains()
+    await perform(first, 'registerClient', aClient())
+    await perform(first, 'registerClient', aClient())
+    const later = startNewChains()
+    await perform(first, 'registerClient', aClient())
+    const [newest, ...older] = await listLinks(first, since)
+    assert.equal(newest?.sequence, 0)
+    assert.deepEqual(
+      older.map(({ sequence }) => sequence),
+      [1, 0],
+    )
+    assert.deepEqual(await listLinks(first, later), [newest])
+    await assertWhole(first, since)
+  })
+
+  check(
+    'links of the audit are read in pages, newest first, and the last one of each chain',
+    async ({ first, second }) => {
+      const since = startNewChains()
+      for (const store of [first, second, first, second, first]) await perform(store, 'registerClient', aClient())
+      const all = await listLinks(first, since)
+      const page = await first.listAuditLinks({ before: all[1]?.id, limit: 2, since })
+      assert.deepEqual(page, all.slice(2, 4))
+      const heads = await second.listAuditHeads({ since, limit: 10 })
+      assert.deepEqual(new Set(heads.map(({ sequence }) => sequence)), new Set([1, 2]))
+      for (const head of heads) assert.ok(all.some(({ id, hash }) => id === head.id && hash === head.hash))
+      assert.equal((await first.listAuditHeads({ since, limit: 1 })).length, 1)
+      assert.deepEqual(await first.listAuditHeads({ since: startNewChains(), limit: 10 }), [])
+    },
+  )
+
+  check('a sweep of the audit says so itself, and what it took is not missed', async ({ first }) => {
+    const since = startNewChains()
+    for (const client of times(3, () => aClient())) await perform(first, 'registerClient', client)
+    const [last] = await listLinks(first, since)
+    const head = { chain: last?.chainId, sequence: last?.sequence ?? -1, hash: last?.hash, recorded_at: since }
+    const later = startNewChains()
+    await perform(first, 'recordEvent', { event: 'audit.head', details: head as Record<string, string | number> })
+    const sweep = {
+      now: later,
+      unusedSince: 0 as EpochMs,
+      authorizationsBefore: 0 as EpochMs,
+      grantsAfter: '',
+    } as const
+    assert.ok((await perform(first, 'sweepExpired', { ...sweep, limit: 1000, auditBefore: later })).auditLinks >= 3)
+    assert.equal((await listLinks(first, since)).length, 2)
+    assert.deepEqual(
+      eventsOf(await listLinks(first, since)).map(({ event }) => event),
+      ['audit.head', 'audit.swept'],
+    )
+    await assertWhole(first, since)
+    assert.equal((await perform(first, 'sweepExpired', { ...sweep, limit: 1000, auditBefore: later })).auditLinks, 0)
+    assert.equal((await listLinks(first, since)).length, 2)
+    assert.ok(at(0) < later)
+  })
+}
+
+/** Nothing is wrong with any chain that began since. */
+async function assertWhole(store: StoreDriver, since: EpochMs): Promise<void> {
+  const recent = {
+    listAuditLinks: (page: Parameters<StoreDriver['listAuditLinks']>[0]) => store.listAuditLinks({ ...page, since }),
+  }
+  const { faults } = await verifyAudit({ store: recent, secrets: AUDIT_SECRETS }, [])
+  assert.deepEqual(faults, [])
+}

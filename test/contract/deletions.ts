@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import type { UserRecord } from '../../src/ports/records.ts'
+import type { StoreDriver } from '../../src/ports/store.ts'
+import type { EpochMs } from '../../src/protocol/brand.ts'
+import { approved } from './authorizations.ts'
+import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
+import { aGrant, aHash, aMembership, aSession, aUser, at, NOW } from './records.ts'
+import { aLiveGrant } from './tokens.ts'
+
+const EVER = 0 as EpochMs
+
+/** What ends everything of a user, or of everybody. */
+export const deletionCases: Suite = (check) => {
+  check(
+    'deleteUser takes sessions, memberships, browsers and consents along, and nothing of others',
+    async (stores) => {
+      const { first, second } = stores
+      const [gone, kept] = [await aUserWithEverything(first), await aUserWithEverything(first)]
+      assert.deepEqual(await traces(second, gone), { sessions: 2, memberships: 2, browser: true, consent: true })
+      assert.equal(await perform(first, 'deleteUser', gone.user.id), 'deleted')
+      assert.equal(await first.findUser(gone.user.id), undefined)
+      assert.equal(await first.findUserByEmail(gone.user.email), undefined)
+      assert.deepEqual(await traces(first, gone), { sessions: 0, memberships: 0, browser: false, consent: false })
+      assert.deepEqual(await traces(first, kept), { sessions: 2, memberships: 2, browser: true, consent: true })
+      assert.deepEqual(await first.findUser(kept.user.id), kept.user)
+    },
+  )
+
+  check('deleteUser leaves the grants: they tell what once was issued', async ({ first }) => {
+    const user = aUser()
+    await perform(first, 'createUser', user)
+    const grant = await aLiveGrant(first, aGrant({ userId: user.id }))
+    await perform(first, 'deleteUser', user.id)
+    assert.deepEqual(await first.findGrant(grant.id), grant)
+  })
+
+  check('of many who delete a user one does, and the address is free again', async (stores) => {
+    const user = aUser()
+    await perform(stores.first, 'createUser', user)
+    const outcomes = await race(
+      stores,
+      'deleteUser',
+      times(10, () => user.id),
+    )
+    assert.deepEqual(tally(outcomes), { deleted: 1, unknown: 9 })
+    const next = aUser({ email: user.email })
+    assert.equal(await perform(stores.second, 'createUser', next), 'created')
+    assert.deepEqual(await stores.first.findUserByEmail(user.email), next)
+  })
+
+  check('a user deleted between two changes of one batch is unknown to the second', async ({ first }) => {
+    const user = aUser()
+    await perform(first, 'createUser', user)
+    const results = await first.commit([
+      { name: 'disableUser', input: { id: user.id, now: at(1) } },
+      { name: 'deleteUser', input: user.id },
+      { name: 'enableUser', input: { id: user.id, now: at(2) } },
+      { name: 'deleteUser', input: user.id },
+    ])
+    assert.deepEqual(
+      results.map((result) => result.kind === 'done' && result.outcome),
+      ['changed', 'deleted', 'unknown', 'unknown'],
+    )
+  })
+
+  check('without expireEverything anything counts that ever was', async ({ first }) => {
+    assert.equal(await first.findValidFrom(), 0)
+  })
+
+  check('of many moments from which on things count, the greatest wins', async (stores) => {
+    const moments = times(20, (index) => ({ now: at(((index * 7) % 20) + 1) }))
+    assert.deepEqual(tally(await race(stores, 'expireEverything', moments)), { expired: 20 })
+    for (const store of [stores.first, stores.second]) assert.equal(await store.findValidFrom(), at(20))
+    await performAll(stores.first, 'expireEverything', [{ now: NOW }, { now: at(30) }, { now: at(25) }])
+    assert.equal(await stores.second.findValidFrom(), at(30))
+    // Compared as numbers, not as texts.
+    await perform(stores.first, 'expireEverything', { now: 9_000_000 as EpochMs })
+    assert.equal(await stores.second.findValidFrom(), at(30))
+    await perform(stores.first, 'expireEverything', { now: 10_000_000_000_000 as EpochMs })
+    assert.equal(await stores.second.findValidFrom(), 10_000_000_000_000)
+  })
+}
+
+interface Traced {
+  readonly user: UserRecord
+  readonly sessions: readonly ReturnType<typeof aSession>[]
+  readonly browserHash: ReturnType<typeof aHash>
+  readonly clientId: ReturnType<typeof aGrant>['clientId']
+}
+
+async function aUserWithEverything(store: StoreDriver): Promise<Traced> {
+  const [user, browserHash] = [aUser(), aHash()]
+  await perform(store, 'createUser', user)
+  const sessions = times(2, () => aSession({ userId: user.id }))
+  await performAll(
+    store,
+    'startSession',
+    sessions.map((session) => ({ session, browserHash })),
+  )
+  await performAll(
+    store,
+    'addMember',
+    times(2, () => aMembership({ userId: user.id })),
+  )
+  const { clientId } = aGrant()
+  const key = { userId: user.id, clientId, organizationId: undefined, redirectHost: 'app.example', resources: '' }
+  await approved(store, { userId: user.id, remember: { ...key, since: EVER, scope: 'read' as never } })
+  return { user, sessions, browserHash, clientId }
+}
+
+/** What the store still knows of a user. */
+async function traces(store: StoreDriver, { user, sessions, browserHash, clientId }: Traced) {
+  const found = await Promise.all(sessions.map(({ id }) => store.findSession(id)))
+  return {
+    sessions: found.filter((session) => session !== undefined).length,
+    memberships: (await store.listMemberships(user.id)).length,
+    browser: await store.knowsBrowser(user.id, browserHash),
+    consent: await store.hasConsented(user.id, clientId, EVER),
+  }
+}

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { mintClientId } from '../../src/protocol/ids.ts'
+import type { Scope } from '../../src/protocol/scope.ts'
+import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
+import { anInstallation, at, NOW } from './records.ts'
+
+export const installationCases: Suite = (check) => {
+  check('install keeps the whole installation, and it is not another client’s or organization’s', async (stores) => {
+    const { first, second } = stores
+    const plain = anInstallation()
+    const acting = anInstallation({ actsForMembers: true, scope: '' as Scope, disabledAt: at(1), validFrom: at(2) })
+    assert.deepEqual(await performAll(first, 'install', [plain, acting]), ['installed', 'installed'])
+    assert.deepEqual(await second.findInstallation(plain), plain)
+    assert.deepEqual(await second.findInstallation(acting), acting)
+    assert.equal(await second.findInstallation({ ...plain, clientId: acting.clientId }), undefined)
+    assert.equal(await second.findInstallation({ ...plain, organizationId: acting.organizationId }), undefined)
+  })
+
+  check('install again replaces what was allowed, enables it, and ends what was issued before', async ({ first }) => {
+    const installation = anInstallation()
+    const neighbours = [
+      anInstallation({ clientId: installation.clientId }),
+      anInstallation({ organizationId: installation.organizationId }),
+    ]
+    await performAll(first, 'install', [installation, ...neighbours])
+    await perform(first, 'disableInstallation', { ...installation, now: at(3) })
+    await first.findInstallation(installation)
+    const next = { ...installation, scope: 'admin' as Scope, actsForMembers: true, createdAt: at(9), validFrom: at(9) }
+    assert.equal(await perform(first, 'install', next), 'replaced')
+    assert.deepEqual(await first.findInstallation(installation), { ...next, createdAt: installation.createdAt })
+    assert.deepEqual(await Promise.all(neighbours.map(first.findInstallation)), neighbours)
+  })
+
+  check('install by a clock that is behind makes nothing valid again', async ({ first }) => {
+    const installation = anInstallation({ validFrom: at(100) })
+    await perform(first, 'install', installation)
+    await perform(first, 'install', { ...installation, validFrom: at(5) })
+    assert.deepEqual(await first.findInstallation(installation), installation)
+  })
+
+  check('of many who install one client one is the first, and the others replace', async (stores) => {
+    const installation = anInstallation()
+    const installations = times(20, (index) => ({ ...installation, validFrom: at(index) }))
+    const outcomes = await race(stores, 'install', installations)
+    assert.deepEqual(tally(outcomes), { installed: 1, replaced: 19 })
+    assert.deepEqual(await stores.first.findInstallation(installation), { ...installation, validFrom: at(19) })
+  })
+
+  check('one installation several times in one batch: the last counts', async ({ first }) => {
+    const installation = anInstallation()
+    const scopes = ['one', 'two', 'three'] as Scope[]
+    const outcomes = await performAll(
+      first,
+      'install',
+      scopes.map((scope) => ({ ...installation, scope })),
+    )
+    assert.deepEqual(outcomes, ['installed', 'replaced', 'replaced'])
+    assert.equal((await first.findInstallation(installation))?.scope, 'three')
+  })
+
+  check('while one installs and another uninstalls, every install and uninstall is true', async (stores) => {
+    const installation = anInstallation()
+    const [made, removed] = await Promise.all([
+      race(
+        stores,
+        'install',
+        times(20, () => installation),
+      ),
+      race(
+        { first: stores.second, second: stores.first },
+        'uninstall',
+        times(20, () => installation),
+      ),
+    ])
+    const { installed = 0, replaced = 0 } = tally(made)
+    const isThere = (await stores.first.findInstallation(installation)) !== undefined
+    assert.equal(installed + replaced, 20)
+    // Each that was installed was removed, but for the last one if it is still there.
+    assert.equal(installed - (tally(removed)['removed'] ?? 0), isThere ? 1 : 0)
+  })
+
+  check('an installation is disabled since the first time, and dead until the last', async ({ first }) => {
+    const installation = anInstallation()
+    await perform(first, 'install', installation)
+    await first.findInstallation(installation)
+    const moments = [at(5), at(9), at(7)].map((now) => ({ ...installation, now }))
+    assert.deepEqual(await performAll(first, 'disableInstallation', moments), ['changed', 'changed', 'changed'])
+    const disabled = { ...installation, disabledAt: at(5), validFrom: at(9) }
+    assert.deepEqual(await first.findInstallation(installation), disabled)
+    assert.equal(await perform(first, 'enableInstallation', installation), 'changed')
+    assert.deepEqual(await first.findInstallation(installation), { ...disabled, disabledAt: undefined })
+  })
+
+  check('uninstall removes that one, once, and what is installed then is new', async (stores) => {
+    const [installation, other] = [anInstallation(), anInstallation()]
+    await performAll(stores.first, 'install', [installation, other])
+    await stores.first.findInstallation(installation)
+    const outcomes = await race(
+      stores,
+      'uninstall',
+      times(10, () => installation),
+    )
+    assert.deepEqual(tally(outcomes), { removed: 1, unknown: 9 })
+    assert.equal(await stores.first.findInstallation(installation), undefined)
+    assert.deepEqual(await stores.first.findInstallation(other), other)
+    const again = { ...installation, createdAt: at(20), validFrom: at(20) }
+    assert.equal(await perform(stores.first, 'install', again), 'installed')
+    assert.deepEqual(await stores.first.findInstallation(installation), again)
+  })
+
+  check('a change of an installation that is not there is unknown, and makes none', async ({ first }) => {
+    const installation = anInstallation()
+    assert.equal(await perform(first, 'disableInstallation', { ...installation, now: NOW }), 'unknown')
+    assert.equal(await perform(first, 'enableInstallation', installation), 'unknown')
+    assert.equal(await perform(first, 'uninstall', installation), 'unknown')
+    assert.equal(await first.findInstallation(installation), undefined)
+  })
+
+  check('listInstallations pages through an organization, newest clients first, `before` exclusive', async (stores) => {
+    const { first } = stores
+    const { organizationId } = anInstallation()
+    const installations = times(4, (index) =>
+      anInstallation({ organizationId, clientId: mintClientId(at(index), randomBytes) }),
+    )
+    const elsewhere = installations.map(({ clientId }) => anInstallation({ clientId }))
+    await performAll(first, 'install', [...installations, ...elsewhere])
+    const expected = installations.toReversed()
+    const page = await first.listInstallations({ organizationId, before: undefined, limit: 3 })
+    assert.deepEqual(page, expected.slice(0, 3))
+    const before = expected[2]?.clientId
+    assert.deepEqual(await first.listInstallations({ organizationId, before, limit: 3 }), expected.slice(3))
+  })
+}

@@ -1,11 +1,15 @@
 import type { Context } from '../ports/context.ts'
-import type { Swept } from '../ports/store.ts'
-import { after } from '../protocol/brand.ts'
+import type { Swept } from '../ports/operation-inputs.ts'
+import { chainStart } from '../protocol/audit-link.ts'
+import { after, type EpochMs } from '../protocol/brand.ts'
 
 /** Rows of each kind at a time: a few milliseconds of the store. */
 const SLICE = 200
 /** Spent codes are evidence: a second use revokes what the first one issued (RFC 6749 §4.1.2). */
 const EVIDENCE_MS = 24 * 60 * 60 * 1000
+
+/** Nothing was recorded before it. */
+const NEVER = 0 as EpochMs
 
 type Needs = Pick<Context, 'clock' | 'settings'> & { readonly store: Pick<Context['store'], 'sweepExpired'> }
 
@@ -18,5 +22,15 @@ export function sweep({ clock, settings, store }: Needs, grantsAfter: Swept['gra
     grantsAfter,
     unusedSince: after(now, -settings.lifetimes.unusedClient * 1000),
     authorizationsBefore: after(now, -EVIDENCE_MS),
+    auditBefore: settings.auditRetention === 0 ? NEVER : chainStart(after(now, -settings.auditRetention * 1000)),
   })
+}
+
+/**
+ * Whether as many rows of a kind went as may at a time, so that there are probably more: what expires by the thousand, such
+ * as opaque tokens, must go as fast as it comes. Grants are examined, not found, so their number tells nothing.
+ */
+export function isWholeSlice(swept: Swept): boolean {
+  const { authorizations, sessions, clients, hits, revokedTokens, opaqueTokens, auditLinks } = swept
+  return Math.max(authorizations, sessions, clients, hits, revokedTokens, opaqueTokens, auditLinks) >= SLICE
 }

@@ -1,0 +1,137 @@
+import type { Context } from '../ports/context.ts'
+import type { AuditEvent, AuditLinkRecord } from '../ports/operator-records.ts'
+import { auditLinkId, auditLinkParts } from '../protocol/audit-link.ts'
+import type { EpochMs } from '../protocol/brand.ts'
+
+const SLICE = 200
+
+/** One thing that is wrong with the audit. */
+export interface AuditFault {
+  readonly kind:
+    /** The link is not what was written. */
+    | 'changed'
+    /** Links between two others, or before the first one, are not there. */
+    | 'missing'
+    /** The chain ends before a link that others saw. */
+    | 'cut-off'
+    /** There is nothing of a chain that others saw. */
+    | 'chain-missing'
+  /** undefined: it is not there. */
+  readonly link: string | undefined
+  readonly chain: string
+  /** Of the link, or of the first one that is missing. */
+  readonly sequence: number
+  /** Of the last one that is missing, or that others saw. */
+  readonly through: number
+}
+
+export interface AuditReport {
+  readonly chains: number
+  readonly links: number
+  readonly events: number
+  readonly faults: readonly AuditFault[]
+}
+
+/** A link that somebody saw: another chain (`audit.head`), or an operator in a log. */
+export interface SeenHead {
+  readonly chain: string
+  readonly sequence: number
+  /** undefined: nobody said; it counts as after every sweep. */
+  readonly recordedAt: EpochMs | undefined
+}
+
+/** How far down a chain was read, newest first. */
+interface ChainState {
+  readonly highest: number
+  /** The link that was read last. */
+  readonly lowest: Pick<AuditLinkRecord, 'sequence' | 'recordedAt'> & {
+    /** undefined: it was changed, so nobody knows what it followed. */
+    readonly previousHash: string | undefined
+  }
+}
+
+interface State {
+  readonly chains: Map<string, ChainState>
+  readonly seen: Map<string, SeenHead>
+  readonly faults: AuditFault[]
+  /** Links of hours before it were swept. */
+  sweptBefore: number
+  links: number
+  events: number
+}
+
+type Needs = Pick<Context, 'secrets'> & { readonly store: Pick<Context['store'], 'listAuditLinks'> }
+
+/**
+ * Reads the whole audit, newest first, and answers everything that is wrong with it. Each link proves itself by its digest,
+ * which only the root secret makes; that it follows another, by that one's digest; that the last one of a chain is the last,
+ * by the links of other chains that name it, and by `known`, what the operator has from a log.
+ */
+export async function verifyAudit({ store, secrets }: Needs, known: readonly SeenHead[]): Promise<AuditReport> {
+  const state: State = { chains: new Map(), seen: new Map(), faults: [], sweptBefore: 0, links: 0, events: 0 }
+  for (const head of known) see(state, head)
+  let before: string | undefined
+  for (;;) {
+    const links = await store.listAuditLinks({ before, limit: SLICE, since: 0 as EpochMs })
+    for (const link of links) examine(state, secrets, link)
+    if (links.length < SLICE) break
+    before = links.at(-1)?.id
+  }
+  for (const [chain, { lowest }] of state.chains) judgeStart(state, chain, lowest)
+  for (const head of state.seen.values()) judgeEnd(state, head)
+  const { chains, links, events, faults } = state
+  return { chains: chains.size, links, events, faults }
+}
+
+function examine(state: State, secrets: Needs['secrets'], link: AuditLinkRecord): void {
+  const { id, chainId: chain, sequence, recordedAt, previousHash, events, hash } = link
+  state.links += 1
+  const above = state.chains.get(chain)
+  const isPlaced = id === auditLinkId(link)
+  const isSound = isPlaced && secrets.digestMatches('audit', auditLinkParts(link), hash)
+  const follows = above?.lowest.sequence !== sequence + 1 || [hash, undefined].includes(above.lowest.previousHash)
+  if (!isSound || !follows) state.faults.push({ kind: 'changed', link: id, chain, sequence, through: sequence })
+  // A link that says of itself that it is another one holds no place in a chain.
+  if (!isPlaced || (above !== undefined && sequence >= above.lowest.sequence)) return
+  if (above !== undefined) judgeGap(state, chain, sequence + 1, above.lowest.sequence - 1)
+  state.chains.set(chain, {
+    highest: above?.highest ?? sequence,
+    lowest: { sequence, recordedAt, previousHash: isSound ? previousHash : undefined },
+  })
+  if (isSound) readEvents(state, events)
+}
+
+function judgeGap(state: State, chain: string, first: number, last: number): void {
+  if (first <= last) state.faults.push({ kind: 'missing', link: undefined, chain, sequence: first, through: last })
+}
+
+function readEvents(state: State, text: string): void {
+  const events = JSON.parse(text) as readonly AuditEvent[]
+  state.events += events.length
+  for (const { event, details } of events) {
+    if (event === 'audit.swept') state.sweptBefore = Math.max(state.sweptBefore, Number(details?.['before']))
+    if (event !== 'audit.head') continue
+    const { chain, sequence, recorded_at: recordedAt } = details ?? {}
+    see(state, { chain: String(chain), sequence: Number(sequence), recordedAt: Number(recordedAt) as EpochMs })
+  }
+}
+
+function see(state: State, head: SeenHead): void {
+  const before = state.seen.get(head.chain)
+  if (before === undefined || before.sequence < head.sequence) state.seen.set(head.chain, head)
+}
+
+/** A sweep takes a chain from its start, and only links of hours that are over for all of it. */
+function judgeStart(state: State, chain: string, { sequence, recordedAt }: ChainState['lowest']): void {
+  if (sequence === 0 || recordedAt < state.sweptBefore) return
+  judgeGap(state, chain, 0, sequence - 1)
+}
+
+function judgeEnd(state: State, { chain, sequence, recordedAt }: SeenHead): void {
+  const found = state.chains.get(chain)
+  if (found !== undefined && found.highest >= sequence) return
+  if (recordedAt !== undefined && recordedAt < state.sweptBefore) return
+  const first = found === undefined ? 0 : found.highest + 1
+  const kind = found === undefined ? 'chain-missing' : 'cut-off'
+  state.faults.push({ kind, link: undefined, chain, sequence: first, through: sequence })
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import type { Operation } from '../../src/ports/operations.ts'
+import { StoreUnavailable } from '../../src/ports/store.ts'
+import { auditLinkId } from '../../src/protocol/audit-link.ts'
+import type { EpochMs } from '../../src/protocol/brand.ts'
+import { openSecrets } from '../../src/protocol/secrets.ts'
+import { openChains } from '../../src/store/audit-chain.ts'
+import { aClient, HOUR, NOW } from '../contract/records.ts'
+
+const { digest } = openSecrets('a root secret that is long enough')
+
+function openSteady() {
+  const clock = { now: NOW as number }
+  const chains = openChains({
+    digest: (parts) => digest('audit', parts),
+    clock: () => clock.now as EpochMs,
+    random: randomBytes,
+  })
+  return { chains, clock }
+}
+
+const registering = (): readonly Operation[] => [{ name: 'registerClient', input: aClient() }]
+const DONE = ['registered']
+
+test('each committed link follows the one before, with its digest', () => {
+  const { chains } = openSteady()
+  const links = [1, 2, 3].map(() => {
+    const writing = chains.begin()
+    const link = writing.link(registering(), DONE)
+    writing.committed()
+    return link
+  })
+  assert.deepEqual(
+    links.map((link) => link?.sequence),
+    [0, 1, 2],
+  )
+  assert.deepEqual(
+    links.map((link) => link?.previousHash),
+    ['', links[0]?.hash, links[1]?.hash],
+  )
+  assert.equal(new Set(links.map((link) => link?.chainId)).size, 1)
+})
+
+test('what certainly was not committed gives its place to the next link', () => {
+  const { chains } = openSteady()
+  const first = chains.begin()
+  const lost = first.link(registering(), DONE)
+  first.failed(new Error('refused'))
+  const next = chains.begin().link(registering(), DONE)
+  assert.deepEqual([next?.chainId, next?.sequence], [lost?.chainId, 0])
+})
+
+test('after a commit of which nobody knows the outcome a new chain begins', () => {
+  const { chains } = openSteady()
+  const first = chains.begin()
+  first.link(registering(), DONE)
+  first.committed()
+  const second = chains.begin()
+  const unknown = second.link(registering(), DONE)
+  second.failed(new StoreUnavailable('no answer'))
+  const next = chains.begin().link(registering(), DONE)
+  assert.equal(unknown?.sequence, 1)
+  assert.notEqual(next?.chainId, unknown?.chainId)
+  assert.equal(next?.sequence, 0)
+})
+
+test('a transaction that is tried again makes its link again, in the same place', () => {
+  const { chains } = openSteady()
+  const writing = chains.begin()
+  const [tried, again] = [writing.link(registering(), DONE), writing.link(registering(), DONE)]
+  assert.deepEqual([again?.chainId, again?.sequence], [tried?.chainId, tried?.sequence])
+  writing.committed()
+  assert.equal(chains.begin().link(registering(), DONE)?.previousHash, again?.hash)
+})
+
+test('two transactions at once never share a chain, and one that has nothing to tell takes none', () => {
+  const { chains } = openSteady()
+  const [one, other, silent] = [chains.begin(), chains.begin(), chains.begin()]
+  assert.notEqual(one.link(registering(), DONE)?.chainId, other.link(registering(), DONE)?.chainId)
+  assert.equal(silent.link([{ name: 'deleteClient', input: aClient().id }], ['unknown']), undefined)
+  for (const writing of [one, other, silent]) writing.committed()
+  assert.equal(chains.takeHeads().length, 2)
+  assert.deepEqual(chains.takeHeads(), [])
+})
+
+test('a clock that is set back does not turn a chain around, and another hour begins another chain', () => {
+  const { chains, clock } = openSteady()
+  const write = () => {
+    const writing = chains.begin()
+    const link = writing.link(registering(), DONE)
+    writing.committed()
+    assert.ok(link)
+    return link
+  }
+  clock.now += 60_000
+  const first = write()
+  clock.now -= 30_000
+  const second = write()
+  assert.equal(second.recordedAt, first.recordedAt)
+  assert.ok(second.id > first.id)
+  clock.now += HOUR
+  const later = write()
+  assert.notEqual(later.chainId, first.chainId)
+  assert.equal(later.sequence, 0)
+})
+
+test('the id of a link follows from its moment, its place and its chain, in the order of time', () => {
+  const place = { chainId: '0199aabbccddAAAAAAAAbbbbbbbbCCCCCC', sequence: 10, recordedAt: NOW }
+  const id = auditLinkId(place)
+  assert.equal(id.length, place.chainId.length)
+  assert.ok(auditLinkId({ ...place, sequence: 9 }) < id)
+  assert.ok(auditLinkId({ ...place, sequence: 0, recordedAt: (NOW + 1) as EpochMs }) > id)
+})

@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { rotateKeys } from '../../src/admin/keys.ts'
+import type { AuditEvent } from '../../src/ports/operator-records.ts'
+import type { EpochMs } from '../../src/protocol/brand.ts'
+import type { ClientId, UserId } from '../../src/protocol/ids.ts'
+import { eventsOf, listLinks } from '../contract/chains.ts'
+import { aUser } from '../contract/records.ts'
+import {
+  authorizeUrl,
+  createAda,
+  EMAIL,
+  hiddenFields,
+  locationOf,
+  obtainCode,
+  obtainTokens,
+  PASSWORD,
+  PlainBrowser,
+  postForm,
+  postJson,
+  redeem,
+  refresh,
+  registerClient,
+  requestToken,
+  VERIFIER,
+  type RegisteredClient,
+} from '../flow.ts'
+import { openTestServer, type TestServer } from '../server.ts'
+import { openSteadyClock } from './steady-clock.ts'
+
+interface Stage {
+  readonly server: TestServer
+  readonly client: RegisteredClient
+  readonly other: RegisteredClient
+  readonly userId: UserId
+  /** What was told since the stage was made, or since this was asked. */
+  readonly told: () => Promise<readonly AuditEvent[]>
+}
+
+test('audit: a registration is told, also a shared one, and one that is repeated is not', async (t) => {
+  const { server, told } = await openStage(t)
+  const { client_id: own } = await registerClient(server)
+  const { client_id: shared } = await registerClient(server, { token_endpoint_auth_method: 'none' })
+  await registerClient(server, { token_endpoint_auth_method: 'none' })
+  assert.deepEqual(await told(), [
+    { event: 'client.registered', clientId: own },
+    { event: 'client.shared', clientId: shared },
+  ])
+})
+
+test('audit: a sign-in and a consent are told, with client, user and authorization', async (t) => {
+  const { server, client, userId, told } = await openStage(t)
+  await obtainCode(server, client)
+  const [started, approved, ...rest] = await told()
+  assert.deepEqual(started, { event: 'session.started', userId })
+  assert.deepEqual(approved, {
+    event: 'authorization.approved',
+    clientId: client.client_id,
+    userId,
+    details: { authorization: approved?.details?.['authorization'] },
+  })
+  assert.match(String(approved?.details?.['authorization']), /^[0-9a-f]{12}[A-Za-z0-9_-]{22}$/)
+  assert.deepEqual(rest, [])
+})
+
+test('audit: a failed sign-in is told with the user, if there is one, and never with what was typed', async (t) => {
+  const { server, client, userId, told } = await openStage(t)
+  const browser = new PlainBrowser(server)
+  const page = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
+  await browser.submit(page, { email: EMAIL, password: 'not the pass phrase' })
+  await browser.submit(page, { email: 'nobody@acme.test', password: 'not the pass phrase' })
+  assert.deepEqual(await told(), [
+    { event: 'sign-in.failed', clientId: client.client_id, userId },
+    { event: 'sign-in.failed', clientId: client.client_id },
+  ])
+})
+
+test('audit: a refusal of the person is told', async (t) => {
+  const { server, client, told } = await openStage(t)
+  const browser = new PlainBrowser(server)
+  const page = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
+  const consent = await browser.get(locationOf(await browser.submit(page, { email: EMAIL, password: PASSWORD })))
+  await browser.submit(consent, { decision: 'deny' })
+  const [, denied, ...rest] = await told()
+  assert.deepEqual([denied?.event, denied?.clientId, rest.length], ['authorization.denied', client.client_id, 0])
+})
+
+test('audit: a code that is replayed is told once, however often it is replayed', async (t) => {
+  const { server, client, userId, told } = await openStage(t)
+  const code = await obtainCode(server, client)
+  assert.equal((await redeem(server, client, code)).statusCode, 200)
+  await told()
+  for (let time = 0; time < 3; time += 1) assert.equal((await redeem(server, client, code)).statusCode, 400)
+  const events = await told()
+  assert.deepEqual(
+    events.map(({ event, clientId, userId: who }) => [event, clientId, who]),
+    [['code.replayed', client.client_id, userId]],
+  )
+})
+
+test('audit: a burned code, and one that another client presents, are told', async (t) => {
+  const { server, client, other, told } = await openStage(t)
+  const code = await obtainCode(server, client)
+  await told()
+  await redeem(server, other, code)
+  await redeem(server, client, code, { code_verifier: VERIFIER.toUpperCase() })
+  assert.deepEqual(
+    (await told()).map(({ event, clientId }) => [event, clientId]),
+    [
+      ['code.presented-by-another-client', other.client_id],
+      ['code.burned', client.client_id],
+    ],
+  )
+})
+
+test('RT-04: a refresh token that is used again after the retry window is told as refresh.reused, with its family', async (t) => {
+  const { server, client, userId, told } = await openStage(t)
+  const tokens = await obtainTokens(server, client)
+  await refresh(server, client, tokens.refresh_token ?? '')
+  server.clock.advance(60_000)
+  await told()
+  assert.equal((await refresh(server, client, tokens.refresh_token ?? '')).statusCode, 400)
+  const [event, ...rest] = await told()
+  assert.deepEqual([event?.event, event?.clientId, event?.userId], ['refresh.reused', client.client_id, userId])
+  const [grant] = await server.context.store.listGrants({ before: undefined, limit: 1 })
+  assert.equal(event?.grantId, grant?.id)
+  assert.deepEqual(rest, [])
+})
+
+test('RT-15: a client that presents the refresh token of another is told, and how often within the minute', async (t) => {
+  const { server, client, other, told } = await openStage(t)
+  const tokens = await obtainTokens(server, client)
+  await told()
+  for (let time = 0; time < 5; time += 1) await refresh(server, other, tokens.refresh_token ?? '')
+  const event = { event: 'refresh.presented-by-another-client', clientId: other.client_id }
+  assert.deepEqual(await told(), [event])
+  const next = await server.reopen()
+  const written = eventsOf(await listLinks(next.context.store, 0 as EpochMs))
+  assert.deepEqual(
+    written.filter(({ event: word }) => word === event.event),
+    [event, { ...event, details: { again: 4 } }],
+  )
+})
+
+test('audit: a revoked grant and a revoked token are told with their client', async (t) => {
+  const { server, client, userId, told } = await openStage(t)
+  const tokens = await obtainTokens(server, client)
+  await told()
+  const credentials = { client_id: client.client_id, client_secret: client.client_secret ?? '' }
+  await postForm(server, '/v2/oauth/revoke', { ...credentials, token: tokens.access_token })
+  await postForm(server, '/v2/oauth/revoke', { ...credentials, token: tokens.refresh_token ?? '' })
+  assert.deepEqual(
+    (await told()).map(({ event, clientId, userId: who }) => [event, clientId, who]),
+    [
+      ['token.revoked', client.client_id, userId],
+      ['grant.revoked', client.client_id, userId],
+    ],
+  )
+})
+
+test('audit: a wrong client secret is told, and a made-up client is not', async (t) => {
+  const { server, client, told } = await openStage(t)
+  await requestToken(server, { ...client, client_secret: 'gcs_wrong' }, { grant_type: 'client_credentials' })
+  const unknown = `${client.client_id.slice(0, -1)}${client.client_id.endsWith('A') ? 'B' : 'A'}`
+  await requestToken(server, { ...client, client_id: unknown }, { grant_type: 'client_credentials' })
+  assert.deepEqual(await told(), [{ event: 'client.authentication-failed', clientId: client.client_id }])
+})
+
+test('ADM-06: each change of an administrator is told with who made it', async (t) => {
+  const { server, client, told } = await openStage(t)
+  const id = client.client_id as ClientId
+  const store = server.context.actingAs('command-line')
+  const now = server.context.clock()
+  await store.verifyClient({ id, now })
+  await store.disableClient({ id, now })
+  server.clock.advance(1000)
+  await rotateKeys({ ...server.context, store: server.context.actingAs('a-credential') }, 'now', undefined)
+  const events = await told()
+  assert.deepEqual(events.map(({ event, actor }) => [event, actor]).slice(0, 2), [
+    ['client.verified', 'command-line'],
+    ['client.disabled', 'command-line'],
+  ])
+  assert.deepEqual([events[2]?.event, events[2]?.actor], ['key.added', 'a-credential'])
+})
+
+test('ADM-06: line breaks and escape sequences in what a caller sent stay within one line of JSON', async (t) => {
+  const { server, told } = await openStage(t)
+  const evil = 'a\r\n{"event":"client.verified"}\u001b[31m\u2028'
+  await postJson(server, '/v2/oauth/register', { client_name: evil, redirect_uris: ['https://app.example/cb'] })
+  await server.context.store.createUser(aUser({ name: evil }))
+  await server.context.store.recordEvent({ event: 'client.updated', details: { note: evil } })
+  const links = await listLinks(server.context.store, 0 as EpochMs)
+  for (const { events } of links) assert.doesNotMatch(events, /\p{Cc}/u)
+  const words = (await told()).map(({ event }) => event)
+  assert.deepEqual(words, ['user.created', 'client.updated'])
+  for (const line of server.log().trim().split('\n')) JSON.parse(line)
+})
+
+test('STO-01: after whole flows no secret, e-mail address or name of a client stands in any row of the audit', async (t) => {
+  const { server, client, other } = await openStage(t)
+  const tokens = await obtainTokens(server, client)
+  const next = (await refresh(server, client, tokens.refresh_token ?? '')).json<{ refresh_token: string }>()
+  const code = await obtainCode(server, client, { prompt: 'consent' })
+  await redeem(server, other, code)
+  await redeem(server, client, code)
+  await redeem(server, client, code)
+  const browser = new PlainBrowser(server)
+  const page = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
+  await browser.submit(page, { email: EMAIL, password: 'a-wrong-password' })
+  const again = await server.reopen()
+  const rows = JSON.stringify(await listLinks(again.context.store, 0 as EpochMs))
+  const secrets = [
+    client.client_secret,
+    other.client_secret,
+    tokens.access_token,
+    tokens.refresh_token,
+    next.refresh_token,
+    code,
+    EMAIL,
+    PASSWORD,
+    'a-wrong-password',
+    VERIFIER,
+    'Example',
+    hiddenFields(page)['csrf'],
+    ...browser.cookies.values(),
+  ]
+  for (const secret of secrets) {
+    assert.ok(secret !== undefined && secret.length >= 7)
+    assert.ok(!rows.includes(secret), secret)
+    if (secret.length > 60) assert.ok(!rows.includes(secret.slice(-40)), secret)
+  }
+  assert.ok(rows.includes('code.replayed') && rows.includes('tokens.issued') && rows.includes(client.client_id))
+})
+
+async function openStage(t: TestContext): Promise<Stage> {
+  const server = await openTestServer(t, { clock: openSteadyClock() })
+  await createAda(server)
+  const [client, other] = [await registerClient(server), await registerClient(server)]
+  const [ada] = await server.context.store.listUsers({ before: undefined, limit: 1 })
+  let seen = 0
+  const told = async (): Promise<readonly AuditEvent[]> => {
+    // What was reported is written in the background: it comes before whatever is asked for from now on.
+    await server.context.store.settle({ name: 'a-write-of-a-test', value: '' })
+    const events = eventsOf(await listLinks(server.context.store, 0 as EpochMs))
+    const fresh = events.slice(seen)
+    seen = events.length
+    return fresh
+  }
+  await told()
+  return { server, client, other, userId: ada?.id as UserId, told }
+}

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { AdminError } from '../../src/admin/admin-error.ts'
+import { listAudit, type AuditEntry, type AuditFilter } from '../../src/admin/audit.ts'
+import type { AuditEvent } from '../../src/ports/operator-records.ts'
+import type { StoreDriver } from '../../src/ports/store.ts'
+import type { EpochMs } from '../../src/protocol/brand.ts'
+import type { ClientId, OrganizationId, UserId } from '../../src/protocol/ids.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { openTestChains, startNewChains } from '../contract/chains.ts'
+import { temporaryFolder } from '../server.ts'
+
+const [ada, app] = ['ada' as UserId, 'app' as ClientId]
+const acme = 'acme' as OrganizationId
+/** Three links of several events each. */
+const LINKS: readonly (readonly AuditEvent[])[] = [
+  [{ event: 'client.registered', clientId: app }, { event: 'user.created', userId: ada }, { event: 'key.added' }],
+  [{ event: 'client.verified', clientId: app, actor: 'command-line' }, { event: 'clients.other' }],
+  [
+    { event: 'authorization.approved', clientId: app, userId: ada, organizationId: acme, details: { n: 1 } },
+    { event: 'organization.created', organizationId: acme },
+  ],
+]
+const NEWEST_FIRST = LINKS.flat().toReversed()
+
+test('the audit is listed newest first, in slices that go on in the middle of a link', async (t) => {
+  const { store } = await openStage(t)
+  for (const limit of [1, 2, 3, 5, 100]) {
+    const seen: AuditEntry[] = []
+    let before: string | undefined
+    do {
+      const { rows, next } = await listAudit({ store }, { before, limit })
+      assert.ok(rows.length <= limit)
+      seen.push(...rows)
+      before = next
+    } while (before !== undefined)
+    assert.deepEqual(seen.map(withoutPlace), NEWEST_FIRST, `limit ${limit}`)
+    assert.equal(new Set(seen.map(({ id }) => id)).size, seen.length)
+  }
+})
+
+const FILTERS: readonly (readonly [AuditFilter, readonly string[]])[] = [
+  [{ event: 'client.' }, ['client.verified', 'client.registered']],
+  [{ event: 'client' }, []],
+  [{ event: 'key.added' }, ['key.added']],
+  [{ clientId: app }, ['authorization.approved', 'client.verified', 'client.registered']],
+  [{ userId: ada }, ['authorization.approved', 'user.created']],
+  [{ organizationId: acme }, ['organization.created', 'authorization.approved']],
+  [{ clientId: app, userId: ada }, ['authorization.approved']],
+  [{ userId: 'nobody' as UserId }, []],
+]
+for (const [filter, words] of FILTERS) {
+  test(`the audit is filtered by ${JSON.stringify(filter)}`, async (t) => {
+    const { store } = await openStage(t)
+    const { rows, next } = await listAudit({ store }, { before: undefined, limit: 100, ...filter })
+    assert.deepEqual([rows.map(({ event }) => event), next], [words, undefined])
+  })
+}
+
+test('the audit is listed from a moment on', async (t) => {
+  const { store, lastHour } = await openStage(t)
+  const { rows } = await listAudit({ store }, { before: undefined, limit: 100, since: lastHour })
+  assert.deepEqual(rows.map(withoutPlace), LINKS[2]?.toReversed())
+  for (const { recordedAt } of rows) assert.equal(recordedAt, lastHour)
+})
+
+test('a filter that fits nothing does not read for ever: the slice ends, and says where it goes on', async () => {
+  const link = (index: number) => ({
+    id: `${(1e12 - index).toString(16).padStart(12, '0')}${'0'.repeat(8)}${'A'.repeat(14)}`,
+    chainId: 'A'.repeat(34),
+    sequence: 0,
+    recordedAt: 0 as EpochMs,
+    previousHash: '',
+    events: '[{"event":"client.registered"}]',
+    hash: '',
+  })
+  let reads = 0
+  const store = {
+    async listAuditLinks({ limit }: { readonly limit: number }) {
+      reads += 1
+      return Array.from({ length: limit }, (_, index) => link(reads * 1000 + index))
+    },
+  }
+  const { rows, next } = await listAudit({ store }, { before: undefined, limit: 10, event: 'user.created' })
+  assert.deepEqual(rows, [])
+  assert.match(next ?? '', /-0$/)
+  assert.equal(reads, 100)
+})
+
+test('what is no place of the audit is refused, and so is a limit that is none', async (t) => {
+  const { store } = await openStage(t)
+  for (const before of ['', 'x', "' or 1=1 --", '0'.repeat(34), `${'0'.repeat(34)}--1`, `${'~'.repeat(34)}-0`])
+    await assert.rejects(listAudit({ store }, { before, limit: 10 }), AdminError, before)
+  for (const limit of [0, 1001, 1.5])
+    await assert.rejects(listAudit({ store }, { before: undefined, limit }), AdminError)
+})
+
+async function openStage(t: TestContext): Promise<{ readonly store: StoreDriver; readonly lastHour: EpochMs }> {
+  const path = join(temporaryFolder(t), 'grantor.db')
+  const store = openSqliteStore({ path, patienceMs: 1000, checkpoints: 'inline', audit: openTestChains() })
+  t.after(() => store.close())
+  let lastHour = 0 as EpochMs
+  for (const events of LINKS) {
+    lastHour = startNewChains()
+    await store.commit(events.map((input) => ({ name: 'recordEvent', input }) as const))
+  }
+  return { store, lastHour }
+}
+
+function withoutPlace(entry: AuditEntry): AuditEvent {
+  const event: Partial<AuditEntry> = { ...entry }
+  delete (event as { id?: string }).id
+  delete (event as { recordedAt?: number }).recordedAt
+  return event as AuditEvent
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sweep } from '../../src/admin/sweep.ts'
+import { verifyAudit } from '../../src/admin/verify-audit.ts'
+import type { EpochMs } from '../../src/protocol/brand.ts'
+import { eventsOf, listLinks } from '../contract/chains.ts'
+import { HOUR, NOW } from '../contract/records.ts'
+import { registerClient } from '../flow.ts'
+import { openTestServer, type TestServer } from '../server.ts'
+import { openSteadyClock } from './steady-clock.ts'
+
+const wordsOf = async ({ context }: TestServer): Promise<readonly string[]> =>
+  eventsOf(await listLinks(context.store, 0 as EpochMs)).map(({ event }) => event)
+
+test('the audit is kept for as long as the operator says, by whole hours, and what was swept is not missed', async (t) => {
+  const options = { clock: openSteadyClock(), env: { GRANTOR_AUDIT_RETENTION: '7200' } }
+  const first = await openTestServer(t, options)
+  await registerClient(first)
+  first.clock.advance(HOUR / 2)
+  // Ends its chain, and is followed by another that names it.
+  const server = await first.reopen()
+  await registerClient(server)
+  server.clock.advance(HOUR)
+  const last = await server.reopen()
+  await registerClient(last)
+  const before = await wordsOf(last)
+  assert.equal(before.filter((word) => word === 'client.registered').length, 3)
+  assert.ok(before.includes('audit.head'))
+
+  last.clock.advance(HOUR + HOUR / 4)
+  assert.equal((await sweep(last.context, '')).auditLinks, 0)
+  last.clock.advance(HOUR / 2)
+  assert.ok((await sweep(last.context, '')).auditLinks >= 2)
+  const links = await listLinks(last.context.store, 0 as EpochMs)
+  assert.ok(links.every(({ recordedAt }) => recordedAt >= NOW + HOUR))
+  const [swept] = links
+  assert.deepEqual(eventsOf(swept === undefined ? [] : [swept])[0]?.details?.['before'], NOW + HOUR)
+  assert.deepEqual((await verifyAudit(last.context, [])).faults, [])
+})
+
+test('with a retention of 0 the audit is kept for ever', async (t) => {
+  const server = await openTestServer(t, { clock: openSteadyClock(), env: { GRANTOR_AUDIT_RETENTION: '0' } })
+  await registerClient(server)
+  const before = await wordsOf(server)
+  server.clock.advance(10_000 * 24 * HOUR)
+  assert.equal((await sweep(server.context, '')).auditLinks, 0)
+  assert.deepEqual(await wordsOf(server), before)
+})

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
+import { test, type TestContext } from 'node:test'
+import { verifyAudit, type AuditFault } from '../../src/admin/verify-audit.ts'
+import { createAda, obtainTokens, refresh, registerClient } from '../flow.ts'
+import { openTestServer, type TestServer } from '../server.ts'
+import { databasePath } from '../storage/dump.ts'
+import { openSteadyClock } from './steady-clock.ts'
+
+const COLUMNS = ['link_id', 'chain_id', 'sequence', 'recorded_at', 'previous_hash', 'events', 'link_hash'] as const
+
+type LinkRow = Readonly<Record<(typeof COLUMNS)[number], string | number>>
+
+test('audit: one byte changed in any column of any row is found, and the row is named', async (t) => {
+  const stage = await openStage(t)
+  for (const row of stage.rows) {
+    for (const column of COLUMNS) {
+      const id = stage.change(row, column, oneByteOff(row[column]))
+      const faults = await stage.verify()
+      const named = faults.filter(({ kind, link }) => kind === 'changed' && link === id)
+      assert.equal(named.length, 1, `${column} of ${String(row.link_id)}: ${JSON.stringify(faults)}`)
+      stage.restore()
+    }
+  }
+  assert.deepEqual(await stage.verify(), [])
+})
+
+test('audit: any byte of the events of a link matters', async (t) => {
+  const stage = await openStage(t)
+  const row = stage.rows.find(({ events }) => String(events).includes('refresh.reused'))
+  assert.ok(row)
+  const events = String(row.events)
+  for (let place = 0; place < events.length; place += 1) {
+    stage.change(row, 'events', events.slice(0, place) + oneByteOff(events[place] ?? '') + events.slice(place + 1))
+    assert.deepEqual(
+      (await stage.verify()).map(({ kind, link }) => [kind, link]),
+      [['changed', row.link_id]],
+    )
+    stage.restore()
+  }
+})
+
+test('audit: a removed row is missed, from the start of a chain, from its middle and from its end', async (t) => {
+  const stage = await openStage(t)
+  for (const row of stage.rows.filter(({ chain_id }) => chain_id !== stage.lastChain)) {
+    stage.remove('link_id = ?', row.link_id)
+    const faults = await stage.verify()
+    const missed = faults.filter(
+      ({ chain, sequence, through }) =>
+        chain === row.chain_id && sequence <= Number(row.sequence) && Number(row.sequence) <= through,
+    )
+    assert.equal(missed.length, 1, JSON.stringify(faults))
+    assert.equal(missed[0]?.link, undefined)
+    stage.restore()
+  }
+})
+
+test('audit: a chain that is gone as a whole, or cut off anywhere, is missed because others saw it', async (t) => {
+  const stage = await openStage(t)
+  const chains = new Set(stage.rows.map(({ chain_id }) => chain_id))
+  assert.equal(chains.size, 3)
+  for (const chain of chains) {
+    if (chain === stage.lastChain) continue
+    stage.remove('chain_id = ?', chain)
+    assert.deepEqual(
+      (await stage.verify()).map((fault) => [fault.kind, fault.chain]),
+      [['chain-missing', chain]],
+    )
+    stage.restore()
+    stage.remove('chain_id = ? and sequence >= 1', chain)
+    assert.deepEqual(
+      (await stage.verify()).map((fault) => [fault.kind, fault.chain]),
+      [['cut-off', chain]],
+    )
+    stage.restore()
+  }
+})
+
+test('audit: the end of the newest chain is missed by who has its head from the log', async (t) => {
+  const stage = await openStage(t)
+  const chain = String(stage.lastChain)
+  const sequence = Math.max(...stage.rows.flatMap((row) => (row.chain_id === chain ? [Number(row.sequence)] : [])))
+  assert.match(stage.log(), new RegExp(`"event":"audit.head","chain":"${chain}","sequence":${sequence},"hash":"`))
+  const known = [{ chain, sequence, recordedAt: undefined }]
+  assert.deepEqual(await stage.verify(known), [])
+  stage.remove('chain_id = ? and sequence = ?', chain, sequence)
+  assert.deepEqual(await stage.verify(), [])
+  assert.deepEqual(
+    (await stage.verify(known)).map(({ kind }) => kind),
+    ['cut-off'],
+  )
+  stage.remove('chain_id = ?', chain)
+  assert.deepEqual(
+    (await stage.verify(known)).map(({ kind }) => kind),
+    ['chain-missing'],
+  )
+})
+
+test('audit: nobody who only has the database can write a link that verifies', async (t) => {
+  const stage = await openStage(t)
+  const row = stage.rows.at(-1)
+  assert.ok(row)
+  // With another root secret the digests are others.
+  const other = await openTestServer(t, { env: { GRANTOR_SECRET: 'another root secret of 32 characters' } })
+  const report = await verifyAudit({ store: stage.server.context.store, secrets: other.context.secrets }, [])
+  assert.equal(report.faults.filter(({ kind }) => kind === 'changed').length, stage.rows.length)
+})
+
+interface Stage {
+  readonly server: TestServer
+  /** Oldest first. */
+  readonly rows: readonly LinkRow[]
+  /** The one that nobody saw after its end. */
+  readonly lastChain: string | number | undefined
+  readonly log: () => string
+  readonly verify: (known?: Parameters<typeof verifyAudit>[1]) => Promise<readonly AuditFault[]>
+  /** Answers the id that the row has then. */
+  readonly change: (row: LinkRow, column: (typeof COLUMNS)[number], value: string | number) => string
+  readonly remove: (where: string, ...values: (string | number)[]) => void
+  readonly restore: () => void
+}
+
+/** Three processes, one after the other, with whole flows; each names what it finds of the others when it ends. */
+async function openStage(t: TestContext): Promise<Stage> {
+  const first = await openTestServer(t, { clock: openSteadyClock() })
+  await createAda(first)
+  const client = await registerClient(first)
+  const tokens = await obtainTokens(first, client)
+  await refresh(first, client, tokens.refresh_token ?? '')
+  first.clock.advance(60_000)
+  await refresh(first, client, tokens.refresh_token ?? '')
+  const second = await first.reopen()
+  second.clock.advance(1000)
+  await registerClient(second)
+  await registerClient(second)
+  const third = await second.reopen()
+  third.clock.advance(1000)
+  await registerClient(third)
+  const server = await third.reopen()
+  const database = new DatabaseSync(databasePath(server), { timeout: 5000 })
+  // What this test breaks need not outlive the machine.
+  database.exec('pragma synchronous = off')
+  t.after(() => database.close())
+  const rows = database.prepare('select * from audit_links order by link_id').all() as unknown as readonly LinkRow[]
+  const insert = database.prepare(
+    `insert into audit_links (${COLUMNS.join(', ')}) values (${COLUMNS.map(() => '?').join(', ')})`,
+  )
+  assert.deepEqual((await verifyAudit(server.context, [])).faults, [])
+  assert.ok(rows.length >= 8)
+  return {
+    server,
+    rows,
+    lastChain: rows.at(-1)?.chain_id,
+    log: third.log,
+    verify: async (known = []) => (await verifyAudit(server.context, known)).faults,
+    change(row, column, value) {
+      const { changes } = database
+        .prepare(`update audit_links set ${column} = ? where link_id = ?`)
+        .run(value, row.link_id)
+      assert.equal(changes, 1)
+      return String(column === 'link_id' ? value : row.link_id)
+    },
+    remove: (where, ...values) => void database.prepare(`delete from audit_links where ${where}`).run(...values),
+    restore() {
+      database.exec('begin immediate; delete from audit_links')
+      for (const row of rows) insert.run(...COLUMNS.map((column) => row[column]))
+      database.exec('commit')
+    },
+  }
+}
+
+function oneByteOff(value: string | number): string | number {
+  if (typeof value === 'number') return value + 1
+  if (value === '') return 'x'
+  const middle = Math.floor(value.length / 2)
+  return value.slice(0, middle) + (value[middle] === 'a' ? 'b' : 'a') + value.slice(middle + 1)
+}

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { verifyAudit } from '../../src/admin/verify-audit.ts'
+import type { EpochMs } from '../../src/protocol/brand.ts'
+import { openChaosProxy } from '../chaos-proxy.ts'
+import { eventsOf, listLinks } from '../contract/chains.ts'
+import { postJson, registerClient } from '../flow.ts'
+import { openTestDatabase } from '../postgres.ts'
+import { openTestServer } from '../server.ts'
+import { databasePath } from '../storage/dump.ts'
+import { openSteadyClock } from './steady-clock.ts'
+
+for (const when of ['before', 'after'] as const) {
+  test(`audit: a commit whose answer is lost ${when} it happened is told exactly if it happened, and no chain has a gap`, async (t) => {
+    const url = await openTestDatabase(t)
+    const proxy = await openChaosProxy(t, url)
+    const server = await openTestServer(t, {
+      env: { DATABASE_URL: proxy.url, GRANTOR_SECRET: 'a root secret that is long enough for it' },
+      clock: openSteadyClock(),
+    })
+    await registerClient(server)
+    const happened = proxy.cutAtCommit(when)
+    assert.equal((await postJson(server, '/v2/oauth/register', {})).statusCode, 503)
+    await happened
+    await registerClient(server)
+    await registerClient(server)
+    const { store } = server.context
+    const clients = await store.listClients({ before: undefined, limit: 10 })
+    assert.equal(clients.length, when === 'after' ? 4 : 3)
+    const links = await listLinks(store, 0 as EpochMs)
+    const told = eventsOf(links).flatMap(({ event, clientId }) => (event === 'client.registered' ? [clientId] : []))
+    assert.deepEqual(new Set(told), new Set(clients.map(({ id }) => id)))
+    assert.equal(told.length, clients.length)
+    assert.ok(new Set(links.map(({ chainId }) => chainId)).size >= 2)
+    assert.deepEqual((await verifyAudit(server.context, [])).faults, [])
+  })
+}
+
+test('audit: what cannot be told does not happen', async (t) => {
+  const server = await openTestServer(t)
+  const database = new DatabaseSync(databasePath(server), { timeout: 5000 })
+  t.after(() => database.close())
+  database.exec('alter table audit_links rename to gone')
+  assert.equal((await postJson(server, '/v2/oauth/register', {})).statusCode, 500)
+  assert.deepEqual(await server.context.store.listClients({ before: undefined, limit: 10 }), [])
+  database.exec('alter table gone rename to audit_links')
+  await registerClient(server)
+  assert.equal((await server.context.store.listClients({ before: undefined, limit: 10 })).length, 1)
+  assert.deepEqual((await verifyAudit(server.context, [])).faults, [])
+})

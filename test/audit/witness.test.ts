@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { GrantType } from '../../src/protocol/client-metadata.ts'
+import { openLog } from '../../src/log.ts'
+import type { AuditEvent } from '../../src/ports/operator-records.ts'
+import type { Input } from '../../src/ports/operations.ts'
+import { StoreUnavailable } from '../../src/ports/store.ts'
+import type { EpochMs } from '../../src/protocol/brand.ts'
+import type { ClientId } from '../../src/protocol/ids.ts'
+import { openTally } from '../../src/tally.ts'
+import { openWitness } from '../../src/witness.ts'
+import { openTestChains } from '../contract/chains.ts'
+import { NOW } from '../contract/records.ts'
+
+const MINUTE = 60_000
+const aClientId = (index: number): ClientId => `client-${index}` as ClientId
+
+/** A witness over a store that only takes notes. */
+function openStage() {
+  const events: AuditEvent[] = []
+  const uses: Input<'noteUses'>[number][] = []
+  const lines: string[] = []
+  const state = { now: NOW as number, isAway: false, waiting: 0, mostWaiting: 0 }
+  const store = {
+    listAuditHeads: async () => [],
+    noteUses: async (noted: Input<'noteUses'>) => {
+      uses.push(...noted)
+      return 'noted' as const
+    },
+    recordEvent: async (event: AuditEvent) => {
+      state.waiting += 1
+      state.mostWaiting = Math.max(state.mostWaiting, state.waiting)
+      await new Promise((resolve) => setImmediate(resolve))
+      state.waiting -= 1
+      if (state.isAway) throw new StoreUnavailable('away')
+      events.push(event)
+      return 'recorded' as const
+    },
+  }
+  const logger = openLog('info', { write: (line) => void lines.push(line), flush: async () => undefined }, {})
+  const clock = (): EpochMs => state.now as EpochMs
+  const witness = openWitness({ clock, store, chains: openTestChains(), logger })
+  return { witness, events, uses, lines, state }
+}
+
+test('tokens are counted by client, grant type and minute, and told when the minute is over', async () => {
+  const { witness, events, uses, state } = openStage()
+  const grants: readonly GrantType[] = ['client_credentials', 'refresh_token', 'client_credentials']
+  for (const grantType of grants) witness.issued(aClientId(1), grantType)
+  witness.issued(aClientId(2), 'authorization_code')
+  await witness.keep()
+  assert.deepEqual([events, uses], [[], []])
+  state.now += MINUTE
+  witness.issued(aClientId(1), 'refresh_token')
+  await witness.keep()
+  assert.deepEqual(events, [
+    { event: 'tokens.issued', clientId: 'client-1', details: { client_credentials: 2, refresh_token: 1, minute: NOW } },
+    { event: 'tokens.issued', clientId: 'client-2', details: { authorization_code: 1, minute: NOW } },
+  ])
+  assert.deepEqual(uses, [
+    { id: 'client-1', at: NOW },
+    { id: 'client-2', at: NOW },
+  ])
+  await witness.keep()
+  assert.equal(events.length, 2)
+})
+
+test('what the last minute issued is told at the end of the process', async () => {
+  const { witness, events } = openStage()
+  witness.issued(aClientId(1), 'client_credentials')
+  await witness.close()
+  assert.deepEqual(
+    events.map(({ event, clientId }) => [event, clientId]),
+    [['tokens.issued', 'client-1']],
+  )
+})
+
+test('100,000 clients in one minute are all told, a few at a time', async () => {
+  const { witness, events, state } = openStage()
+  for (let index = 0; index < 100_000; index += 1) {
+    witness.issued(aClientId(index), 'client_credentials')
+    // As a server would: requests come in turns, and the store works between them.
+    if (index % 1000 === 0)
+      for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  }
+  await witness.close()
+  assert.equal(new Set(events.map(({ clientId }) => clientId)).size, 100_000)
+  assert.ok(state.mostWaiting <= 256, String(state.mostWaiting))
+})
+
+test('while the store takes nothing, the memory of a tally has a bound, and beyond it tokens are counted without their client', () => {
+  const tally = openTally()
+  for (let index = 0; index < 100_000; index += 1) tally.add(aClientId(index), 'refresh_token', NOW)
+  const counts = tally.take('all')
+  const held = counts.reduce((sum, { clients }) => sum + clients.size, 0)
+  const others = counts.reduce((sum, count) => sum + (count.others.refresh_token ?? 0), 0)
+  assert.equal(held, 50_000)
+  assert.equal(held + others, 100_000)
+})
+
+test('what is reported again within a minute is counted; another minute begins anew', async () => {
+  const { witness, events, lines, state } = openStage()
+  const event = { event: 'code.presented-by-another-client', clientId: aClientId(1) }
+  for (let time = 0; time < 1000; time += 1) witness.report(event)
+  witness.report({ ...event, clientId: aClientId(2) })
+  await witness.keep()
+  assert.deepEqual(events, [event, { ...event, clientId: aClientId(2) }])
+  state.now += MINUTE
+  await witness.keep()
+  assert.deepEqual(events.slice(2), [{ ...event, details: { again: 999 } }])
+  witness.report(event)
+  await witness.keep()
+  assert.deepEqual(events.slice(3), [event])
+  assert.equal(lines.filter((line) => line.includes(event.event)).length, 1002)
+})
+
+test('reports of very many different things in a minute are told by their word, so that nobody fills the store', async () => {
+  const { witness, events, state } = openStage()
+  for (let index = 0; index < 5000; index += 1) witness.report({ event: 'sign-in.failed', clientId: aClientId(index) })
+  state.now += MINUTE
+  await witness.keep()
+  assert.equal(events.length, 1002)
+  assert.deepEqual(events.at(-1), { event: 'sign-in.failed', details: { again: 3999 } })
+})
+
+test('a store that is away fails nothing and is logged, and the next minute is told again', async () => {
+  const { witness, events, lines, state } = openStage()
+  state.isAway = true
+  witness.report({ event: 'sign-in.failed' })
+  witness.issued(aClientId(1), 'client_credentials')
+  state.now += MINUTE
+  await witness.keep()
+  assert.ok(lines.some((line) => line.includes('audit.not-recorded')))
+  state.isAway = false
+  witness.issued(aClientId(1), 'client_credentials')
+  state.now += MINUTE
+  await witness.keep()
+  assert.deepEqual(events, [
+    { event: 'tokens.issued', clientId: 'client-1', details: { client_credentials: 1, minute: NOW + MINUTE } },
+  ])
+})

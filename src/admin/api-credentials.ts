@@ -1,7 +1,7 @@
 import type { Context } from '../ports/context.ts'
 import { mintApiCredentialId, type ApiCredentialId } from '../protocol/ids.ts'
 import type { Resource } from '../protocol/resource.ts'
-import { AdminError } from './admin-error.ts'
+import { conflict } from './admin-error.ts'
 import { findApi } from './apis.ts'
 
 /** What an API presents when it asks about tokens. The secret is shown this once. */
@@ -27,7 +27,7 @@ export async function makeApiCredentials(
   const id = mintApiCredentialId(clock(), random)
   const { token: secret, hash: secretHash } = secrets.seal('api-secret', id.slice('gap_'.length), random)
   if ((await store.setApiCredentials({ resource, credentials: { id, secretHash } })) === 'unknown') {
-    throw new AdminError(`The API ${resource} was deleted meanwhile.`)
+    throw conflict(`The API ${resource} was deleted meanwhile.`)
   }
   return { resource, id, secret }
 }

@@ -1,16 +1,18 @@
 import type { Context } from '../ports/context.ts'
-import type { ApiRecord, ApiScope } from '../ports/records.ts'
+import type { ApiRecord, ApiScope, ApiTokens } from '../ports/operator-records.ts'
 import { parseResource, sameResource, type Resource } from '../protocol/resource.ts'
 import { parseScope } from '../protocol/scope.ts'
-import { AdminError } from './admin-error.ts'
+import { AdminError, conflict, unknown } from './admin-error.ts'
+import { introduceAlgorithm } from './keys.ts'
 import { requireLimit, type Listed } from './page.ts'
+import { requireWords } from './words.ts'
 
-/** Characters of a sentence or a name on the consent page; more is not read. */
-const SENTENCE_LIMIT = 200
 /** As many as one request may ask for. */
 const SCOPE_LIMIT = 100
 /** Every request for a token looks through all of them. */
 const API_LIMIT = 1000
+/** Seconds, as of GRANTOR_ACCESS_TOKEN_LIFETIME: keys are kept for that long after their turn. */
+const LIFETIME_LIMIT = 86_400
 
 type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
 
@@ -19,17 +21,33 @@ export interface ApiDeclaration {
   readonly resource: string
   readonly name: string | undefined
   readonly scopes: readonly ApiScope[]
+  readonly tokens: ApiTokens
 }
+
+/** What is to be different of an API. undefined: as it was. */
+export interface ApiChange {
+  /** '': none. */
+  readonly name: string | undefined
+  readonly scopes: readonly ApiScope[] | undefined
+  readonly tokens: ApiTokens | undefined
+}
+
+/** Tokens as the server makes them when nothing is said. */
+export const SERVER_TOKENS: ApiTokens = { format: 'jwt', lifetime: undefined, algorithm: undefined }
+
+type KeyNeeds = Pick<Context, 'clock' | 'keys' | 'settings'> & Needs<'addFirstKey' | 'listKeys' | 'ping'>
 
 /** Declares an API, so that tokens can be asked for it (decisions.md D6). @throws AdminError naming what is wrong */
 export async function createApi(
-  { store, clock }: Needs<'declareApi' | 'listApis'> & Pick<Context, 'clock'>,
+  context: Needs<'declareApi' | 'listApis'> & KeyNeeds,
   declaration: ApiDeclaration,
 ): Promise<ApiRecord> {
+  const { store, clock } = context
   const api: ApiRecord = {
     resource: requireResource(declaration.resource),
     name: declaration.name === undefined ? undefined : requireWords('The name', declaration.name),
     scopes: requireScopes(declaration.scopes),
+    tokens: requireTokens(declaration.tokens),
     credentials: undefined,
     createdAt: clock(),
   }
@@ -37,11 +55,47 @@ export async function createApi(
   if (declared.length >= API_LIMIT) throw new AdminError(`There are ${API_LIMIT} APIs, which is the most.`)
   const twin = declared.find(({ resource }) => sameResource(resource, api.resource))
   if (twin !== undefined || (await store.declareApi(api)) === 'taken') {
-    throw new AdminError(
-      `The API ${twin?.resource ?? api.resource} is declared already. To change it, delete it first: grantor api delete ${twin?.resource ?? api.resource}`,
+    throw conflict(
+      `The API ${twin?.resource ?? api.resource} is declared already. To change it: grantor api update ${twin?.resource ?? api.resource}`,
     )
   }
+  await introduce(context, api)
   return api
+}
+
+/**
+ * Changes an API. Tokens that were issued stay as they are, until they expire.
+ *
+ * @throws AdminError when there is no such API, or naming what is wrong
+ */
+export async function updateApi(
+  context: Needs<'updateApi' | 'listApis'> & KeyNeeds,
+  text: string,
+  { name, scopes, tokens }: ApiChange,
+): Promise<ApiRecord> {
+  const before = await findApi(context, text)
+  const api: ApiRecord = {
+    ...before,
+    name: name === undefined ? before.name : name === '' ? undefined : requireWords('The name', name),
+    scopes: scopes === undefined ? before.scopes : requireScopes(scopes),
+    tokens: tokens === undefined ? before.tokens : requireTokens(tokens),
+  }
+  if ((await context.store.updateApi(api)) === 'unknown') throw unknownApi(text)
+  await introduce(context, api)
+  return api
+}
+
+/** What an operator should know of an API whose tokens another algorithm signs than the server's; undefined: nothing. */
+export function algorithmNotice(
+  { tokens: { algorithm } }: Pick<ApiRecord, 'tokens'>,
+  { signingAlgorithm }: Pick<Context['settings'], 'signingAlgorithm'>,
+): string | undefined {
+  if (algorithm === undefined || algorithm === signingAlgorithm) return undefined
+  return `The first ${algorithm} key is published for ten minutes before it signs; until then ${signingAlgorithm} signs this API's tokens.`
+}
+
+async function introduce(context: KeyNeeds, { tokens: { algorithm } }: ApiRecord): Promise<void> {
+  if (algorithm !== undefined) await introduceAlgorithm(context, algorithm)
 }
 
 /** In the order of their resources; `before` is the last one of the slice before. */
@@ -70,24 +124,7 @@ export async function findApi({ store }: Needs<'listApis'>, text: string): Promi
 }
 
 function unknownApi(text: string): AdminError {
-  return new AdminError(`There is no API ${text}. See "grantor api list".`)
-}
-
-/** An API as the operator sees it. */
-export function describeApi({
-  resource,
-  name,
-  scopes,
-  credentials,
-  createdAt,
-}: ApiRecord): Readonly<Record<string, unknown>> {
-  return {
-    resource,
-    name: name ?? null,
-    scopes: scopes.map((scope) => ({ name: scope.name, sentence: scope.sentence, granted_to: scope.grantedTo })),
-    introspection_id: credentials?.id ?? null,
-    created_at: new Date(createdAt).toISOString(),
-  }
+  return unknown(`There is no API ${text}. See "grantor api list".`)
 }
 
 function requireResource(text: string): Resource {
@@ -111,11 +148,12 @@ function requireScopes(scopes: readonly ApiScope[]): readonly ApiScope[] {
   })
 }
 
-/** People read it on the consent page, so it must be there and must not reorder or hide anything. */
-function requireWords(what: string, text: string): string {
-  const words = text.trim()
-  if (words === '') throw new AdminError(`${what} is empty.`)
-  if ([...words].length > SENTENCE_LIMIT) throw new AdminError(`${what} has more than ${SENTENCE_LIMIT} characters.`)
-  if (/\p{Cc}/u.test(words)) throw new AdminError(`${what} has control characters in it.`)
-  return words
+function requireTokens({ format, lifetime, algorithm }: ApiTokens): ApiTokens {
+  if (lifetime !== undefined && !(Number.isInteger(lifetime) && lifetime >= 1 && lifetime <= LIFETIME_LIMIT)) {
+    throw new AdminError(`The lifetime of a token is a whole number of seconds from 1 to ${LIFETIME_LIMIT}.`)
+  }
+  if (format === 'opaque' && algorithm !== undefined) {
+    throw new AdminError('Opaque tokens are not signed: leave the algorithm out.')
+  }
+  return { format, lifetime, algorithm }
 }

@@ -1,9 +1,12 @@
 import type { Context } from '../ports/context.ts'
-import type { KeyRecord } from '../ports/records.ts'
+import type { KeyRecord, SigningAlgorithm } from '../ports/operator-records.ts'
 import { after, type EpochMs } from '../protocol/brand.ts'
 import type { KeyId } from '../protocol/ids.ts'
 import {
+  chooseServerKey,
+  findHeir,
   findReplacement,
+  INTRODUCTION_MS,
   isRotationDue,
   keyState,
   KEEPING_MS,
@@ -11,15 +14,21 @@ import {
   SPREAD_MS,
   type KeyState,
 } from '../protocol/key-rotation.ts'
-import { AdminError } from './admin-error.ts'
+import { AdminError, conflict, unknown } from './admin-error.ts'
 
 /** Every verifier fetches all of them, and looks through them. */
 const KEY_LIMIT = 20
 /** A node whose clock differs by more is not ready; neither may it judge when keys change. */
 const CLOCK_TOLERANCE_MS = 2000
 
-type StoreNeeds = 'addKey' | 'listKeys' | 'ping' | 'removeKey'
+type StoreNeeds = 'addFirstKey' | 'addKey' | 'listApis' | 'listKeys' | 'ping' | 'removeKey'
 type Needs = Pick<Context, 'clock' | 'keys' | 'settings'> & { readonly store: Pick<Context['store'], StoreNeeds> }
+
+/** Which algorithms sign. */
+interface Demand {
+  readonly own: SigningAlgorithm
+  readonly declared: ReadonlySet<SigningAlgorithm>
+}
 
 /** What became of the keys. */
 export interface KeptKeys {
@@ -28,54 +37,77 @@ export interface KeptKeys {
 }
 
 /**
- * Makes the next key when it is time, and withdraws those whose tokens have all expired. Every node does this again and
- * again; the store lets one of them make the key. A node whose clock is wrong does nothing.
+ * Makes the first key of an algorithm that an API asks for, and the next one of each when it is time, one key at a time; and
+ * withdraws those whose tokens have all expired. Every node does this again and again; the store lets one of them make the
+ * key. A node whose clock is wrong does nothing.
  */
 export async function keepKeys(context: Needs): Promise<KeptKeys> {
-  const { store, clock, settings } = context
+  const { store, clock } = context
   if ((await clockDifferenceMs(context)) > CLOCK_TOLERANCE_MS) return { made: undefined, withdrawn: [] }
-  const keys = await store.listKeys()
+  const [keys, demand] = await Promise.all([store.listKeys(), findDemand(context)])
   const now = clock()
-  const isDue = keys.length < KEY_LIMIT && isRotationDue(keys, settings.keyRotation * 1000, now)
-  const made = isDue ? await addKey(context, keys, PUBLICATION_MS) : undefined
+  const made = keys.length < KEY_LIMIT ? await makeDueKey(context, keys, demand, now) : undefined
   const withdrawn: KeyId[] = []
-  for (const { id, activeFrom } of keys) {
-    const replacement = activeFrom > now ? undefined : findReplacement({ id, activeFrom }, keys, KEEPING_MS, now)
+  for (const key of keys) {
+    const replacement = key.activeFrom > now ? undefined : findEndedBy(context, key, keys, demand, now)
     if (replacement === undefined) continue
-    if ((await store.removeKey({ id, replacement: replacement.id })) === 'removed') withdrawn.push(id)
+    if ((await store.removeKey({ id: key.id, replacement: replacement.id })) === 'removed') withdrawn.push(key.id)
   }
   return { made, withdrawn }
 }
 
+/**
+ * Makes the first key of an algorithm, if there is none: published at once, it signs when every verifier that caches as told
+ * knows it. Until then the server's own signs.
+ */
+export async function introduceAlgorithm(
+  context: Pick<Needs, 'clock' | 'keys' | 'settings'> & {
+    readonly store: Pick<Needs['store'], 'addFirstKey' | 'listKeys' | 'ping'>
+  },
+  algorithm: SigningAlgorithm,
+): Promise<KeyRecord | undefined> {
+  const keys = await context.store.listKeys()
+  const isNeeded = algorithm !== context.settings.signingAlgorithm && lineOf(keys, algorithm).length === 0
+  if (!isNeeded || keys.length >= KEY_LIMIT || (await clockDifferenceMs(context)) > CLOCK_TOLERANCE_MS) return undefined
+  return addFirstKey(context, algorithm, INTRODUCTION_MS)
+}
+
 /** All keys that are published, oldest first, each with its part now. */
-export async function listKeys({
-  clock,
-  store,
-}: Needs): Promise<readonly (KeyRecord & { readonly state: KeyState })[]> {
-  const keys = await store.listKeys()
-  const now = clock()
-  return keys.map((key) => ({ ...key, state: keyState(key, keys, now) }))
+export async function listKeys(context: Needs): Promise<readonly (KeyRecord & { readonly state: KeyState })[]> {
+  const [keys, demand] = await Promise.all([context.store.listKeys(), findDemand(context)])
+  const now = context.clock()
+  return keys.map((key) => ({ ...key, state: keyState(key, keys, demand, now) }))
 }
 
 /**
- * Makes the next key. It signs when it was published for long enough, or, `now`, as soon as every node knows it.
+ * Makes the next key of an algorithm; undefined: of the server's own. It signs when it was published for long enough, or,
+ * `now`, as soon as every node knows it.
  *
- * @throws AdminError when one waits already, or there are too many, or another one was made at the same moment
+ * @throws AdminError when nothing is signed by the algorithm, when one waits already, or there are too many, or another one
+ *   was made at the same moment
  */
-export async function rotateKeys(context: Needs, when: 'published' | 'now'): Promise<KeyRecord> {
+export async function rotateKeys(
+  context: Needs,
+  when: 'published' | 'now',
+  asked: SigningAlgorithm | undefined,
+): Promise<KeyRecord> {
   await requireRightClock(context)
-  const keys = await context.store.listKeys()
+  const [keys, demand] = await Promise.all([context.store.listKeys(), findDemand(context)])
+  const algorithm = asked ?? demand.own
+  if (algorithm !== demand.own && !demand.declared.has(algorithm)) {
+    throw new AdminError(`Nothing is signed by ${algorithm}: it is not the server's own, and no API asks for it.`)
+  }
   const now = context.clock()
-  const next = keys.find((key) => keyState(key, keys, now) === 'next')
+  const next = lineOf(keys, algorithm).find((key) => keyState(key, keys, demand, now) === 'next')
   if (when === 'published' && next !== undefined) {
-    throw new AdminError(`The key ${next.id} is published already, and signs from ${iso(next.activeFrom)} on.`)
+    throw conflict(`The key ${next.id} is published already, and signs from ${iso(next.activeFrom)} on.`)
   }
   if (keys.length >= KEY_LIMIT) {
-    throw new AdminError(`There are ${KEY_LIMIT} keys, which is the most. Withdraw one: grantor keys retire <key>`)
+    throw conflict(`There are ${KEY_LIMIT} keys, which is the most. Withdraw one: grantor keys retire <key>`)
   }
-  const made = await addKey(context, keys, when === 'now' ? SPREAD_MS : PUBLICATION_MS)
+  const made = await addKey(context, keys, algorithm, when === 'now' ? SPREAD_MS : PUBLICATION_MS)
   if (made === undefined) {
-    throw new AdminError('Another key was made at the same moment. See "grantor keys list".')
+    throw conflict('Another key was made at the same moment. See "grantor keys list".')
   }
   return made
 }
@@ -88,15 +120,16 @@ export async function rotateKeys(context: Needs, when: 'published' | 'now'): Pro
 export async function retireKey(context: Needs, text: string): Promise<KeyId> {
   await requireRightClock(context)
   const { store, clock } = context
-  const keys = await store.listKeys()
+  const [keys, demand] = await Promise.all([store.listKeys(), findDemand(context)])
   const key = keys.find(({ id }) => id === text)
   if (key === undefined) throw unknownKey(text)
   const now = clock()
-  const replacement = findReplacement(key, keys, SPREAD_MS, now)
+  const replacement =
+    findReplacement(key, lineOf(keys, key.algorithm), SPREAD_MS, now) ?? findHeir(key, keys, demand, SPREAD_MS, now)
   if (replacement === undefined) {
-    throw new AdminError(
-      keyState(key, keys, now) === 'signing'
-        ? `The key ${key.id} signs. Let another one take over first: grantor keys rotate --now`
+    throw conflict(
+      keyState(key, keys, demand, now) === 'signing'
+        ? `The key ${key.id} signs. Let another one take over first: ${rotateNow(key.algorithm, demand)}`
         : `Some node may still sign with the key ${key.id}. Try again in ${SPREAD_MS / 500} seconds at most.`,
     )
   }
@@ -104,40 +137,98 @@ export async function retireKey(context: Needs, text: string): Promise<KeyId> {
   return key.id
 }
 
-/** A key as the operator sees it. */
-export function describeKey({ id, algorithm, createdAt, activeFrom }: KeyRecord): Readonly<Record<string, unknown>> {
-  return { kid: id, algorithm, created_at: iso(createdAt), active_from: iso(activeFrom) }
+async function findDemand({ settings, store }: Needs): Promise<Demand> {
+  const declared = (await store.listApis()).flatMap(({ tokens }) => tokens.algorithm ?? [])
+  return { own: settings.signingAlgorithm, declared: new Set(declared) }
+}
+
+function lineOf(keys: readonly KeyRecord[], algorithm: SigningAlgorithm): readonly KeyRecord[] {
+  return keys.filter((key) => key.algorithm === algorithm)
+}
+
+async function makeDueKey(
+  context: Needs,
+  keys: readonly KeyRecord[],
+  { own, declared }: Demand,
+  now: EpochMs,
+): Promise<KeyRecord | undefined> {
+  for (const algorithm of declared) {
+    const made = await introduceAlgorithm(context, algorithm)
+    if (made !== undefined) return made
+  }
+  const rotationMs = context.settings.keyRotation * 1000
+  const due = [own, ...declared].find((algorithm) => {
+    const line = lineOf(keys, algorithm)
+    const serving = line.length === 0 && algorithm === own ? chooseServerKey(keys, own, now) : undefined
+    return isRotationDue(serving === undefined ? line : [serving], rotationMs, now)
+  })
+  return due === undefined ? undefined : addKey(context, keys, due, PUBLICATION_MS)
+}
+
+/** The key because of which what this one signed has all expired. */
+function findEndedBy(
+  { settings: { keyRotation } }: Needs,
+  key: KeyRecord,
+  keys: readonly KeyRecord[],
+  demand: Demand,
+  now: EpochMs,
+): KeyRecord | undefined {
+  const replacement = findReplacement(key, lineOf(keys, key.algorithm), KEEPING_MS, now)
+  if (replacement !== undefined || keyRotation === 0) return replacement
+  // Nobody wrote down when an API last asked for the algorithm. But when this key's time was over nobody did, or it would
+  // have got a successor.
+  const isOver = now >= after(key.activeFrom, keyRotation * 1000 + KEEPING_MS)
+  return isOver ? findHeir(key, keys, demand, KEEPING_MS, now) : undefined
 }
 
 /** undefined: another node was faster. */
 async function addKey(
-  { clock, keys: maker, store }: Needs,
+  context: Needs,
   keys: readonly KeyRecord[],
+  algorithm: SigningAlgorithm,
   waitMs: number,
 ): Promise<KeyRecord | undefined> {
-  const newest = keys.at(-1)
-  if (newest === undefined) return undefined
+  const newest = lineOf(keys, algorithm).at(-1)
+  if (newest === undefined) return addFirstKey(context, algorithm, waitMs)
+  const now = context.clock()
+  const key = await context.keys.create({ algorithm, createdAt: now, activeFrom: after(now, waitMs) })
+  return (await context.store.addKey({ key, follows: newest.id })) === 'added' ? key : undefined
+}
+
+/** undefined: another node was faster. */
+async function addFirstKey(
+  { clock, keys, store }: Pick<Needs, 'clock' | 'keys'> & { readonly store: Pick<Needs['store'], 'addFirstKey'> },
+  algorithm: SigningAlgorithm,
+  waitMs: number,
+): Promise<KeyRecord | undefined> {
   const now = clock()
-  const key = await maker.create({ createdAt: now, activeFrom: after(now, waitMs) })
-  return (await store.addKey({ key, follows: newest.id })) === 'added' ? key : undefined
+  const key = await keys.create({ algorithm, createdAt: now, activeFrom: after(now, waitMs) })
+  return (await store.addFirstKey(key)).id === key.id ? key : undefined
+}
+
+function rotateNow(algorithm: SigningAlgorithm, { own, declared }: Demand): string {
+  return `grantor keys rotate --now${algorithm !== own && declared.has(algorithm) ? ` --algorithm ${algorithm}` : ''}`
 }
 
 async function requireRightClock(context: Needs): Promise<void> {
   const differenceMs = await clockDifferenceMs(context)
   if (differenceMs <= CLOCK_TOLERANCE_MS) return
-  throw new AdminError(
+  throw conflict(
     `This clock and the database's differ by ${Math.round(differenceMs / 1000)} s, and keys change by the clock. Set both by NTP.`,
   )
 }
 
 /** At the most: what the question took is part of it. */
-async function clockDifferenceMs({ clock, store }: Needs): Promise<number> {
+async function clockDifferenceMs({
+  clock,
+  store,
+}: Pick<Needs, 'clock'> & { readonly store: Pick<Needs['store'], 'ping'> }): Promise<number> {
   const there = await store.ping()
   return there === undefined ? 0 : Math.abs(there - clock())
 }
 
 function unknownKey(text: string): AdminError {
-  return new AdminError(`There is no key ${text}. See "grantor keys list".`)
+  return unknown(`There is no key ${text}. See "grantor keys list".`)
 }
 
 function iso(moment: EpochMs): string {

@@ -1,16 +1,17 @@
 import type { Context } from '../ports/context.ts'
 import type { Request } from '../ports/message.ts'
 import type { ClientRecord } from '../ports/records.ts'
-import { readClientCredentials, type ClientCredentials } from '../protocol/client-auth.ts'
+import { provesClientSecret, readClientCredentials, type ClientCredentials } from '../protocol/client-auth.ts'
 import { invalidClient, OAuthError, tooManyRequests } from '../protocol/errors.ts'
-import { provesCredential, type Secrets } from '../protocol/secrets.ts'
 
 declare const proven: unique symbol
 
 /** Only authenticateClient() makes one, so a function that asks for it cannot forget the check. */
 export type AuthenticatedClient = ClientRecord & { readonly [proven]: true }
 
-type Needs = Pick<Context, 'budgets' | 'clock' | 'secrets'> & { readonly store: Pick<Context['store'], 'findClient'> }
+type Needs = Pick<Context, 'budgets' | 'clock' | 'report' | 'secrets'> & {
+  readonly store: Pick<Context['store'], 'findClient'>
+}
 
 /**
  * Client authentication. RFC 6749 §2.3 and §3.2.1, RFC 7591 §2.
@@ -28,7 +29,7 @@ export async function authenticateClient(context: Needs, request: Request): Prom
     const credentials = readClientCredentials(request.authorization, request.params)
     const client = await context.store.findClient(credentials.id)
     if (client === undefined) throw invalidClient('client_unknown', credentials.usedBasic)
-    checkCredentials(client, credentials, context.secrets)
+    checkCredentials(client, credentials, context)
     if (client.disabledAt !== undefined) throw invalidClient('client_disabled', credentials.usedBasic)
     return client as AuthenticatedClient
   } catch (cause) {
@@ -37,19 +38,24 @@ export async function authenticateClient(context: Needs, request: Request): Prom
   }
 }
 
-function checkCredentials(client: ClientRecord, credentials: ClientCredentials, secrets: Secrets): void {
+function checkCredentials(
+  client: ClientRecord,
+  credentials: ClientCredentials,
+  { clock, report, secrets }: Pick<Needs, 'clock' | 'report' | 'secrets'>,
+): void {
   if (client.secretHash === undefined) {
     if (credentials.kind === 'secret') throw invalidClient('client_secret_unexpected', credentials.usedBasic)
     return
   }
   if (credentials.kind === 'none') throw invalidClient('client_secret_missing', false)
-  if (!provesCredential(secrets, 'client-secret', credentials.secret, client.secretHash)) {
+  if (!provesClientSecret(secrets, credentials.secret, client, clock())) {
+    report({ event: 'client.authentication-failed', clientId: client.id })
     throw invalidClient('client_secret_wrong', credentials.usedBasic)
   }
 }
 
 /** Of a client or an API: refused with 429 when there are too many. @throws OAuthError temporarily_unavailable */
-export function countFailure({ budgets, clock }: Needs, network: string): void {
+export function countFailure({ budgets, clock }: Pick<Needs, 'budgets' | 'clock'>, network: string): void {
   const outcome = budgets.take('client-authentication', network, clock())
   if (!outcome.isWithin) throw tooManyRequests('client-authentication', outcome)
 }

@@ -1,35 +1,23 @@
 import type { Context } from '../ports/context.ts'
 import type { CookieChanges, Reply, Request } from '../ports/message.ts'
 import type { AuthorizationRecord, ClientRecord } from '../ports/records.ts'
-import {
-  readAuthorizationRequest,
-  readState,
-  type AuthorizationFault,
-  type AuthorizationRequest,
-} from '../protocol/authorization-request.ts'
-import { answerUri, type RefusalCode } from '../protocol/authorization-response.ts'
+import { readAuthorizationRequest, readState, type AuthorizationRequest } from '../protocol/authorization-request.ts'
 import { after } from '../protocol/brand.ts'
 import { defaultScope } from '../protocol/client-metadata.ts'
 import { mintAuthorizationId, mintOrderedId, parseClientId } from '../protocol/ids.ts'
 import type { Parameters } from '../protocol/message.ts'
 import { judgeRedirectUri, redirectUriMatches, type RedirectUri } from '../protocol/redirect-uri.ts'
 import type { Resource } from '../protocol/resource.ts'
-import { isWithin, narrow, type Scope } from '../protocol/scope.ts'
-import { viewClient } from './client-view.ts'
-import { identityStart, isRemembered } from './consent-memory.ts'
+import { isWithin, narrow } from '../protocol/scope.ts'
+import { findRemembered } from './consent-memory.ts'
 import { approve } from './decide.ts'
 import { errorPage } from './error-page.ts'
 import { openBrowser } from './interaction.ts'
 import { allowsScope, findOffers, findResource, refusedTokens, type Offers } from './offers.ts'
+import { findChoices } from './organization-choice.ts'
 import { PATHS, pageAddress } from './paths.ts'
-import { findSignedIn, type SignedIn } from './signed-in.ts'
-
-/** Client and redirect URI are known good from here on; RFC 6749 §4.1.2.1 lets errors go there. */
-interface Trusted {
-  readonly client: ClientRecord
-  readonly redirectUri: RedirectUri
-  readonly state: string | undefined
-}
+import { FOREIGN_ORGANIZATION, refuse, type Fault, type Trusted } from './refuse.ts'
+import { findSignedIn } from './signed-in.ts'
 
 /**
  * Authorization endpoint. RFC 6749 §3.1 and §4.1.1, RFC 7636 §4.3, RFC 8707 §2, RFC 9207.
@@ -46,23 +34,34 @@ export async function authorize(context: Context, request: Request): Promise<Rep
   if ('kind' in trusted) return trusted
 
   const signedIn = await findSignedIn(context, request.cookies)
+  const userId = signedIn?.user.id
   const reading = readAuthorizationRequest(request.params)
-  if (reading.kind === 'refused') return refuse(context, trusted, signedIn, reading.error, reading.reason)
+  if (reading.kind === 'refused') return refuse(context, trusted, userId, reading)
   const aim = aimAt(await findOffers(context), trusted.client, reading.request)
-  if ('error' in aim) return refuse(context, trusted, signedIn, aim.error, aim.reason)
+  if ('error' in aim) return refuse(context, trusted, userId, aim)
 
-  const silent = reading.request.prompts.has('none')
-  const isKnown =
-    signedIn !== undefined && (await isRemembered(context, trusted.client, { ...trusted, ...aim }, signedIn.user.id))
-  if (silent && signedIn === undefined) return refuse(context, trusted, signedIn, 'login_required', 'no_session')
-  if (silent && !isKnown) return refuse(context, trusted, signedIn, 'consent_required', 'no_consent')
+  const { prompts } = reading.request
+  const choices = userId === undefined ? undefined : await findChoices(context, aim, userId)
+  // Somebody else may sign in.
+  if (choices?.kind === 'foreign' && !prompts.has('login'))
+    return refuse(context, trusted, userId, FOREIGN_ORGANIZATION)
+  const remembered =
+    userId === undefined || choices === undefined
+      ? undefined
+      : await findRemembered(context, trusted.client, { ...trusted, ...aim }, userId, choices)
+  if (prompts.has('none') && userId === undefined) return refuse(context, trusted, userId, NO_SESSION)
+  if (prompts.has('none') && remembered === undefined) return refuse(context, trusted, userId, NO_CONSENT)
 
   const { authorization, cookies } = await start(context, request, trusted, reading.request, aim)
-  if (signedIn === undefined || authorization.mustSignIn)
+  if (userId === undefined || authorization.mustSignIn)
     return toPage(context, PATHS.signIn, request, authorization, cookies)
-  if (!isKnown || authorization.mustConsent) return toPage(context, PATHS.consent, request, authorization, cookies)
-  return approve(context, authorization, trusted.client, signedIn.user.id, cookies)
+  if (remembered === undefined || authorization.mustConsent)
+    return toPage(context, PATHS.consent, request, authorization, cookies)
+  return approve(context, authorization, trusted.client, remembered, cookies)
 }
+
+const NO_SESSION: Fault = { error: 'login_required', reason: 'no_session' }
+const NO_CONSENT: Fault = { error: 'consent_required', reason: 'no_consent' }
 
 async function establishTrust(context: Context, { method, params, query }: Request): Promise<Trusted | Reply> {
   if (method === 'POST' && query.names.length > 0) return errorPage('request-malformed')
@@ -86,21 +85,15 @@ function chooseRedirectUri(context: Context, client: ClientRecord, params: Param
   return judgeRedirectUri(presented, policy).kind === 'usable' ? (presented as RedirectUri) : undefined
 }
 
-interface Aim {
-  readonly scope: Scope
-  readonly resources: readonly Resource[]
-}
-interface Fault {
-  readonly error: RefusalCode
-  readonly reason: AuthorizationFault
-}
+type Aim = Pick<AuthorizationRecord, 'scope' | 'resources' | 'organizationId'>
 
 /** What the code will be for: within what the client registered and what the APIs offer (decisions.md D6). */
 function aimAt(offers: Offers, client: ClientRecord, request: AuthorizationRequest): Aim | Fault {
   if (!client.metadata.grantTypes.includes('authorization_code')) {
     return { error: 'unauthorized_client', reason: 'grant_type_not_registered' }
   }
-  if (request.organization !== undefined) return { error: 'invalid_request', reason: 'organization_mismatch' }
+  const { organizationId } = request
+  const asker = { kind: 'user', client } as const
   const resources: Resource[] = []
   for (const asked of request.resources) {
     const resource = findResource(offers, asked)
@@ -108,39 +101,15 @@ function aimAt(offers: Offers, client: ClientRecord, request: AuthorizationReque
     resources.push(resource)
   }
   if (request.scope === undefined) {
-    const scope = narrow(defaultScope(client.metadata), (token) => allowsScope(offers, token, resources, 'user'))
-    return { scope, resources }
+    const scope = narrow(defaultScope(client.metadata), (token) => allowsScope(offers, token, resources, asker))
+    return { scope, resources, organizationId }
   }
   const registered = client.metadata.scope
   const isRegistered = registered === undefined || isWithin(request.scope, registered)
-  if (!isRegistered || refusedTokens(offers, request.scope, resources, 'user').length > 0) {
+  if (!isRegistered || refusedTokens(offers, request.scope, resources, asker).length > 0) {
     return { error: 'invalid_scope', reason: 'scope_not_allowed' }
   }
-  return { scope: request.scope, resources }
-}
-
-/** decisions.md D8: by redirect for clients that somebody vouches for, by a page that names the host for all others. */
-async function refuse(
-  context: Context,
-  { client, redirectUri, state }: Trusted,
-  signedIn: SignedIn | undefined,
-  error: RefusalCode,
-  reason: AuthorizationFault,
-): Promise<Reply> {
-  const event = { event: 'authorization.refused', client: client.id, reason }
-  const location = answerUri(redirectUri, { kind: 'error', error }, state, context.issuer)
-  const isVouchedFor =
-    client.verifiedAt !== undefined ||
-    context.settings.redirectErrors ||
-    (signedIn !== undefined && (await context.store.hasConsented(signedIn.user.id, client.id, identityStart(client))))
-  if (isVouchedFor) return { kind: 'redirect', location, event }
-  const view = viewClient(client, redirectUri, context.clock())
-  return {
-    kind: 'page',
-    status: 400,
-    page: { kind: 'return', problem: error, client: view, returnUri: location },
-    event,
-  }
+  return { scope: request.scope, resources, organizationId }
 }
 
 async function start(

@@ -2,9 +2,10 @@ import type { Context } from '../ports/context.ts'
 import type { Reply, Request } from '../ports/message.ts'
 import type { ClientRecord } from '../ports/records.ts'
 import { isSameIdentity } from '../protocol/client-identity.ts'
+import { provesClientSecret } from '../protocol/client-auth.ts'
 import { invalidToken, unavailable } from '../protocol/errors.ts'
 import { parseClientId } from '../protocol/ids.ts'
-import { provesCredential, type Secrets } from '../protocol/secrets.ts'
+import { provesCredential } from '../protocol/secrets.ts'
 import { missing, problem, type Problem } from '../protocol/validation.ts'
 import { countFailure } from './authenticate-client.ts'
 import { describeRegistration } from './client-information.ts'
@@ -21,7 +22,7 @@ const SERVER_MEMBERS = [
   'client_id_issued_at',
 ] as const
 /** How long until every node has read the client again. */
-const OUTRUN_RETRY_SECONDS = 1
+export const OUTRUN_RETRY_SECONDS = 1
 
 /**
  * Client read request. RFC 7592 §2.1.
@@ -45,7 +46,7 @@ export async function updateClient(context: Needs<'updateClient'>, request: Requ
   const { client, token } = await authenticateManager(context, request)
   takeRegistrationBudget(context, request.network)
   const { metadata, nulls } = await readRegistrationRequest(context, request.body, (members) =>
-    judgeMembers(members, client, context.secrets),
+    judgeMembers(members, client, context),
   )
   const outcome = await context.store.updateClient({
     id: client.id,
@@ -79,7 +80,10 @@ interface Manager {
  * RFC 7592 §2, RFC 6750 §2.1 and §3.1. A client that is unknown, disabled, or has no such token is refused like one that
  * presents a wrong one.
  */
-async function authenticateManager(context: Needs<never>, request: Request): Promise<Manager> {
+export async function authenticateManager(
+  context: Pick<Context, 'budgets' | 'clock' | 'secrets'> & { readonly store: Pick<Context['store'], 'findClient'> },
+  request: Request,
+): Promise<Manager> {
   const token = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(request.authorization ?? '')?.[1]
   const id = parseClientId(request.query.get('client_id') ?? '')
   const client = id === undefined ? undefined : await context.store.findClient(id)
@@ -93,7 +97,7 @@ async function authenticateManager(context: Needs<never>, request: Request): Pro
 function judgeMembers(
   members: Readonly<Record<string, unknown>>,
   client: ClientRecord,
-  secrets: Secrets,
+  context: Pick<Context, 'clock' | 'secrets'>,
 ): readonly Problem[] {
   const { client_id: id, client_secret: secret, token_endpoint_auth_method: method } = members
   const problems: Problem[] = SERVER_MEMBERS.filter((name) => name in members).map((name) =>
@@ -102,7 +106,7 @@ function judgeMembers(
   if (id === undefined) problems.push(missing('body', 'client_id'))
   else if (id !== client.id)
     problems.push(problem(['body', 'client_id'], 'value_error', 'This is not the client of the address.', id, {}))
-  if (secret !== undefined && !isSecretOf(client, secret, secrets))
+  if (secret !== undefined && !isSecretOf(client, secret, context))
     problems.push(problem(['body', 'client_secret'], 'value_error', 'This is not the secret of the client.', null, {}))
   if (method === 'none') {
     const msg = 'A client with a secret keeps it; a public client is registered as a new one.'
@@ -112,9 +116,9 @@ function judgeMembers(
   return problems
 }
 
-function isSecretOf(client: ClientRecord, secret: unknown, secrets: Secrets): boolean {
-  const text = typeof secret === 'string' ? secret : undefined
-  return provesCredential(secrets, 'client-secret', text, client.secretHash)
+/** RFC 7592 §2.2: it must be the client's. The one before is, while it works: who changes a name need not have the newest. */
+function isSecretOf(client: ClientRecord, secret: unknown, { clock, secrets }: Pick<Context, 'clock' | 'secrets'>) {
+  return typeof secret === 'string' && provesClientSecret(secrets, secret, client, clock())
 }
 
 function information(

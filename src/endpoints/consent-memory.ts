@@ -5,11 +5,22 @@ import type { UserId } from '../protocol/ids.ts'
 import { isLoopback, isPrivateUse, redirectHost } from '../protocol/redirect-uri.ts'
 import { resourcesKey } from '../protocol/resource.ts'
 import { isWithin } from '../protocol/scope.ts'
+import type { Choices, OwnOrganization } from './organization-choice.ts'
 
 type Asked = Pick<AuthorizationRecord, 'redirectUri' | 'resources' | 'scope'>
 
+/** Who allows it, and for which of their organizations; none: without one. */
+export interface Answerer {
+  readonly userId: UserId
+  readonly organization: OwnOrganization | undefined
+}
+
 /** Under which a consent is remembered; undefined for clients that must always ask (decisions.md D8). */
-export function consentKey(client: ClientRecord, asked: Asked, userId: UserId): ConsentKey | undefined {
+export function consentKey(
+  client: ClientRecord,
+  asked: Asked,
+  { userId, organization }: Answerer,
+): ConsentKey | undefined {
   // RFC 8252 §8.6: any program may listen on loopback or claim a scheme, so a known client proves nothing there.
   const anyoneMayListen = isLoopback(asked.redirectUri) || isPrivateUse(asked.redirectUri)
   if (client.verifiedAt === undefined && anyoneMayListen) return undefined
@@ -17,9 +28,10 @@ export function consentKey(client: ClientRecord, asked: Asked, userId: UserId): 
   return {
     userId,
     clientId: client.id,
+    organizationId: organization?.id,
     redirectHost: redirectHost(redirectUri),
     resources: resourcesKey(resources),
-    since: identityStart(client),
+    since: Math.max(identityStart(client), organization?.since ?? 0) as EpochMs,
   }
 }
 
@@ -28,14 +40,26 @@ export function identityStart(client: ClientRecord): EpochMs {
   return client.identityFrom ?? (0 as EpochMs)
 }
 
-/** Whether the person allowed all of this before. */
-export async function isRemembered(
-  context: { readonly store: Pick<Context['store'], 'findConsent'> },
+/**
+ * The answer that the person gave before to all of this; undefined when they must be asked: nothing is remembered, or
+ * consents for several organizations are, and nobody else can know which of them is meant now.
+ */
+export async function findRemembered(
+  { store }: { readonly store: Pick<Context['store'], 'findConsent'> },
   client: ClientRecord,
   asked: Asked,
   userId: UserId,
-): Promise<boolean> {
-  const key = consentKey(client, asked, userId)
-  const scope = key === undefined ? undefined : await context.store.findConsent(key)
-  return scope !== undefined && isWithin(asked.scope, scope)
+  choices: Choices,
+): Promise<Answerer | undefined> {
+  if (choices.kind === 'foreign') return undefined
+  const organizations = choices.kind === 'fixed' ? [choices.organization] : [...choices.organizations, undefined]
+  const answers = await Promise.all(
+    organizations.map(async (organization) => {
+      const key = consentKey(client, asked, { userId, organization })
+      const scope = key === undefined ? undefined : await store.findConsent(key)
+      return scope !== undefined && isWithin(asked.scope, scope) ? { userId, organization } : undefined
+    }),
+  )
+  const [remembered, another] = answers.filter((answer) => answer !== undefined)
+  return another === undefined ? remembered : undefined
 }

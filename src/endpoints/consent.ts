@@ -1,13 +1,15 @@
 import type { Context } from '../ports/context.ts'
 import type { Reply, Request } from '../ports/message.ts'
 import type { AuthorizationRecord } from '../ports/records.ts'
-import type { ScopeView } from '../ports/pages.ts'
+import type { ConsentProblem, OrganizationView, ScopeView } from '../ports/pages.ts'
 import { scopeTokens } from '../protocol/scope.ts'
 import { formTarget, viewClient } from './client-view.ts'
 import { approve, deny } from './decide.ts'
 import { errorPage } from './error-page.ts'
 import { findInteraction, findOpenInteraction, isCrossSite, type Interaction } from './interaction.ts'
+import { findChoices, type Choices, type OwnOrganization } from './organization-choice.ts'
 import { PATHS, pageAddress } from './paths.ts'
+import { FOREIGN_ORGANIZATION, refuseStarted } from './refuse.ts'
 import { findSignedIn, type SignedIn } from './signed-in.ts'
 
 /** The question, for the person who is signed in (decisions.md D8). */
@@ -16,12 +18,14 @@ export async function showConsent(context: Context, request: Request): Promise<R
   if ('kind' in interaction) return interaction
   const signedIn = await findSignedIn(context, request.cookies)
   if (signedIn === undefined || !mayAnswer(interaction.authorization, signedIn)) return toSignIn(context, interaction)
-  return consentPage(context, interaction, signedIn)
+  const choices = await findChoices(context, interaction.authorization, signedIn.user.id)
+  if (choices.kind === 'foreign') return refuseStarted(context, interaction, signedIn.user.id, FOREIGN_ORGANIZATION)
+  return consentPage(context, interaction, signedIn, choices, undefined)
 }
 
 /**
- * The answer. Only what the server kept about the authorization counts; the form names it and says `allow` or `deny`
- * (threats.md UI-02). The token in the form holds for this browser, this authorization and the person it was shown to.
+ * The answer. Only what the server kept about the authorization counts; the form names it, says `allow` or `deny`, and for
+ * which of the person's own organizations (threats.md UI-02). The token in the form holds for this browser, this authorization and the person it was shown to.
  */
 export async function consent(context: Context, request: Request): Promise<Reply> {
   if (isCrossSite(request)) return errorPage('forged')
@@ -37,16 +41,48 @@ export async function consent(context: Context, request: Request): Promise<Reply
 
   const decision = request.params.get('decision')
   if (decision === 'deny') return deny(context, authorization)
-  if (decision === 'allow') return approve(context, authorization, client, signedIn.user.id, {})
-  return errorPage('request-malformed')
+  if (decision !== 'allow') return errorPage('request-malformed')
+  const userId = signedIn.user.id
+  const choices = await findChoices(context, authorization, userId)
+  if (choices.kind === 'foreign') return refuseStarted(context, interaction, userId, FOREIGN_ORGANIZATION)
+  const chosen = readChoice(choices, request.params.get('organization'))
+  if (typeof chosen === 'string') return consentPage(context, interaction, signedIn, choices, chosen)
+  return approve(context, authorization, client, { userId, ...chosen }, {})
 }
+
+/** What stands in the form for "without an organization". */
+const WITHOUT = 'none'
+
+/**
+ * The organization that the form names, if it is one that the person may answer for at this moment. Whatever the form says,
+ * the one that the client asked for is the one (threats.md UI-02).
+ */
+function readChoice(
+  choices: OpenChoices,
+  text: string | undefined,
+): { readonly organization: OwnOrganization | undefined } | ConsentProblem {
+  if (choices.kind === 'fixed') return { organization: choices.organization }
+  const { organizations } = choices
+  if (text === WITHOUT || (text === undefined && organizations.length === 0)) return { organization: undefined }
+  if (text === undefined) return 'organization-missing'
+  const organization = organizations.find(({ id }) => id === text)
+  return organization === undefined ? 'organization-gone' : { organization }
+}
+
+type OpenChoices = Exclude<Choices, { readonly kind: 'foreign' }>
 
 /** `prompt=login`: only a session that began after the request was made will do. */
 function mayAnswer(authorization: AuthorizationRecord, { session }: SignedIn): boolean {
   return !authorization.mustSignIn || session.createdAt >= authorization.createdAt
 }
 
-async function consentPage(context: Context, interaction: Interaction, signedIn: SignedIn): Promise<Reply> {
+async function consentPage(
+  context: Context,
+  interaction: Interaction,
+  signedIn: SignedIn,
+  choices: OpenChoices,
+  problem: ConsentProblem | undefined,
+): Promise<Reply> {
   const { authorization, client } = interaction
   const { user } = signedIn
   const formToken = context.secrets.digest('csrf', formParts(interaction))
@@ -54,7 +90,7 @@ async function consentPage(context: Context, interaction: Interaction, signedIn:
   const { scopes, resources } = await describeAim(context, authorization)
   return {
     kind: 'page',
-    status: 200,
+    status: problem === undefined ? 200 : 400,
     formTarget: formTarget(authorization.redirectUri),
     page: {
       kind: 'consent',
@@ -67,8 +103,30 @@ async function consentPage(context: Context, interaction: Interaction, signedIn:
       scopes,
       resources,
       account: { email: user.email, name: user.name },
+      organization: viewChoices(choices, problem),
+      problem,
       switchUri: toSignInUri(context, interaction),
     },
+  }
+}
+
+/**
+ * Whoever belongs to one organization finds it chosen; whoever belongs to several must say which one they mean, each time
+ * they are asked: nobody else can know, and a wrong one would hand the app what belongs to another.
+ */
+function viewChoices(choices: OpenChoices, problem: ConsentProblem | undefined): OrganizationView | undefined {
+  if (choices.kind === 'fixed') return { kind: 'fixed', name: choices.organization.name }
+  const { organizations } = choices
+  const [only, another] = organizations
+  if (only === undefined) return undefined
+  const isAmbiguous = (name: string): boolean => organizations.filter((one) => one.name === name).length > 1
+  return {
+    kind: 'choice',
+    options: [
+      ...organizations.map(({ id, name }) => ({ value: id, name: isAmbiguous(name) ? `${name} (${id})` : name })),
+      { value: WITHOUT, name: undefined },
+    ],
+    selected: another === undefined && problem === undefined ? only.id : undefined,
   }
 }
 

@@ -3,9 +3,8 @@ import type { CookieChanges, Reply } from '../ports/message.ts'
 import type { AuthorizationRecord, ClientRecord } from '../ports/records.ts'
 import { answerUri, type AuthorizationAnswer } from '../protocol/authorization-response.ts'
 import { after, type EpochMs } from '../protocol/brand.ts'
-import type { UserId } from '../protocol/ids.ts'
 import { sameText, type SealedCredential } from '../protocol/secrets.ts'
-import { consentKey } from './consent-memory.ts'
+import { consentKey, type Answerer } from './consent-memory.ts'
 import { errorPage } from './error-page.ts'
 
 type Needs = Pick<Context, 'clock' | 'issuer' | 'secrets' | 'settings'> & {
@@ -16,26 +15,31 @@ type Needs = Pick<Context, 'clock' | 'issuer' | 'secrets' | 'settings'> & {
  * The person allowed it, now or before. RFC 6749 §4.1.2.
  *
  * One authorization has one code, however often the form is sent (threats.md UI-03). It is derived, so that a form that is
- * sent again because its answer was lost, by a double click above all, gets it again while it is unspent and fresh.
+ * sent again because its answer was lost, by a double click above all, gets it again while it is unspent and fresh. A form
+ * that is sent again for another organization does not: one code never means two things.
  */
 export async function approve(
   context: Needs,
   authorization: AuthorizationRecord,
   client: ClientRecord,
-  userId: UserId,
+  answerer: Answerer,
   cookies: CookieChanges,
 ): Promise<Reply> {
   const now = context.clock()
   const { id, browserHash } = authorization
-  const code = context.secrets.derive('authorization-code', id, [browserHash, userId])
-  const key = consentKey(client, authorization, userId)
+  const { userId, organization } = answerer
+  const parts = [browserHash, userId, ...(organization === undefined ? [] : [organization.id])]
+  const code = context.secrets.derive('authorization-code', id, parts)
+  const key = consentKey(client, authorization, answerer)
   const outcome = await context.store.approveAuthorization({
     id,
     userId,
+    organizationId: organization?.id,
     codeHash: code.hash,
     now,
     codeExpiresAt: after(now, context.settings.lifetimes.code * 1000),
     remember: key === undefined ? undefined : { ...key, scope: authorization.scope },
+    about: { clientId: client.id },
   })
   if (outcome === 'unknown') return errorPage('expired')
   const isRepeated = outcome === 'decided'
@@ -53,7 +57,11 @@ function isAwaiting(authorization: AuthorizationRecord | undefined, code: Sealed
 
 /** The person refused. RFC 6749 §4.1.2.1. */
 export async function deny(context: Needs, authorization: AuthorizationRecord): Promise<Reply> {
-  const outcome = await context.store.denyAuthorization({ id: authorization.id, now: context.clock() })
+  const outcome = await context.store.denyAuthorization({
+    id: authorization.id,
+    now: context.clock(),
+    about: { clientId: authorization.clientId },
+  })
   if (outcome !== 'denied') return errorPage(outcome === 'decided' ? 'already-completed' : 'expired')
   const event = { event: 'authorization.denied', client: authorization.clientId }
   return { ...answer(context, authorization, { kind: 'error', error: 'access_denied' }, {}), event }

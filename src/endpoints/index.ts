@@ -2,12 +2,14 @@ import type { Context } from '../ports/context.ts'
 import type { Reply, Request } from '../ports/message.ts'
 import { authorize } from './authorize.ts'
 import { deleteClient, readClient, updateClient } from './client-configuration.ts'
+import { rotateSecret } from './client-secret.ts'
 import { consent, showConsent } from './consent.ts'
 import { alive, ready, version } from './health.ts'
 import { introspect } from './introspect.ts'
 import { jwks } from './jwks.ts'
 import { describeServer } from './metadata.ts'
 import { PATHS } from './paths.ts'
+import { describeResource } from './protected-resource.ts'
 import { register } from './register.ts'
 import { revoke } from './revoke.ts'
 import { showSignIn, signIn } from './sign-in.ts'
@@ -63,6 +65,14 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { ...CLIENT_CONFIGURATION, method: 'PUT', accepts: 'application/json', run: updateClient },
   { ...CLIENT_CONFIGURATION, method: 'DELETE', run: deleteClient },
   {
+    ...CLIENT_CONFIGURATION,
+    name: 'client-secret',
+    method: 'POST',
+    path: PATHS.registeredSecret,
+    accepts: 'application/json',
+    run: rotateSecret,
+  },
+  {
     name: 'token',
     method: 'POST',
     path: PATHS.token,
@@ -117,6 +127,16 @@ export const ENDPOINTS: readonly Endpoint[] = [
     vital: true,
     metadata: 'jwks_uri',
     run: jwks,
+  },
+  {
+    name: 'protected-resource',
+    method: 'GET',
+    path: PATHS.protectedResource,
+    audience: 'json',
+    cors: true,
+    query: true,
+    vital: true,
+    run: describeResource,
   },
   {
     name: 'metadata',

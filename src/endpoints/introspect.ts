@@ -1,10 +1,11 @@
 import type { Context } from '../ports/context.ts'
 import type { Reply, Request } from '../ports/message.ts'
-import { audienceOf } from '../protocol/access-token.ts'
+import { actorOf, audienceOf } from '../protocol/access-token.ts'
 import { toSeconds } from '../protocol/brand.ts'
 import { sameResource } from '../protocol/resource.ts'
+import { findToken, type FoundToken } from '../tokens/find-token.ts'
+import { isLive } from '../tokens/is-live.ts'
 import { authenticateAsker, type Asker } from './authenticate-asker.ts'
-import { findToken, isLive, type FoundToken } from './find-token.ts'
 import { readToken } from './read-token.ts'
 
 /**
@@ -12,6 +13,7 @@ import { readToken } from './read-token.ts'
  *
  *  §2.1  Whoever asks authenticates: an API with its credentials, or a confidential client.
  *  §2.2  Of a token that is not live, or is none of the asker's business, it learns nothing but `active: false`.
+ *  §2.2  `org_id` and `act` stand there as they stand in a JWT (decisions.md D4).
  *  §4    An API sees the access tokens that name it in their audience, a client the tokens that were issued to it.
  *
  * Whether a token is live is read from the store for every answer, so a revocation holds on every node at once.
@@ -35,18 +37,20 @@ function mayKnow(asker: Asker, found: FoundToken): boolean {
 /** RFC 7662 §2.2. A member without a value is absent. */
 function describe(found: FoundToken, issuer: string): object {
   if (found.kind === 'refresh') {
-    const { clientId, userId, scope, createdAt, expiresAt, family } = found.grant
+    const { clientId, userId, organizationId, scope, createdAt, expiresAt, family } = found.grant
     return {
       active: true,
       iss: issuer,
       sub: userId,
       client_id: clientId,
+      ...(organizationId === undefined ? {} : { org_id: organizationId }),
       iat: toSeconds(family?.rotatedAt ?? createdAt),
       exp: Math.min(toSeconds(expiresAt), toSeconds(family?.idleExpiresAt ?? expiresAt)),
       ...(scope === '' ? {} : { scope }),
     }
   }
   const { facts } = found
+  const actor = actorOf(facts)
   return {
     active: true,
     token_type: 'Bearer',
@@ -58,5 +62,7 @@ function describe(found: FoundToken, issuer: string): object {
     exp: facts.expiresAt,
     jti: facts.tokenId,
     ...(facts.scope === '' ? {} : { scope: facts.scope }),
+    ...(facts.organizationId === undefined ? {} : { org_id: facts.organizationId }),
+    ...(actor === undefined ? {} : { act: actor }),
   }
 }

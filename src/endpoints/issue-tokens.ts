@@ -7,13 +7,17 @@ import {
   type AccessTokenFacts,
   type TokenResponse,
 } from '../protocol/access-token.ts'
-import { toSeconds, type EpochMs, type EpochSeconds } from '../protocol/brand.ts'
-import { mintOrderedId } from '../protocol/ids.ts'
+import { after, toSeconds, type EpochMs, type EpochSeconds } from '../protocol/brand.ts'
+import { mintOrderedId, opaqueTokenId, type OpaqueTokenId, type OrganizationId, type UserId } from '../protocol/ids.ts'
 import type { Resource } from '../protocol/resource.ts'
 import type { Scope } from '../protocol/scope.ts'
+import type { SealedCredential } from '../protocol/secrets.ts'
 import type { AuthenticatedClient } from './authenticate-client.ts'
+import type { TokenTerms } from './token-terms.ts'
 
-type Needs = Pick<Context, 'clock' | 'issuer' | 'random' | 'settings' | 'tokens'>
+type Needs = Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'tokens'> & {
+  readonly store: Pick<Context['store'], 'issueToken'>
+}
 
 /** What one access token of a grant is for. */
 export interface Aim {
@@ -21,57 +25,90 @@ export interface Aim {
   readonly resources: readonly Resource[]
 }
 
-/** An access token with which a client acts for itself. RFC 6749 §4.4.3: never with a refresh token. */
-export function issueClientToken(context: Needs, client: AuthenticatedClient, aim: Aim): Promise<TokenResponse> {
+/** What an access token without a grant is for, and whom the client acts for with it (decisions.md D4). */
+export interface UnattendedAim extends Aim {
+  readonly userId: UserId | undefined
+  readonly organizationId: OrganizationId | undefined
+}
+
+/** An access token with which a client acts by itself. RFC 6749 §4.4.3: never with a refresh token. */
+export function issueClientToken(
+  context: Needs,
+  client: AuthenticatedClient,
+  aim: UnattendedAim,
+  terms: TokenTerms,
+): Promise<TokenResponse> {
   const now = context.clock()
-  return sign(context, now, undefined, {
+  const facts = {
     ...aim,
     issuer: context.issuer,
     clientId: client.id,
-    userId: undefined,
     grantId: undefined,
-    tokenId: mintOrderedId(now, context.random),
     issuedAt: toSeconds(now),
-    expiresAt: (toSeconds(now) + context.settings.lifetimes.accessToken) as EpochSeconds,
-  })
+    expiresAt: (toSeconds(now) + terms.lifetime) as EpochSeconds,
+  }
+  const answer = { now, refreshToken: undefined }
+  if (terms.format === 'jwt') {
+    return sign(context, terms, { ...facts, tokenId: mintOrderedId(now, context.random) }, answer)
+  }
+  const tokenId = opaqueTokenId(after(now, terms.lifetime * 1000), context.random(16).toString('base64url'))
+  const sealed = context.secrets.seal('access-token', tokenId, context.random)
+  return keep(context, sealed, { ...facts, tokenId }, answer)
 }
 
 /**
  * An access token of a grant, and the refresh token beside it. Everything in it follows from the grant, the generation and
- * the moment of the commit, so a retry of a lost answer gives the same token again (decisions.md D5).
+ * the moment of the commit, so a retry of a lost answer gives the same token again (decisions.md D5): of a JWT another
+ * signature of it, of an opaque one every byte.
  */
 export function issueGrantToken(
   context: Needs,
-  grant: Pick<GrantRecord, 'id' | 'clientId' | 'userId' | 'expiresAt'>,
+  grant: Pick<GrantRecord, 'id' | 'clientId' | 'userId' | 'organizationId' | 'expiresAt'>,
   aim: Aim,
-  issue: {
-    readonly generation: number
-    readonly at: EpochMs
-    readonly now: EpochMs
-    readonly refreshToken: string | undefined
-  },
+  issue: Answer & { readonly terms: TokenTerms; readonly generation: number; readonly at: EpochMs },
 ): Promise<TokenResponse> {
   const issuedAt = toSeconds(issue.at)
   const identity = [grant.id, String(issue.generation), String(issuedAt), aim.scope, ...aim.resources]
-  return sign(context, issue.now, issue.refreshToken, {
+  const facts = {
     ...aim,
     issuer: context.issuer,
     clientId: grant.clientId,
     userId: grant.userId,
+    organizationId: grant.organizationId,
     grantId: grant.id,
-    tokenId: tokenIdOf(identity),
     issuedAt,
-    expiresAt: Math.min(issuedAt + context.settings.lifetimes.accessToken, toSeconds(grant.expiresAt)) as EpochSeconds,
-  })
+    expiresAt: Math.min(issuedAt + issue.terms.lifetime, toSeconds(grant.expiresAt)) as EpochSeconds,
+  }
+  const own = tokenIdOf(identity)
+  if (issue.terms.format === 'jwt') return sign(context, issue.terms, { ...facts, tokenId: own }, issue)
+  const tokenId = opaqueTokenId((facts.expiresAt * 1000) as EpochMs, own)
+  const sealed = context.secrets.derive('access-token', tokenId, identity)
+  return keep(context, sealed, { ...facts, tokenId }, issue)
 }
 
-/** `now` is the request's moment, so that a fresh token has its whole lifetime however long the signature waited. */
+interface Answer {
+  /** The request's moment, so that a fresh token has its whole lifetime however long the signature or the commit waited. */
+  readonly now: EpochMs
+  readonly refreshToken: string | undefined
+}
+
 async function sign(
-  context: Pick<Needs, 'tokens'>,
-  now: EpochMs,
-  refreshToken: string | undefined,
+  { tokens }: Pick<Needs, 'tokens'>,
+  { algorithm }: TokenTerms,
   facts: AccessTokenFacts,
+  { now, refreshToken }: Answer,
 ): Promise<TokenResponse> {
-  const accessToken = await context.tokens.sign(accessTokenClaims(facts))
+  const accessToken = await tokens.sign(accessTokenClaims(facts), algorithm)
   return tokenResponse(accessToken, facts, toSeconds(now), refreshToken)
+}
+
+/** It is on disk before anybody holds it. */
+async function keep(
+  { store }: Pick<Needs, 'store'>,
+  { token, hash }: SealedCredential,
+  facts: AccessTokenFacts & { readonly tokenId: OpaqueTokenId },
+  { now, refreshToken }: Answer,
+): Promise<TokenResponse> {
+  await store.issueToken({ id: facts.tokenId, hash, facts })
+  return tokenResponse(token, facts, toSeconds(now), refreshToken)
 }

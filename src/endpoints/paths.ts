@@ -1,6 +1,7 @@
 /** Where everything is, below the issuer. The spec's two operations fix the prefix. */
 export const PATHS = {
   register: '/v2/oauth/register',
+  registeredSecret: '/v2/oauth/register/secret',
   token: '/v2/oauth/token',
   authorize: '/v2/oauth/authorize',
   signIn: '/v2/oauth/sign-in',
@@ -9,6 +10,7 @@ export const PATHS = {
   revoke: '/v2/oauth/revoke',
   introspect: '/v2/oauth/introspect',
   jwks: '/v2/oauth/jwks',
+  protectedResource: '/v2/oauth/protected-resource',
   oauthMetadata: '/.well-known/oauth-authorization-server',
   openidMetadata: '/.well-known/openid-configuration',
   alive: '/health/alive',

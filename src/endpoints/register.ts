@@ -4,6 +4,7 @@ import type { ClientRecord } from '../ports/records.ts'
 import { after, toSeconds, type EpochMs } from '../protocol/brand.ts'
 import type { ClientMetadata } from '../protocol/client-metadata.ts'
 import { mintClientId, mintOrderedId } from '../protocol/ids.ts'
+import { NO_SCOPE } from '../protocol/scope.ts'
 import type { CredentialKind } from '../protocol/secrets.ts'
 import { canonicalMetadata } from '../protocol/shared-client.ts'
 import { describeRegistration, type ShownCredentials } from './client-information.ts'
@@ -81,5 +82,9 @@ function newClient({ random }: Pick<Context, 'random'>, now: EpochMs, metadata: 
     verifiedAt: undefined,
     disabledAt: undefined,
     identityFrom: undefined,
+    previousSecret: undefined,
+    approvedScope: NO_SCOPE,
+    validFrom: undefined,
+    lastUsedAt: undefined,
   }
 }

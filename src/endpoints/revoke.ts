@@ -1,8 +1,8 @@
 import type { Context } from '../ports/context.ts'
 import type { Reply, Request } from '../ports/message.ts'
 import type { EpochMs } from '../protocol/brand.ts'
+import { findToken } from '../tokens/find-token.ts'
 import { authenticateClient } from './authenticate-client.ts'
-import { findToken } from './find-token.ts'
 import { readToken } from './read-token.ts'
 
 const DONE: Reply = { kind: 'json', status: 200, body: {} }
@@ -23,16 +23,19 @@ export async function revoke(context: Context, request: Request): Promise<Reply>
   const found = await findToken(context, token)
   if (found === undefined) return DONE
   if (found.owner !== client.id) {
-    context.record({ event: 'revocation.by-another-client', client: client.id })
+    context.report({ event: 'revocation.by-another-client', clientId: client.id })
     return DONE
   }
   const now = context.clock()
   if (found.kind === 'refresh') {
-    await context.store.revokeGrant({ id: found.grant.id, now })
+    const { userId, organizationId } = found.grant
+    await context.store.revokeGrant({ id: found.grant.id, now, about: { clientId: client.id, userId, organizationId } })
     return { ...DONE, event: { event: 'grant.revoked', client: client.id } }
   }
   const expiresAt = (found.facts.expiresAt * 1000) as EpochMs
   // What has expired is dead already, and would be swept at once.
-  if (expiresAt > now) await context.store.revokeToken({ tokenId: found.facts.tokenId, expiresAt })
+  const { tokenId, userId, organizationId } = found.facts
+  if (expiresAt > now)
+    await context.store.revokeToken({ tokenId, expiresAt, about: { clientId: client.id, userId, organizationId } })
   return { ...DONE, event: { event: 'token.revoked', client: client.id } }
 }

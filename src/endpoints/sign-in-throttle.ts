@@ -1,6 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import type { UserRecord } from '../ports/records.ts'
-import type { Hit } from '../ports/store.ts'
+import type { Hit } from '../ports/operation-inputs.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 
 const WINDOW_MS = 15 * 60 * 1000

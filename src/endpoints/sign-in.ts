@@ -8,11 +8,13 @@ import { OAuthError } from '../protocol/errors.ts'
 import { mintSessionId } from '../protocol/ids.ts'
 import type { SealedCredential } from '../protocol/secrets.ts'
 import { formTarget, viewClient } from './client-view.ts'
-import { isRemembered } from './consent-memory.ts'
+import { findRemembered } from './consent-memory.ts'
 import { approve } from './decide.ts'
 import { errorPage } from './error-page.ts'
 import { findInteraction, findOpenInteraction, isCrossSite, type Interaction } from './interaction.ts'
+import { findChoices } from './organization-choice.ts'
 import { PATHS, pageAddress } from './paths.ts'
+import { FOREIGN_ORGANIZATION, refuseStarted } from './refuse.ts'
 import { countAttempt } from './sign-in-throttle.ts'
 import { findSignedIn, type SignedIn } from './signed-in.ts'
 
@@ -61,6 +63,7 @@ export async function signIn(context: Context, request: Request): Promise<Reply>
     return signInPage(context, interaction, email, { kind: 'busy', retryAfterSeconds: 5 })
   }
   if (!isRight || user === undefined || !(await isUnchanged(context, user))) {
+    context.report({ event: 'sign-in.failed', clientId: interaction.client.id, userId: user?.id })
     return signInPage(context, interaction, email, { kind: 'wrong-credentials' })
   }
   await attempt.forgive()
@@ -96,9 +99,11 @@ async function goOn(
 ): Promise<Reply> {
   const { authorization, client, browserHash, uiLocales } = interaction
   const session = await startSession(context, user, browserHash, earlier)
-  if (!authorization.mustConsent && (await isRemembered(context, client, authorization, user.id))) {
-    return approve(context, authorization, client, user.id, { session })
-  }
+  const choices = await findChoices(context, authorization, user.id)
+  if (choices.kind === 'foreign') return refuseStarted(context, interaction, user.id, FOREIGN_ORGANIZATION, { session })
+  const remembered = await findRemembered(context, client, authorization, user.id, choices)
+  if (remembered !== undefined && !authorization.mustConsent)
+    return approve(context, authorization, client, remembered, { session })
   const location = pageAddress(context.issuer, PATHS.consent, { authorization: authorization.id, uiLocales })
   const event = { event: 'sign-in.succeeded', client: client.id }
   return { kind: 'redirect', location, cookies: { session }, event }

@@ -3,7 +3,7 @@ import type { Cookies } from '../ports/message.ts'
 import type { SessionRecord, UserRecord } from '../ports/records.ts'
 import type { SessionId } from '../protocol/ids.ts'
 import { sameText } from '../protocol/secrets.ts'
-import { isLiveUser } from './grants/grant.ts'
+import { isLiveSince } from '../tokens/find-lapse.ts'
 
 /** Who is signed in in this browser. */
 export interface SignedIn {
@@ -11,15 +11,17 @@ export interface SignedIn {
   readonly user: UserRecord
 }
 
-type Needs = Pick<Context, 'clock' | 'secrets'> & { readonly store: Pick<Context['store'], 'findSession' | 'findUser'> }
+type Needs = Pick<Context, 'clock' | 'secrets' | 'validFrom'> & {
+  readonly store: Pick<Context['store'], 'findSession' | 'findUser'>
+}
 
-/** undefined unless the cookie is ours, its session is alive, and so is the user since it began. */
+/** undefined unless the cookie is ours, its session is alive, and since it began neither the user nor everybody began anew. */
 export async function findSignedIn(context: Needs, cookies: Cookies): Promise<SignedIn | undefined> {
   const opened = cookies.session === undefined ? undefined : context.secrets.open('session', cookies.session)
   if (opened === undefined) return undefined
   const session = await context.store.findSession(opened.id as SessionId)
   if (session === undefined || !sameText(session.hash, opened.hash) || session.expiresAt <= context.clock())
     return undefined
-  const user = await context.store.findUser(session.userId)
-  return isLiveUser(user, session.createdAt) ? { session, user } : undefined
+  const [user, everybodyFrom] = await Promise.all([context.store.findUser(session.userId), context.validFrom()])
+  return isLiveSince(user, session.createdAt) && session.createdAt >= everybodyFrom ? { session, user } : undefined
 }

@@ -28,6 +28,7 @@ export async function token(context: Context, request: Request): Promise<Reply> 
   try {
     if (!client.metadata.grantTypes.includes(grantType)) throw unauthorizedClient('grant_type_not_registered')
     const body = await GRANTS[grantType](context, client, params)
+    context.issued(client.id, grantType)
     return { kind: 'json', status: 200, body, event: { event: 'token.issued', client: client.id, reason: grantType } }
   } catch (cause) {
     if (cause instanceof OAuthError) cause.client = client.id

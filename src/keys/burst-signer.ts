@@ -1,20 +1,22 @@
 import { sign } from 'node:crypto'
 import type { TokenSigner } from '../ports/context.ts'
+import type { SigningAlgorithm } from '../ports/operator-records.ts'
 import { ALGORITHMS } from './algorithms.ts'
-import type { KeyRing, KeySet } from './key-ring.ts'
+import type { KeyRing, KeySet, Signer } from './key-ring.ts'
 
 /** How many turns a burst may grow. */
 const TURN_LIMIT = 4
 
 interface Waiting {
   readonly claims: string
+  readonly algorithm: SigningAlgorithm | undefined
   readonly resolve: (token: string) => void
   readonly reject: (cause: unknown) => void
 }
 
 /**
  * Makes all signatures that one turn of the event loop asks for at the turn's end, one after the other: that costs a third
- * of signing each in the middle of HTTP work, because code and tables stay in the processor's caches.
+ * of signing each in the middle of HTTP work, because code and tables stay in the processor's caches. What is signed by one key is signed together.
  */
 export function openBurstSigner(ring: Pick<KeyRing, 'known' | 'read'>): TokenSigner {
   let waiting: Waiting[] = []
@@ -33,19 +35,9 @@ export function openBurstSigner(ring: Pick<KeyRing, 'known' | 'read'>): TokenSig
   }
 
   function signBurst(burst: readonly Waiting[], keys: KeySet): void {
-    const { record, privateKey } = keys.signing
-    const header = `${keys.header}.`
-    const { digest } = ALGORITHMS[record.algorithm]
-    const signingOptions = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const
-    for (const { claims, resolve, reject } of burst) {
-      try {
-        const input = header + encode(claims)
-        const signature = sign(digest, Buffer.from(input, 'latin1'), signingOptions)
-        resolve(`${input}.${signature.toString('base64url')}`)
-      } catch (cause) {
-        reject(cause)
-      }
-    }
+    const signerOf = ({ algorithm }: Waiting): Signer =>
+      (algorithm === undefined ? undefined : keys.byAlgorithm.get(algorithm)) ?? keys.signing
+    for (const [signer, share] of Map.groupBy(burst, signerOf)) signShare(share, signer)
   }
 
   /** While more comes in with every turn it is worth a turn more: the larger the burst, the warmer the caches. */
@@ -58,11 +50,25 @@ export function openBurstSigner(ring: Pick<KeyRing, 'known' | 'read'>): TokenSig
   }
 
   return {
-    sign: (claims) =>
+    sign: (claims, algorithm) =>
       new Promise((resolve, reject) => {
         if (waiting.length === 0) atEndOfTurn(0, 1)
-        waiting.push({ claims, resolve, reject })
+        waiting.push({ claims, algorithm, resolve, reject })
       }),
+  }
+}
+
+function signShare(share: readonly Waiting[], { record, privateKey, header }: Signer): void {
+  const { digest } = ALGORITHMS[record.algorithm]
+  const signingOptions = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const
+  for (const { claims, resolve, reject } of share) {
+    try {
+      const input = `${header}.${encode(claims)}`
+      const signature = sign(digest, Buffer.from(input, 'latin1'), signingOptions)
+      resolve(`${input}.${signature.toString('base64url')}`)
+    } catch (cause) {
+      reject(cause)
+    }
   }
 }
 

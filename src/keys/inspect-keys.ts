@@ -1,12 +1,12 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { KeyInspection } from '../ports/inspection.ts'
-import type { KeyRecord } from '../ports/records.ts'
+import type { KeyRecord } from '../ports/operator-records.ts'
 import { unlockSigningKey } from './signing-key.ts'
 
 /** Whether what is published verifies what is signed: the public JWK belongs to the private part of the same row. */
 export function inspectKey(record: KeyRecord, encryptionKey: KeyObject): KeyInspection {
-  const term = { id: record.id, activeFrom: record.activeFrom }
+  const term = { id: record.id, algorithm: record.algorithm, activeFrom: record.activeFrom }
   try {
     const { privateKey } = unlockSigningKey(record, encryptionKey)
     const published = JSON.parse(record.publicJwk) as Readonly<Record<string, unknown>>

@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto'
-import type { KeyRecord } from '../ports/records.ts'
+import type { KeyRecord, SigningAlgorithm } from '../ports/operator-records.ts'
 import type { Reads } from '../ports/store.ts'
 import type { EpochMs } from '../protocol/brand.ts'
-import { chooseSigningKey } from '../protocol/key-rotation.ts'
+import { chooseServerKey, chooseStartedKey } from '../protocol/key-rotation.ts'
 import { unlockSigningKey, type SigningKey } from './signing-key.ts'
 import { tokenHeader } from './token-header.ts'
 import { openTokenVerifier, type TokenVerifier } from './token-verifier.ts'
@@ -13,11 +13,16 @@ import { openTokenVerifier, type TokenVerifier } from './token-verifier.ts'
  */
 const AGE_MS = { refreshed: 1000, awaited: 2000, away: 60 * 60 * 1000 } as const
 
+/** A key that signs, and the header of what it signs. */
+export interface Signer extends SigningKey {
+  readonly header: string
+}
+
 /** The keys at one moment. Never changed, only replaced. */
 export interface KeySet {
-  readonly signing: SigningKey
-  /** Of the tokens that it signs. */
-  readonly header: string
+  /** For whoever asks for no algorithm, or for one that has no key yet whose turn has come. */
+  readonly signing: Signer
+  readonly byAlgorithm: ReadonlyMap<SigningAlgorithm, Signer>
   readonly verifier: TokenVerifier
   /** Public JWKs. */
   readonly published: readonly object[]
@@ -35,6 +40,8 @@ export interface KeyRing {
 
 export interface KeyRingOptions {
   readonly store: Pick<Reads, 'listKeys'>
+  /** The server's own. */
+  readonly algorithm: SigningAlgorithm
   readonly clock: () => EpochMs
   readonly encryptionKey: KeyObject
   readonly issuer: string
@@ -48,7 +55,7 @@ export interface KeyRingOptions {
  * waits for it.
  */
 export function openKeyRing(first: readonly KeyRecord[], options: KeyRingOptions): KeyRing {
-  const { store, clock, encryptionKey, issuer, onFailure } = options
+  const { store, algorithm, clock, encryptionKey, issuer, onFailure } = options
   let current = makeKeySet(first, undefined)
   let readAt = clock()
   let triedAt = readAt
@@ -57,14 +64,23 @@ export function openKeyRing(first: readonly KeyRecord[], options: KeyRingOptions
 
   /** What did not change stays the same object: the tokens that a verifier remembers, the key that was decrypted. */
   function makeKeySet(records: readonly KeyRecord[], before: (KeySet & { readonly ids: string }) | undefined) {
-    const chosen = chooseSigningKey(records, clock())
+    const now = clock()
+    const chosen = chooseServerKey(records, algorithm, now)
     if (chosen === undefined) throw new Error('There is no signing key.')
     const ids = records.map(({ id }) => id).join()
     const isSame = before?.ids === ids
+    const known = before === undefined ? [] : [before.signing, ...before.byAlgorithm.values()]
+    const signerOf = (record: KeyRecord): Signer =>
+      known.find((signer) => signer.record.id === record.id) ?? {
+        ...unlockSigningKey(record, encryptionKey),
+        header: tokenHeader(record),
+      }
+    const algorithms = [...new Set(records.map((record) => record.algorithm))]
+    const started = algorithms.flatMap((one) => chooseStartedKey(records, one, now) ?? [])
     return {
       ids,
-      header: tokenHeader(chosen),
-      signing: before?.signing.record.id === chosen.id ? before.signing : unlockSigningKey(chosen, encryptionKey),
+      signing: signerOf(chosen),
+      byAlgorithm: new Map(started.map((record) => [record.algorithm, signerOf(record)])),
       verifier: isSame ? before.verifier : openTokenVerifier(records, issuer),
       published: isSame ? before.published : records.map(({ publicJwk }) => JSON.parse(publicJwk) as object),
     }

@@ -1,6 +1,5 @@
 import { createCipheriv, createDecipheriv, createPrivateKey, type KeyObject } from 'node:crypto'
-import type { KeyRecord, SigningAlgorithm } from '../ports/records.ts'
-import type { EpochMs } from '../protocol/brand.ts'
+import type { KeyRecord } from '../ports/operator-records.ts'
 import { mintKeyId, type Random } from '../protocol/ids.ts'
 import { ALGORITHMS } from './algorithms.ts'
 
@@ -14,11 +13,7 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 /** What a new key is for. */
-export interface KeyPlan {
-  readonly algorithm: SigningAlgorithm
-  readonly createdAt: EpochMs
-  readonly activeFrom: EpochMs
-}
+export type KeyPlan = Pick<KeyRecord, 'algorithm' | 'createdAt' | 'activeFrom'>
 
 /** A fresh key, its private part encrypted for the store. */
 export async function createSigningKey(plan: KeyPlan, random: Random, encryptionKey: KeyObject): Promise<KeyRecord> {

@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto'
-import type { KeyRecord } from '../ports/records.ts'
+import type { KeyRecord } from '../ports/operator-records.ts'
 import { parseAccessTokenClaims, type AccessTokenFacts } from '../protocol/access-token.ts'
 import { ALGORITHMS } from './algorithms.ts'
 import { tokenHeader } from './token-header.ts'

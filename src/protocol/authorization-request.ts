@@ -1,4 +1,5 @@
-import type { RefusalCode } from './authorization-response.ts'
+import type { AuthorizationErrorCode } from './authorization-response.ts'
+import { parseOrganizationId, type OrganizationId } from './ids.ts'
 import type { Parameters } from './message.ts'
 import { parseCodeChallenge, type CodeChallenge } from './pkce.ts'
 import { parseResource, type Resource } from './resource.ts'
@@ -15,7 +16,8 @@ export interface AuthorizationRequest {
   readonly resources: readonly Resource[]
   readonly prompts: ReadonlySet<Prompt>
   readonly loginHint: string | undefined
-  readonly organization: string | undefined
+  /** undefined: the person chooses (decisions.md D4). */
+  readonly organizationId: OrganizationId | undefined
 }
 
 /** Why a request is refused, for the log and docs/errors.md. */
@@ -34,7 +36,8 @@ export const AUTHORIZATION_FAULTS = [
   'resource_unknown',
   'prompt_malformed',
   'grant_type_not_registered',
-  'organization_mismatch',
+  'organization_malformed',
+  'organization_of_others',
   'no_session',
   'no_consent',
 ] as const
@@ -43,7 +46,7 @@ export type AuthorizationFault = (typeof AUTHORIZATION_FAULTS)[number]
 /** Either the request, or the error for the client. */
 export type AuthorizationReading =
   | { readonly kind: 'accepted'; readonly request: AuthorizationRequest }
-  | { readonly kind: 'refused'; readonly error: RefusalCode; readonly reason: AuthorizationFault }
+  | { readonly kind: 'refused'; readonly error: AuthorizationErrorCode; readonly reason: AuthorizationFault }
 
 const STATE_LIMIT = 4096
 const RESOURCE_LIMIT = 8
@@ -87,7 +90,10 @@ export function readAuthorizationRequest(parameters: Parameters): AuthorizationR
 
   const loginHint = parameters.get('login_hint')?.slice(0, HINT_LIMIT)
   const organization = parameters.get('org_id')
-  return { kind: 'accepted', request: { codeChallenge, scope, resources, prompts, loginHint, organization } }
+  const organizationId = organization === undefined ? undefined : parseOrganizationId(organization)
+  if (organizationId === undefined && organization !== undefined)
+    return refused('invalid_request', 'organization_malformed')
+  return { kind: 'accepted', request: { codeChallenge, scope, resources, prompts, loginHint, organizationId } }
 }
 
 function readResources(texts: readonly string[]): readonly Resource[] | undefined {
@@ -106,6 +112,6 @@ function readPrompts(text: string | undefined): ReadonlySet<Prompt> | undefined 
   return prompts
 }
 
-function refused(error: RefusalCode, reason: AuthorizationFault): AuthorizationReading {
+function refused(error: AuthorizationErrorCode, reason: AuthorizationFault): AuthorizationReading {
   return { kind: 'refused', error, reason }
 }

@@ -16,9 +16,6 @@ export type AuthorizationErrorCode =
   | 'request_not_supported'
   | 'request_uri_not_supported'
 
-/** The errors of a request itself, before a person has decided anything. */
-export type RefusalCode = Exclude<AuthorizationErrorCode, 'access_denied'>
-
 /**
  * The redirect URI with the answer in its query. RFC 6749 §4.1.2: a query that was registered is kept. RFC 9207 §2: `iss`
  * stands in every answer, so that a client can tell which server it comes from.

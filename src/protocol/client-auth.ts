@@ -1,6 +1,8 @@
+import type { EpochMs } from './brand.ts'
 import { invalidClient, invalidRequest } from './errors.ts'
 import { parseClientId, type ClientId } from './ids.ts'
 import { decode, type Parameters } from './message.ts'
+import { sameText, type SecretHash, type Secrets } from './secrets.ts'
 import { problem } from './validation.ts'
 
 /** How a request says who its client is. RFC 6749 §2.3.1, RFC 7591 §2 (`none`). */
@@ -44,6 +46,30 @@ export function readCredentials(authorization: string | undefined, form: Paramet
   const id = form.get('client_id')
   if (id === undefined) throw invalidClient('client_missing', false)
   return { id, secret: form.get('client_secret'), usedBasic: false }
+}
+
+/** What a client's secret is compared with. */
+export interface KeptSecrets {
+  readonly secretHash: SecretHash | undefined
+  readonly previousSecret: { readonly hash: SecretHash; readonly until: EpochMs } | undefined
+}
+
+/**
+ * Whether it is the client's secret, or the one before while that works (threats.md CC-06). Neither the answer nor its time
+ * tells which.
+ */
+export function provesClientSecret(
+  secrets: Pick<Secrets, 'open'>,
+  presented: string,
+  { secretHash, previousSecret }: KeptSecrets,
+  now: EpochMs,
+): boolean {
+  const opened = secrets.open('client-secret', presented)
+  if (opened === undefined || secretHash === undefined) return false
+  const previousHash = previousSecret !== undefined && now < previousSecret.until ? previousSecret.hash : secretHash
+  const isCurrent = sameText(secretHash, opened.hash)
+  const isPrevious = sameText(previousHash, opened.hash)
+  return isCurrent || isPrevious
 }
 
 function readBasic(authorization: string, form: Parameters): PresentedCredentials {

@@ -1,127 +1,6 @@
 import type { ClientId } from './ids.ts'
+import { REFUSALS } from './refusals.ts'
 import type { Problem } from './validation.ts'
-
-/**
- * Every refusal of the server. The code is what OAuth clients read, the slug is for logs and docs/errors.md, and the
- * description is fixed, so that an answer never tells more than its code.
- */
-const REFUSALS = {
-  invalid_request: {
-    status: 400,
-    description: 'The request lacks a parameter, repeats one, or has one that is malformed.',
-    slugs: [
-      'parameter_missing',
-      'parameter_repeated',
-      'parameter_malformed',
-      'form_malformed',
-      'two_client_authentications',
-      'credentials_in_query',
-      'user_mismatch',
-      'organization_mismatch',
-      'verifier_malformed',
-      'insecure_transport',
-      'headers_too_many',
-      'grant_type_missing',
-      'media_type_wrong',
-      'body_too_large',
-      'method_wrong',
-      'path_unknown',
-    ],
-  },
-  invalid_client: {
-    status: 401,
-    description: 'The client is unknown or did not authenticate as it registered.',
-    slugs: [
-      'client_missing',
-      'client_unknown',
-      'client_disabled',
-      'client_secret_missing',
-      'client_secret_wrong',
-      'client_secret_unexpected',
-      'basic_malformed',
-      'api_credentials_wrong',
-    ],
-  },
-  invalid_token: {
-    status: 401,
-    description: 'The registration access token is missing or not that of this client.',
-    slugs: ['management_token_missing', 'management_token_wrong'],
-  },
-  invalid_grant: {
-    status: 400,
-    description: 'The authorization code, its verifier or the refresh token is invalid, expired, used or revoked.',
-    slugs: [
-      'code_unknown',
-      'code_expired',
-      'code_replayed',
-      'code_of_another_client',
-      'redirect_uri_mismatch',
-      'verifier_missing',
-      'verifier_wrong',
-      'refresh_unknown',
-      'refresh_of_another_client',
-      'refresh_expired',
-      'refresh_revoked',
-      'refresh_reused',
-      'resource_gone',
-      'user_not_live',
-    ],
-  },
-  unauthorized_client: {
-    status: 400,
-    description: 'The client is not registered for this, or may not do it.',
-    slugs: ['grant_type_not_registered', 'client_public'],
-  },
-  unsupported_grant_type: {
-    status: 422,
-    description: 'The grant type is not one of authorization_code, client_credentials and refresh_token.',
-    slugs: ['grant_type_unknown'],
-  },
-  invalid_scope: {
-    status: 400,
-    description: 'The scope is malformed or more than this client may ask for here.',
-    slugs: ['scope_malformed', 'scope_not_allowed'],
-  },
-  invalid_target: {
-    status: 400,
-    description: 'The resource is not one that tokens are issued for here.',
-    slugs: ['resource_malformed', 'resource_unknown', 'resource_not_granted'],
-  },
-  invalid_redirect_uri: {
-    status: 400,
-    description: 'A redirect URI is not allowed.',
-    slugs: ['redirect_uri_not_allowed'],
-  },
-  invalid_client_metadata: {
-    status: 400,
-    description: 'The client metadata is malformed or not allowed.',
-    slugs: [
-      'metadata_malformed',
-      'metadata_not_allowed',
-      'json_malformed',
-      'metadata_media_type',
-      'metadata_too_large',
-    ],
-  },
-  temporarily_unavailable: {
-    status: 503,
-    description: 'The server cannot answer now. Try again later.',
-    slugs: [
-      'too_many_requests',
-      'store_unavailable',
-      'password_queue_full',
-      'overloaded',
-      'shutting_down',
-      'clock_differs',
-      'client_changed_meanwhile',
-    ],
-  },
-  server_error: {
-    status: 500,
-    description: 'The server met a condition it did not expect.',
-    slugs: ['bug'],
-  },
-} as const
 
 export type ErrorCode = keyof typeof REFUSALS
 export type Slug<Code extends ErrorCode = ErrorCode> = (typeof REFUSALS)[Code]['slugs'][number]
@@ -174,7 +53,7 @@ export function invalidClient(slug: Slug<'invalid_client'>, usedBasic: boolean):
 
 /** 401. RFC 6750 §3.1: whoever presented nothing is not told that anything was wrong with it. */
 export function invalidToken(slug: Slug<'invalid_token'>): OAuthError {
-  const fault = slug === 'management_token_missing' ? '' : ', error="invalid_token"'
+  const fault = slug.endsWith('_missing') ? '' : ', error="invalid_token"'
   return new OAuthError('invalid_token', slug, { headers: { 'WWW-Authenticate': `Bearer realm="grantor"${fault}` } })
 }
 

@@ -10,6 +10,15 @@ const MEMBER_LIMIT = 100
 /** Names that reach into an object's prototype in code that copies members carelessly. */
 const POISON: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
+/** Of a text that we wrote ourselves. undefined: it is no JSON, so somebody else changed it. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** Parses a body and refuses what no client sends: deep nesting, many members, poisoned names. RFC 8259 §9. */
 export function readJson(text: string): JsonReading {
   let value: unknown

@@ -36,6 +36,12 @@ export function unite(left: Scope, right: Scope): Scope {
   return scopeOf([...scopeTokens(left), ...scopeTokens(right)])
 }
 
+/** The tokens of `scope` that are in `whole`. */
+export function intersect(scope: Scope, whole: Scope): Scope {
+  const allowed = new Set(scopeTokens(whole))
+  return narrow(scope, (token) => allowed.has(token))
+}
+
 /** The tokens of `scope` that pass. */
 export function narrow(scope: Scope, passes: (token: string) => boolean): Scope {
   const tokens = scopeTokens(scope)

@@ -39,6 +39,7 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'password',
   'client_assertion',
   'registration_access_token',
+  'token',
 ])
 
 const INPUT_LIMIT = 200

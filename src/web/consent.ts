@@ -5,12 +5,13 @@ import { layout } from './layout.ts'
 import type { View } from './layout.ts'
 import { html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
+import { organizationFact, organizationField } from './organization.ts'
 
 /** The question: who asks, for what, where it goes, as whom, and how to take it back. */
 export function consentPage(view: View, page: ConsentPage): Markup {
   const { branding, texts } = view
   return layout(view, {
-    title: texts.consentTitle,
+    title: page.problem === undefined ? texts.consentTitle : texts.titleWithError(texts.consentTitle),
     main: html`<h1>${texts.consentHeading(clientName(page.client, texts.namelessApp))}</h1>
       ${trustLine(view, page.client)}
       ${page.client.verified ? undefined : html`<p class="small muted lead">${texts.onlyIfStarted}</p>`}
@@ -29,13 +30,15 @@ export function consentPage(view: View, page: ConsentPage): Markup {
           ${account(page)}
           <dd class="action"><a href="${page.switchUri}">${texts.switchAccount}</a></dd>
         </div>
+        ${organizationFact(view, page)}
       </dl>
       ${page.client.destination.kind === 'this-computer' ? loopbackWarning(view) : undefined}
       <form method="post" action="${page.action}">
         <input type="hidden" name="authorization" value="${page.hidden.authorization}" />
         <input type="hidden" name="csrf" value="${page.hidden.csrf}" />
+        ${organizationField(view, page)}
         <div class="buttons">
-          <button class="button" type="submit" name="decision" value="deny">${texts.deny}</button>
+          <button class="button" type="submit" name="decision" value="deny" formnovalidate>${texts.deny}</button>
           <button class="button main" type="submit" name="decision" value="allow">${texts.allow}</button>
         </div>
       </form>

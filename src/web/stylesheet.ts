@@ -81,9 +81,10 @@ const parts = `
 .problem { border-color: var(--danger-line); background: var(--danger-plate); color: var(--danger); }
 .field { margin-top: 20px; }
 label { display: block; margin-bottom: 4px; font-size: .875rem; font-weight: 600; }
-input { display: block; width: 100%; min-height: 44px; padding: 8px 12px; border: 1px solid var(--field); border-radius: 8px; background: var(--card); color: inherit; font: inherit; }
-input:focus-visible { outline-offset: 0; border-color: var(--ink); }
-input[aria-invalid] { border-color: var(--danger); }
+input, select { display: block; width: 100%; min-height: 44px; padding: 8px 12px; border: 1px solid var(--field); border-radius: 8px; background: var(--card); color: inherit; font: inherit; }
+input:focus-visible, select:focus-visible { outline-offset: 0; border-color: var(--ink); }
+[aria-invalid] { border-color: var(--danger); }
+.hint { margin-bottom: 8px; }
 .error { display: flex; gap: 8px; margin-top: 8px; color: var(--danger); font-size: .875rem; line-height: 1.25rem; }
 .buttons { display: flex; gap: 12px; margin-top: 24px; }
 .button { flex: 1; display: flex; align-items: center; justify-content: center; min-height: 44px; padding: 8px 16px; border: 1px solid var(--field); border-radius: 8px; background: var(--card); color: var(--text); font: inherit; font-weight: 600; text-align: center; text-decoration: none; cursor: pointer; }
@@ -108,7 +109,7 @@ const situations = `
   .buttons { flex-direction: column; }
 }
 @media (prefers-reduced-motion: no-preference) {
-  .button, input { transition: background-color .12s, border-color .12s; }
+  .button, input, select { transition: background-color .12s, border-color .12s; }
 }
 @media print {
   :root { --ground: #fff; --card: #fff; --text: #000; --muted: #333; --line: #999; --shadow: none; }

@@ -52,6 +52,12 @@ export interface Texts {
   readonly loopbackWarning: string
   readonly signedInAs: string
   readonly switchAccount: string
+  readonly organization: string
+  readonly organizationHint: string
+  readonly chooseOrganization: string
+  readonly withoutOrganization: string
+  readonly organizationMissing: string
+  readonly organizationGone: string
   readonly deny: string
   readonly allow: string
   readonly takeBack: (brand: Markup) => Markup

@@ -60,7 +60,7 @@ test('with a rotation of 0 no key is made, and those that were made by hand stil
   const { context, clock } = await openOne(t, { GRANTOR_KEY_ROTATION: '0' })
   clock.advance(400 * DAY)
   assert.deepEqual(await keepKeys(context), { made: undefined, withdrawn: [] })
-  const next = await rotateKeys(context, 'published')
+  const next = await rotateKeys(context, 'published', undefined)
   clock.advance(DAY + DAY + DAY)
   assert.equal((await keepKeys(context)).withdrawn.length, 1)
   assert.deepEqual(
@@ -79,7 +79,7 @@ test('nodes that rotate at the same moment make one key', async (t) => {
 
 test('operators who rotate at the same moment make one key, and the others are told', async (t) => {
   const [first, second] = await openTwo(t)
-  const outcomes = await Promise.allSettled([first, second].map(({ context }) => rotateKeys(context, 'now')))
+  const outcomes = await Promise.allSettled([first, second].map(({ context }) => rotateKeys(context, 'now', undefined)))
   const refused = outcomes.filter((one) => one.status === 'rejected').map(({ reason }) => reason as unknown)
   assert.equal(refused.length, 1)
   assert.ok(refused[0] instanceof AdminError)
@@ -93,7 +93,7 @@ test('a node whose clock is wrong neither makes nor withdraws a key', async (t) 
     const ping = async () => (clock.now() + offMs) as EpochMs
     const wrong = { ...context, store: { ...context.store, ping } }
     assert.deepEqual(await keepKeys(wrong), { made: undefined, withdrawn: [] })
-    await assert.rejects(rotateKeys(wrong, 'now'), /differ by [23] s.*NTP/)
+    await assert.rejects(rotateKeys(wrong, 'now', undefined), /differ by [23] s.*NTP/)
     await assert.rejects(retireKey(wrong, 'any'), /NTP/)
   }
   assert.notEqual((await keepKeys(context)).made, undefined)
@@ -105,7 +105,7 @@ test('a key that is no secret any more: the next one signs in ten seconds on eve
   const before = await issue(first, client)
   const stolen = String(before.kid)
   await assert.rejects(retireKey(first.context, stolen), /rotate --now/)
-  const { id } = await rotateKeys(first.context, 'now')
+  const { id } = await rotateKeys(first.context, 'now', undefined)
   assert.deepEqual([(await issue(first, client)).kid, (await issue(second, client)).kid], [stolen, stolen])
   first.clock.advance(3000)
   for (const node of [first, second]) assert.deepEqual(await publishedBy(node), [stolen, id])
@@ -125,8 +125,8 @@ test('a key that is no secret any more: the next one signs in ten seconds on eve
 
 test('a key that waits can be withdrawn until shortly before its turn', async (t) => {
   const { context, clock } = await openOne(t)
-  const { id } = await rotateKeys(context, 'published')
-  await assert.rejects(rotateKeys(context, 'published'), new RegExp(`${id} is published already`))
+  const { id } = await rotateKeys(context, 'published', undefined)
+  await assert.rejects(rotateKeys(context, 'published', undefined), new RegExp(`${id} is published already`))
   clock.advance(DAY - 5000)
   await assert.rejects(retireKey(context, id), /Try again/)
   clock.advance(-DAY / 2)
@@ -138,9 +138,9 @@ test('there are at most 20 keys', async (t) => {
   const { context, clock } = await openOne(t)
   for (let made = 1; made < 20; made += 1) {
     clock.advance(1)
-    await rotateKeys(context, 'now')
+    await rotateKeys(context, 'now', undefined)
   }
-  await assert.rejects(rotateKeys(context, 'now'), /20 keys.*grantor keys retire/)
+  await assert.rejects(rotateKeys(context, 'now', undefined), /20 keys.*grantor keys retire/)
   assert.deepEqual(await keepKeys(context), { made: undefined, withdrawn: [] })
 })
 
@@ -153,7 +153,7 @@ test('keys of several algorithms sign one after the other, and all their tokens 
   for (const algorithm of ['EdDSA', 'RS256']) {
     await server.close()
     server = closed(await openTestServer(t, { folder, clock, env: { GRANTOR_SIGNING_ALGORITHM: algorithm } }))
-    await rotateKeys(server.context, 'now')
+    await rotateKeys(server.context, 'now', undefined)
     clock.advance(11_000)
     const { token } = await issue(server, client)
     assert.equal(decodeProtectedHeader(token).alg, algorithm)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { decodeJwt } from 'jose'
+import { SERVER_TOKENS } from '../../src/admin/apis.ts'
 import type { Resource } from '../../src/protocol/resource.ts'
 import { createAda } from '../flow.ts'
 import { freePort } from '../free-port.ts'
@@ -97,6 +98,7 @@ export function walkMcpLibrary(library: McpLibrary): void {
       resource: resourceServer.resource as Resource,
       name: 'Notes',
       scopes: [{ name: 'notes:read', sentence: 'Read your notes', grantedTo: 'users' }],
+      tokens: SERVER_TOKENS,
       createdAt: server.clock.now(),
     })
     const provider = openMemoryProvider()

@@ -97,7 +97,7 @@ const FAULTS: readonly (readonly [id: string, fault: string, change: Change, err
   ),
   ['AUTH-16', 'prompt=none login', set('prompt', 'none login'), 'invalid_request'],
   ['REG-11', 'a malformed scope', set('scope', 'a"b'), 'invalid_scope'],
-  ['D4', 'an organization that the person is not in', set('org_id', 'gor_other'), 'invalid_request'],
+  ['D4', 'an organization that is no id', set('org_id', 'gor_other'), 'invalid_request'],
 ]
 
 for (const [id, fault, change, error] of FAULTS) {

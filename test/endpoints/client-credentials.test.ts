@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ApiRecord } from '../../src/ports/records.ts'
+import { SERVER_TOKENS } from '../../src/admin/apis.ts'
+import type { ApiRecord } from '../../src/ports/operator-records.ts'
 import type { Resource } from '../../src/protocol/resource.ts'
 import { postForm, registerClient, requestToken, type RegisteredClient } from '../flow.ts'
 import { assertError, problemsOf } from '../http/error-answer.ts'
@@ -22,6 +23,7 @@ async function openWithApis(
       resource: resource as Resource,
       name: undefined,
       scopes,
+      tokens: SERVER_TOKENS,
       createdAt: server.clock.now(),
     })
   await declare(API, [

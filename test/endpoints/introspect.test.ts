@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { makeApiCredentials } from '../../src/admin/api-credentials.ts'
-import { createApi } from '../../src/admin/apis.ts'
+import { createApi, SERVER_TOKENS } from '../../src/admin/apis.ts'
 import { disableClient, enableClient } from '../../src/admin/clients.ts'
 import { disableUser } from '../../src/admin/users.ts'
 import {
@@ -30,7 +30,7 @@ async function openWithApis(): Promise<{ server: TestServer; api: RegisteredClie
   const scopes = [{ name: 'read', sentence: 'Read', grantedTo: 'users-and-machines' } as const]
   const credentials: RegisteredClient[] = []
   for (const resource of [API, OTHER_API]) {
-    await createApi(server.context, { resource, name: undefined, scopes })
+    await createApi(server.context, { resource, name: undefined, scopes, tokens: SERVER_TOKENS })
     const { id, secret } = await makeApiCredentials(server.context, resource)
     credentials.push({ client_id: id, client_secret: secret })
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose'
+import { SERVER_TOKENS } from '../../src/admin/apis.ts'
 import { authorizeUrl, locationOf, PlainBrowser, postForm, registerClient, requestToken } from '../flow.ts'
 import { ask } from '../http/raw-socket.ts'
 import { openTestServer, type TestServer } from '../server.ts'
@@ -199,7 +200,13 @@ test('MET-03: scopes are advertised once an API declares them, and never as an e
   assert.ok(!('scopes_supported' in (await read(server))))
   const scopes = ['write', 'read'].map((name) => ({ name, sentence: name, grantedTo: 'users' }) as const)
   const resource = 'https://api.example' as never
-  await server.context.store.declareApi({ resource, name: undefined, scopes, createdAt: server.clock.now() })
+  await server.context.store.declareApi({
+    resource,
+    name: undefined,
+    scopes,
+    tokens: SERVER_TOKENS,
+    createdAt: server.clock.now(),
+  })
   server.clock.advance(2000)
   assert.deepEqual((await read(server))['scopes_supported'], ['read', 'write'])
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
+import { SERVER_TOKENS } from '../../src/admin/apis.ts'
 import { disableClient } from '../../src/admin/clients.ts'
 import { disableUser, enableUser, setPassword } from '../../src/admin/users.ts'
 import { createAda, EMAIL, obtainCode, redeem, refresh, registerClient, requestToken } from '../flow.ts'
@@ -72,6 +73,7 @@ test('RT-09: a grant whose API is gone is invalid_grant, and back when the API i
     resource: resource as never,
     name: undefined,
     scopes: [],
+    tokens: SERVER_TOKENS,
     createdAt: own.clock.now(),
   })
   await own.context.store.declareApi(api(API))

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { SERVER_TOKENS } from '../../src/admin/apis.ts'
 import { postJson } from '../flow.ts'
 import { assertError, problemsOf } from '../http/error-answer.ts'
 import { openTestServer, type TestServer } from '../server.ts'
@@ -129,7 +130,13 @@ test('REG-11: a scope is cut to what the declared APIs offer, and the answer say
   const server = await openTestServer(t)
   const resource = 'https://api.example' as never
   const scopes = [{ name: 'read', sentence: 'Read', grantedTo: 'users' } as const]
-  await server.context.store.declareApi({ resource, name: undefined, scopes, createdAt: server.clock.now() })
+  await server.context.store.declareApi({
+    resource,
+    name: undefined,
+    scopes,
+    tokens: SERVER_TOKENS,
+    createdAt: server.clock.now(),
+  })
   server.clock.advance(2000)
   assert.deepEqual((await register(server, { scope: 'admin read *' })).echo, { ...DEFAULTS, scope: 'read' })
   assert.deepEqual((await register(server, { scope: 'admin *' })).echo, { ...DEFAULTS, scope: '' })

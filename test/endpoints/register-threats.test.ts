@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { SERVER_TOKENS } from '../../src/admin/apis.ts'
 import {
   authorizeUrl,
   createAda,
@@ -204,7 +205,13 @@ test('REG-11: a scope that was stripped cannot be had afterwards', async (t) => 
   const server = await openTestServer(t)
   const scopes = [{ name: 'read', sentence: 'Read', grantedTo: 'users-and-machines' } as const]
   const resource = 'https://api.example' as never
-  await server.context.store.declareApi({ resource, name: undefined, scopes, createdAt: server.clock.now() })
+  await server.context.store.declareApi({
+    resource,
+    name: undefined,
+    scopes,
+    tokens: SERVER_TOKENS,
+    createdAt: server.clock.now(),
+  })
   server.clock.advance(2000)
   const client = await registerClient(server, { scope: 'admin read' })
   assert.equal(client['scope'], 'read')

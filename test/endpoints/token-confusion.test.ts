@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { toSeconds, type EpochMs, type EpochSeconds } from '../../src/protocol/brand.ts'
+import { opaqueTokenId, type ClientId } from '../../src/protocol/ids.ts'
+import { NO_SCOPE } from '../../src/protocol/scope.ts'
 import {
   createAda,
   authorizeUrl,
@@ -20,6 +23,8 @@ import {
 import { assertError } from '../http/error-answer.ts'
 import { assertNoStateChange, dumpStore } from '../http/store-dump.ts'
 import { openTestServer, type TestServer } from '../server.ts'
+import { mutantsOf } from './mutants.ts'
+import { isActive } from './token-questions.ts'
 
 const PATIENT = { env: { GRANTOR_CLIENT_FAILURE_RATE: '1000000' } }
 
@@ -58,6 +63,9 @@ async function openWorld(t: Parameters<typeof openTestServer>[0]): Promise<World
     code,
     'refresh token': tokens.refresh_token ?? '',
     'access token': tokens.access_token,
+    'opaque token': await keepOpaqueToken(server, client),
+    'management token': String(client['registration_access_token']),
+    'admin token': server.context.secrets.seal('admin-token', grantId, server.context.random).token,
     session: cookieOf(browser, 'session'),
     browser: cookieOf(browser, 'browser'),
     csrf,
@@ -73,6 +81,30 @@ async function openWorld(t: Parameters<typeof openTestServer>[0]): Promise<World
   }
   for (const [kind, value] of Object.entries(kinds)) assert.ok(value.length > 20, kind)
   return { server, client, kinds, cookies: browser.cookies }
+}
+
+/** What an API that takes opaque tokens would get. */
+async function keepOpaqueToken({ context, clock, origin }: TestServer, client: RegisteredClient): Promise<string> {
+  const expiresAt = toSeconds(clock.now()) + 900
+  const id = opaqueTokenId((expiresAt * 1000) as EpochMs, context.random(16).toString('base64url'))
+  const { token, hash } = context.secrets.seal('access-token', id, context.random)
+  await context.store.issueToken({
+    id,
+    hash,
+    facts: {
+      issuer: origin,
+      resources: [],
+      clientId: client.client_id as ClientId,
+      userId: undefined,
+      organizationId: undefined,
+      grantId: undefined,
+      scope: NO_SCOPE,
+      tokenId: id,
+      issuedAt: toSeconds(clock.now()),
+      expiresAt: expiresAt as EpochSeconds,
+    },
+  })
+  return token
 }
 
 function cookieOf({ cookies }: PlainBrowser, purpose: string): string {
@@ -165,25 +197,23 @@ test('TOK-19: of all kinds of value only its own form token consents', async (t)
   assert.match(locationOf(allowed), /[?&]code=/)
 })
 
-/** What a careless reader would take for the credential. */
-function mutantsOf(credential: string): readonly string[] {
-  const swap = (at: number): string => {
-    const letter = credential[at] === 'A' ? 'B' : 'A'
-    return credential.slice(0, at) + letter + credential.slice(at + 1)
+test('TOK-19: of all kinds of value only access and refresh tokens are tokens to introspection', async (t) => {
+  const { server, client, kinds } = await openWorld(t)
+  for (const [kind, value] of Object.entries(kinds)) {
+    const isToken = ['access token', 'opaque token', 'refresh token'].includes(kind)
+    assert.equal(await isActive(server, client, value), isToken, kind)
   }
-  return [
-    ...[1, 2, 10, 22, 43, credential.length - 4].map((cut) => credential.slice(0, -cut)),
-    ...['A', '=', '==', '.', ' ', '%00', '\u0000', '\n'].map((tail) => credential + tail),
-    ` ${credential}`,
-    credential.toUpperCase(),
-    credential.slice(4),
-    `gxx_${credential.slice(4)}`,
-    ...[4, 20, 40, 60, credential.length - 23, credential.length - 22, credential.length - 1].map(swap),
-    credential.replace('_', '＿'),
-    credential.replace('g', '\u0261'),
-    `${credential},${credential}`,
-  ].filter((mutant) => mutant !== credential)
-}
+})
+
+test('TOK-19: of all kinds of value only a registration access token manages a client', async (t) => {
+  const { server, client, kinds } = await openWorld(t)
+  const url = `/v2/oauth/register?client_id=${client.client_id}`
+  for (const [kind, value] of Object.entries(kinds).filter(([name]) => name !== 'management token')) {
+    const answer = await server.inject({ method: 'GET', url, headers: { authorization: `Bearer ${value}` } })
+    assertError(answer, 401, 'invalid_token')
+    assert.ok(!answer.body.includes('client_name'), kind)
+  }
+})
 
 test('TOK-20: no edit of a code or refresh token is taken, and none does harm', async (t) => {
   const { server, client, kinds } = await openWorld(t)

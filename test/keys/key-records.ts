@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { openKeyRing, type KeyRing } from '../../src/keys/key-ring.ts'
 import { createSigningKey, type KeyPlan } from '../../src/keys/signing-key.ts'
-import type { KeyRecord } from '../../src/ports/records.ts'
+import type { KeyRecord } from '../../src/ports/operator-records.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import { openSecrets } from '../../src/protocol/secrets.ts'
 
@@ -21,6 +21,7 @@ export function aKeyRecord(differing: Partial<KeyPlan> = {}): Promise<KeyRecord>
 export function ringOf(records: readonly KeyRecord[], issuer: string): KeyRing {
   return openKeyRing(records, {
     store: { listKeys: async () => records },
+    algorithm: records[0]?.algorithm ?? 'ES256',
     clock: () => NOW,
     encryptionKey,
     issuer,

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { decodeProtectedHeader } from 'jose'
 import { openBurstSigner } from '../../src/keys/burst-signer.ts'
 import { openKeyRing } from '../../src/keys/key-ring.ts'
-import type { KeyRecord } from '../../src/ports/records.ts'
+import type { KeyRecord } from '../../src/ports/operator-records.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import { aKeyRecord, encryptionKey, NOW } from './key-records.ts'
 
@@ -32,6 +32,7 @@ function openStage(first: readonly KeyRecord[]) {
         return stage.keys
       },
     },
+    algorithm: 'ES256',
     clock: () => stage.now,
     encryptionKey,
     issuer: ISSUER,
@@ -69,7 +70,7 @@ test('a process that stood still reads the keys before it signs, whichever way i
     stage.keys = [replacement]
     stage.now = now
     assert.equal(ring.known(), undefined)
-    const token = await openBurstSigner(ring).sign('{}')
+    const token = await openBurstSigner(ring).sign('{}', undefined)
     assert.equal(decodeProtectedHeader(token).kid, replacement.id)
   }
 })
@@ -79,9 +80,13 @@ test('the next key signs as soon as its time has come, and no burst before', asy
   const signer = openBurstSigner(ring)
   const signed = async (now: number): Promise<unknown> => {
     stage.now = at(now)
-    return new Set((await Promise.all([signer.sign('{}'), signer.sign('{}')])).map((token) => token.split('.')[0])).size
+    return new Set(
+      (await Promise.all([signer.sign('{}', undefined), signer.sign('{}', undefined)])).map(
+        (token) => token.split('.')[0],
+      ),
+    ).size
   }
-  const kid = async (): Promise<unknown> => decodeProtectedHeader(await signer.sign('{}')).kid
+  const kid = async (): Promise<unknown> => decodeProtectedHeader(await signer.sign('{}', undefined)).kid
   for (const [now, record] of [
     [2500, old],
     [4999, old],
@@ -117,10 +122,10 @@ test('after an hour without the store nothing is signed, and the keys are publis
   const { stage, ring } = openStage([old])
   stage.failure = new Error('away')
   stage.now = at(60 * 60 * 1000 - 1)
-  await openBurstSigner(ring).sign('{}')
+  await openBurstSigner(ring).sign('{}', undefined)
   stage.now = at(60 * 60 * 1000 + 1)
   assert.equal(ring.known(), undefined)
-  await assert.rejects(openBurstSigner(ring).sign('{}'), stage.failure as Error)
+  await assert.rejects(openBurstSigner(ring).sign('{}', undefined), stage.failure as Error)
   assert.equal(ring.last().published.length, 1)
 })
 
@@ -135,7 +140,7 @@ test('a key that cannot be decrypted does not sign, and the log is told', async 
 test('a token that was read before is none any more when its key is withdrawn', async () => {
   const { stage, ring } = openStage([old, next])
   const claims = { iss: ISSUER, sub: 'gci_x', client_id: 'gci_x', jti: 'id', iat: 1, exp: 2, aud: ISSUER }
-  const token = await openBurstSigner(ring).sign(JSON.stringify(claims))
+  const token = await openBurstSigner(ring).sign(JSON.stringify(claims), undefined)
   assert.equal(ring.known()?.verifier.read(token)?.tokenId, 'id')
   stage.keys = [next]
   stage.now = at(10_000)

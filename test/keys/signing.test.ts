@@ -4,6 +4,7 @@ import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { openBurstSigner } from '../../src/keys/burst-signer.ts'
 import { inspectKey } from '../../src/keys/inspect-keys.ts'
 import { unlockSigningKey } from '../../src/keys/signing-key.ts'
+import type { EpochMs } from '../../src/protocol/brand.ts'
 import { openSecrets } from '../../src/protocol/secrets.ts'
 import { aKeyRecord, encryptionKey, NOW, ringOf } from './key-records.ts'
 
@@ -22,7 +23,7 @@ for (const algorithm of ['ES256', 'EdDSA', 'RS256'] as const) {
     const signer = openBurstSigner(ringOf([record], ISSUER))
     const keys = createLocalJWKSet({ keys: [JSON.parse(record.publicJwk)] })
     const tokens = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => signer.sign(JSON.stringify({ n: index }))),
+      Array.from({ length: 20 }, (_, index) => signer.sign(JSON.stringify({ n: index }), undefined)),
     )
     for (const [index, token] of tokens.entries()) {
       const { payload } = await jwtVerify(token, keys, { typ: 'at+jwt', algorithms: [algorithm] })
@@ -39,7 +40,7 @@ for (const algorithm of ['ES256', 'EdDSA', 'RS256'] as const) {
   test(`a ${algorithm} key whose published part was changed is found out`, async () => {
     const record = await aKeyRecord({ algorithm })
     const other = await aKeyRecord({ algorithm })
-    const term = { id: record.id, activeFrom: NOW }
+    const term = { id: record.id, algorithm, activeFrom: NOW }
     assert.deepEqual(inspectKey(record, encryptionKey), { ...term, state: 'sound' })
     const swapped = JSON.stringify({ ...(JSON.parse(other.publicJwk) as object), kid: record.id })
     assert.deepEqual(inspectKey({ ...record, publicJwk: swapped }, encryptionKey), { ...term, state: 'mismatched' })
@@ -49,6 +50,22 @@ for (const algorithm of ['ES256', 'EdDSA', 'RS256'] as const) {
     assert.deepEqual(inspectKey({ ...record, encryptedPrivateKey }, encryptionKey), { ...term, state: 'undecryptable' })
   })
 }
+
+test("what one turn asks for is signed by the key of its algorithm, and by the server's where there is none", async () => {
+  const records = [
+    await aKeyRecord({ algorithm: 'ES256' }),
+    await aKeyRecord({ algorithm: 'EdDSA' }),
+    await aKeyRecord({ algorithm: 'RS256', activeFrom: (NOW + 1) as EpochMs }),
+  ]
+  const signer = openBurstSigner(ringOf(records, ISSUER))
+  const keys = createLocalJWKSet({ keys: records.map(({ publicJwk }) => JSON.parse(publicJwk)) })
+  const asked = Array.from({ length: 24 }, (_, index) => (['EdDSA', undefined, 'RS256', 'ES256'] as const)[index % 4])
+  const tokens = await Promise.all(asked.map((algorithm, n) => signer.sign(JSON.stringify({ n }), algorithm)))
+  for (const [n, token] of tokens.entries()) {
+    const { payload, protectedHeader } = await jwtVerify(token, keys, { typ: 'at+jwt' })
+    assert.deepEqual([payload['n'], protectedHeader.alg], [n, asked[n] === 'EdDSA' ? 'EdDSA' : 'ES256'])
+  }
+})
 
 test('a private key is not readable in the store', async () => {
   const record = await aKeyRecord()

@@ -14,6 +14,7 @@ const FACTS = {
   resources: ['https://api.example'],
   clientId: 'gci_x',
   userId: 'gus_y',
+  organizationId: 'gor_z',
   grantId: 'g',
   scope: 'read write',
   tokenId: 'id',
@@ -26,7 +27,7 @@ const key = unlockSigningKey(await aKeyRecord(), encryptionKey)
 const otherKey = unlockSigningKey(await aKeyRecord(), encryptionKey)
 const reader = openTokenVerifier([key.record], ISSUER)
 const signer = openBurstSigner(ringOf([key.record], ISSUER))
-const good = await signer.sign(CLAIMS)
+const good = await signer.sign(CLAIMS, undefined)
 
 test('RFC 9068 §2: what was signed is read back as it was, the second time too', () => {
   assert.deepEqual(reader.read(good), FACTS)
@@ -34,13 +35,20 @@ test('RFC 9068 §2: what was signed is read back as it was, the second time too'
 })
 
 test('a token without resource, user, grant and scope is read back as it was', async () => {
-  const facts = { ...(FACTS as object), resources: [], userId: undefined, grantId: undefined, scope: '' } as never
-  assert.deepEqual(reader.read(await signer.sign(accessTokenClaims(facts))), facts)
+  const facts = {
+    ...(FACTS as object),
+    resources: [],
+    userId: undefined,
+    organizationId: undefined,
+    grantId: undefined,
+    scope: '',
+  } as never
+  assert.deepEqual(reader.read(await signer.sign(accessTokenClaims(facts), undefined)), facts)
 })
 
 test('a token for several resources names them in their order', async () => {
   const facts = { ...(FACTS as object), resources: ['https://b.example', 'https://a.example'] } as never
-  assert.deepEqual(reader.read(await signer.sign(accessTokenClaims(facts))), facts)
+  assert.deepEqual(reader.read(await signer.sign(accessTokenClaims(facts), undefined)), facts)
 })
 
 /** A token whose claims are right and whose header is not ours. */
@@ -82,7 +90,7 @@ const FORGERIES: Readonly<Record<string, () => Promise<string> | string>> = {
   'a signature of zeros': () => good.replace(/[^.]+$/, Buffer.alloc(64).toString('base64url')),
   'a signature in DER': () => good.replace(/[^.]+$/, Buffer.alloc(70).toString('base64url')),
   'a fourth part': () => `${good}.x`,
-  'another issuer': () => signer.sign(CLAIMS.replace(ISSUER, 'https://evil.example')),
+  'another issuer': () => signer.sign(CLAIMS.replace(ISSUER, 'https://evil.example'), undefined),
   'a megabyte': () => good.replace('.', `.${'A'.repeat(1_000_000)}`),
   nothing: () => '',
 }

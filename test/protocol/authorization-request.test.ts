@@ -13,14 +13,14 @@ import { CHALLENGE } from '../flow.ts'
 const GOOD = { response_type: 'code', code_challenge: CHALLENGE, code_challenge_method: 'S256' }
 
 test('a minimal request is accepted, with nothing asked for', () => {
-  const { scope, resources, prompts, loginHint, organization } = accepted({})
+  const { scope, resources, prompts, loginHint, organizationId } = accepted({})
   assert.deepEqual(
-    { scope, resources, loginHint, organization },
+    { scope, resources, loginHint, organizationId },
     {
       scope: undefined,
       resources: [],
       loginHint: undefined,
-      organization: undefined,
+      organizationId: undefined,
     },
   )
   assert.deepEqual([...prompts], [])

@@ -3,8 +3,12 @@ import { test } from 'node:test'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import type { KeyId } from '../../src/protocol/ids.ts'
 import {
+  chooseServerKey,
   chooseSigningKey,
+  chooseStartedKey,
+  findHeir,
   findReplacement,
+  INTRODUCTION_MS,
   isRotationDue,
   keyState,
   KEEPING_MS,
@@ -19,8 +23,8 @@ const NOW = 1_790_000_000_000 as EpochMs
 const at = (milliseconds: number): EpochMs => (NOW + milliseconds) as EpochMs
 
 /** A key whose turn begins so long after NOW. */
-function key(id: string, startsAfterMs: number): KeyTerm {
-  return { id: id as KeyId, activeFrom: at(startsAfterMs) }
+function key(id: string, startsAfterMs: number, algorithm = 'ES256'): KeyTerm {
+  return { id: id as KeyId, algorithm, activeFrom: at(startsAfterMs) }
 }
 
 const CHOICES: readonly (readonly [why: string, keys: readonly KeyTerm[], signing: string | undefined])[] = [
@@ -46,7 +50,7 @@ for (const [why, keys, signing] of CHOICES) {
 test('keys before the one that signs verify, and keys after it are next', () => {
   const keys = [key('a', -2 * DAY), key('b', -DAY), key('c', DAY)]
   assert.deepEqual(
-    keys.map((one) => keyState(one, keys, NOW)),
+    keys.map((one) => keyState(one, keys, { own: 'ES256', declared: new Set() }, NOW)),
     ['verifying', 'signing', 'next'],
   )
 })
@@ -92,9 +96,61 @@ for (const [why, of, keys, replacement] of GONE) {
   })
 }
 
+const SERVER: readonly (readonly [why: string, keys: readonly KeyTerm[], signing: string | undefined])[] = [
+  ['there is no key', [], undefined],
+  ['another algorithm has a newer key', [key('a', -DAY), key('b', -HOUR, 'EdDSA')], 'a'],
+  ['its own has two', [key('a', -DAY), key('b', -HOUR), key('c', 0, 'EdDSA')], 'b'],
+  ['its own has none, because the setting changed', [key('a', -DAY, 'EdDSA')], 'a'],
+  ['the first of its own waits', [key('a', -DAY, 'EdDSA'), key('b', DAY)], 'a'],
+  ['the first of its own begins now', [key('a', -DAY, 'EdDSA'), key('b', 0)], 'b'],
+  ['none has begun', [key('a', HOUR, 'EdDSA'), key('b', DAY)], 'a'],
+]
+
+for (const [why, keys, signing] of SERVER) {
+  test(`which key signs for the server, whose algorithm is ES256, when ${why}`, () => {
+    assert.equal(chooseServerKey(keys, 'ES256', NOW)?.id, signing)
+    assert.equal(chooseServerKey(keys.toReversed(), 'ES256', NOW)?.id, signing)
+  })
+}
+
+test('an algorithm signs from the turn of its first key on, and not before', () => {
+  const keys = [key('a', -DAY), key('b', 1, 'EdDSA')]
+  assert.equal(chooseStartedKey(keys, 'EdDSA', NOW), undefined)
+  assert.equal(chooseStartedKey(keys, 'RS256', NOW), undefined)
+  assert.equal(chooseStartedKey(keys, 'EdDSA', at(1))?.id, 'b')
+})
+
+test('each algorithm has a key that signs, and one that nobody asks for any more verifies', () => {
+  const keys = [key('a', -DAY), key('b', -DAY, 'EdDSA'), key('c', HOUR, 'EdDSA'), key('d', -HOUR, 'RS256')]
+  const states = (...declared: readonly string[]) =>
+    keys.map((one) => keyState(one, keys, { own: 'ES256', declared: new Set(declared) }, NOW))
+  assert.deepEqual(states('EdDSA'), ['signing', 'signing', 'next', 'verifying'])
+  assert.deepEqual(states('RS256'), ['signing', 'verifying', 'next', 'signing'])
+})
+
+const HEIRS: readonly (readonly [why: string, of: string, keys: readonly KeyTerm[], heir: string | undefined])[] = [
+  ['an API asks for its algorithm', 'b', [key('a', -9 * DAY), key('b', -8 * DAY, 'EdDSA')], undefined],
+  ['it is of the server', 'a', [key('a', -9 * DAY), key('b', -8 * DAY, 'RS256')], undefined],
+  ['nobody asks for its algorithm', 'b', [key('a', -9 * DAY), key('b', -8 * DAY, 'RS256')], 'a'],
+  ['the server has just begun to sign', 'b', [key('a', -HOUR), key('b', -8 * DAY, 'RS256')], undefined],
+  ['the server has no key of its own yet', 'b', [key('b', -8 * DAY, 'RS256'), key('c', -8 * DAY, 'EdDSA')], undefined],
+  ['it waits, and is the first of its algorithm', 'b', [key('a', 0), key('b', HOUR, 'EdDSA')], 'a'],
+  ['it waits, and nothing signs', 'b', [key('a', 1), key('b', HOUR, 'EdDSA')], undefined],
+]
+
+for (const [why, of, keys, heir] of HEIRS) {
+  test(`whether a key may go because of another algorithm when ${why}`, () => {
+    const one = keys.find(({ id }) => id === of)
+    assert.ok(one)
+    const demand = { own: 'ES256', declared: new Set(['EdDSA']) }
+    assert.equal(findHeir(one, keys, demand, KEEPING_MS, NOW)?.id, heir)
+  })
+}
+
 test('a key is published longer than the keys are cached, and kept longer than the longest token that settings allow', () => {
   assert.ok(PUBLICATION_MS >= DAY)
   assert.ok(KEEPING_MS >= DAY + HOUR)
+  assert.ok(INTRODUCTION_MS >= 2 * 300_000)
 })
 
 test('of any keys, however removed at the same moment, the one that signs stays', () => {

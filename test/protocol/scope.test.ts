@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isWithin, narrow, parseScope, scopeTokens, unite, type Scope } from '../../src/protocol/scope.ts'
+import { intersect, isWithin, narrow, parseScope, scopeTokens, unite, type Scope } from '../../src/protocol/scope.ts'
 
 const scope = (text: string): Scope => {
   const parsed = parseScope(text)
@@ -39,7 +39,9 @@ test('a scope is within another when every token is, in whatever order', () => {
     assert.equal(isWithin(scope(part), scope(whole)), expected, `${part} in ${whole}`)
 })
 
-test('scopes unite without repeating, and narrow in order', () => {
+test('scopes unite without repeating, and narrow and intersect in order', () => {
+  assert.equal(intersect(scope('c b a'), scope('a c d')), 'c a')
+  assert.equal(intersect(scope('a'), scope('b')), '')
   assert.equal(unite(scope('a b'), scope('b c')), 'a b c')
   assert.equal(
     narrow(scope('c b a'), (token) => token !== 'b'),

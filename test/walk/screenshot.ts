@@ -1,5 +1,6 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { SERVER_TOKENS } from '../../src/admin/apis.ts'
 import type { Resource } from '../../src/protocol/resource.ts'
 import { launchBrowser, packagedFonts } from '../browser.ts'
 import { openIssuer, openTab, signIn, startClient } from './stage.ts'
@@ -29,6 +30,7 @@ async function takePicture(): Promise<void> {
       { name: 'projects:read', sentence: 'Read your projects', grantedTo: 'users' },
       { name: 'builds:start', sentence: 'Start builds in your name', grantedTo: 'users' },
     ],
+    tokens: SERVER_TOKENS,
     createdAt: server.clock.now(),
   })
   const scope = 'projects:read builds:start'

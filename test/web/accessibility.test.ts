@@ -60,7 +60,7 @@ test('every target is at least 44 by 44 px', async () => {
   const { tab } = await pages.openTab({ viewport: { width: 320, height: 800 } })
   for (const name of names) {
     await tab.goto(pages.address(name, 'en'))
-    for (const target of await tab.locator('a, button, input:not([type=hidden])').all()) {
+    for (const target of await tab.locator('a, button, select, input:not([type=hidden])').all()) {
       const box = await target.boundingBox()
       assert.ok(box !== null && box.width >= 44 && box.height >= 44, `${name}: ${await target.innerText()}`)
     }

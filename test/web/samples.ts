@@ -62,8 +62,18 @@ const consent = {
   ],
   resources: [{ name: 'Builds API', identifier: 'https://builds.acme.test/mcp' }],
   account: { email: 'ada@acme.test', name: undefined },
+  organization: undefined,
+  problem: undefined,
   switchUri: '/switch?authorization=az_4f9c',
 } as const
+
+const organizations = [
+  { value: 'gor_1', name: 'Acme' },
+  { value: 'gor_2', name: 'Beta '.repeat(30) },
+  { value: 'none', name: undefined },
+]
+
+const choice = { kind: 'choice', options: organizations, selected: undefined } as const
 
 const returned = {
   kind: 'return',
@@ -85,6 +95,7 @@ const returnProblems: readonly ReturnProblem[] = [
   'invalid_request',
   'invalid_scope',
   'invalid_target',
+  'access_denied',
   'unsupported_response_type',
   'request_not_supported',
   'request_uri_not_supported',
@@ -136,6 +147,11 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
       account: { email: `${'ada'.repeat(60)}@acme.test`, name: 'Ada '.repeat(60) },
     },
   ],
+  ['consent for an organization', { ...consent, organization: { kind: 'fixed', name: 'Acme' } }],
+  ['consent of a member', { ...consent, organization: { ...choice, selected: 'gor_1' } }],
+  ['consent of a member of several', { ...consent, organization: choice }],
+  ['consent organization-missing', { ...consent, organization: choice, problem: 'organization-missing' }],
+  ['consent organization-gone', { ...consent, problem: 'organization-gone' }],
   ...returnProblems.map((problem): [string, Page] => [`return ${problem}`, { ...returned, problem }]),
   ['return to this computer', { ...returned, client: cursor, returnUri: 'http://127.0.0.1:43110/?error=x' }],
   ['return to an app', { ...returned, client: app, returnUri: 'com.example.notes:/cb?error=x' }],

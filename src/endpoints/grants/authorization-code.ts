@@ -3,14 +3,16 @@ import type { AuthorizationRecord, GrantRecord } from '../../ports/records.ts'
 import type { TokenResponse } from '../../protocol/access-token.ts'
 import { after, type EpochMs } from '../../protocol/brand.ts'
 import { invalidGrant, invalidRequest } from '../../protocol/errors.ts'
-import { mintGrantId, type AuthorizationId, type UserId } from '../../protocol/ids.ts'
+import { mintGrantId, type AuthorizationId, type GrantId } from '../../protocol/ids.ts'
 import type { Parameters } from '../../protocol/message.ts'
 import { parseCodeVerifier, verifierMatches, type CodeVerifier } from '../../protocol/pkce.ts'
 import { sameText, type OpenedCredential, type SealedCredential } from '../../protocol/secrets.ts'
 import { missing, unacceptable } from '../../protocol/validation.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
 import { issueGrantToken } from '../issue-tokens.ts'
-import { checkOwner, narrowResources, requireLiveUser } from './grant.ts'
+import { findOffers } from '../offers.ts'
+import { findTerms, type TokenTerms } from '../token-terms.ts'
+import { checkOwner, narrowResources, requireLive, scopeFor } from './grant.ts'
 
 /**
  * Authorization Code Grant, the exchange. RFC 6749 §4.1.3, RFC 7636 §4.5 and §4.6.
@@ -37,24 +39,30 @@ export async function authorizationCode(
   const id = opened.id as AuthorizationId
   const { authorization, approval } = findApproval(await context.store.findAuthorization(id), opened)
   if (authorization.clientId !== client.id) {
-    context.record({ event: 'code.presented-by-another-client', client: client.id })
+    context.report({ event: 'code.presented-by-another-client', clientId: client.id })
     throw invalidGrant('code_of_another_client')
   }
   const redirectUri = form.get('redirect_uri')
   if (redirectUri !== undefined && redirectUri !== authorization.redirectUri)
     throw invalidGrant('redirect_uri_mismatch')
   if (!verifierMatches(verifier, authorization.codeChallenge)) {
-    await context.store.burnCode({ id, codeHash: opened.hash, now })
+    const { userId, organizationId } = approval
+    const about = { clientId: client.id, userId, organizationId }
+    await context.store.burnCode({ id, codeHash: opened.hash, now, about })
     context.record({ event: 'code.burned', client: client.id })
     throw invalidGrant('verifier_wrong')
   }
-  checkOwner(form, approval.userId)
+  checkOwner(form, approval)
   const resources = narrowResources(authorization.resources, form)
+  const offers = await findOffers(context)
+  const terms = findTerms(context, offers, resources)
   if (approval.kind === 'approved' && !isTimely(authorization, approval, now)) throw invalidGrant('code_expired')
-  requireLiveUser(await context.store.findUser(approval.userId), approval.approvedAt)
+  await requireLive(context, client, approval, approval.approvedAt)
+
+  if (approval.kind === 'redeemed' && (await isDead(context, approval.grantId))) throw invalidGrant('code_replayed')
 
   const refresh = sealRefreshToken(context, client, now)
-  const grant = grantOf(context, authorization, approval.userId, refresh, now)
+  const grant = grantOf(context, authorization, approval, terms, refresh, now)
   const [outcome] = await Promise.all([
     context.store.redeemCode({ id, codeHash: opened.hash, now, grant }),
     client.usedAt === undefined ? context.store.useClient({ id: client.id, now }) : undefined,
@@ -64,8 +72,14 @@ export async function authorizationCode(
     throw invalidGrant('code_replayed')
   }
   if (outcome === 'unknown') throw invalidGrant('code_expired')
-  const aim = { scope: grant.scope, resources }
-  return issueGrantToken(context, grant, aim, { generation: 0, at: now, now, refreshToken: refresh?.token })
+  const aim = { scope: scopeFor(offers, grant, resources), resources }
+  return issueGrantToken(context, grant, aim, { terms, generation: 0, at: now, now, refreshToken: refresh?.token })
+}
+
+/** What the code issued is dead already: who replays it again and again changes nothing more, and writes nothing more. */
+async function isDead({ store }: Pick<Context, 'store'>, id: GrantId): Promise<boolean> {
+  const grant = await store.findGrant(id)
+  return grant === undefined || grant.revokedAt !== undefined
 }
 
 function readFields(form: Parameters): { code: string; verifier: CodeVerifier } {
@@ -113,7 +127,8 @@ function sealRefreshToken(
 function grantOf(
   { random, settings: { lifetimes } }: Context,
   authorization: AuthorizationRecord,
-  userId: UserId,
+  { userId, organizationId, approvedAt }: Approval,
+  terms: TokenTerms,
   refresh: (SealedCredential & { id: string }) | undefined,
   now: EpochMs,
 ): GrantRecord {
@@ -121,10 +136,12 @@ function grantOf(
     id: (refresh?.id ?? mintGrantId(now, random)) as GrantRecord['id'],
     clientId: authorization.clientId,
     userId,
+    organizationId,
     scope: authorization.scope,
     resources: authorization.resources,
-    createdAt: now,
-    expiresAt: after(now, (refresh === undefined ? lifetimes.accessToken : lifetimes.refreshAbsolute) * 1000),
+    // Of the consent, so that a moment between it and now ends the grant also where a node did not know of it yet.
+    createdAt: approvedAt,
+    expiresAt: after(now, (refresh === undefined ? terms.lifetime : lifetimes.refreshAbsolute) * 1000),
     revokedAt: undefined,
     family:
       refresh === undefined

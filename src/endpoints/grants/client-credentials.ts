@@ -4,12 +4,14 @@ import { defaultScope } from '../../protocol/client-metadata.ts'
 import { invalidClient, invalidScope, invalidTarget, unauthorizedClient } from '../../protocol/errors.ts'
 import type { Parameters } from '../../protocol/message.ts'
 import type { Resource } from '../../protocol/resource.ts'
-import { isWithin, narrow, parseScope, type Scope } from '../../protocol/scope.ts'
+import { intersect, isWithin, narrow, parseScope, type Scope } from '../../protocol/scope.ts'
 import { unacceptable } from '../../protocol/validation.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
 import { issueClientToken } from '../issue-tokens.ts'
 import { allowsScope, findOffers, findResource, refusedTokens, type Offers } from '../offers.ts'
-import { checkOwner, readResource } from './grant.ts'
+import { findTerms } from '../token-terms.ts'
+import { findMandate, type Mandate } from './find-mandate.ts'
+import { readResource } from './grant.ts'
 
 /**
  * Client Credentials Grant. RFC 6749 §4.4.
@@ -18,7 +20,8 @@ import { checkOwner, readResource } from './grant.ts'
  *  §4.4.2  `scope` may be named; without it the client gets what it registered, as far as a machine may have it.
  *  §4.4.3  No refresh token.
  *
- * Registering gives no authority (decisions.md D6): a scope must be one that its API gives to machines.
+ * Registering gives no authority (decisions.md D6): a scope must be one that its API gives to machines. For an organization
+ * it must be one that the organization installed the client with, too (decisions.md D4).
  *
  * @throws OAuthError unauthorized_client, invalid_scope, invalid_target, invalid_request, invalid_client
  */
@@ -28,12 +31,14 @@ export async function clientCredentials(
   form: Parameters,
 ): Promise<TokenResponse> {
   if (client.secretHash === undefined) throw unauthorizedClient('client_public')
-  checkOwner(form, undefined)
+  const mandate = await findMandate(context, client, form)
   const offers = await findOffers(context)
   const resources = chooseResources(offers, form)
-  const scope = chooseScope(offers, client, resources, form)
-  // Nothing else is stored: the token says what it is, and the client's row keeps it alive.
-  const response = issueClientToken(context, client, { scope, resources })
+  const scope = chooseScope(offers, client, mandate, resources, form)
+  const { organizationId, userId } = mandate
+  // A JWT is not stored: it says what it is, and the client's row keeps it alive.
+  const aim = { scope, resources, organizationId, userId }
+  const response = issueClientToken(context, client, aim, findTerms(context, offers, resources))
   if (client.usedAt !== undefined) return response
   const [used] = await Promise.all([context.store.useClient({ id: client.id, now: context.clock() }), response])
   if (used === 'unknown') throw invalidClient('client_unknown', false)
@@ -53,12 +58,16 @@ function chooseResources(offers: Offers, form: Parameters): readonly Resource[] 
 function chooseScope(
   offers: Offers,
   client: AuthenticatedClient,
+  mandate: Mandate,
   resources: readonly Resource[],
   form: Parameters,
 ): Scope {
+  const asker = { kind: 'machine', client } as const
   const text = form.get('scope')
+  const within = mandate.scope
   if (text === undefined) {
-    return narrow(defaultScope(client.metadata), (token) => allowsScope(offers, token, resources, 'machine'))
+    const scope = narrow(defaultScope(client.metadata), (token) => allowsScope(offers, token, resources, asker))
+    return within === undefined ? scope : intersect(scope, within)
   }
   const scope = parseScope(text)
   if (scope === undefined) {
@@ -66,6 +75,7 @@ function chooseScope(
   }
   const registered = client.metadata.scope
   const isRegistered = registered === undefined || isWithin(scope, registered)
-  if (isRegistered && refusedTokens(offers, scope, resources, 'machine').length === 0) return scope
+  const isInstalled = within === undefined || isWithin(scope, within)
+  if (isRegistered && isInstalled && refusedTokens(offers, scope, resources, asker).length === 0) return scope
   throw invalidScope('scope_not_allowed', [unacceptable('body', 'scope', 'This client may not have this scope.', text)])
 }

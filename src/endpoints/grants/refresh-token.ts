@@ -9,14 +9,15 @@ import { isWithin, parseScope, type Scope } from '../../protocol/scope.ts'
 import { missing, unacceptable } from '../../protocol/validation.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
 import { issueGrantToken } from '../issue-tokens.ts'
-import { findOffers, findResource } from '../offers.ts'
-import { checkOwner, narrowResources, requireLiveUser } from './grant.ts'
+import { findOffers, findResource, type Offers } from '../offers.ts'
+import { findTerms } from '../token-terms.ts'
+import { checkOwner, narrowResources, requireLive, scopeFor } from './grant.ts'
 
 /**
  * Refreshing an Access Token. RFC 6749 §6, RFC 9700 §4.14.2; the four steps of decisions.md D5.
  *
- *  1. The token is ours and this client's, its family, user and resource are alive, and scope and resource are within the
- *     grant. Any failure so far changes nothing.
+ *  1. The token is ours and this client's, its family, its resources and all whom it speaks for are alive, and scope and
+ *     resource are within the grant. Any failure so far changes nothing.
  *  2. The live token rotates: its successor is derived from it, and durable before the answer.
  *  3. The token before, within the retry window and its successor unused: the same successor again.
  *  4. Any other token that we once issued: somebody holds a copy, and the store has revoked the family.
@@ -37,14 +38,17 @@ export async function refreshToken(
   const grant = await context.store.findGrant(opened.id as GrantId)
   if (grant === undefined) throw invalidGrant('refresh_unknown')
   if (grant.clientId !== client.id) {
-    context.record({ event: 'refresh.presented-by-another-client', client: client.id })
+    context.report({ event: 'refresh.presented-by-another-client', clientId: client.id })
     throw invalidGrant('refresh_of_another_client')
   }
   requireLiveFamily(grant, now)
-  requireLiveUser(await context.store.findUser(grant.userId), grant.createdAt)
-  await requireOfferedResources(context, grant)
-  checkOwner(form, grant.userId)
-  const aim = { scope: narrowScope(grant.scope, form), resources: narrowResources(grant.resources, form) }
+  await requireLive(context, client, grant, grant.createdAt)
+  const offers = await findOffers(context)
+  requireOfferedResources(offers, grant)
+  checkOwner(form, grant)
+  const resources = narrowResources(grant.resources, form)
+  const aim = { scope: narrowScope(scopeFor(offers, grant, resources), form), resources }
+  const terms = findTerms(context, offers, aim.resources)
 
   const { lifetimes } = context.settings
   const successor = context.secrets.succeed(presented, opened)
@@ -56,11 +60,18 @@ export async function refreshToken(
     now,
     idleExpiresAt: after(now, lifetimes.refreshIdle * 1000),
     retryMs: lifetimes.refreshRetry * 1000,
+    about: { clientId: client.id, userId: grant.userId, organizationId: grant.organizationId },
   })
   switch (outcome.kind) {
     case 'rotated':
     case 'repeated': {
-      const issue = { generation: opened.generation + 1, at: outcome.rotatedAt, now, refreshToken: successor.token }
+      const issue = {
+        terms,
+        generation: opened.generation + 1,
+        at: outcome.rotatedAt,
+        now,
+        refreshToken: successor.token,
+      }
       return issueGrantToken(context, grant, aim, issue)
     }
     case 'reused':
@@ -77,13 +88,12 @@ function requireLiveFamily(grant: GrantRecord, now: EpochMs): void {
 }
 
 /** A resource that is gone will not come back by asking again, so the client must sign in anew (threats.md RT-09). */
-async function requireOfferedResources(context: Context, grant: GrantRecord): Promise<void> {
-  const offers = await findOffers(context)
+function requireOfferedResources(offers: Offers, grant: GrantRecord): void {
   if (grant.resources.some((resource) => findResource(offers, resource) === undefined))
     throw invalidGrant('resource_gone')
 }
 
-/** RFC 6749 §6: not more than was granted; without `scope`, all of it. The grant itself keeps its scope. */
+/** RFC 6749 §6: not more than was granted, for these resources; without `scope`, all of it. The grant itself keeps its scope. */
 function narrowScope(granted: Scope, form: Parameters): Scope {
   const text = form.get('scope')
   if (text === undefined) return granted

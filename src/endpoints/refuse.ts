@@ -1,0 +1,68 @@
+import type { Context } from '../ports/context.ts'
+import type { CookieChanges, Reply } from '../ports/message.ts'
+import type { AuthorizationRecord, ClientRecord } from '../ports/records.ts'
+import type { AuthorizationFault } from '../protocol/authorization-request.ts'
+import { answerUri, type AuthorizationErrorCode } from '../protocol/authorization-response.ts'
+import type { UserId } from '../protocol/ids.ts'
+import type { RedirectUri } from '../protocol/redirect-uri.ts'
+import { viewClient } from './client-view.ts'
+import { identityStart } from './consent-memory.ts'
+import { errorPage } from './error-page.ts'
+
+/** A request of a client and a redirect URI that are known good. RFC 6749 §4.1.2.1 lets errors go there. */
+export interface Trusted {
+  readonly client: ClientRecord
+  readonly redirectUri: RedirectUri
+  readonly state: string | undefined
+}
+
+/** What is told to the client, and what to the log. */
+export interface Fault {
+  readonly error: AuthorizationErrorCode
+  readonly reason: AuthorizationFault
+}
+
+/** One answer for an organization that is not the person's and for one that does not exist (threats.md AUTH-22). */
+export const FOREIGN_ORGANIZATION: Fault = { error: 'access_denied', reason: 'organization_of_others' }
+
+/** decisions.md D8: by redirect for clients that somebody vouches for, by a page that names the host for all others. */
+export async function refuse(
+  context: Context,
+  { client, redirectUri, state }: Trusted,
+  userId: UserId | undefined,
+  { error, reason }: Fault,
+  cookies: CookieChanges = {},
+): Promise<Reply> {
+  const event = { event: 'authorization.refused', client: client.id, reason }
+  const location = answerUri(redirectUri, { kind: 'error', error }, state, context.issuer)
+  const isVouchedFor =
+    client.verifiedAt !== undefined ||
+    context.settings.redirectErrors ||
+    (userId !== undefined && (await context.store.hasConsented(userId, client.id, identityStart(client))))
+  if (isVouchedFor) return { kind: 'redirect', location, cookies, event }
+  const view = viewClient(client, redirectUri, context.clock())
+  return {
+    kind: 'page',
+    status: 400,
+    page: { kind: 'return', problem: error, client: view, returnUri: location },
+    cookies,
+    event,
+  }
+}
+
+/** Ends an authorization that waited for the person, and refuses it. */
+export async function refuseStarted(
+  context: Context,
+  { authorization, client }: { readonly authorization: AuthorizationRecord; readonly client: ClientRecord },
+  userId: UserId,
+  fault: Fault,
+  cookies: CookieChanges = {},
+): Promise<Reply> {
+  const outcome = await context.store.denyAuthorization({
+    id: authorization.id,
+    now: context.clock(),
+    about: { clientId: client.id, userId },
+  })
+  if (outcome !== 'denied') return errorPage(outcome === 'decided' ? 'already-completed' : 'expired')
+  return refuse(context, { ...authorization, client }, userId, fault, cookies)
+}

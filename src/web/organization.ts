@@ -1,0 +1,63 @@
+import type { ConsentPage, ConsentProblem, OrganizationView } from '../ports/pages.ts'
+import { stop } from './icons.ts'
+import type { View } from './layout.ts'
+import { html, isolate } from './markup.ts'
+import type { Fragment, Markup } from './markup.ts'
+
+/** The organization that the client asked for, as one of the facts; there is nothing to choose. */
+export function organizationFact({ texts }: View, { organization }: ConsentPage): Fragment {
+  if (organization?.kind !== 'fixed') return undefined
+  return html`<div>
+    <dt>${texts.organization}</dt>
+    <dd>${isolate(organization.name)}</dd>
+  </div>`
+}
+
+/** The question for which organization the person allows it. Without one, what went wrong stands there alone. */
+export function organizationField(view: View, { organization, problem }: ConsentPage): Fragment {
+  if (organization?.kind === 'choice') return field(view, organization, problem)
+  return problem === undefined
+    ? undefined
+    : html`<p class="notice problem" role="alert">${stop}<span>${complaint(view, problem)}</span></p>`
+}
+
+function field(
+  view: View,
+  { options, selected }: Extract<OrganizationView, { readonly kind: 'choice' }>,
+  problem: ConsentProblem | undefined,
+): Markup {
+  const { texts } = view
+  const described = problem === undefined ? 'organization-hint' : 'organization-hint organization-problem'
+  return html`<div class="field">
+    <label for="organization">${texts.organization}</label>
+    <p class="small muted hint" id="organization-hint">${texts.organizationHint}</p>
+    <select id="organization" name="organization" aria-describedby="${described}" ${marks(selected, problem)}>
+      ${selected === undefined ? html`<option value="">${texts.chooseOrganization}</option>` : undefined}
+      ${options.map(
+        ({ value, name }) =>
+          html`<option value="${value}" dir="auto" ${value === selected ? html` selected` : undefined}>
+            ${name ?? texts.withoutOrganization}
+          </option> `,
+      )}
+    </select>
+    ${
+      problem === undefined
+        ? undefined
+        : html`<p class="error" role="alert" id="organization-problem">
+            ${stop}<span>${complaint(view, problem)}</span>
+          </p>`
+    }
+  </div>`
+}
+
+/** Browsers ask for a choice by themselves where none is made; `Deny` needs none. */
+function marks(selected: string | undefined, problem: ConsentProblem | undefined): Fragment {
+  return [
+    selected === undefined ? html` required` : undefined,
+    problem === undefined ? undefined : html` aria-invalid="true" autofocus`,
+  ]
+}
+
+function complaint({ texts }: View, problem: ConsentProblem): string {
+  return problem === 'organization-missing' ? texts.organizationMissing : texts.organizationGone
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { AdminError } from '../../src/admin/admin-error.ts'
+import { algorithmNotice, createApi, findApi, SERVER_TOKENS, updateApi } from '../../src/admin/apis.ts'
+import { makeApiCredentials } from '../../src/admin/api-credentials.ts'
+import type { ApiTokens } from '../../src/ports/operator-records.ts'
+import { assertStoreUnchanged } from '../storage/dump.ts'
+import { openTestServer } from '../server.ts'
+import { WHOLE_FILE } from '../endpoints/authorize-answers.ts'
+
+const server = await openTestServer(WHOLE_FILE)
+const { context } = server
+let declared = 0
+
+async function anApi(tokens: Partial<ApiTokens> = {}) {
+  declared += 1
+  const resource = `https://api-${declared}.example`
+  const scopes = [{ name: 'read', sentence: 'Read', grantedTo: 'users' } as const]
+  return createApi(context, { resource, name: 'Notes', scopes, tokens: { ...SERVER_TOKENS, ...tokens } })
+}
+
+const REFUSED: readonly (readonly [tokens: Partial<ApiTokens>, why: RegExp])[] = [
+  [{ lifetime: 0 }, /from 1 to 86400/],
+  [{ lifetime: 86_401 }, /from 1 to 86400/],
+  [{ lifetime: 1.5 }, /whole number/],
+  [{ lifetime: Number.NaN }, /whole number/],
+  [{ format: 'opaque', algorithm: 'RS256' }, /not signed/],
+]
+
+for (const [tokens, why] of REFUSED) {
+  test(`an API that wants tokens such as ${JSON.stringify(tokens)} is refused when it is declared or changed`, async () => {
+    const { resource } = await anApi()
+    const wish = { name: undefined, scopes: undefined, tokens: { ...SERVER_TOKENS, ...tokens } }
+    await assertStoreUnchanged(server, async () => {
+      await assert.rejects(anApi(tokens), (cause) => cause instanceof AdminError && why.test(cause.message))
+      await assert.rejects(updateApi(context, resource, wish), (cause) => cause instanceof AdminError)
+    })
+  })
+}
+
+test('a change of an API leaves what is not named, and its credentials, as they were', async () => {
+  const { resource } = await anApi({ lifetime: 60 })
+  const { id } = await makeApiCredentials(context, resource)
+  const before = await findApi(context, resource)
+  const same = { name: undefined, scopes: undefined, tokens: undefined }
+  assert.deepEqual(await updateApi(context, `${resource}/`, same), before)
+  assert.deepEqual(await findApi(context, resource), before)
+  await updateApi(context, resource, { ...same, tokens: { ...SERVER_TOKENS, format: 'opaque' } })
+  await updateApi(context, resource, { ...same, name: '' })
+  await updateApi(context, resource, { ...same, scopes: [] })
+  const after = await findApi(context, resource)
+  assert.deepEqual(after, {
+    ...before,
+    name: undefined,
+    scopes: [],
+    tokens: { format: 'opaque', lifetime: undefined, algorithm: undefined },
+  })
+  assert.equal(after.credentials?.id, id)
+})
+
+test('an API that is not declared cannot be changed', async () => {
+  const change = { name: 'x', scopes: undefined, tokens: undefined }
+  await assert.rejects(updateApi(context, 'https://unknown.example', change), /There is no API/)
+})
+
+test('whoever declares another algorithm is told that it signs ten minutes later, and by what until then', async () => {
+  const told = async (tokens: Partial<ApiTokens>) => algorithmNotice(await anApi(tokens), context.settings)
+  assert.match((await told({ algorithm: 'RS256' })) ?? '', /RS256 key.*ten minutes.*ES256/)
+  assert.equal(await told({ algorithm: 'ES256' }), undefined)
+  assert.equal(await told({}), undefined)
+})

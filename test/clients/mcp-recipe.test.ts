@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { test, type TestContext } from 'node:test'
+import { makeApiCredentials } from '../../src/admin/api-credentials.ts'
+import { createApi, SERVER_TOKENS } from '../../src/admin/apis.ts'
+import type { ApiTokens } from '../../src/ports/operator-records.ts'
+import { createAda } from '../flow.ts'
+import { freePort } from '../free-port.ts'
+import { openTestServer, type TestServer } from '../server.ts'
+import { openMemoryProvider } from './memory-provider.ts'
+import { newestSdk } from './mcp-sdk.ts'
+import { openPerson } from './person.ts'
+
+/** The server of docs/mcp.md and its two ways to check a token. */
+const [SERVER = '', BY_ITSELF = '', BY_ASKING = ''] = [
+  ...readFileSync('docs/mcp.md', 'utf8').matchAll(/^```js\n([\s\S]*?)^```$/gm),
+].map(([, code]) => code ?? '')
+
+interface Recipe {
+  readonly server: TestServer
+  /** Where MCP clients connect. */
+  readonly resource: string
+}
+
+/** Runs the code of the page, as it is, as a program of its own. */
+async function followRecipe(t: TestContext, verify: string, format: ApiTokens['format']): Promise<Recipe> {
+  const server = await openTestServer(t, { listen: true })
+  await createAda(server)
+  const port = await freePort()
+  const resource = `http://127.0.0.1:${port}/mcp`
+  const scopes = [{ name: 'notes:read', sentence: 'Read your notes', grantedTo: 'users' } as const]
+  await createApi(server.context, { resource, name: 'Notes', scopes, tokens: { ...SERVER_TOKENS, format } })
+  const { id, secret } = await makeApiCredentials(server.context, resource)
+  server.clock.advance(2000)
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', `${SERVER}\n${verify}`], {
+    env: {
+      ...process.env,
+      ISSUER: server.origin,
+      RESOURCE: resource,
+      PORT: String(port),
+      API_ID: id,
+      API_SECRET: secret,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  t.after(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  assert.match(String((await Promise.race([once(child.stdout, 'data'), ended]))[0]), /listening/)
+  return { server, resource }
+}
+
+for (const [way, verify, format] of [
+  ['verifies JWTs by itself', BY_ITSELF, 'jwt'],
+  ['asks about opaque tokens', BY_ASKING, 'opaque'],
+] as const) {
+  test(`RFC 9728 §5: ${newestSdk.name} finds its way from the 401 of the MCP server in docs/mcp.md that ${way} to a tool call`, async (t) => {
+    const { server, resource } = await followRecipe(t, verify, format)
+    const url = new URL(resource)
+    const provider = openMemoryProvider()
+    await assert.rejects(newestSdk.callTool(provider, url))
+    const link = provider.link()
+    assert.ok(link, 'The library sent nobody to the authorization endpoint.')
+    assert.equal(link.origin, server.origin)
+    assert.equal(link.searchParams.get('resource'), resource)
+    const callback = await openPerson(server.origin).allow(link)
+    assert.equal(await newestSdk.auth(provider, url, callback), 'AUTHORIZED')
+    const token = provider.savedTokens()?.access_token ?? ''
+    assert.equal(token.startsWith('gat_'), format === 'opaque')
+    assert.equal(await newestSdk.callTool(provider, url), '7')
+    const stranger = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${token}x` } })
+    assert.equal(stranger.status, 401)
+  })
+}

@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { decodeJwt } from 'jose'
+import { deleteApi, updateApi } from '../../src/admin/apis.ts'
+import { approveScopes } from '../../src/admin/clients.ts'
+import type { ApiScope } from '../../src/ports/operator-records.ts'
+import {
+  authorizeUrl,
+  createAda,
+  locationOf,
+  obtainCode,
+  obtainTokens,
+  PlainBrowser,
+  redeem,
+  refresh,
+  registerClient,
+  requestToken,
+  type RegisteredClient,
+} from '../flow.ts'
+import { assertError, problemsOf } from '../http/error-answer.ts'
+import { openTestServer } from '../server.ts'
+import { assertStoreUnchanged } from '../storage/dump.ts'
+import { declareApi, knowApis, obtainCodeFor, openWithOpaqueApis, JWT_API, OPAQUE_API } from './api-stage.ts'
+import { tokensOf } from './authorization-code-answers.ts'
+import { assertReturnPage, consentedBrowser, isCodeAnswer, WHOLE_FILE } from './authorize-answers.ts'
+import { isActive } from './token-questions.ts'
+
+const MACHINE = { grant_type: 'client_credentials' }
+const LONG_API = 'https://long.example'
+const GUARDED_API = 'https://guarded.example'
+const GUARDED_SCOPES: readonly ApiScope[] = [
+  { name: 'export', sentence: 'Export everything', grantedTo: 'approved-clients' },
+  { name: 'browse', sentence: 'Browse', grantedTo: 'users' },
+]
+
+const { server } = await openWithOpaqueApis(WHOLE_FILE)
+await declareApi(server, LONG_API, { lifetime: 7200 })
+await declareApi(server, GUARDED_API, {}, GUARDED_SCOPES)
+knowApis(server)
+
+test('a JWT lives as long as its API says, in its claims and in the answer, by all three grants', async () => {
+  for (const [resource, lifetime] of [
+    [JWT_API, 600],
+    [LONG_API, 7200],
+  ] as const) {
+    const client = await registerClient(server, { scope: 'read' })
+    const tokens = await obtainTokens(server, client, { scope: 'read', resource })
+    const refreshed = tokensOf(await refresh(server, client, tokens.refresh_token ?? ''))
+    const machine = tokensOf(await requestToken(server, client, { ...MACHINE, resource }))
+    for (const { access_token: token, expires_in: seconds } of [tokens, refreshed, machine]) {
+      const { iat = 0, exp = 0, aud } = decodeJwt(token)
+      assert.deepEqual([exp - iat, seconds, aud], [lifetime, lifetime, resource])
+    }
+  }
+})
+
+test('without a refresh token the grant lives as long as the token that its API takes', async (t) => {
+  const { server: own } = await openWithOpaqueApis(t)
+  await declareApi(own, LONG_API, { lifetime: 7200 })
+  knowApis(own)
+  const client = await registerClient(own, { grant_types: ['authorization_code', 'client_credentials'] })
+  const { access_token: token, expires_in: seconds } = await obtainTokens(own, client, { resource: LONG_API })
+  assert.equal(seconds, 7200)
+  own.clock.advance(7_100_000)
+  assert.equal(await isActive(own, client, token), true)
+  own.clock.advance(101_000)
+  assert.equal(await isActive(own, client, token), false)
+})
+
+test('of several APIs that take the same kind of token the one with the shortest lifetime decides', async () => {
+  const client = await registerClient(server)
+  const code = await obtainCodeFor(server, client, [LONG_API, JWT_API])
+  const tokens = tokensOf(await redeem(server, client, code))
+  assert.equal(tokens.expires_in, 600)
+  assert.deepEqual(decodeJwt(tokens.access_token).aud, [LONG_API, JWT_API])
+  const long = tokensOf(await refresh(server, client, tokens.refresh_token ?? '', { resource: LONG_API }))
+  assert.equal(long.expires_in, 7200)
+})
+
+test('RFC 8707 §2.2: a token for one of several APIs has the scopes of that one, and no others can be asked for', async (t) => {
+  const own = await openTestServer(t)
+  await createAda(own)
+  const sentence = 'Read'
+  await declareApi(own, JWT_API, {}, [{ name: 'read', sentence, grantedTo: 'users' }])
+  await declareApi(own, LONG_API, {}, [{ name: 'write', sentence, grantedTo: 'users' }])
+  knowApis(own)
+  const client = await registerClient(own)
+  const code = await obtainCodeFor(own, client, [JWT_API, LONG_API])
+  const first = tokensOf(await redeem(own, client, code, { resource: JWT_API }))
+  assert.deepEqual([first.scope, decodeJwt(first.access_token)['scope']], ['read', 'read'])
+  const token = first.refresh_token ?? ''
+  const foreign = await assertStoreUnchanged(own, () =>
+    refresh(own, client, token, { resource: JWT_API, scope: 'write' }),
+  )
+  assert.deepEqual(problemsOf(assertError(foreign, 400, 'invalid_scope')), ['body.scope:value_error'])
+  const other = tokensOf(await refresh(own, client, token, { resource: LONG_API }))
+  assert.deepEqual([other.scope, decodeJwt(other.access_token)['scope']], ['write', 'write'])
+  const all = tokensOf(await refresh(own, client, other.refresh_token ?? ''))
+  assert.equal(all.scope, 'read write')
+})
+
+test('CODE-09: one token for APIs that take different kinds is invalid_target, and leaves the code alone', async () => {
+  const client = await registerClient(server)
+  const code = await obtainCodeFor(server, client, [JWT_API, OPAQUE_API])
+  const refused = await assertStoreUnchanged(server, () => redeem(server, client, code))
+  const body = assertError(refused, 400, 'invalid_target')
+  assert.deepEqual(problemsOf(body), ['body.resource:value_error'])
+  assert.match(body.detail?.[0]?.msg ?? '', /ask for one of them/)
+  assert.match(server.log(), /"reason":"tokens_differ"/)
+  const { access_token: token } = tokensOf(await redeem(server, client, code, { resource: OPAQUE_API }))
+  assert.match(token, /^gat_/)
+})
+
+test('RT-09: one token for APIs that take different kinds is invalid_target, and leaves the refresh token alone', async () => {
+  const client = await registerClient(server)
+  const code = await obtainCodeFor(server, client, [JWT_API, OPAQUE_API])
+  const { refresh_token: token = '' } = tokensOf(await redeem(server, client, code, { resource: JWT_API }))
+  const refused = await assertStoreUnchanged(server, () => refresh(server, client, token))
+  assert.deepEqual(problemsOf(assertError(refused, 400, 'invalid_target')), ['body.resource:value_error'])
+  const opaque = tokensOf(await refresh(server, client, token, { resource: OPAQUE_API }))
+  const jwt = tokensOf(await refresh(server, client, token, { resource: JWT_API }))
+  assert.match(opaque.access_token, /^gat_/)
+  assert.equal(decodeJwt(jwt.access_token).aud, JWT_API)
+  assert.equal(jwt.refresh_token, opaque.refresh_token, 'two APIs refreshed at once are no theft')
+})
+
+test('RT-09: a code for an API that is gone meanwhile is invalid_grant, not spent, and good when the API is back', async (t) => {
+  const { server: own } = await openWithOpaqueApis(t)
+  const client = await registerClient(own)
+  const code = await obtainCode(own, client, { resource: OPAQUE_API })
+  await deleteApi(own.context, OPAQUE_API)
+  knowApis(own)
+  assertError(await assertStoreUnchanged(own, () => redeem(own, client, code)), 400, 'invalid_grant')
+  assert.match(own.log(), /"reason":"resource_gone"/)
+  await declareApi(own, OPAQUE_API, { format: 'opaque' })
+  knowApis(own)
+  assert.match(tokensOf(await redeem(own, client, code)).access_token, /^gat_/)
+})
+
+test('a grant follows its API: changed to opaque, the next token is, and the one before stays good until it expires', async (t) => {
+  const { server: own } = await openWithOpaqueApis(t)
+  const client = await registerClient(own, { scope: 'read' })
+  const tokens = await obtainTokens(own, client, { scope: 'read', resource: JWT_API })
+  await updateApi(own.context, JWT_API, {
+    name: undefined,
+    scopes: undefined,
+    tokens: { format: 'opaque', lifetime: 60, algorithm: undefined },
+  })
+  knowApis(own)
+  const next = tokensOf(await refresh(own, client, tokens.refresh_token ?? ''))
+  assert.match(next.access_token, /^gat_/)
+  assert.equal(next.expires_in, 60)
+  assert.equal(await isActive(own, client, tokens.access_token), true)
+})
+
+test('AUTH-13: a resource that is not declared is refused, and a declared one is stored with the code', async () => {
+  const client = await registerClient(server, { scope: 'read' })
+  const browser = await consentedBrowser(server, client)
+  for (const resource of ['https://unknown.example', `${JWT_API}/deeper`, '/relative', `${JWT_API}#f`]) {
+    const answer = await browser.get(authorizeUrl(client, { resource }))
+    assert.equal(new URL(locationOf(answer)).searchParams.get('error'), 'invalid_target', resource)
+  }
+  const code = await obtainCode(server, client, { resource: `${OPAQUE_API}/` })
+  for (const resource of [JWT_API, 'https://unknown.example'])
+    assertError(await redeem(server, client, code, { resource }), 400, 'invalid_target')
+  assert.match(tokensOf(await redeem(server, client, code)).access_token, /^gat_/)
+})
+
+/** Asks as a machine, and with Ada's consent. */
+async function mayHave(client: RegisteredClient, scope: string): Promise<{ machine: boolean; user: boolean }> {
+  const machine = await requestToken(server, client, { ...MACHINE, scope, resource: GUARDED_API })
+  const start = await new PlainBrowser(server).get(authorizeUrl(client, { scope, resource: GUARDED_API }))
+  if (start.statusCode !== 303) assertReturnPage(start, 'invalid_scope')
+  return { machine: machine.statusCode === 200, user: start.statusCode === 303 }
+}
+
+test('CC-05: what only approved clients may have is registered, but given to nobody before the operator approves', async () => {
+  const client = await registerClient(server, { scope: 'export browse' })
+  assert.equal(client['scope'], 'export browse')
+  assert.deepEqual(await mayHave(client, 'export'), { machine: false, user: false })
+  assert.deepEqual(await mayHave(client, 'browse'), { machine: false, user: true })
+  const whole = tokensOf(await requestToken(server, client, { ...MACHINE, resource: GUARDED_API }))
+  assert.ok(!('scope' in whole))
+  await approveScopes(server.context, client.client_id, 'export')
+  assert.deepEqual(await mayHave(client, 'export'), { machine: true, user: true })
+  assert.deepEqual(await mayHave(client, 'browse'), { machine: false, user: true })
+  const stranger = await registerClient(server, { scope: 'export browse' })
+  assert.deepEqual(await mayHave(stranger, 'export'), { machine: false, user: false })
+})
+
+test('CC-05: a client that the operator approved for a scope of users has it by itself, too, until that ends', async () => {
+  const client = await registerClient(server, { scope: 'browse' })
+  await approveScopes(server.context, client.client_id, 'browse')
+  assert.deepEqual(await mayHave(client, 'browse'), { machine: true, user: true })
+  await approveScopes(server.context, client.client_id, '')
+  assert.deepEqual(await mayHave(client, 'browse'), { machine: false, user: true })
+})
+
+test('CC-05: an approval reaches no further than what the client registered and what APIs declare', async () => {
+  const client = await registerClient(server, { scope: 'browse' })
+  await approveScopes(server.context, client.client_id, 'browse export')
+  assert.deepEqual(await mayHave(client, 'export'), { machine: false, user: false })
+})
+
+test('an approved scope is consented to and comes with the code', async () => {
+  const client = await registerClient(server, { scope: 'export' })
+  await approveScopes(server.context, client.client_id, 'export')
+  const tokens = await obtainTokens(server, client, { resource: GUARDED_API })
+  assert.equal(tokens.scope, 'export')
+  assert.ok(isCodeAnswer(await (await consentedBrowser(server, client)).get(authorizeUrl(client))))
+})
+
+test('RFC 9728 §2: a declared API has a document for clients, which names it, this server and its scopes', async () => {
+  const path = '/v2/oauth/protected-resource'
+  for (const asked of [GUARDED_API, `${GUARDED_API}/`]) {
+    const answer = await server.inject({ method: 'GET', url: `${path}?resource=${encodeURIComponent(asked)}` })
+    assert.equal(answer.statusCode, 200)
+    assert.equal(answer.headers['access-control-allow-origin'], '*')
+    assert.match(String(answer.headers['cache-control']), /max-age=300/)
+    assert.deepEqual(answer.json(), {
+      resource: GUARDED_API,
+      authorization_servers: [server.origin],
+      scopes_supported: ['export', 'browse'],
+      bearer_methods_supported: ['header'],
+    })
+  }
+})
+
+test('RFC 9728 §2: an API has a name in its document where it has one', async (t) => {
+  const own = await openTestServer(t)
+  await declareApi(own, JWT_API, {}, [])
+  await updateApi(own.context, JWT_API, { name: 'Notes', scopes: undefined, tokens: undefined })
+  knowApis(own)
+  const answer = await own.inject({ method: 'GET', url: `/v2/oauth/protected-resource?resource=${JWT_API}` })
+  assert.deepEqual(answer.json(), {
+    resource: JWT_API,
+    authorization_servers: [own.origin],
+    bearer_methods_supported: ['header'],
+    resource_name: 'Notes',
+  })
+})
+
+test('RFC 9728 §3: what is not declared has no document, and an answer that says so', async () => {
+  const path = '/v2/oauth/protected-resource'
+  for (const asked of ['https://unknown.example', `${JWT_API}/deeper`, 'nonsense']) {
+    const answer = await server.inject({ method: 'GET', url: `${path}?resource=${encodeURIComponent(asked)}` })
+    assert.deepEqual(problemsOf(assertError(answer, 404, 'invalid_target')), ['query.resource:value_error'])
+  }
+  const none = await server.inject({ method: 'GET', url: path })
+  assert.deepEqual(problemsOf(assertError(none, 400, 'invalid_request')), ['query.resource:missing'])
+})

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { decodeJwt } from 'jose'
+import { sweep } from '../../src/admin/sweep.ts'
+import {
+  obtainCode,
+  obtainTokens,
+  redeem,
+  refresh,
+  registerClient,
+  requestToken,
+  type RegisteredClient,
+  type Tokens,
+} from '../flow.ts'
+import { databasePath, dumpStore, selectAll } from '../storage/dump.ts'
+import { openWithOpaqueApis, obtainCodeFor, JWT_API, OPAQUE_API, OTHER_OPAQUE_API } from './api-stage.ts'
+import { assertInvalidGrant, tokensOf } from './authorization-code-answers.ts'
+import { WHOLE_FILE } from './authorize-answers.ts'
+import { mutantsOf } from './mutants.ts'
+import { introspect, isActive, revoke } from './token-questions.ts'
+
+const MACHINE = { grant_type: 'client_credentials' }
+const OPAQUE = /^gat_[A-Za-z0-9_-]{99}$/
+const INACTIVE = '{"active":false}'
+
+const { server, jwtApi, api, otherApi } = await openWithOpaqueApis(WHOLE_FILE)
+
+async function aGrantFor(resource: string): Promise<{ client: RegisteredClient; tokens: Tokens; again: string }> {
+  const client = await registerClient(server, { scope: 'read write' })
+  const tokens = await obtainTokens(server, client, { scope: 'read write', resource })
+  return { client, tokens, again: tokens.refresh_token ?? '' }
+}
+
+async function machineToken(client: RegisteredClient, form: Record<string, string> = {}): Promise<Tokens> {
+  return tokensOf(await requestToken(server, client, { ...MACHINE, resource: OPAQUE_API, ...form }))
+}
+
+test('an API that takes opaque tokens gets them by all three grants, for as long as it wants them', async () => {
+  const { client, tokens, again } = await aGrantFor(OPAQUE_API)
+  const refreshed = tokensOf(await refresh(server, client, again))
+  const machine = await machineToken(client)
+  for (const one of [tokens, refreshed, machine]) {
+    assert.match(one.access_token, OPAQUE)
+    assert.equal(one.expires_in, 300)
+    const about = (await introspect(server, api, one.access_token)).json()
+    assert.equal(about.active, true)
+    assert.equal(about.aud, OPAQUE_API)
+    assert.equal(about.client_id, client.client_id)
+    assert.equal(about.exp - about.iat, 300)
+    assert.equal(about.scope, 'read write')
+    assert.equal(about.sub, one === machine ? client.client_id : about.sub)
+    assert.equal(one.access_token.slice(4, 38), about.jti)
+  }
+})
+
+test('an opaque token tells its holder when it expires and nothing else, and cannot be read in the store', async () => {
+  const { client, tokens } = await aGrantFor(OPAQUE_API)
+  const about = (await introspect(server, client, tokens.access_token)).json()
+  assert.equal(Number.parseInt(about.jti.slice(0, 12), 16), about.exp * 1000)
+  const [grant] = selectAll(server, 'select grant_id from grants where client_id = ?', client.client_id)
+  for (const told of [String(grant?.['grant_id']), client.client_id, about.sub])
+    assert.ok(!tokens.access_token.includes(told.slice(-22)), 'the token has somebody in it')
+  const stored = JSON.stringify(dumpStore(server))
+  assert.ok(stored.includes(about.jti))
+  assert.ok(!stored.includes(tokens.access_token.slice(38)), 'the store has the secret of a token')
+})
+
+test('a token for the issuer is a JWT with the lifetime of the server, whatever APIs there are', async () => {
+  const client = await registerClient(server, { scope: 'read' })
+  const { access_token: token, expires_in: seconds } = tokensOf(await requestToken(server, client, MACHINE))
+  assert.equal(decodeJwt(token).aud, server.origin)
+  assert.equal(seconds, 900)
+})
+
+test('RT-02: a lost answer is given again, the opaque token byte for byte, and after a restart too', async (t) => {
+  const stage = await openWithOpaqueApis(t)
+  const client = await registerClient(stage.server)
+  const { refresh_token: token = '' } = await obtainTokens(stage.server, client, { resource: OPAQUE_API })
+  const first = tokensOf(await refresh(stage.server, client, token))
+  stage.server.clock.advance(10_000)
+  const before = dumpStore(stage.server)
+  const second = tokensOf(await refresh(stage.server, client, token))
+  assert.deepEqual(dumpStore(stage.server), before)
+  assert.deepEqual({ ...second, expires_in: 0 }, { ...first, expires_in: 0 })
+  assert.ok([289, 290].includes(second.expires_in), String(second.expires_in))
+  const third = tokensOf(await refresh(await stage.server.reopen(), client, token))
+  assert.equal(third.access_token, first.access_token)
+})
+
+test('RT-03: within the window a narrower scope gets an opaque token of its own beside the same successor', async () => {
+  const { client, again } = await aGrantFor(OPAQUE_API)
+  const all = tokensOf(await refresh(server, client, again))
+  const narrow = tokensOf(await refresh(server, client, again, { scope: 'read' }))
+  assert.equal(narrow.refresh_token, all.refresh_token)
+  assert.notEqual(narrow.access_token, all.access_token)
+  assert.equal((await introspect(server, api, narrow.access_token)).json().scope, 'read')
+  assert.equal((await introspect(server, api, all.access_token)).json().scope, 'read write')
+})
+
+test('no opaque token is given out that is not kept', async (t) => {
+  const stage = await openWithOpaqueApis(t)
+  const client = await registerClient(stage.server, { scope: 'read' })
+  await requestToken(stage.server, client, MACHINE)
+  const database = new DatabaseSync(databasePath(stage.server), { timeout: 5000 })
+  t.after(() => database.close())
+  database.exec(`create trigger full before insert on opaque_tokens begin select raise(abort, 'full'); end`)
+  const refused = await requestToken(stage.server, client, { ...MACHINE, resource: OPAQUE_API })
+  assert.ok(refused.statusCode >= 500, refused.body)
+  assert.ok(!refused.body.includes('gat_'))
+  database.exec('drop trigger full')
+  assert.equal((await requestToken(stage.server, client, { ...MACHINE, resource: OPAQUE_API })).statusCode, 200)
+})
+
+test('INT-04: an opaque token is nothing to an API that it is not for, and nothing to a client that it is not of', async () => {
+  const { tokens } = await aGrantFor(OPAQUE_API)
+  const stranger = await registerClient(server)
+  for (const asker of [jwtApi, otherApi, stranger])
+    assert.equal((await introspect(server, asker, tokens.access_token)).body, INACTIVE)
+  assert.equal(await isActive(server, api, tokens.access_token), true)
+})
+
+test('INT-05: to an API that takes opaque tokens a refresh token is none', async () => {
+  const { again } = await aGrantFor(OPAQUE_API)
+  for (const hint of ['refresh_token', 'access_token'])
+    assert.equal((await introspect(server, api, again, { token_type_hint: hint })).body, INACTIVE)
+})
+
+test("INT-07: an opaque token that somebody made up, or whose row is gone or another one's, is inactive", async () => {
+  const client = await registerClient(server, { scope: 'read' })
+  const { access_token: token } = await machineToken(client)
+  const { context } = server
+  const forged = [
+    `gat_${'A'.repeat(99)}`,
+    context.secrets.seal('access-token', 'f'.repeat(34), context.random).token,
+    // The tag and id are right, but the secret is not the one that is kept.
+    context.secrets.seal('access-token', token.slice(4, 38), context.random).token,
+    context.secrets.seal('session', token.slice(4, 38), context.random).token,
+  ]
+  for (const one of forged) assert.equal((await introspect(server, api, one)).body, INACTIVE)
+  assert.equal(await isActive(server, api, token), true)
+})
+
+test('INT-07: nothing expired is active, and the sweep removes it and nothing that lives', async (t) => {
+  const stage = await openWithOpaqueApis(t)
+  const client = await registerClient(stage.server, { scope: 'read' })
+  const ask = async (resource: string) =>
+    tokensOf(await requestToken(stage.server, client, { ...MACHINE, resource })).access_token
+  const [long, short] = [await ask(OPAQUE_API), await ask(OTHER_OPAQUE_API)]
+  stage.server.clock.advance(119_000 - 1000)
+  assert.equal(await isActive(stage.server, stage.otherApi, short), true)
+  stage.server.clock.advance(3000)
+  assert.equal(await isActive(stage.server, stage.otherApi, short), false)
+  assert.equal((await sweep(stage.server.context, '')).opaqueTokens, 1)
+  assert.equal(await isActive(stage.server, stage.api, long), true)
+  assert.equal(selectAll(stage.server, 'select * from opaque_tokens').length, 1)
+})
+
+test('REV-03: to revoke a refresh token ends the opaque tokens of its grant, and to revoke one of those ends it alone', async () => {
+  const { client, tokens, again } = await aGrantFor(OPAQUE_API)
+  const refreshed = tokensOf(await refresh(server, client, again))
+  assert.equal((await revoke(server, client, tokens.access_token)).statusCode, 200)
+  assert.equal(await isActive(server, api, tokens.access_token), false)
+  assert.equal(await isActive(server, api, refreshed.access_token), true)
+  const next = tokensOf(await refresh(server, client, refreshed.refresh_token ?? ''))
+  assert.equal((await revoke(server, client, next.refresh_token ?? '')).statusCode, 200)
+  for (const { access_token: dead } of [tokens, refreshed, next]) assert.equal(await isActive(server, api, dead), false)
+})
+
+test('REV-02: nobody revokes an opaque token but the client that it was issued to', async () => {
+  const { client, tokens } = await aGrantFor(OPAQUE_API)
+  assert.equal((await revoke(server, await registerClient(server), tokens.access_token)).statusCode, 200)
+  assert.equal(await isActive(server, api, tokens.access_token), true)
+  assert.equal(await isActive(server, client, tokens.access_token), true)
+})
+
+test('CODE-01: a code that is spent twice takes back the opaque token that it gave', async () => {
+  const client = await registerClient(server)
+  const code = await obtainCode(server, client, { resource: OPAQUE_API })
+  const { access_token: token } = tokensOf(await redeem(server, client, code))
+  assert.equal(await isActive(server, api, token), true)
+  assertInvalidGrant(await redeem(server, client, code))
+  assert.equal(await isActive(server, api, token), false)
+})
+
+test('a grant for several opaque APIs gives a token for all of them, as long as the shortest, or for one', async () => {
+  const client = await registerClient(server)
+  const code = await obtainCodeFor(server, client, [OPAQUE_API, OTHER_OPAQUE_API])
+  const both = tokensOf(await redeem(server, client, code))
+  assert.equal(both.expires_in, 120)
+  for (const asker of [api, otherApi]) {
+    const about = (await introspect(server, asker, both.access_token)).json()
+    assert.deepEqual([about.client_id, about.aud], [client.client_id, [OPAQUE_API, OTHER_OPAQUE_API]])
+  }
+  const one = tokensOf(await refresh(server, client, both.refresh_token ?? '', { resource: OPAQUE_API }))
+  assert.equal(one.expires_in, 300)
+  assert.equal(await isActive(server, otherApi, one.access_token), false)
+})
+
+test('TOK-20: no edit of an opaque token is taken, by introspection or revocation', async () => {
+  const client = await registerClient(server, { scope: 'read' })
+  const { access_token: token } = await machineToken(client)
+  for (const mutant of mutantsOf(token)) {
+    assert.equal((await introspect(server, client, mutant)).body, INACTIVE, mutant)
+    assert.equal((await revoke(server, client, mutant)).statusCode, 200, mutant)
+  }
+  assert.equal(await isActive(server, api, token), true)
+})
+
+test('an opaque token of a client that acts by itself is one row in the store, and a JWT none', async () => {
+  const client = await registerClient(server, { scope: 'read' })
+  await machineToken(client)
+  const rows = (): number => selectAll(server, 'select * from opaque_tokens').length
+  const before = rows()
+  await requestToken(server, client, { ...MACHINE, resource: JWT_API })
+  assert.equal(rows(), before)
+  await Promise.all([machineToken(client), machineToken(client)])
+  assert.equal(rows(), before + 2)
+})

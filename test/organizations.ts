@@ -1,0 +1,89 @@
+import type { Response as LightMyRequestResponse } from 'light-my-request'
+import { createUser } from '../src/admin/users.ts'
+import type { InstallationRecord } from '../src/ports/records.ts'
+import type { ClientId, OrganizationId, UserId } from '../src/protocol/ids.ts'
+import { mintOrganizationId } from '../src/protocol/ids.ts'
+import { NO_SCOPE } from '../src/protocol/scope.ts'
+import { EMAIL, locationOf, PASSWORD, type PlainBrowser, type RegisteredClient } from './flow.ts'
+import type { TestServer } from './server.ts'
+
+/** Organizations, members and installations as an operator would set them up, for tests that are about something else. */
+
+export async function createOrganization({ context }: TestServer, name: string): Promise<OrganizationId> {
+  const now = context.clock()
+  const id = mintOrganizationId(now, context.random)
+  await context.store.createOrganization({ id, name, createdAt: now, disabledAt: undefined, validFrom: now })
+  return id
+}
+
+export async function addMember(
+  { context }: TestServer,
+  userId: UserId,
+  organizationId: OrganizationId,
+): Promise<void> {
+  const now = context.clock()
+  await context.store.addMember({ userId, organizationId, createdAt: now, disabledAt: undefined, validFrom: now })
+}
+
+export async function install(
+  { context }: TestServer,
+  client: RegisteredClient,
+  organizationId: OrganizationId,
+  allowed: Partial<Pick<InstallationRecord, 'scope' | 'actsForMembers'>> = {},
+): Promise<void> {
+  const now = context.clock()
+  await context.store.install({
+    clientId: clientId(client),
+    organizationId,
+    scope: NO_SCOPE,
+    actsForMembers: false,
+    ...allowed,
+    createdAt: now,
+    disabledAt: undefined,
+    validFrom: now,
+  })
+}
+
+export function clientId(client: RegisteredClient): ClientId {
+  return client.client_id as ClientId
+}
+
+/** A person with the password of all tests. */
+export async function createPerson({ context }: TestServer, email = EMAIL): Promise<UserId> {
+  return (await createUser(context, { email, password: PASSWORD, name: undefined })).id
+}
+
+/** Goes to an authorization's page and signs in there if it asks; answers the consent page, or whatever comes instead. */
+export async function openConsent(browser: PlainBrowser, url: string, email = EMAIL): Promise<LightMyRequestResponse> {
+  let page = await browser.get(url)
+  for (let step = 0; step < 4; step += 1) {
+    const { location } = page.headers
+    if (location !== undefined && !location.includes('/v2/oauth/')) return page
+    if (location !== undefined) page = await browser.get(location)
+    else if (page.body.includes('type="password"')) page = await browser.submit(page, { email, password: PASSWORD })
+    else return page
+  }
+  return page
+}
+
+/** The code in an answer to the client; undefined where there is none. */
+export function codeIn(answer: LightMyRequestResponse): string | undefined {
+  if (answer.headers.location === undefined) return undefined
+  return new URL(locationOf(answer)).searchParams.get('code') ?? undefined
+}
+
+/** Values and words of the page's picker; undefined where there is none. */
+export function optionsIn(
+  page: LightMyRequestResponse,
+): readonly { readonly value: string; readonly text: string; readonly isSelected: boolean }[] | undefined {
+  const select = /<select[^>]*name="organization"[^>]*>([^]*?)<\/select>/.exec(page.body)?.[1]
+  return select === undefined
+    ? undefined
+    : [...select.matchAll(/<option value="([^"]*)"([^>]*)>([^<]*)<\/option>/g)].map(
+        ([, value = '', attributes = '', text = '']) => ({
+          value,
+          text: text.trim(),
+          isSelected: attributes.includes(' selected'),
+        }),
+      )
+}

@@ -1,0 +1,39 @@
+import type { Server } from 'node:http'
+import type { Answered } from '../ports/observers.ts'
+import { counterSamples, histogramSamples, newHistogram, observe, openSeries, type Counter } from './counters.ts'
+import { SECONDS, type Sample } from './families.ts'
+
+export interface RequestCounters {
+  readonly count: (answer: Answered) => void
+  /** Counts its connections too. */
+  readonly watch: (server: Server) => void
+  readonly samples: () => readonly Sample[]
+}
+
+/** Counts requests. `endpoints` are all that there are: each is there from the first scrape on. */
+export function openRequestCounters(endpoints: readonly string[]): RequestCounters {
+  const requests = openSeries<Counter>(4, () => ({ value: 0 }))
+  const seconds = openSeries(1, () => newHistogram(SECONDS))
+  let connections = 0
+  let broken = 0
+  for (const endpoint of [...endpoints, 'none']) seconds.at(endpoint)
+  return {
+    count({ endpoint, event, reason = '', status, ms }) {
+      requests.at(endpoint, event, reason, String(status)).value += 1
+      observe(seconds.at(endpoint), ms / 1000)
+    },
+    watch(server) {
+      server.on('connection', (socket) => {
+        connections += 1
+        socket.once('close', () => void (connections -= 1))
+      })
+      server.on('clientError', () => void (broken += 1))
+    },
+    samples: () => [
+      ...counterSamples('grantor_requests_total', requests),
+      ...histogramSamples('grantor_request_seconds', seconds),
+      { name: 'grantor_connections', labels: [], value: connections },
+      { name: 'grantor_broken_requests_total', labels: [], value: broken },
+    ],
+  }
+}

@@ -1,0 +1,112 @@
+import type { BatchReport, QueueDepth, StoreObserver } from '../ports/observers.ts'
+import type { Operation, OperationName, Outcome } from '../ports/operations.ts'
+import type { Swept } from '../ports/operation-inputs.ts'
+import type { Settled } from '../ports/store.ts'
+import {
+  counterSamples,
+  histogramSample,
+  histogramSamples,
+  newHistogram,
+  observe,
+  openSeries,
+  type Counter,
+} from './counters.ts'
+import { SECONDS, SIZES, type Sample } from './families.ts'
+
+/** Operations that answer any text. A new one does not compile until it stands here: its text must not become a label. */
+const ANY_TEXT: {
+  readonly [Name in OperationName as string extends Outcome<Name> ? Name : never]: true
+} = { settle: true }
+
+/** Counted from zero, because an alert sees only what changes. */
+const WATCHED: readonly (readonly [OperationName, string])[] = [
+  ['redeemCode', 'redeemed'],
+  ['redeemCode', 'replayed'],
+  ['burnCode', 'burned'],
+  ['rotateRefreshToken', 'rotated'],
+  ['rotateRefreshToken', 'reused'],
+  ['registerClient', 'registered'],
+  ['revokeGrant', 'revoked'],
+  ['revokeToken', 'revoked'],
+]
+
+/** Of the sweep's answer, what is a number of rows. */
+const SWEPT: { readonly [Kind in Exclude<keyof Swept, 'grantsAfter'>]: true } = {
+  authorizations: true,
+  grants: true,
+  sessions: true,
+  clients: true,
+  hits: true,
+  revokedTokens: true,
+  opaqueTokens: true,
+  auditLinks: true,
+}
+
+const SWEPT_KINDS = Object.keys(SWEPT) as readonly (keyof typeof SWEPT)[]
+
+export interface StoreCounters {
+  readonly observer: Omit<StoreObserver, 'mark'>
+  readonly samples: () => readonly Sample[]
+}
+
+/** Counts what the store does. */
+export function openStoreCounters(): StoreCounters {
+  const operations = openSeries<Counter>(2, newCounter)
+  const swept = openSeries<Counter>(1, newCounter)
+  const refused = openSeries<Counter>(1, newCounter)
+  const commits = openSeries(1, () => newHistogram(SECONDS))
+  const sizes = newHistogram(SIZES)
+  const waits = newHistogram(SECONDS)
+  let depth: () => QueueDepth = () => ({ waiting: 0, inFlight: 0 })
+  for (const kind of SWEPT_KINDS) swept.at(kind)
+  for (const labels of WATCHED) operations.at(...labels)
+  for (const reason of ['full', 'late']) refused.at(reason)
+  for (const outcome of ['done', 'failed']) commits.at(outcome)
+
+  function count({ name }: Operation, result: Settled | undefined): void {
+    operations.at(name, outcomeOf(name, result)).value += 1
+    if (name === 'sweepExpired' && result?.kind === 'done') countSwept(result.outcome as Swept)
+  }
+
+  function countSwept(rows: Swept): void {
+    for (const kind of SWEPT_KINDS) swept.at(kind).value += rows[kind]
+  }
+
+  return {
+    observer: {
+      opened: (ask) => void (depth = ask),
+      refused: (reason, many) => void (refused.at(reason).value += many),
+      committed({ batch, results, startedAt, endedAt }: BatchReport) {
+        observe(sizes, batch.length)
+        observe(waits, (startedAt - (batch[0]?.since ?? startedAt)) / 1000)
+        observe(commits.at(results === undefined ? 'failed' : 'done'), (endedAt - startedAt) / 1000)
+        for (const [place, { asked }] of batch.entries()) count(asked, results?.[place])
+      },
+    },
+    samples() {
+      const { waiting, inFlight } = depth()
+      return [
+        ...counterSamples('grantor_store_operations_total', operations),
+        ...counterSamples('grantor_swept_rows_total', swept),
+        ...counterSamples('grantor_store_refused_total', refused),
+        ...histogramSamples('grantor_store_commit_seconds', commits),
+        histogramSample('grantor_store_batch_operations', sizes),
+        histogramSample('grantor_store_wait_seconds', waits),
+        { name: 'grantor_store_waiting', labels: [], value: waiting },
+        { name: 'grantor_store_batches_in_flight', labels: [], value: inFlight },
+      ]
+    },
+  }
+}
+
+/** A word of the operation's own; `failed` when it was at fault, or nobody knows. */
+function outcomeOf(name: OperationName, result: Settled | undefined): string {
+  if (result?.kind !== 'done') return 'failed'
+  const { outcome } = result
+  if (typeof outcome === 'string') return name in ANY_TEXT ? 'done' : outcome
+  return name === 'rotateRefreshToken' ? (outcome as Outcome<'rotateRefreshToken'>).kind : 'done'
+}
+
+function newCounter(): Counter {
+  return { value: 0 }
+}

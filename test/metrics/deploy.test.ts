@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test, type TestContext } from 'node:test'
+import { FAMILIES, type Family } from '../../src/metrics/families.ts'
+import { readConfig } from '../../src/config.ts'
+import { registerClient } from '../flow.ts'
+import { openTestServer } from '../server.ts'
+import { scrape, type Scraped } from './scraped.ts'
+
+interface Target {
+  readonly expr: string
+  readonly datasource: { readonly uid: string }
+}
+
+interface Panel {
+  readonly id: number
+  readonly type: string
+  readonly title: string
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
+  readonly targets?: readonly Target[]
+}
+
+interface Dashboard {
+  readonly uid: string
+  readonly panels: readonly Panel[]
+  readonly templating: {
+    readonly list: readonly { readonly name: string; readonly type: string; readonly query: unknown }[]
+  }
+}
+
+const dashboard = JSON.parse(readFileSync('deploy/grafana/grantor.json', 'utf8')) as Dashboard
+const rules = readFileSync('deploy/prometheus/grantor-rules.yml', 'utf8')
+
+/** What Prometheus, its service discovery and our own workers add. */
+const ADDED_LABELS = ['le', 'job', 'instance', 'worker']
+
+/** Every expression of the dashboard and of the alerts. */
+function listExpressions(): readonly string[] {
+  const alerts = [...rules.matchAll(/^ {8}expr: (?:\|\n((?: {10}.*\n)+)|(.+)\n)/gm)]
+  assert.equal(alerts.length, rules.split('- alert:').length - 1)
+  const panels = dashboard.panels.flatMap(({ targets = [] }) => targets)
+  assert.ok(panels.length > 30)
+  return [...panels.map(({ expr }) => expr), ...alerts.map(([, block, line]) => block ?? line ?? '')]
+}
+
+/** Names of metrics with what stands in braces after them. */
+function selectorsOf(expression: string): readonly { readonly name: string; readonly matchers: string }[] {
+  return [...expression.matchAll(/\b((?:grantor|process|nodejs)_[a-z0-9_]+)(?:\{([^}]*)\})?/g)].map(
+    ([, name = '', matchers = '']) => ({ name, matchers }),
+  )
+}
+
+function familyOf(name: string): Family | undefined {
+  const families: Readonly<Record<string, Family>> = FAMILIES
+  return families[name] ?? families[name.replace(/_(bucket|sum|count)$/, '')]
+}
+
+async function aScrape(t: TestContext): Promise<Scraped> {
+  const server = await openTestServer(t)
+  await registerClient(server)
+  return scrape(server)
+}
+
+test('every metric that the dashboard and the alerts name is in a scrape', async (t) => {
+  const { samples } = await aScrape(t)
+  const scraped = new Set(samples.map(({ name }) => name))
+  for (const expression of listExpressions()) {
+    const selectors = selectorsOf(expression)
+    assert.ok(selectors.length > 0, expression)
+    for (const { name } of selectors) assert.ok(scraped.has(name), `${name} in ${expression}`)
+  }
+})
+
+test('every label that they choose or add up by is one of that metric', () => {
+  for (const expression of listExpressions()) {
+    const known = new Set(ADDED_LABELS)
+    for (const { name, matchers } of selectorsOf(expression)) {
+      const labels = familyOf(name)?.labels ?? []
+      for (const label of labels) known.add(label)
+      for (const [, label = ''] of matchers.matchAll(/([a-z_]+)\s*(?:=~|!~|!=|=)/g))
+        assert.ok([...ADDED_LABELS, ...labels].includes(label), `${label} of ${name} in ${expression}`)
+    }
+    for (const [, by = ''] of expression.matchAll(/\bby \(([^)]*)\)/g))
+      for (const label of by.split(/,\s*/)) assert.ok(known.has(label), `${label} in ${expression}`)
+  }
+})
+
+test('what an alert waits for is counted from zero, or its first time would not be seen', async (t) => {
+  const { value } = await aScrape(t)
+  const watched = selectorsOf(rules).filter(({ name }) => name === 'grantor_store_operations_total')
+  assert.equal(watched.length, 2)
+  for (const { name, matchers } of watched) {
+    const labels = Object.fromEntries(
+      [...matchers.matchAll(/([a-z]+)="(\w+)"/g)].map(([, label, text]) => [label, text]),
+    )
+    assert.equal(Object.keys(labels).length, 2)
+    assert.equal(value(name, labels as Record<string, string>), 0)
+  }
+})
+
+test('the dashboard asks the Prometheus that its user chooses, and no panel lies on another', () => {
+  const variables = new Map(dashboard.templating.list.map(({ name, type, query }) => [name, { type, query }]))
+  assert.deepEqual(variables.get('datasource'), { type: 'datasource', query: 'prometheus' })
+  const text = JSON.stringify(dashboard)
+  for (const [, name = ''] of text.matchAll(/\$\{?([a-z]\w*)/g)) assert.ok(variables.has(name), `$${name}`)
+  const taken = new Map<string, string>()
+  for (const { id, title, targets = [], gridPos } of dashboard.panels) {
+    for (const { datasource } of targets) assert.equal(datasource.uid, '${datasource}', title)
+    assert.equal(dashboard.panels.filter((panel) => panel.id === id).length, 1, title)
+    for (let x = gridPos.x; x < gridPos.x + gridPos.w; x += 1) {
+      for (let y = gridPos.y; y < gridPos.y + gridPos.h; y += 1) {
+        assert.ok(x < 24 && !taken.has(`${x},${y}`), `${title} lies on ${taken.get(`${x},${y}`) ?? 'the edge'}`)
+        taken.set(`${x},${y}`, title)
+      }
+    }
+  }
+})
+
+test('the example scrapes the port where the administration listens by default', () => {
+  const { admin } = readConfig({})
+  const [, target] = /targets: \['([^']+)'\]/.exec(readFileSync('deploy/prometheus/prometheus.yml', 'utf8')) ?? []
+  assert.equal(target, `127.0.0.1:${admin?.port}`)
+})

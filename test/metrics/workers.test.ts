@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { test, type TestContext } from 'node:test'
+import { openPlace, serve, type Place, type RunningServer } from '../cli/process.ts'
+import { openTestDatabase } from '../postgres.ts'
+import { parseScrape, type Scraped } from './scraped.ts'
+
+const REGISTRATION = {
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json', Connection: 'close' },
+  body: '{"grant_types":["client_credentials"]}',
+}
+
+async function openPostgresPlace(t: TestContext): Promise<Place> {
+  const place = await openPlace(t)
+  const database = { DATABASE_URL: await openTestDatabase(t), GRANTOR_SECRET: 's'.repeat(32) }
+  return { ...place, environment: { ...place.environment, ...database } }
+}
+
+/** Over a new connection each time, so that each worker has its turn. */
+async function scrapeAt({ adminPort }: Place): Promise<Scraped> {
+  const answer = await fetch(`http://127.0.0.1:${adminPort}/metrics`, { headers: { Connection: 'close' } })
+  assert.equal(answer.status, 200)
+  return parseScrape(await answer.text())
+}
+
+function sumOf({ samples }: Scraped, name: string, labels: Readonly<Record<string, string>>): number {
+  return samples
+    .filter((sample) => sample.name === name)
+    .filter((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value))
+    .reduce((sum, { value }) => sum + value, 0)
+}
+
+async function untilLogged(server: RunningServer, text: string): Promise<void> {
+  while (!server.stdout().includes(text)) await once(server.child.stdout ?? server.child, 'data')
+}
+
+test('whichever worker Prometheus reaches, a scrape is of all of them, and of one that took another’s place', async (t) => {
+  const place = await openPostgresPlace(t)
+  const server = await serve(t, place, { flags: ['--workers', '2'] })
+  const registrations = 12
+  for (let count = 0; count < registrations; count += 1) {
+    const answer = await fetch(`${place.issuer}/v2/oauth/register`, REGISTRATION)
+    assert.equal(answer.status, 201)
+    await answer.arrayBuffer()
+  }
+  const registered = { endpoint: 'register', status: '201' }
+  for (let count = 0; count < 4; count += 1) {
+    const scraped = await scrapeAt(place)
+    assert.equal(sumOf(scraped, 'grantor_requests_total', registered), registrations)
+    assert.deepEqual(
+      ['1', '2'].map((worker) => scraped.value('grantor_up', { worker })),
+      [1, 1],
+    )
+    assert.equal(scraped.value('grantor_clients', { state: 'unused' }), registrations)
+  }
+  const both = await scrapeAt(place)
+  const shares = ['1', '2'].map((worker) => both.value('grantor_requests_total', { worker, ...registered }))
+  assert.ok(
+    shares.every((share) => share > 0 && share < registrations),
+    'each worker counts for itself',
+  )
+
+  const [, victim = ''] = /"pid":(\d+),"event":"client\.registered"/.exec(server.stdout()) ?? []
+  process.kill(Number(victim), 'SIGKILL')
+  await untilLogged(server, `"event":"worker.ended","pid":${victim}`)
+  let scraped = await scrapeAt(place)
+  while (scraped.samples.filter(({ name }) => name === 'grantor_up').length < 2) scraped = await scrapeAt(place)
+  const workers = new Set(
+    scraped.samples.map(({ labels }) => labels['worker']).filter((worker) => worker !== undefined),
+  )
+  assert.deepEqual([...workers].toSorted(), ['1', '2'], 'the successor has the number of the one that ended')
+  assert.ok(sumOf(scraped, 'grantor_requests_total', registered) < registrations)
+  server.child.kill('SIGTERM')
+  assert.equal((await server.exited).code, 0)
+})

@@ -35,6 +35,7 @@ export function openNodeProcess(port: number, settings: Readonly<Record<string, 
         env: {
           PATH: process.env['PATH'] ?? '',
           PORT: String(port),
+          GRANTOR_ADMIN_PORT: 'off',
           // Halves the time that a process needs to start.
           NODE_COMPILE_CACHE: join(tmpdir(), 'grantor-compile-cache'),
           ...settings,

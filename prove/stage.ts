@@ -22,6 +22,8 @@ export interface Stage {
   /** The longest that an answer may take. */
   readonly limitMs: number
   readonly retryMs: number
+  /** Of the nodes, for commands beside them. */
+  readonly settings: Readonly<Record<string, string>>
   readonly close: () => Promise<void>
 }
 
@@ -72,7 +74,7 @@ export async function openStage({ databaseUrl, nodes: count, drainSeconds, limit
     await close()
     throw cause
   }
-  return { port, nodes, proxy, database, agent, limitMs, retryMs: RETRY_SECONDS * 1000, close }
+  return { port, nodes, proxy, database, agent, limitMs, retryMs: RETRY_SECONDS * 1000, settings, close }
 }
 
 async function addPerson(settings: Readonly<Record<string, string>>): Promise<void> {

@@ -1,0 +1,181 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Context } from '../src/ports/context.ts'
+import { mintOrganizationId, mintUserId, type ClientId, type OrganizationId, type UserId } from '../src/protocol/ids.ts'
+import { NO_SCOPE } from '../src/protocol/scope.ts'
+import { registerClient, type RegisteredClient } from '../test/flow.ts'
+import { describeReception, send } from './send.ts'
+import type { Stage } from './stage.ts'
+import { openVisitor } from './visitor.ts'
+
+/** How ends of a kind that were acknowledged on one side were seen on another node. */
+export interface Staleness {
+  readonly kind: EndKind
+  readonly sightings: readonly Sighting[]
+}
+
+export interface Sighting {
+  /** From the acknowledgement to the question that was answered with the end. */
+  readonly delayMs: number
+  /** How many were answered as if nothing had ended. */
+  readonly stale: number
+}
+
+/** How a token ends: it is revoked, or one of those that it speaks for is disabled. */
+export const END_KINDS = ['revocation', 'client', 'user', 'organization', 'membership', 'installation'] as const
+export type EndKind = (typeof END_KINDS)[number]
+
+/** A client that acts for a member of an organization, so that every kind of end applies to its tokens. */
+interface Lane {
+  readonly client: RegisteredClient
+  readonly clientId: ClientId
+  readonly userId: UserId
+  readonly organizationId: OrganizationId
+}
+
+type Store = Context['store']
+
+/** Between two questions, and between two tries to get a token that lives. */
+const PAUSE_MS = 2
+const RECOVERY_PAUSE_MS = 50
+
+/**
+ * `rounds` ends of each kind. Revocations are asked for on the first node, everything else is done past the nodes, as the
+ * command line does it; from the moment of the acknowledgement on the last node is asked until it says that the token is dead.
+ */
+export async function measureStaleness(
+  stage: Stage,
+  context: Context,
+  { rounds, lanes: count }: { readonly rounds: number; readonly lanes: number },
+): Promise<readonly Staleness[]> {
+  const lanes = await Promise.all(Array.from({ length: count }, () => openLane(stage, context)))
+  const results: Staleness[] = []
+  for (const kind of END_KINDS) {
+    let left = rounds
+    const sightings: Sighting[] = []
+    async function work(lane: Lane): Promise<void> {
+      while (left > 0) {
+        left -= 1
+        const token = await obtainLiveToken(stage, lane)
+        await endToken(stage, context.store, lane, kind, token)
+        sightings.push(await untilDead(stage, lane, token))
+        await undo(context.store, lane, kind)
+      }
+    }
+    await Promise.all(lanes.map(work))
+    results.push({ kind, sightings })
+  }
+  return results
+}
+
+async function openLane(stage: Stage, { store, clock, random }: Context): Promise<Lane> {
+  const metadata = {
+    grant_types: ['client_credentials'],
+    response_types: [],
+    client_name: randomBytes(6).toString('hex'),
+  }
+  const client = await registerClient(openVisitor(stage), metadata)
+  const now = clock()
+  const clientId = client.client_id as ClientId
+  const userId = mintUserId(now, random)
+  const organizationId = mintOrganizationId(now, random)
+  const since = { createdAt: now, disabledAt: undefined, validFrom: now }
+  const email = `${randomBytes(8).toString('hex')}@acme.test`
+  // Nobody signs in with it.
+  await store.createUser({ ...since, id: userId, email, name: undefined, passwordHash: '' })
+  await store.createOrganization({ ...since, id: organizationId, name: 'Acme' })
+  await store.addMember({ ...since, userId, organizationId })
+  await store.install({ ...since, clientId, organizationId, scope: NO_SCOPE, actsForMembers: true })
+  return { client, clientId, userId, organizationId }
+}
+
+async function endToken(stage: Stage, store: Store, lane: Lane, kind: EndKind, token: string): Promise<void> {
+  const { clientId, userId, organizationId } = lane
+  const now = Date.now() as never
+  switch (kind) {
+    case 'revocation': {
+      const { status } = await ask(stage, 0, '/v2/oauth/revoke', lane, { token })
+      if (status !== 200) throw new Error(`A revocation was answered ${status}.`)
+      return
+    }
+    case 'client':
+      return void (await store.disableClient({ id: clientId, now }))
+    case 'user':
+      return void (await store.disableUser({ id: userId, now }))
+    case 'organization':
+      return void (await store.disableOrganization({ id: organizationId, now }))
+    case 'membership':
+      return void (await store.disableMember({ userId, organizationId, now }))
+    case 'installation':
+      return void (await store.disableInstallation({ clientId, organizationId, now }))
+  }
+}
+
+async function undo(store: Store, { clientId, userId, organizationId }: Lane, kind: EndKind): Promise<void> {
+  switch (kind) {
+    case 'revocation':
+      return
+    case 'client':
+      return void (await store.enableClient(clientId))
+    case 'user':
+      return void (await store.enableUser({ id: userId, now: Date.now() as never }))
+    case 'organization':
+      return void (await store.enableOrganization(organizationId))
+    case 'membership':
+      return void (await store.enableMember({ userId, organizationId }))
+    case 'installation':
+      return void (await store.enableInstallation({ clientId, organizationId }))
+  }
+}
+
+/** Asks the last node until it says so. */
+async function untilDead(stage: Stage, lane: Lane, token: string): Promise<Sighting> {
+  const endedAt = performance.now()
+  for (let stale = 0; ; stale += 1) {
+    const askedAt = performance.now()
+    if (!(await isActive(stage, lane, token))) return { delayMs: askedAt - endedAt, stale }
+    await delay(PAUSE_MS)
+  }
+}
+
+/** One that the last node knows to be alive: it may still hold who was disabled for the round before. */
+async function obtainLiveToken(stage: Stage, lane: Lane): Promise<string> {
+  const form = { grant_type: 'client_credentials', org_id: lane.organizationId, user_id: lane.userId }
+  for (;;) {
+    const { status, body } = await ask(stage, 0, '/v2/oauth/token', lane, form)
+    if (status === 200) {
+      const { access_token: token } = JSON.parse(body) as { readonly access_token: string }
+      if (await isActive(stage, lane, token)) return token
+    }
+    await delay(RECOVERY_PAUSE_MS)
+  }
+}
+
+/** A client that is disabled may not even ask. */
+async function isActive(stage: Stage, lane: Lane, token: string): Promise<boolean> {
+  const { status, body } = await ask(stage, stage.nodes.length - 1, '/v2/oauth/introspect', lane, { token })
+  if (status === 401) return false
+  if (status !== 200) throw new Error(`Introspection was answered ${status} ${body}`)
+  return (JSON.parse(body) as { readonly active: boolean }).active
+}
+
+async function ask(
+  { nodes, agent, limitMs, port }: Stage,
+  node: number,
+  path: string,
+  { client }: Lane,
+  fields: Readonly<Record<string, string>>,
+): Promise<{ readonly status: number; readonly body: string }> {
+  const { client_id, client_secret = '' } = client
+  const reception = await send({
+    port: nodes.at(node)?.port ?? port,
+    method: 'POST',
+    path,
+    headers: { 'content-type': 'application/x-www-form-urlencoded', host: `127.0.0.1:${port}` },
+    body: new URLSearchParams({ client_id, client_secret, ...fields }).toString(),
+    agent,
+    limitMs,
+  })
+  if (reception.kind === 'answer') return reception
+  throw new Error(`${path} had ${describeReception(reception)}`)
+}

@@ -11,6 +11,8 @@ export interface Cores {
 
 export interface ChildOptions {
   readonly script: URL
+  /** What runs it; undefined: this Node.js. */
+  readonly runtime?: string | undefined
   readonly args?: readonly string[]
   readonly nodeArgs?: readonly string[]
   readonly core: number | undefined
@@ -73,8 +75,8 @@ export function pin(pid: number, core: number): void {
   spawnSync(PINNER, ['--cpu-list', '--pid', String(core), String(pid)])
 }
 
-function spawnPinned({ script, args = [], nodeArgs = [], core, env, logPath }: ChildOptions): ChildProcess {
-  const command = [process.execPath, ...nodeArgs, script.pathname, ...args]
+function spawnPinned({ script, runtime, args = [], nodeArgs = [], core, env, logPath }: ChildOptions): ChildProcess {
+  const command = [runtime ?? process.execPath, ...nodeArgs, script.pathname, ...args]
   const [program = '', ...rest] = core === undefined ? command : [PINNER, '-c', String(core), ...command]
   const options = { env: { PATH: process.env['PATH'] ?? '', ...env } }
   if (logPath === undefined) {

@@ -1,4 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createApi, SERVER_TOKENS } from '../src/admin/apis.ts'
 import { createUser } from '../src/admin/users.ts'
 import { openWorkshop } from '../src/build.ts'
 import { readConfig } from '../src/config.ts'
@@ -20,12 +22,27 @@ export const SCOPE = 'mcp:tools mcp:resources'
 export const VERIFIER = randomBytes(32).toString('base64url')
 const CHALLENGE = parseCodeChallenge(createHash('sha256').update(VERIFIER).digest('base64url'))
 const BATCH = 256
+/** An API whose access tokens stand in the store. */
+export const OPAQUE_RESOURCE = 'https://opaque.example'
+/** When the running server knows of APIs that were declared beside it. */
+const CATALOGUE_MS = 1500
 
 /** Opens the store of the running server with the same settings. */
 export async function openCodeMint(settings: Readonly<Record<string, string>>): Promise<CodeMint> {
   const { context, close } = await openWorkshop(readConfig({ ...settings, LOG_LEVEL: 'silent' }))
   const account = { email: 'ada@bench.test', password: randomBytes(12).toString('base64url'), name: 'Ada' }
   const user = await createUser(context, account)
+  const scopes = SCOPE.split(' ').map((name) => ({
+    name,
+    sentence: `Use ${name}`,
+    grantedTo: 'users-and-machines' as const,
+  }))
+  const apis = [
+    { resource: 'https://api.example', tokens: SERVER_TOKENS },
+    { resource: OPAQUE_RESOURCE, tokens: { ...SERVER_TOKENS, format: 'opaque' as const } },
+  ]
+  for (const api of apis) await createApi(context, { ...api, name: undefined, scopes })
+  await delay(CATALOGUE_MS)
 
   async function make(clientId: ClientId, userId: UserId): Promise<string> {
     if (CHALLENGE === undefined) throw new Error('A SHA-256 in base64url must be a code challenge.')
@@ -45,11 +62,20 @@ export async function openCodeMint(settings: Readonly<Record<string, string>>): 
       mustSignIn: false,
       mustConsent: false,
       loginHint: undefined,
+      organizationId: undefined,
       createdAt: now,
       expiresAt,
       status: { kind: 'pending' },
     })
-    const approval = { id, userId, codeHash: code.hash, now, codeExpiresAt: expiresAt, remember: undefined }
+    const approval = {
+      id,
+      userId,
+      organizationId: undefined,
+      codeHash: code.hash,
+      now,
+      codeExpiresAt: expiresAt,
+      remember: undefined,
+    }
     // Queued in this order, so that both are in one commit, in this order.
     const approved = context.store.approveAuthorization(approval)
     await started

@@ -1,4 +1,4 @@
-import { REDIRECT_URI, SCOPE, VERIFIER, type CodeMint } from './codes.ts'
+import { OPAQUE_RESOURCE, REDIRECT_URI, SCOPE, VERIFIER, type CodeMint } from './codes.ts'
 import { post } from './post.ts'
 import type { Bodies } from './slice.ts'
 
@@ -24,6 +24,7 @@ export interface Endpoint {
 export const ENDPOINT_NAMES = [
   'register',
   'client_credentials',
+  'opaque',
   'code',
   'refresh',
   'introspect',
@@ -61,7 +62,7 @@ export async function openEndpoints(port: number, mint: CodeMint): Promise<reado
       status: 201,
       contains: '"client_secret":"',
       repeats: false,
-      gate: 0.2,
+      gate: 0.25,
       async prepare() {
         const [before = '', after = ''] = JSON.stringify(metadata('#')).split('#')
         return { kind: 'numbered', before, after, first: registered }
@@ -72,21 +73,31 @@ export async function openEndpoints(port: number, mint: CodeMint): Promise<reado
       ...TOKEN,
       name: 'client_credentials',
       contains: '"access_token":"',
-      gate: 0.25,
+      gate: 0.3,
       prepare: async () => ({ kind: 'same', body: form({ grant_type: 'client_credentials', ...client }) }),
+    },
+    {
+      ...TOKEN,
+      name: 'opaque',
+      contains: '"access_token":"gat_',
+      gate: 0.28,
+      prepare: async () => ({
+        kind: 'same',
+        body: form({ grant_type: 'client_credentials', resource: OPAQUE_RESOURCE, ...client }),
+      }),
     },
     {
       ...TOKEN,
       name: 'code',
       contains: '"refresh_token":"',
-      gate: undefined,
+      gate: 0.17,
       prepare: async (count) => ({ kind: 'once', bodies: (await mint.make(client.client_id, count)).map(codeBody) }),
     },
     {
       ...TOKEN,
       name: 'refresh',
       contains: '"access_token":"',
-      gate: 0.16,
+      gate: 0.22,
       async prepare(_count, connections) {
         if (tokens.length !== connections) {
           const codes = await mint.make(client.client_id, connections)
@@ -103,7 +114,7 @@ export async function openEndpoints(port: number, mint: CodeMint): Promise<reado
       path: '/v2/oauth/introspect',
       contains: '"active":true',
       repeats: true,
-      gate: undefined,
+      gate: 0.28,
       // Its lifetime is longer than a slice, not than a run.
       prepare: async () => ({ kind: 'same', body: form({ ...client, token: await issueToken(port, client) }) }),
     },
@@ -112,9 +123,9 @@ export async function openEndpoints(port: number, mint: CodeMint): Promise<reado
       name: 'metadata',
       path: '/.well-known/oauth-authorization-server',
       contains: '"token_endpoint":"',
-      gate: undefined,
+      gate: 0.6,
     },
-    { ...DOCUMENT, name: 'jwks', path: '/v2/oauth/jwks', contains: '"keys":[', gate: undefined },
+    { ...DOCUMENT, name: 'jwks', path: '/v2/oauth/jwks', contains: '"keys":[', gate: 0.6 },
   ]
 }
 

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { DatabaseUse, DatabaseWatch } from './database.ts'
 import type { Endpoint } from './endpoints.ts'
 import type { Options } from './options.ts'
-import { get, post } from './post.ts'
+import { takeSample } from './sample.ts'
 import { readTreeUsage } from './process-tree.ts'
 import type { Answer, Bodies, GeneratorMessage, Slice, SliceResult } from './slice.ts'
 import { quantile, CORE_SHARE_LIMIT, summarize, WOBBLE_LIMIT, type Summary } from './statistics.ts'
@@ -136,33 +136,6 @@ export async function measure(
     bare.push(await loadServer(stage.bare, false))
   }
   return { ...compare(subject, bare), ...describe(stage, endpoint, connections, sample) }
-}
-
-/** One right answer, which the bare server then repeats. */
-async function takeSample({ subject, bare }: Stage, endpoint: Endpoint): Promise<Answer> {
-  const bodies = await endpoint.prepare(1, 1)
-  const body = firstBody(bodies)
-  const { method, path, contentType } = endpoint
-  const sample = method === 'GET' ? await get(subject.port, path) : await post(subject.port, path, contentType, body)
-  if (sample.status !== endpoint.status || !sample.body.includes(endpoint.contains)) {
-    throw new Error(`${endpoint.name} answers ${sample.status} ${sample.body}`)
-  }
-  endpoint.carryOn?.({ total: 1, tokens: [] })
-  await bare.imitate(sample)
-  return sample
-}
-
-function firstBody(bodies: Bodies): string {
-  switch (bodies.kind) {
-    case 'same':
-      return bodies.body
-    case 'numbered':
-      return `${bodies.before}${String(bodies.first).padStart(9, '0')}${bodies.after}`
-    case 'once':
-      return bodies.bodies[0] ?? ''
-    case 'chain':
-      return bodies.before + (bodies.tokens[0] ?? '')
-  }
 }
 
 async function load(generator: ChildProcess, slice: Slice): Promise<SliceResult> {

@@ -21,6 +21,8 @@ export interface Options {
   readonly store: 'sqlite' | 'postgres'
   /** Processes that share the port; with more than one, one alone is measured beside them. */
   readonly workers: number
+  /** What runs Grantor; the bare server and the load are always on Node.js. */
+  readonly runtime: 'node' | 'bun'
   /** Other servers that are measured in the same run. */
   readonly peers: readonly PeerName[]
 }
@@ -36,6 +38,7 @@ export const USAGE = `npm run bench -- [options]
   --profile <folder>  write a CPU profile of the server there
   --store postgres    measure on PostgreSQL, too
   --workers <n>       and there with so many processes beside one (1)
+  --runtime bun       run Grantor on Bun, after its flow tests there (npm install --prefix bench/peers)
   --peers <names>     beside other servers: all, or of ${PEER_NAMES.join(',')}`
 
 /** Reads the command line. Throws with the usage when it makes no sense. */
@@ -54,12 +57,15 @@ export function readOptions(args: readonly string[]): Options {
       store: { type: 'string', default: 'sqlite' },
       workers: { type: 'string', default: '1' },
       peers: { type: 'string', default: '' },
+      runtime: { type: 'string', default: 'node' },
     },
   })
   if (values.save !== undefined && !/^[a-z0-9-]+$/.test(values.save)) throw new Error('--save takes a-z, 0-9 and -.')
   const only = chosen('only', ENDPOINT_NAMES, values.only)
   const peers = values.peers === 'all' ? PEER_NAMES : chosen('peers', PEER_NAMES, values.peers)
-  const { store } = values
+  const { store, runtime } = values
+  if (runtime !== 'node' && runtime !== 'bun') throw new Error('--runtime takes node or bun.')
+  if (runtime === 'bun' && values.profile !== undefined) throw new Error('--profile needs --runtime node.')
   if (store !== 'sqlite' && store !== 'postgres') throw new Error('--store takes sqlite or postgres.')
   const workers = whole('workers', values.workers, 64)
   if (workers > 1 && store === 'sqlite') throw new Error('--workers needs --store postgres.')
@@ -67,6 +73,7 @@ export function readOptions(args: readonly string[]): Options {
     store,
     workers,
     peers,
+    runtime,
     connections: values.connections.split(',').map((text) => whole('connections', text, 1024)),
     rounds: whole('rounds', values.rounds, 100),
     seconds: between('seconds', values.seconds, 0.05, 60),

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
-import { cpus, loadavg, tmpdir } from 'node:os'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
+import { benchFolderPrefix } from './bench-folder.ts'
 import { chooseCores, openChildren, type Children, type Cores } from './children.ts'
 import { measure, type BareServer, type Measurement } from './measure.ts'
 import { readOptions, USAGE, type Options } from './options.ts'
@@ -12,10 +13,9 @@ import { startSubjects } from './subjects.ts'
 /** `npm run bench`: the real server and a bare one take turns under the same load. See docs/performance.md. */
 
 const ROOT = new URL('../', import.meta.url).pathname
-const TMPFS_MAGIC = 0x01021994
 
 const options = parseOptions()
-const folder = makeFolder()
+const folder = mkdtempSync(benchFolderPrefix())
 const children = openChildren()
 process.once('exit', () => {
   children.kill()
@@ -95,14 +95,6 @@ function parseOptions(): Options {
     console.error(`${(cause as Error).message}\n\n${USAGE}`)
     process.exit(2)
   }
-}
-
-/** A commit in memory costs nothing, so the file must be on a disk. */
-function makeFolder(): string {
-  const inMemory = statfsSync(tmpdir()).type === TMPFS_MAGIC
-  const parent = inMemory ? join(ROOT, '.cache') : tmpdir()
-  mkdirSync(parent, { recursive: true })
-  return mkdtempSync(join(parent, 'grantor-bench-'))
 }
 
 /** Twice what it should take, and the start. */

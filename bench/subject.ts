@@ -24,6 +24,8 @@ export interface SubjectOptions {
   /** undefined: a SQLite file in the folder. */
   readonly databaseUrl: string | undefined
   readonly workers: number
+  /** undefined: this Node.js. */
+  readonly runtime: string | undefined
 }
 
 const START_LIMIT_MS = 20_000
@@ -31,10 +33,11 @@ const LOG_TAIL = 2000
 
 /** Starts it as `npm start` does, with everything as shipped but the rates: one address sends all requests here. */
 export async function startSubject(children: Children, options: SubjectOptions): Promise<Subject> {
-  const { folder, core, profileFolder, workers } = options
+  const { folder, core, profileFolder, workers, runtime } = options
   const port = await findFreePort()
   const settings = {
     PORT: String(port),
+    GRANTOR_ADMIN_PORT: 'off',
     GRANTOR_ISSUER: `http://127.0.0.1:${port}`,
     GRANTOR_HOST: '127.0.0.1',
     DATABASE_URL: options.databaseUrl ?? `sqlite:${join(folder, 'grantor.db')}`,
@@ -47,6 +50,7 @@ export async function startSubject(children: Children, options: SubjectOptions):
   const logPath = join(folder, `server-${port}.log`)
   const child = children.start({
     script: new URL('../src/cli/main.ts', import.meta.url),
+    runtime,
     args: ['serve', '--workers', String(workers)],
     nodeArgs: profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`],
     core,

@@ -1,3 +1,4 @@
+import { findBun, requireFlowTests } from './bun.ts'
 import { openCodeMint, type CodeMint } from './codes.ts'
 import type { Children, Cores } from './children.ts'
 import { startDatabase, type BenchDatabase } from './database.ts'
@@ -26,12 +27,17 @@ interface Plan {
   readonly name: string
   readonly store: 'sqlite' | 'postgres'
   readonly workers: number
-  /** By endpoint; others have that of the endpoint itself. 'none': the run is about something else. */
-  readonly gates: Readonly<Record<string, number>> | 'none'
+  /** By endpoint; `own`: those of the endpoints themselves. */
+  readonly gates: Readonly<Record<string, number>> | 'own'
 }
 
-const SQLITE: Plan = { name: 'SQLite', store: 'sqlite', workers: 1, gates: {} }
-const POSTGRES: Plan = { name: 'PostgreSQL', store: 'postgres', workers: 1, gates: { register: 0.25 } }
+const SQLITE: Plan = { name: 'SQLite', store: 'sqlite', workers: 1, gates: 'own' }
+const POSTGRES: Plan = {
+  name: 'PostgreSQL',
+  store: 'postgres',
+  workers: 1,
+  gates: { register: 0.25, client_credentials: 0.25, refresh: 0.16 },
+}
 
 /**
  * Pinned, the database shares the generator's core: the generator needs little of it, and the node has the other one for
@@ -40,10 +46,13 @@ const POSTGRES: Plan = { name: 'PostgreSQL', store: 'postgres', workers: 1, gate
 export async function startSubjects(
   children: Children,
   folder: string,
-  { store, workers, profileFolder, peers }: Options,
+  { store, workers, profileFolder, peers, runtime }: Options,
   cores: Cores | undefined,
 ): Promise<Subjects> {
-  const plans = choosePlans(store, workers)
+  if (runtime === 'bun') await requireFlowTests()
+  const plans = choosePlans(store, workers).map((plan) =>
+    runtime === 'bun' ? { ...plan, name: `${plan.name}, Bun` } : plan,
+  )
   const database = store === 'postgres' ? await startDatabase(cores?.generator) : undefined
   const list: MeasuredSubject[] = []
   const mints: CodeMint[] = []
@@ -56,6 +65,7 @@ export async function startSubjects(
       profileFolder,
       databaseUrl: place?.url,
       workers: plan.workers,
+      runtime: runtime === 'bun' ? findBun() : undefined,
     })
     logs.push(started.readLog)
     const mint = await openCodeMint(started.settings)
@@ -84,7 +94,8 @@ export async function startSubjects(
 function choosePlans(store: Options['store'], workers: number): readonly Plan[] {
   if (store === 'sqlite') return [SQLITE]
   if (workers === 1) return [SQLITE, POSTGRES]
-  const gates = 'none'
+  // Such a run is about the factor between them.
+  const gates = {}
   return [1, workers].map((count) => ({
     ...POSTGRES,
     name: `PostgreSQL, ${count === 1 ? '1 process' : `${count} processes`}`,
@@ -94,7 +105,7 @@ function choosePlans(store: Options['store'], workers: number): readonly Plan[] 
 }
 
 function gateOf({ gates }: Plan, { name, gate }: Endpoint): number | undefined {
-  return gates === 'none' ? undefined : (gates[name] ?? gate)
+  return gates === 'own' ? gate : gates[name]
 }
 
 async function closeAll(

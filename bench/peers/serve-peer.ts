@@ -34,6 +34,7 @@ export async function listen(makeListener: (origin: string) => Promise<RequestLi
   const { port } = server.address() as AddressInfo
   server.on('request', await makeListener(`http://127.0.0.1:${port}`))
   process.on('disconnect', () => process.exit())
+  process.on('SIGTERM', () => process.exit())
   return port
 }
 

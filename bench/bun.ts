@@ -1,0 +1,27 @@
+import { spawnSync } from 'node:child_process'
+import { globSync } from 'node:fs'
+import { SHARED_CLUSTER, startPostgres } from '../test/postgres.ts'
+
+/** Installed with the peers: the product runs on Node.js and needs no other. A folder for each kind of machine. */
+const BINARIES = new URL('./peers/node_modules/@oven/*/bin/bun', import.meta.url).pathname
+const FLOW = new URL('../test/flow.test.ts', import.meta.url).pathname
+
+/** Where Bun is. Throws with what to do when it is not installed. */
+export function findBun(): string {
+  const found = globSync(BINARIES).find((binary) => spawnSync(binary, ['--version']).status === 0)
+  if (found === undefined) throw new Error('Bun is not installed: npm install --prefix bench/peers')
+  return found
+}
+
+/** Runs the tests of whole flows on Bun, on both stores. Throws what they said when one fails. */
+export async function requireFlowTests(): Promise<void> {
+  const bun = findBun()
+  const cluster = await startPostgres()
+  try {
+    const env = { ...process.env, [SHARED_CLUSTER]: cluster.adminUrl() }
+    const { status, stderr, stdout } = spawnSync(bun, ['test', FLOW], { encoding: 'utf8', env })
+    if (status !== 0) throw new Error(`The flow tests fail on Bun:\n${stdout}${stderr}`)
+  } finally {
+    await cluster.remove()
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * Fills a database with rows as they come from weeks of use, by SQL: through the store it would take hours. Ids are ordered by
+ * time, as the server makes them; the live token of the family number n has the hash `hashOf(n)`.
+ */
+
+/** The newest row is this old, the oldest 30 days older. */
+const NEWEST_AGE_MS = 60_000
+const SPAN_MS = 30 * 24 * 60 * 60 * 1000
+const DAY_MS = 24 * 60 * 60 * 1000
+
+export interface Fill {
+  readonly rows: number
+  readonly now: number
+}
+
+/** Time-ordered id of row number `index`: 12 hex digits of milliseconds, then the number. */
+export function idOf(index: number, { rows, now }: Fill): string {
+  return momentOf(index, { rows, now }).toString(16).padStart(12, '0') + String(index).padStart(22, '0')
+}
+
+export function hashOf(index: number): string {
+  return String(index).padStart(43, '0')
+}
+
+function momentOf(index: number, { rows, now }: Fill): number {
+  return Math.floor(now - NEWEST_AGE_MS - SPAN_MS + (index * SPAN_MS) / rows)
+}
+
+const METADATA = JSON.stringify({
+  redirectUris: ['http://127.0.0.1:33418/callback', 'https://client.example/callback'],
+  authMethod: 'client_secret_post',
+  grantTypes: ['authorization_code', 'refresh_token'],
+  responseTypes: ['code'],
+  scope: 'mcp:tools mcp:resources',
+  descriptive: { client_name: 'A client that was registered before', client_uri: 'https://client.example/' },
+})
+const REQUEST = JSON.stringify({
+  redirectUri: 'http://127.0.0.1:33418/callback',
+  state: 'a state of usual length',
+  codeChallenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+  scope: 'mcp:tools mcp:resources',
+  resources: ['https://api.example'],
+})
+
+/** How each database counts and writes numbers. */
+const DIALECTS = {
+  sqlite: {
+    numbers: (rows: number) =>
+      `(with recursive n(i) as (select 0 union all select i + 1 from n where i + 1 < ${rows}) select i from n)`,
+    hex: (ms: string) => `printf('%012x', ${ms})`,
+    pad: (width: number) => `printf('%0${width}d', i)`,
+    integer: (number: string) => `cast(${number} as integer)`,
+  },
+  postgres: {
+    numbers: (rows: number) => `(select i from generate_series(0, ${rows} - 1) as i) as n`,
+    hex: (ms: string) => `lpad(to_hex(${ms}), 12, '0')`,
+    pad: (width: number) => `lpad(i::text, ${width}, '0')`,
+    integer: (number: string) => `floor(${number})::bigint`,
+  },
+} as const
+
+/** The statements that fill clients, grants with their families, and spent codes with `rows` rows each. */
+export function fillStatements(dialect: keyof typeof DIALECTS, { rows, now }: Fill): readonly string[] {
+  const { numbers, hex, pad, integer } = DIALECTS[dialect]
+  const start = now - NEWEST_AGE_MS - SPAN_MS
+  const moment = integer(`${start} + i * ${SPAN_MS}.0 / ${rows}`)
+  const id = `${hex(moment)} || ${pad(22)}`
+  const from = numbers(rows)
+  const later = now + 60 * DAY_MS
+  return [
+    `insert into clients (client_id, issued_at, secret_hash, metadata, used_at, held_until)
+     select 'gci_' || ${id}, ${moment} / 1000, ${pad(43)}, '${METADATA}', ${moment}, 0 from ${from}`,
+    `insert into grants (grant_id, client_id, user_id, scope, resources, created_at, expires_at, generation, live_hash,
+       rotated_at, idle_expires_at)
+     select ${id}, 'gci_' || ${id}, 'gus_' || ${id}, 'mcp:tools mcp:resources', '["https://api.example"]', ${moment}, ${later},
+       0, ${pad(43)}, ${moment}, ${later} from ${from}`,
+    `insert into authorizations (authorization_id, client_id, browser_hash, request, created_at, expires_at, status,
+       user_id, code_hash, approved_at, grant_id)
+     select ${id}, 'gci_' || ${id}, ${pad(43)}, '${REQUEST}', ${moment}, ${moment} + 60000, 'redeemed',
+       'gus_' || ${id}, ${pad(43)}, ${moment}, ${id} from ${from}`,
+  ]
+}

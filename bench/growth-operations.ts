@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto'
+import type { Context } from '../src/ports/context.ts'
+import { after, toSeconds } from '../src/protocol/brand.ts'
+import {
+  mintAuthorizationId,
+  mintClientId,
+  mintGrantId,
+  mintUserId,
+  type ClientId,
+  type GrantId,
+} from '../src/protocol/ids.ts'
+import { parseCodeChallenge } from '../src/protocol/pkce.ts'
+import type { RedirectUri } from '../src/protocol/redirect-uri.ts'
+import { NO_SCOPE, type Scope } from '../src/protocol/scope.ts'
+import type { SecretHash } from '../src/protocol/secrets.ts'
+import { hashOf, idOf, type Fill } from './growth-fill.ts'
+
+const SCOPE = 'mcp:tools mcp:resources' as Scope
+const REDIRECT_URI = 'http://127.0.0.1:33418/callback' as RedirectUri
+const CHALLENGE = parseCodeChallenge('E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM')
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** One of each, on a store that was filled: each call does another. */
+export function growthOperations(
+  { store, clock }: Pick<Context, 'store' | 'clock'>,
+  fill: Fill,
+): Readonly<Record<string, () => Promise<void>>> {
+  // How often each family was rotated, so that its live token is known.
+  const generations = new Map<number, number>()
+  const picked = openShuffle(fill.rows)
+
+  return {
+    async register() {
+      const now = clock()
+      await store.registerClient({
+        id: mintClientId(now, randomBytes),
+        issuedAt: toSeconds(now),
+        secretHash: aHash(),
+        previousSecret: undefined,
+        managementHash: aHash(),
+        sharedKey: undefined,
+        metadata: {
+          redirectUris: [REDIRECT_URI],
+          authMethod: 'client_secret_post',
+          grantTypes: ['authorization_code', 'refresh_token'],
+          responseTypes: ['code'],
+          scope: SCOPE,
+          descriptive: { client_name: 'A client of the bench', client_uri: 'https://client.example/' },
+        },
+        usedAt: undefined,
+        verifiedAt: undefined,
+        disabledAt: undefined,
+        identityFrom: undefined,
+        approvedScope: NO_SCOPE,
+        validFrom: undefined,
+        lastUsedAt: undefined,
+      })
+    },
+    async 'refresh, with its reads'() {
+      const index = picked()
+      const id = idOf(index, fill) as GrantId
+      const [grant] = await Promise.all([store.findGrant(id), store.findClient(`gci_${id}` as ClientId)])
+      const generation = generations.get(index) ?? 0
+      if (grant?.family?.generation !== generation) throw new Error('A family is not as it was left.')
+      const now = clock()
+      const outcome = await store.rotateRefreshToken({
+        grantId: id,
+        generation,
+        presentedHash: (generation === 0 ? hashOf(index) : `${generation}.${hashOf(index)}`.slice(0, 43)) as SecretHash,
+        successorHash: `${generation + 1}.${hashOf(index)}`.slice(0, 43) as SecretHash,
+        now,
+        idleExpiresAt: after(now, 30 * DAY_MS),
+        retryMs: 30_000,
+      })
+      if (outcome.kind !== 'rotated') throw new Error(`A refresh token was ${outcome.kind}.`)
+      generations.set(index, generation + 1)
+    },
+    async 'code, from authorize to redeem'() {
+      if (CHALLENGE === undefined) throw new Error('RFC 7636 Appendix B must be a code challenge.')
+      const now = clock()
+      const id = mintAuthorizationId(now, randomBytes)
+      const userId = mintUserId(now, randomBytes)
+      const clientId = `gci_${idOf(picked(), fill)}` as ClientId
+      const codeHash = aHash()
+      const codeExpiresAt = after(now, 60_000)
+      const facts = { scope: SCOPE, resources: [], clientId, organizationId: undefined }
+      const started = store.startAuthorization({
+        ...facts,
+        id,
+        browserHash: aHash(),
+        redirectUri: REDIRECT_URI,
+        state: 'bench',
+        codeChallenge: CHALLENGE,
+        mustSignIn: false,
+        mustConsent: false,
+        loginHint: undefined,
+        createdAt: now,
+        expiresAt: codeExpiresAt,
+        status: { kind: 'pending' },
+      })
+      const approval = { id, userId, organizationId: undefined, codeHash, now, codeExpiresAt, remember: undefined }
+      const approved = store.approveAuthorization(approval)
+      await started
+      if ((await approved) !== 'approved') throw new Error('An authorization was not approved.')
+      const redeemed = await store.redeemCode({
+        id,
+        codeHash,
+        now,
+        grant: {
+          ...facts,
+          id: mintGrantId(now, randomBytes),
+          userId,
+          createdAt: now,
+          expiresAt: after(now, 90 * DAY_MS),
+          revokedAt: undefined,
+          family: {
+            generation: 0,
+            liveHash: aHash(),
+            previousHash: undefined,
+            rotatedAt: now,
+            idleExpiresAt: after(now, 30 * DAY_MS),
+          },
+        },
+      })
+      if (redeemed !== 'redeemed') throw new Error(`A code was ${redeemed}.`)
+    },
+  }
+}
+
+function aHash(): SecretHash {
+  return randomBytes(32).toString('base64url') as SecretHash
+}
+
+/** Numbers below `count` in an order that jumps about and comes to each before any comes twice. */
+function openShuffle(count: number): () => number {
+  // A step without a common divisor with the count; about the golden section, so that neighbours lie far apart.
+  let step = Math.floor(count * 0.618_033_988) | 1
+  while (divisor(step, count) !== 1) step += 2
+  let at = 0
+  return () => (at = (at + step) % count)
+}
+
+function divisor(one: number, other: number): number {
+  return other === 0 ? one : divisor(other, one % other)
+}

@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as delay } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { openWorkshop } from '../src/build.ts'
+import { readConfig } from '../src/config.ts'
+import { freePort } from '../test/free-port.ts'
+import { benchFolderPrefix } from './bench-folder.ts'
+import { openChildren } from './children.ts'
+import { fillStatements } from './growth-fill.ts'
+import { readTreeUsage } from './process-tree.ts'
+import { quantile } from './statistics.ts'
+import { renderTable } from './table.ts'
+
+/**
+ * `npm run bench:start -- --clients 1000000`: how long `grantor serve` takes until it is ready, from the moment the process is
+ * started, and what memory it has when it has stood idle; with an empty SQLite file and with that many clients, families and
+ * codes in it.
+ */
+
+const IDLE_MS = 5000
+const LIMIT_MS = 30_000
+const { values } = parseArgs({
+  options: { clients: { type: 'string', default: '1000000' }, rounds: { type: 'string', default: '7' } },
+})
+const clients = Number(values.clients)
+const folder = mkdtempSync(benchFolderPrefix())
+const children = openChildren()
+process.once('exit', () => {
+  children.kill()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const rows: string[][] = []
+for (const size of [0, clients]) {
+  const path = join(folder, `${size}.db`)
+  const settings = { DATABASE_URL: `sqlite:${path}`, GRANTOR_SECRET: randomBytes(32).toString('base64url') }
+  await (await openWorkshop(readConfig({ ...settings, LOG_LEVEL: 'silent' }))).close()
+  if (size > 0) fill(path, size)
+  const starts: { readonly readyMs: number; readonly idleMegabytes: number }[] = []
+  for (let round = 0; round < Number(values.rounds); round += 1) starts.push(await startOnce(settings))
+  const [ready, idle] = [starts.map((one) => one.readyMs), starts.map((one) => one.idleMegabytes)]
+  rows.push([
+    size === 0 ? 'empty' : String(size),
+    ...[Math.min(...ready), quantile(ready, 0.5), Math.max(...ready)].map((ms) => ms.toFixed(0)),
+    quantile(idle, 0.5).toFixed(0),
+  ])
+}
+await children.end()
+console.log(renderTable(['clients', 'ready ms, best', 'median', 'worst', 'idle RSS MB'], rows))
+
+async function startOnce(settings: Readonly<Record<string, string>>) {
+  const port = await freePort()
+  const issuer = `http://127.0.0.1:${port}`
+  const startedAt = performance.now()
+  const child = children.start({
+    script: new URL('../src/cli/main.ts', import.meta.url),
+    args: ['serve'],
+    core: undefined,
+    env: {
+      ...settings,
+      PORT: String(port),
+      GRANTOR_ISSUER: issuer,
+      GRANTOR_HOST: '127.0.0.1',
+      GRANTOR_ADMIN_PORT: 'off',
+    },
+    logPath: join(folder, 'server.log'),
+  })
+  while (!(await isReady(port))) {
+    if (child.exitCode !== null || performance.now() - startedAt > LIMIT_MS)
+      throw new Error('The server did not start.')
+    await delay(2)
+  }
+  const readyMs = performance.now() - startedAt
+  await delay(IDLE_MS)
+  const idleMegabytes = (readTreeUsage(child.pid)?.residentBytes ?? Number.NaN) / 1e6
+  const gone = once(child, 'exit')
+  child.kill('SIGTERM')
+  await gone
+  return { readyMs, idleMegabytes }
+}
+
+function isReady(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    request({ host: '127.0.0.1', port, path: '/health/ready' }, (answer) => {
+      answer.resume()
+      resolve(answer.statusCode === 200)
+    })
+      .on('error', () => resolve(false))
+      .end()
+  })
+}
+
+function fill(path: string, size: number): void {
+  const database = new DatabaseSync(path)
+  database.exec('pragma synchronous = off')
+  for (const statement of fillStatements('sqlite', { rows: size, now: Date.now() })) database.exec(statement)
+  database.exec('pragma wal_checkpoint(truncate)')
+  database.close()
+}

@@ -1,22 +1,28 @@
-import { randomFillSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Server as HttpServer } from 'node:http'
-import { sweep } from './admin/sweep.ts'
 import type { Config } from './config.ts'
 import { createApp } from './http/app.ts'
 import { openBudgets, type NodeBudgets } from './http/limits.ts'
 import { listen, type Listening } from './http/listen.ts'
 import { startSharing } from './http/share-budgets.ts'
 import { openLineWriter, openLog, type Log } from './log.ts'
+import { listenForAdmin, logAnswers, openAdmin } from './open-admin.ts'
+import { openStore, startWitnessing, type OpenedStore } from './open-audit.ts'
 import { openKeys, startKeepingKeys } from './open-keys.ts'
-import { openDriver, openRootSecret, refuseOtherSecret, type StoreUser } from './open-store.ts'
+import { openRandom } from './open-random.ts'
+import { openRootSecret, refuseOtherSecret, type StoreUser } from './open-store.ts'
+import { openWatch, type Watch } from './open-watch.ts'
 import { openPasswords } from './passwords/argon2.ts'
+import { openCensus } from './metrics/census.ts'
+import { renderMetrics } from './metrics/exposition.ts'
+import type { Sample } from './metrics/families.ts'
 import type { Context, Settings } from './ports/context.ts'
-import type { StoreDriver, Swept } from './ports/store.ts'
 import type { EpochMs } from './protocol/brand.ts'
 import type { Random } from './protocol/ids.ts'
-import { openCatalogue } from './store/catalogue.ts'
+import { startSweeping } from './start-sweeping.ts'
+import { openCopy } from './store/copy.ts'
 import { openTurns } from './store/turns.ts'
+import { openWitness, type Witness } from './witness.ts'
 
 /** Where time and chance come from, and the log goes to; tests put their own here. */
 export interface World {
@@ -34,6 +40,10 @@ export interface Workshop {
 /** A server, not listening yet. */
 export interface Server extends Workshop {
   readonly http: HttpServer
+  /** The administration, on its own port; undefined: nowhere. */
+  readonly admin: HttpServer | undefined
+  /** What this process counts. `withCensus`: with what stands in the store. */
+  readonly sample: (withCensus: boolean) => Promise<readonly Sample[]>
   /** Starts the background work and listens. Answers the address. */
   readonly start: () => Promise<string>
   /** From now on it is not ready, though it still serves what comes. */
@@ -43,10 +53,9 @@ export interface Server extends Workshop {
 }
 
 /** The context as it is made here: its budgets can be kept together with other nodes. */
-type NodeContext = Context & { readonly budgets: NodeBudgets }
+type NodeContext = Context & { readonly budgets: NodeBudgets; readonly witness: Witness }
 
 const STANDARD_OUTPUT = 1
-const SWEEP_INTERVAL_MS = 10_000
 /** No line of the log waits longer for others to be written with. */
 const LOG_FLUSH_MS = 250
 
@@ -69,63 +78,83 @@ export async function openWorkshop(
   world: World = openWorld(config),
   user: StoreUser = 'command',
 ): Promise<Workshop> {
-  const driver = await openDriver(config, user, (cause) => world.logger.warn({ event: 'store.absent', err: cause }))
-  return { context: await openContext(config, world, driver, () => false), close: driver.close }
+  const opened = await openStore(config, world, user)
+  const context = await openContext(config, world, opened, () => false)
+  return { context, close: () => closeStore(opened, context) }
 }
 
-/** Opens the store and makes the server over it. */
-export async function openServer(config: Config, world: World = openWorld(config)): Promise<Server> {
-  const driver = await openDriver(config, 'server', (cause) => world.logger.warn({ event: 'store.absent', err: cause }))
+/** Opens the store and makes the server over it. `scrapeAll` answers for several processes, of which it is one. */
+export async function openServer(
+  config: Config,
+  world: World = openWorld(config),
+  scrapeAll?: () => Promise<string>,
+): Promise<Server> {
+  const opened = await openStore(config, world, 'server')
   let isStopping = false
-  const context = await openContext(config, world, driver, () => isStopping)
   const { logger } = world
+  const watch = await openWatch(config, VERSION, logger)
+  const context = await openContext(config, world, opened, () => isStopping, watch)
+  const census = openCensus(context)
+  const sample: Server['sample'] = (withCensus) => watch.metrics.sample(withCensus ? census : undefined)
+  const scrapeAlone = async (): Promise<string> => renderMetrics([{ worker: undefined, samples: await sample(true) }])
   const http = createApp({
     context,
     branding: config.branding,
     trustedProxies: config.trustedProxies,
-    log(line, cause) {
-      if (cause !== undefined) logger.error({ ...line, err: cause })
-      else logger.info(line)
-    },
+    log: logAnswers(logger),
+    observer: watch.requests,
   })
+  watch.metrics.watch(http)
+  const admin = openAdmin(config, context, logger, watch, scrapeAll ?? scrapeAlone)
   let background: readonly (() => void)[] = []
   let flushing: NodeJS.Timeout | undefined
-  let listening: Listening | undefined
+  const listening: Listening[] = []
   return {
     http,
+    admin,
     context,
+    sample,
     async start() {
       // A SQLite file has one server: nobody to share with.
       const sharing = config.database.kind === 'postgres' ? [startSharing(context.budgets, context)] : []
-      background = [startSweeping(context, logger), startKeepingKeys(context, logger), ...sharing]
+      const keeping = [startKeepingKeys(context, logger), startWitnessing(context.witness)]
+      background = [startSweeping(context, logger), ...keeping, ...sharing]
       flushing = setInterval(() => void logger.flush(), LOG_FLUSH_MS)
-      listening = await listen(http, config)
-      return listening.address
+      const main = await listen(http, config)
+      listening.push(main)
+      if (admin !== undefined) listening.push(...(await listenForAdmin(admin, config, logger)))
+      return main.address
     },
     drain: () => void (isStopping = true),
     async close() {
       isStopping = true
       for (const stop of background) stop()
-      await listening?.close()
+      await Promise.all(listening.map(({ close }) => close()))
       clearInterval(flushing)
-      await driver.close()
+      await Promise.all([closeStore(opened, context), watch.close()])
       logger.info({ event: 'server.stopped' })
       await logger.flush()
     },
   }
 }
 
+async function closeStore({ driver }: OpenedStore, { witness }: NodeContext): Promise<void> {
+  await witness.close()
+  await driver.close()
+}
+
 /** Closes the store again when nothing can be made of it. */
 async function openContext(
   config: Config,
   world: World,
-  driver: StoreDriver,
+  opened: OpenedStore,
   isStopping: () => boolean,
+  watch?: Watch,
 ): Promise<NodeContext> {
   try {
-    return await makeContext(config, world, driver, isStopping)
+    return await makeContext(config, world, opened, isStopping, watch)
   } catch (cause) {
-    await driver.close()
+    await Promise.all([opened.driver.close(), watch?.close()])
     throw cause
   }
 }
@@ -133,14 +162,16 @@ async function openContext(
 async function makeContext(
   config: Config,
   world: World,
-  driver: StoreDriver,
+  { driver, chains }: OpenedStore,
   isStopping: () => boolean,
+  watch: Watch | undefined,
 ): Promise<NodeContext> {
   const { clock, random, logger } = world
-  const store = openTurns(driver)
+  const store = openTurns(driver, watch?.store)
   const secrets = openRootSecret(config)
   await refuseOtherSecret(store, secrets, config)
   const keys = await openKeys(store, secrets, config, world)
+  const witness = openWitness({ clock, store, chains, logger })
   return {
     issuer: config.issuer,
     version: VERSION,
@@ -148,7 +179,9 @@ async function makeContext(
     random,
     secrets,
     store,
-    apis: openCatalogue(store, clock),
+    actingAs: store.actingAs,
+    apis: openCopy(store.listApis, clock),
+    validFrom: openCopy(store.findValidFrom, clock),
     ...keys,
     passwords: openPasswords(random),
     budgets: openBudgets({
@@ -158,6 +191,9 @@ async function makeContext(
     }),
     settings: settingsOf(config),
     record: logger.warn,
+    report: witness.report,
+    issued: witness.issued,
+    witness,
     isStopping,
   }
 }
@@ -169,35 +205,7 @@ function settingsOf(config: Config): Settings {
     isLoopbackIssuer: config.isLoopbackIssuer,
     redirectErrors: config.redirectErrors,
     keyRotation: config.keyRotation,
-  }
-}
-
-function startSweeping(context: Context, logger: Log): () => void {
-  let grantsAfter: Swept['grantsAfter'] = ''
-  const timer = setInterval(() => {
-    sweep(context, grantsAfter).then(
-      (swept) => {
-        grantsAfter = swept.grantsAfter
-        logger.debug({ event: 'store.swept', ...swept })
-      },
-      (cause: unknown) => logger.error({ event: 'store.sweep-failed', err: cause }),
-    )
-  }, SWEEP_INTERVAL_MS)
-  return () => clearInterval(timer)
-}
-
-/** Random bytes from a pool, because asking the system costs more per call than per byte. Each byte is used once. */
-function openRandom(): Random {
-  const pool = Buffer.allocUnsafe(8192)
-  let next = pool.length
-  return (bytes) => {
-    if (next + bytes > pool.length) {
-      randomFillSync(pool)
-      next = 0
-    }
-    const taken = Buffer.from(pool.subarray(next, next + bytes))
-    pool.fill(0, next, next + bytes)
-    next += bytes
-    return taken
+    signingAlgorithm: config.signingAlgorithm,
+    auditRetention: config.auditRetention,
   }
 }

@@ -5,16 +5,19 @@ import type * as z from 'zod'
 import { namesPostgres, readDatabaseUrl, type DatabaseChoice } from './database-url.ts'
 import type { Lifetimes } from './ports/context.ts'
 import type { Branding } from './ports/pages.ts'
-import type { SigningAlgorithm } from './ports/records.ts'
+import type { SigningAlgorithm } from './ports/operator-records.ts'
 import { isLoopbackHost } from './protocol/loopback.ts'
 import { isBrowserScheme } from './protocol/redirect-uri.ts'
 import { SETTINGS, type Settings } from './settings.ts'
+import { parseHeaderList, tracesBelow, type TraceConfig } from './trace-config.ts'
 
 /** Everything the operator can choose, parsed once. */
 export interface Config {
   readonly port: number
   /** What to listen on. `localhost` is both 127.0.0.1 and ::1. */
   readonly host: string
+  /** Where the administration listens; undefined: nowhere. A port that nobody chose it does without when it is taken. */
+  readonly admin: { readonly host: string; readonly port: number; readonly isChosen: boolean } | undefined
   readonly issuer: string
   readonly isLoopbackIssuer: boolean
   readonly database: DatabaseChoice
@@ -33,9 +36,13 @@ export interface Config {
   /** Seconds; 0: only by hand. */
   readonly keyRotation: number
   readonly signingAlgorithm: SigningAlgorithm
+  /** Seconds; 0: for ever. */
+  readonly auditRetention: number
   readonly redirectSchemes: readonly string[]
   readonly redirectErrors: boolean
   readonly branding: Branding
+  /** undefined: none are made. */
+  readonly traces: TraceConfig | undefined
 }
 
 /** Every mistake in the configuration at once. */
@@ -62,13 +69,16 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const mistakes = parsed.success
     ? []
     : parsed.error.issues.map((issue) => `${issue.path.join('.')} ${describeIssue(issue)}`)
-  const unknown = Object.keys(values).filter((name) => name.startsWith('GRANTOR_') && !(name in SETTINGS.shape))
+  const unknown = Object.keys(values).filter(
+    (name) => name.startsWith('GRANTOR_') && name !== COMMAND_TOKEN && !(name in SETTINGS.shape),
+  )
   mistakes.push(...unknown.map((name) => `${name} is not a setting. See "grantor serve --help".`))
   const settings = parsed.success ? parsed.data : SETTINGS.parse(withoutFaulty(values, parsed.error))
   const issuer = settings.GRANTOR_ISSUER ?? `http://localhost:${settings.PORT}`
   mistakes.push(...issuerMistakes(issuer))
   const isLoopbackIssuer = URL.canParse(issuer) && isLoopbackHost(new URL(issuer).hostname)
   const host = settings.GRANTOR_HOST ?? (isLoopbackIssuer ? 'localhost' : '::')
+  mistakes.push(...adminPortMistakes(settings))
   mistakes.push(...listenMistakes(settings, issuer, host), ...schemeMistakes(settings.GRANTOR_REDIRECT_SCHEMES))
   const database = readDatabaseUrl(settings.DATABASE_URL)
   if (database.kind === 'mistaken') mistakes.push(...database.mistakes)
@@ -111,6 +121,10 @@ function describeIssue(issue: z.core.$ZodIssue): string {
     : `is not acceptable: ${message.charAt(0).toLowerCase()}${message.slice(1)}`
 }
 
+/** Of commands with --server; the server does not read it, and whoever uses both need not unset it. */
+const COMMAND_TOKEN = 'GRANTOR_ADMIN_TOKEN'
+const PORT_LIMIT = 65_535
+
 /** Nothing that means more to a shell than itself (threats.md MET-06). */
 const PLAIN_ADDRESS = /^(\[[0-9a-f:.]+\]|[\w.-]+)[\w.:/-]*$/
 
@@ -152,6 +166,14 @@ function listenMistakes(settings: Settings, issuer: string, host: string): reado
   return mistakes
 }
 
+/** Two listeners, two ports. */
+function adminPortMistakes({ PORT, GRANTOR_ADMIN_PORT: port }: Settings): readonly string[] {
+  if (port === PORT) return ['GRANTOR_ADMIN_PORT must differ from PORT: the administration has a port of its own']
+  return port === undefined && PORT === PORT_LIMIT
+    ? [`GRANTOR_ADMIN_PORT must be set, because there is no port after ${PORT_LIMIT}`]
+    : []
+}
+
 /** RFC 3986 §3.1; and none that a browser would execute, which the rules of redirect URIs would refuse anyway. */
 function schemeMistakes(schemes: readonly string[]): readonly string[] {
   return schemes
@@ -173,6 +195,7 @@ function configOf(
   return {
     ...derived,
     port: settings.PORT,
+    admin: adminOf(settings),
     secret: settings.GRANTOR_SECRET,
     trustedProxies: settings.GRANTOR_TRUST_PROXY,
     logLevel: settings.LOG_LEVEL ?? (process.stdout.isTTY ? 'warn' : 'info'),
@@ -194,6 +217,7 @@ function configOf(
     },
     keyRotation: settings.GRANTOR_KEY_ROTATION,
     signingAlgorithm: settings.GRANTOR_SIGNING_ALGORITHM,
+    auditRetention: settings.GRANTOR_AUDIT_RETENTION,
     redirectSchemes: settings.GRANTOR_REDIRECT_SCHEMES.map((scheme) => scheme.toLowerCase()),
     redirectErrors: settings.GRANTOR_REDIRECT_ERRORS,
     branding: {
@@ -202,5 +226,18 @@ function configOf(
       termsUri: settings.GRANTOR_TERMS_URI,
       privacyUri: settings.GRANTOR_PRIVACY_URI,
     },
+    traces: tracesOf(settings),
   }
+}
+
+function adminOf({ PORT, GRANTOR_ADMIN_PORT: chosen, GRANTOR_ADMIN_HOST: host }: Settings): Config['admin'] {
+  return chosen === 'off' ? undefined : { host, port: chosen ?? PORT + 1, isChosen: chosen !== undefined }
+}
+
+function tracesOf(settings: Settings): TraceConfig | undefined {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: whole } = settings
+  const url = whole ?? (base === undefined ? undefined : tracesBelow(base))
+  if (url === undefined) return undefined
+  const headers = parseHeaderList(settings.OTEL_EXPORTER_OTLP_HEADERS)
+  return { url, headers, serviceName: settings.OTEL_SERVICE_NAME, ratio: settings.GRANTOR_TRACE_RATIO }
 }

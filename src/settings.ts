@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { isHeaderList } from './trace-config.ts'
 
 const DAY = 86_400
 
@@ -14,6 +15,16 @@ export const SETTINGS = z.object({
     .string()
     .optional()
     .describe('Address to listen on. Default: 127.0.0.1 and ::1 for a loopback issuer, all addresses otherwise.'),
+  GRANTOR_ADMIN_PORT: z
+    .union([z.literal('off'), whole(1, 65_535)], { error: 'must be a port or off' })
+    .optional()
+    .describe('Port of the administration, or off. Default: PORT + 1, and off when that is taken.'),
+  GRANTOR_ADMIN_HOST: z
+    .string()
+    .default('localhost')
+    .describe(
+      'Address that the administration listens on. From elsewhere than this machine it is reached over TLS only, as the issuer is; /metrics needs credentials then.',
+    ),
   GRANTOR_ISSUER: z
     .string()
     .optional()
@@ -82,6 +93,9 @@ export const SETTINGS = z.object({
     .describe(
       'How keys that are made from now on sign: ES256, EdDSA (Ed25519), or RS256 (2048 bits, ten times slower).',
     ),
+  GRANTOR_AUDIT_RETENTION: whole(0, 3650 * DAY)
+    .default(90 * DAY)
+    .describe('Seconds that the audit is kept; 0: for ever. It goes by whole hours.'),
   GRANTOR_REDIRECT_SCHEMES: list
     .default(['cursor', 'vscode', 'vscode-insiders', 'windsurf', 'zed', 'claude'])
     .describe('Private-use redirect schemes without a dot that are allowed, separated by commas.'),
@@ -99,6 +113,24 @@ export const SETTINGS = z.object({
     .describe('Colour of buttons and links on the pages, as #rrggbb.'),
   GRANTOR_TERMS_URI: link.describe('Link to the terms of service on the pages.'),
   GRANTOR_PRIVACY_URI: link.describe('Link to the privacy policy on the pages.'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: link.describe(
+    'Collector that OpenTelemetry traces are sent to by OTLP over HTTP, at /v1/traces below this address. Unset: no traces are made.',
+  ),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: link.describe(
+    'The same, as the whole address. It wins over OTEL_EXPORTER_OTLP_ENDPOINT.',
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: z
+    .string()
+    .refine(isHeaderList, 'must be name=value pairs, separated by commas')
+    .optional()
+    .describe('Headers for the collector, as name=value pairs, separated by commas, with values percent-encoded.'),
+  OTEL_SERVICE_NAME: z.string().min(1).default('grantor').describe('Name of this service in traces.'),
+  GRANTOR_TRACE_RATIO: z.coerce
+    .number()
+    .min(0)
+    .max(1)
+    .default(1)
+    .describe('Share of the traces that is sent, from 0 to 1.'),
   GRANTOR_CONFIG: z.string().optional().describe('File with settings as NAME=value lines. The environment wins.'),
 })
 export type Settings = z.infer<typeof SETTINGS>

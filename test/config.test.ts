@@ -40,6 +40,8 @@ const EFFECTS: Readonly<
     [3000, 'http://localhost:3000'],
   ],
   GRANTOR_HOST: ['0.0.0.0', (config) => config.host, '0.0.0.0', 'localhost'],
+  GRANTOR_ADMIN_PORT: ['off', (config) => config.admin, undefined, { host: 'localhost', port: 3001, isChosen: false }],
+  GRANTOR_ADMIN_HOST: ['10.0.0.1', (config) => config.admin?.host, '10.0.0.1', 'localhost'],
   GRANTOR_ISSUER: [
     'http://127.0.0.1:9000',
     (config) => config.issuer,
@@ -59,6 +61,7 @@ const EFFECTS: Readonly<
   GRANTOR_REFRESH_IDLE_LIFETIME: ['7', (config) => config.lifetimes.refreshIdle, 7, 2_592_000],
   GRANTOR_REFRESH_ABSOLUTE_LIFETIME: ['7', (config) => config.lifetimes.refreshAbsolute, 7, 7_776_000],
   GRANTOR_KEY_ROTATION: ['86400', (config) => config.keyRotation, 86_400, 2_592_000],
+  GRANTOR_AUDIT_RETENTION: ['0', (config) => config.auditRetention, 0, 7_776_000],
   GRANTOR_SIGNING_ALGORITHM: ['EdDSA', (config) => config.signingAlgorithm, 'EdDSA', 'ES256'],
   GRANTOR_REFRESH_RETRY: ['0', (config) => config.lifetimes.refreshRetry, 0, 30],
   GRANTOR_SESSION_LIFETIME: ['7', (config) => config.lifetimes.session, 7, 43_200],
@@ -80,6 +83,22 @@ const EFFECTS: Readonly<
     'https://acme.test/p',
     undefined,
   ],
+  OTEL_EXPORTER_OTLP_ENDPOINT: [
+    'http://127.0.0.1:4318/',
+    (config) => config.traces?.url,
+    'http://127.0.0.1:4318/v1/traces',
+    undefined,
+  ],
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: [
+    'http://127.0.0.1:4318/spans',
+    (config) => config.traces?.url,
+    'http://127.0.0.1:4318/spans',
+    undefined,
+  ],
+  // Of traces, which have an address only when it is set: these have tests of their own below.
+  OTEL_EXPORTER_OTLP_HEADERS: ['a=b', (config) => config.traces, undefined, undefined],
+  OTEL_SERVICE_NAME: ['acme', (config) => config.traces, undefined, undefined],
+  GRANTOR_TRACE_RATIO: ['0.5', (config) => config.traces, undefined, undefined],
   GRANTOR_CONFIG: ['', (config) => config.port, 3000, 3000], // Has tests of its own below.
 }
 
@@ -91,8 +110,22 @@ for (const [name, [value, read, changed, usual]] of Object.entries(EFFECTS)) {
   })
 }
 
+test('where traces go, the other settings of them have their effect', () => {
+  const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }
+  const traces = { url: 'http://127.0.0.1:4318/v1/traces', headers: {}, serviceName: 'grantor', ratio: 1 }
+  assert.deepEqual(readConfig(collector).traces, traces)
+  const settings = { OTEL_EXPORTER_OTLP_HEADERS: 'a=b%20c', OTEL_SERVICE_NAME: 'acme', GRANTOR_TRACE_RATIO: '0.5' }
+  assert.deepEqual(readConfig({ ...collector, ...settings }).traces, {
+    ...traces,
+    headers: { a: 'b c' },
+    serviceName: 'acme',
+    ratio: 0.5,
+  })
+})
+
 const REFUSED: readonly (readonly [name: string, values: readonly string[]])[] = [
   ['PORT', ['0', '65536', '80.5', 'http', '-1']],
+  ['GRANTOR_ADMIN_PORT', ['0', '65536', 'no', '3000']],
   ['LOG_LEVEL', ['verbose']],
   ['GRANTOR_SECRET', ['x'.repeat(31)]],
   ['GRANTOR_TRUST_PROXY', ['10.0.0.0/33', 'proxy.acme.test', '10.0.0.0/8/8', '::/129', 'loopback']],
@@ -103,6 +136,8 @@ const REFUSED: readonly (readonly [name: string, values: readonly string[]])[] =
   ['GRANTOR_KEY_ROTATION', ['1', '86399', '-86400', '315360001', 'monthly']],
   ['GRANTOR_SIGNING_ALGORITHM', ['HS256', 'none', 'es256']],
   ['GRANTOR_REDIRECT_ERRORS', ['perhaps']],
+  ['GRANTOR_TRACE_RATIO', ['2', '-1', 'half']],
+  ['OTEL_EXPORTER_OTLP_HEADERS', ['a', 'a=b,c', 'a=\u0007']],
   ['GRANTOR_NAME', ['x'.repeat(61)]],
   ['GRANTOR_ACCENT', ['blue', '#12345', 'red;}']],
   ['GRANTOR_TERMS_URI', ['javascript:alert(1)', '/terms']],
@@ -302,4 +337,11 @@ test('docs/configuration.md is what `npm run docs` makes of the schema', () => {
   assert.equal(committed, settingsDocument(), 'Run: npm run docs')
   for (const name of Object.keys(SETTINGS.shape))
     assert.match(committed, new RegExp(`\\| \`${name}\` \\| [A-Z].+ \\| .+ \\|`))
+})
+
+test("the administration has the port after the server's, unless it is said otherwise", () => {
+  assert.equal(readConfig({ PORT: '4000' }).admin?.port, 4001)
+  assert.equal(readConfig({ PORT: '4000', GRANTOR_ADMIN_PORT: '9' }).admin?.port, 9)
+  assert.throws(() => readConfig({ PORT: '65535' }), /GRANTOR_ADMIN_PORT must be set/)
+  assert.equal(readConfig({ PORT: '65535', GRANTOR_ADMIN_PORT: 'off' }).admin, undefined)
 })

@@ -40,7 +40,7 @@ export interface TestDatabase {
 }
 
 /** The superuser's URL of the cluster that test/run.ts starts for all test files. */
-export const SHARED_CLUSTER = 'GRANTOR_TEST_POSTGRES'
+export const SHARED_CLUSTER = 'SHARED_TEST_POSTGRES'
 
 const ADMINISTRATOR = 'postgres'
 const OWNER = 'grantor'

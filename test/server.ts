@@ -25,6 +25,10 @@ export interface TestServer extends Server {
   /** Everything logged so far, one JSON object a line. */
   readonly log: () => string
   readonly inject: (options: InjectOptions) => Promise<LightMyRequestResponse>
+  /** The same at the administration. */
+  readonly injectAdmin: (options: InjectOptions) => Promise<LightMyRequestResponse>
+  /** Where the administration listens, when it does. */
+  readonly adminOrigin: string
   /** Closes and opens again over the same files. */
   readonly reopen: () => Promise<TestServer>
 }
@@ -48,9 +52,11 @@ export async function openTestServer(
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'grantor-test-'))
   const clock = options.clock ?? openTestClock()
   const port = options.listen === true ? await freePort() : 3000
+  const adminPort = options.listen === true ? await freePort() : 3001
   const lines: string[] = []
   const config = readConfig({
     PORT: String(port),
+    GRANTOR_ADMIN_PORT: String(adminPort),
     DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}`,
     LOG_LEVEL: 'debug',
     GRANTOR_REGISTRATION_RATE: '1000000',
@@ -66,6 +72,7 @@ export async function openTestServer(
     random: randomBytes,
     logger: openLog(config.logLevel, { write: keepLine, flush: async () => undefined }, {}),
   })
+  const adminOrigin = `http://localhost:${adminPort}`
   let isOpen = true
   const successors: (() => Promise<void>)[] = []
   const close = async (): Promise<void> => {
@@ -91,6 +98,12 @@ export async function openTestServer(
         ...request,
         headers: { host: new URL(config.issuer).host, ...request.headers },
       }),
+    injectAdmin: (request) =>
+      inject((message, response) => server.admin?.emit('request', message, response), {
+        ...request,
+        headers: { host: new URL(adminOrigin).host, ...request.headers },
+      }),
+    adminOrigin,
     async reopen() {
       await close()
       // Ends before the first one removes the folder.

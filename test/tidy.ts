@@ -19,8 +19,9 @@ interface Layer {
 const LAYERS: Readonly<Record<string, Layer>> = {
   protocol: { layers: [], packages: ['zod'], node: ['node:crypto'], pure: true },
   ports: { layers: ['protocol'], packages: [], node: [], pure: true },
-  endpoints: { layers: ['protocol', 'ports'], packages: [], node: ['node:assert/strict'], pure: true },
-  admin: { layers: ['protocol', 'ports'], packages: [], node: ['node:assert/strict'], pure: true },
+  tokens: { layers: ['protocol', 'ports'], packages: [], node: [], pure: true },
+  endpoints: { layers: ['protocol', 'ports', 'tokens'], packages: [], node: ['node:assert/strict'], pure: true },
+  admin: { layers: ['protocol', 'ports', 'tokens'], packages: ['zod'], node: ['node:assert/strict'], pure: true },
   web: { layers: ['protocol', 'ports'], packages: ['hono'], node: ['node:crypto'], pure: true },
   store: { layers: ['protocol', 'ports'], packages: ['pg'], node: 'any', pure: false },
   keys: { layers: ['protocol', 'ports'], packages: [], node: 'any', pure: false },
@@ -37,8 +38,31 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     node: 'any',
     pure: false,
   },
+  metrics: {
+    layers: ['protocol', 'ports'],
+    packages: [
+      '@opentelemetry/api',
+      '@opentelemetry/exporter-trace-otlp-proto',
+      '@opentelemetry/resources',
+      '@opentelemetry/sdk-trace',
+    ],
+    node: 'any',
+    pure: false,
+  },
   '(root)': {
-    layers: ['protocol', 'ports', 'endpoints', 'admin', 'web', 'store', 'keys', 'passwords', 'http'],
+    layers: [
+      'protocol',
+      'ports',
+      'tokens',
+      'endpoints',
+      'admin',
+      'web',
+      'store',
+      'keys',
+      'passwords',
+      'metrics',
+      'http',
+    ],
     packages: ['pino', 'zod'],
     node: 'any',
     pure: false,
@@ -49,7 +73,7 @@ const LINE_LIMIT = { src: 250, test: 400, bench: 250, prove: 250 } as const
 /** Where `catch` stands: the one place that makes replies, adapters, commands, and rules that turn a throw into a fact. */
 const CATCHERS = [
   /^src\/(store|keys|passwords|http|cli)\//,
-  /^src\/(build|config|log|open-store|settings)\.ts$/,
+  /^src\/(build|open-admin|config|log|open-store|settings)\.ts$/,
   /^src\/protocol\/(json|message)\.ts$/,
   /^src\/endpoints\/(authenticate-client|token|sign-in)\.ts$/,
 ]

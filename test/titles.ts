@@ -16,15 +16,16 @@ export function listClaims(): readonly Claim[] {
 /** The threat cases of this release: every id must be the title of a test. */
 export const SECURITY_CASES: readonly string[] = [
   ...ids('REG', '01-12 15 21-28'),
-  ...ids('AUTH', '01-12 16 18-21 23-24'),
-  ...ids('UI', '01-08 10-12 17'),
+  ...ids('AUTH', '01-12 16 18-24'),
+  ...ids('UI', '01-08 10-13 17'),
   ...ids('TOK', '01-20'),
   ...ids('CODE', '01-13'),
-  ...ids('CC', '01-03 05'),
+  ...ids('CC', '01-06'),
   ...ids('RT', '01-11 13 15-16 18-20'),
   ...ids('MET', '01-07'),
   ...ids('REV', '01-05 08-09'),
-  ...ids('INT', '01-07'),
+  ...ids('INT', '01-08'),
+  ...ids('ADM', '01-10'),
   ...ids('STO', '01 03 08-09 11'),
   ...ids('NET', '01 03-10 12'),
 ]
@@ -96,7 +97,7 @@ function ids(group: string, ranges: string): readonly string[] {
   })
 }
 
-const GROUPS = ['REG', 'AUTH', 'UI', 'TOK', 'CODE', 'CC', 'RT', 'MET', 'STO', 'NET']
+const GROUPS = ['REG', 'AUTH', 'UI', 'TOK', 'CODE', 'CC', 'RT', 'MET', 'ADM', 'STO', 'NET']
 
 function byId(left: string, right: string): number {
   const order = (id: string): number => {

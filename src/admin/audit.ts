@@ -10,6 +10,9 @@ import { requireLimit, type Listed } from './page.ts'
 const SLICE = 200
 const LOOK_LIMIT = 20_000
 
+/** Names the last link of a chain, every minute: nothing that anybody did. */
+const HEAD = 'audit.head'
+
 /** Where an event stands: its link, and its place in it. */
 export const AUDIT_PLACE = /^([0-9a-f]{20}[A-Za-z0-9_-]{14})-(\d{1,9})$/
 
@@ -22,7 +25,7 @@ export interface AuditEntry extends AuditEvent {
 
 /** Of all that are given, what fits. */
 export interface AuditFilter {
-  /** A word, or the start of words up to a dot: `client.`. */
+  /** A word, or the start of words up to a dot: `client.`. Without one the audit's own `audit.head` are left out. */
   readonly event?: string | undefined
   readonly clientId?: ClientId | undefined
   readonly userId?: UserId | undefined
@@ -80,11 +83,14 @@ function readEvents(text: string): readonly AuditEvent[] {
 
 function fits(entry: AuditEntry, filter: AuditFilter): boolean {
   const { event, clientId, userId, organizationId } = filter
-  if (event !== undefined && entry.event !== event && !(event.endsWith('.') && entry.event.startsWith(event)))
-    return false
+  if (event === undefined ? entry.event === HEAD : !isOrBeginsWith(event, entry.event)) return false
   if (clientId !== undefined && entry.clientId !== clientId) return false
   if (userId !== undefined && entry.userId !== userId) return false
   return organizationId === undefined || entry.organizationId === organizationId
+}
+
+function isOrBeginsWith(wanted: string, event: string): boolean {
+  return event === wanted || (wanted.endsWith('.') && event.startsWith(wanted))
 }
 
 /** Just after a link, so that it comes again. */

@@ -1,8 +1,11 @@
-import { describeMetadata } from '../protocol/client-metadata.ts'
 import type { Context } from '../ports/context.ts'
 import type { ClientRecord } from '../ports/records.ts'
+import type { ClientFilter } from '../ports/store.ts'
+import type { EpochMs } from '../protocol/brand.ts'
 import { parseClientId, type ClientId } from '../protocol/ids.ts'
-import { AdminError } from './admin-error.ts'
+import { parseScope } from '../protocol/scope.ts'
+import { rotateClientSecret } from '../tokens/rotate-client-secret.ts'
+import { AdminError, conflict, unknown } from './admin-error.ts'
 import { listPage, type Listed } from './page.ts'
 
 type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
@@ -10,10 +13,10 @@ type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context
 /** Newest first. @throws AdminError when the limit or the place to start is none */
 export function listClients(
   { store }: Needs<'listClients'>,
-  page: { readonly before: string | undefined; readonly limit: number },
+  { before, limit, ...filter }: { readonly before: string | undefined; readonly limit: number } & ClientFilter,
 ): Promise<Listed<ClientRecord, ClientId>> {
-  const before = page.before === undefined ? undefined : requireClientId(page.before)
-  return listPage(store.listClients, { before, limit: page.limit })
+  const start = before === undefined ? undefined : requireClientId(before)
+  return listPage((page) => store.listClients({ ...filter, ...page }), { before: start, limit })
 }
 
 /** @throws AdminError when there is no such client */
@@ -65,17 +68,54 @@ export async function enableClient(context: Needs<'enableClient' | 'findClient'>
   return showClient(context, id)
 }
 
-/** A client as the operator sees it: everything but the hash of its secret. The names are those of RFC 7591. */
-export function describeClient(client: ClientRecord): Readonly<Record<string, unknown>> {
-  const { id, issuedAt, metadata, secretHash, usedAt, verifiedAt, disabledAt } = client
-  return {
-    client_id: id,
-    client_id_issued_at: issuedAt,
-    has_secret: secretHash !== undefined,
-    used_at: usedAt === undefined ? null : new Date(usedAt).toISOString(),
-    verified_at: verifiedAt === undefined ? null : new Date(verifiedAt).toISOString(),
-    disabled_at: disabledAt === undefined ? null : new Date(disabledAt).toISOString(),
-    ...describeMetadata(metadata),
+/** What the client got until now is dead; it may go on with new tokens. @throws AdminError when there is no such client */
+export async function expireClient(
+  context: Needs<'expireClient' | 'findClient'> & Pick<Context, 'clock'>,
+  id: string,
+): Promise<ClientRecord> {
+  await context.store.expireClient({ id: requireClientId(id), now: context.clock() })
+  return showClient(context, id)
+}
+
+/**
+ * Replaces the scopes that the client may have though they are for approved clients only (decisions.md D6).
+ *
+ * @throws AdminError when there is no such client, or the scope is none
+ */
+export async function approveScopes(
+  context: Needs<'approveClientScope' | 'findClient'>,
+  id: string,
+  text: string,
+): Promise<ClientRecord> {
+  const scope = parseScope(text)
+  if (scope === undefined) throw new AdminError(`"${text}" is not a scope: names with a space between them.`)
+  await context.store.approveClientScope({ id: requireClientId(id), scope })
+  return showClient(context, id)
+}
+
+/** A client's new secret; it is shown this once. */
+export interface NewClientSecret {
+  readonly id: ClientId
+  readonly secret: string
+  /** Until then the secret before works too. */
+  readonly previousUntil: EpochMs
+}
+
+/** Gives a client another secret, as it could ask for itself. @throws AdminError when there is no such client, or it has none */
+export async function rotateSecret(
+  context: Needs<'findClient' | 'rotateClientSecret'> & Pick<Context, 'clock' | 'random' | 'secrets'>,
+  text: string,
+  overlapSeconds: number,
+): Promise<NewClientSecret> {
+  const client = await showClient(context, text)
+  const outcome = await rotateClientSecret(context, client, overlapSeconds)
+  switch (outcome.kind) {
+    case 'rotated':
+      return { id: client.id, secret: outcome.secret, previousUntil: outcome.previousUntil }
+    case 'public':
+      throw conflict(`The client ${client.id} is public: it has no secret.`)
+    case 'outrun':
+      throw conflict(`The client ${client.id} changed at the same moment. See how it is now, then try again.`)
   }
 }
 
@@ -86,5 +126,5 @@ function requireClientId(text: string): ClientId {
 }
 
 function noSuchClient(id: string): AdminError {
-  return new AdminError(`There is no client ${id}. See "grantor client list".`)
+  return unknown(`There is no client ${id}. See "grantor client list".`)
 }

@@ -105,7 +105,9 @@ function judgeKeys(examination: Examination, { secretCheck }: DatabaseFacts): re
 
 /** Servers rotate: one that never runs for long, or whose clock is wrong, does not. */
 function judgeRotation({ store: { keys }, choices: { keyRotation }, now }: Examination): Finding {
-  const signing = chooseSigningKey(keys, now)
+  const signing = [...Map.groupBy(keys, ({ algorithm }) => algorithm).values()]
+    .flatMap((line) => chooseSigningKey(line, now) ?? [])
+    .toSorted((one, other) => one.activeFrom - other.activeFrom)[0]
   const days = Math.floor((now - (signing?.activeFrom ?? now)) / DAY_MS)
   if (keyRotation === 0 || days * DAY_MS <= 2 * keyRotation * 1000) {
     return ok('keys', `Each signing key decrypts and fits its public part (${keys.length}).`)

@@ -8,6 +8,8 @@ export interface NetworkChoices {
   readonly host: string
   readonly port: number
   readonly trustedProxies: readonly string[]
+  /** Where the administration listens; undefined: nowhere. */
+  readonly admin: { readonly host: string; readonly port: number } | undefined
 }
 
 export interface KeyChoices {

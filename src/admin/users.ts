@@ -2,7 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { UserRecord } from '../ports/records.ts'
 import { normalizeEmail } from '../protocol/account.ts'
 import { mintUserId, parseUserId, type Random, type UserId } from '../protocol/ids.ts'
-import { AdminError } from './admin-error.ts'
+import { AdminError, conflict, unknown } from './admin-error.ts'
 import { listPage, type Listed } from './page.ts'
 
 const PASSWORD_MIN = 8
@@ -13,16 +13,14 @@ const NAME_MAX = 200
 /** No letter that is mistaken for another when it is copied by hand; 32 of them are 5 bits each. */
 const PASSWORD_ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789'
 
-type Needs = Pick<Context, 'clock' | 'random' | 'passwords'> & {
-  readonly store: Pick<
-    Context['store'],
-    'createUser' | 'setPassword' | 'disableUser' | 'enableUser' | 'findUserByEmail'
-  >
-}
+type StoreNeeds<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
+/** A user is named by id or by e-mail address. */
+type Finding = StoreNeeds<'findUser' | 'findUserByEmail'>
+type Changing<Name extends keyof Context['store']> = Finding & StoreNeeds<Name> & Pick<Context, 'clock'>
 
 /** @throws AdminError when the address or password cannot be one, or the address is taken */
 export async function createUser(
-  context: Needs,
+  context: StoreNeeds<'createUser'> & Pick<Context, 'clock' | 'random' | 'passwords'>,
   account: { readonly email: string; readonly password: string; readonly name: string | undefined },
 ): Promise<UserRecord> {
   const now = context.clock()
@@ -37,38 +35,25 @@ export async function createUser(
     validFrom: now,
   }
   if ((await context.store.createUser(user)) === 'email-taken') {
-    throw new AdminError(`There is a user with the address ${email} already. See "grantor user list".`)
+    throw conflict(`There is a user with the address ${email} already. See "grantor user list".`)
   }
   return user
 }
 
-/** Newest first. @throws AdminError when the limit or the place to start is none */
-export function listUsers(
-  { store }: { readonly store: Pick<Context['store'], 'listUsers'> },
-  page: { readonly before: string | undefined; readonly limit: number },
+/** Newest first; with an address, whoever has it. @throws AdminError when the limit or the place to start is none */
+export async function listUsers(
+  { store }: StoreNeeds<'listUsers' | 'findUserByEmail'>,
+  page: { readonly before: string | undefined; readonly limit: number; readonly email?: string | undefined },
 ): Promise<Listed<UserRecord, UserId>> {
+  if (page.email !== undefined) {
+    const user = await store.findUserByEmail(normalizeEmail(page.email))
+    return { rows: user === undefined ? [] : [user], next: undefined }
+  }
   const before = page.before === undefined ? undefined : parseUserId(page.before)
   if (page.before !== undefined && before === undefined) {
     throw new AdminError(`"${page.before}" is not a user id. See "grantor user list".`)
   }
   return listPage(store.listUsers, { before, limit: page.limit })
-}
-
-/** A user as the operator sees it: everything but the hash of the password. */
-export function describeUser({
-  id,
-  email,
-  name,
-  createdAt,
-  disabledAt,
-}: UserRecord): Readonly<Record<string, unknown>> {
-  return {
-    user_id: id,
-    email,
-    name: name ?? null,
-    created_at: new Date(createdAt).toISOString(),
-    disabled_at: disabledAt === undefined ? null : new Date(disabledAt).toISOString(),
-  }
 }
 
 /** A password that nobody guesses and anybody can type: 75 random bits in three groups. */
@@ -78,31 +63,56 @@ export function inventPassword(random: Random): string {
 }
 
 /** Ends every session and grant from before, too. @throws AdminError when there is no such user */
-export async function setPassword(context: Needs, email: string, password: string): Promise<UserRecord> {
-  const user = await requireUser(context, email)
+export async function setPassword(
+  context: Changing<'setPassword'> & Pick<Context, 'passwords'>,
+  who: string,
+  password: string,
+): Promise<UserRecord> {
+  const { id } = await findUser(context, who)
   const passwordHash = await context.passwords.hash(requirePassword(password))
-  await context.store.setPassword({ id: user.id, passwordHash, now: context.clock() })
-  return user
+  await context.store.setPassword({ id, passwordHash, now: context.clock() })
+  return findUser(context, id)
 }
 
 /** Nothing of the user works from now on. @throws AdminError when there is no such user */
-export async function disableUser(context: Needs, email: string): Promise<UserRecord> {
-  const user = await requireUser(context, email)
-  await context.store.disableUser({ id: user.id, now: context.clock() })
-  return requireUser(context, user.email)
+export async function disableUser(context: Changing<'disableUser'>, who: string): Promise<UserRecord> {
+  const { id } = await findUser(context, who)
+  await context.store.disableUser({ id, now: context.clock() })
+  return findUser(context, id)
 }
 
 /** The user may sign in again; what ended stays ended. @throws AdminError when there is no such user */
-export async function enableUser(context: Needs, email: string): Promise<UserRecord> {
-  const user = await requireUser(context, email)
-  await context.store.enableUser({ id: user.id, now: context.clock() })
-  return requireUser(context, user.email)
+export async function enableUser(context: Changing<'enableUser'>, who: string): Promise<UserRecord> {
+  const { id } = await findUser(context, who)
+  await context.store.enableUser({ id, now: context.clock() })
+  return findUser(context, id)
 }
 
-async function requireUser(context: Needs, email: string): Promise<UserRecord> {
-  const user = await context.store.findUserByEmail(normalizeEmail(email))
-  if (user === undefined) throw new AdminError(`There is no user with the address ${email}. See "grantor user list".`)
+/** Signs the user out everywhere: sessions and tokens from before are dead. @throws AdminError when there is no such user */
+export async function expireUser(context: Changing<'expireUser'>, who: string): Promise<UserRecord> {
+  const { id } = await findUser(context, who)
+  await context.store.expireUser({ id, now: context.clock() })
+  return findUser(context, id)
+}
+
+/** With everything that the user had; another account may take the address. @throws AdminError when there is no such user */
+export async function deleteUser(context: Finding & StoreNeeds<'deleteUser'>, who: string): Promise<UserRecord> {
+  const user = await findUser(context, who)
+  if ((await context.store.deleteUser(user.id)) === 'unknown') throw noSuchUser(who)
   return user
+}
+
+/** By id or e-mail address. @throws AdminError when there is no such user */
+export async function findUser({ store }: Finding, who: string): Promise<UserRecord> {
+  const id = parseUserId(who)
+  const user = await (id === undefined ? store.findUserByEmail(normalizeEmail(who)) : store.findUser(id))
+  if (user === undefined) throw noSuchUser(who)
+  return user
+}
+
+function noSuchUser(who: string): AdminError {
+  const whom = parseUserId(who) === undefined ? `with the address ${who}` : who
+  return unknown(`There is no user ${whom}. See "grantor user list".`)
 }
 
 function requireEmail(text: string): string {

@@ -3,15 +3,15 @@ import { AdminError } from '../admin/admin-error.ts'
 import { UsageError } from './failure.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Bytes of standard input that are read; a password is shorter. */
-const INPUT_LIMIT = 4096
+/** Bytes of standard input that are read; a password is shorter, and so is a token. */
+const INPUT_LIMIT = 16_384
 
 /**
  * The password that was given; `-` reads the first line of standard input. Asks for it when it was not given and
  * somebody is there. The question goes to standard error, because standard output is the answer.
  */
 export async function readPassword(terminal: Terminal, given: string | undefined): Promise<string> {
-  if (given === '-') return readLine(terminal.stdin)
+  if (given === '-') return readLine(terminal.stdin, 'password')
   if (given !== undefined) return given
   if (terminal.stdin.isTTY !== true) {
     throw new UsageError(
@@ -24,13 +24,19 @@ export async function readPassword(terminal: Terminal, given: string | undefined
   return first
 }
 
+/** A token that was given; `-` reads the first line of standard input. */
+export async function readToken(stdin: Terminal['stdin'], given: string | undefined): Promise<string> {
+  if (given === undefined) throw new UsageError('Give the token, or - to have it read from standard input.')
+  return given === '-' ? readLine(stdin, 'token') : given
+}
+
 async function askOnce(message: string): Promise<string> {
   const answer = await ask({ message, output: process.stderr })
   if (isCancel(answer)) throw new AdminError('Cancelled. Nothing was changed.')
   return answer
 }
 
-async function readLine(input: NodeJS.ReadableStream): Promise<string> {
+async function readLine(input: NodeJS.ReadableStream, what: 'password' | 'token'): Promise<string> {
   let text = ''
   for await (const chunk of input) {
     text += chunk.toString()
@@ -38,6 +44,6 @@ async function readLine(input: NodeJS.ReadableStream): Promise<string> {
   }
   const line = text.split(/\r?\n/, 1)[0] ?? ''
   if (line === '')
-    throw new UsageError('Standard input is empty. Write the password to it: echo "$PASSWORD" | grantor …')
+    throw new UsageError(`Standard input is empty. Write the ${what} to it: echo "$${what.toUpperCase()}" | grantor …`)
   return line
 }

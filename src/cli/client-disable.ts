@@ -1,18 +1,15 @@
 import type { Command } from 'commander'
-import { describeClient, disableClient } from '../admin/clients.ts'
+import { CLIENT } from './subjects.ts'
+import { addTaskVerb } from './task-verb.ts'
 import type { Terminal } from './terminal.ts'
-import { inWorkshop, subjectOf, withJson } from './verb.ts'
+import type { ClientDocument } from '../admin/describe-client.ts'
 
 /** `grantor client disable` */
 export function addClientDisable(parent: Command, terminal: Terminal): void {
-  withJson(parent.command('disable'))
-    .description('Disable a client: nothing it has works any more, on any node within a second.')
-    .argument('[id]', 'its client_id')
-    .option('--id <id>', 'the same')
-    .action(async (argument: string | undefined, options: { readonly id?: string; readonly json?: true }) => {
-      const id = subjectOf('id', argument, options.id)
-      const client = await inWorkshop((context) => disableClient(context, id))
-      if (options.json) terminal.printJson(describeClient(client))
-      else terminal.print([`${client.id} is disabled. To undo that: grantor client enable ${client.id}`])
-    })
+  addTaskVerb<ClientDocument>(parent, terminal, {
+    verb: 'disable',
+    task: 'client.disable',
+    subjects: [CLIENT],
+    say: ({ client_id }) => [`${client_id} is disabled. To undo that: grantor client enable ${client_id}`],
+  })
 }

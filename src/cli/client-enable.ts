@@ -1,18 +1,15 @@
 import type { Command } from 'commander'
-import { describeClient, enableClient } from '../admin/clients.ts'
+import { CLIENT } from './subjects.ts'
+import { addTaskVerb } from './task-verb.ts'
 import type { Terminal } from './terminal.ts'
-import { inWorkshop, subjectOf, withJson } from './verb.ts'
+import type { ClientDocument } from '../admin/describe-client.ts'
 
 /** `grantor client enable` */
 export function addClientEnable(parent: Command, terminal: Terminal): void {
-  withJson(parent.command('enable'))
-    .description('Enable a client again; what it had works again.')
-    .argument('[id]', 'its client_id')
-    .option('--id <id>', 'the same')
-    .action(async (argument: string | undefined, options: { readonly id?: string; readonly json?: true }) => {
-      const id = subjectOf('id', argument, options.id)
-      const client = await inWorkshop((context) => enableClient(context, id))
-      if (options.json) terminal.printJson(describeClient(client))
-      else terminal.print([`${client.id} is enabled.`])
-    })
+  addTaskVerb<ClientDocument>(parent, terminal, {
+    verb: 'enable',
+    task: 'client.enable',
+    subjects: [CLIENT],
+    say: ({ client_id }) => [`${client_id} is enabled.`],
+  })
 }

@@ -1,18 +1,15 @@
 import type { Command } from 'commander'
-import { describeClient, unverifyClient } from '../admin/clients.ts'
+import { CLIENT } from './subjects.ts'
+import { addTaskVerb } from './task-verb.ts'
 import type { Terminal } from './terminal.ts'
-import { inWorkshop, subjectOf, withJson } from './verb.ts'
+import type { ClientDocument } from '../admin/describe-client.ts'
 
 /** `grantor client unverify` */
 export function addClientUnverify(parent: Command, terminal: Terminal): void {
-  withJson(parent.command('unverify'))
-    .description('Vouch for a client no more.')
-    .argument('[id]', 'its client_id')
-    .option('--id <id>', 'the same')
-    .action(async (argument: string | undefined, options: { readonly id?: string; readonly json?: true }) => {
-      const id = subjectOf('id', argument, options.id)
-      const client = await inWorkshop((context) => unverifyClient(context, id))
-      if (options.json) terminal.printJson(describeClient(client))
-      else terminal.print([`${client.id} is not verified any more.`])
-    })
+  addTaskVerb<ClientDocument>(parent, terminal, {
+    verb: 'unverify',
+    task: 'client.unverify',
+    subjects: [CLIENT],
+    say: ({ client_id }) => [`${client_id} is not verified any more.`],
+  })
 }

@@ -7,8 +7,12 @@ import { signInAndAllow, type Credentials } from './page-walker.ts'
 
 export interface CodeFlowOptions {
   readonly issuer: string
+  /** A public client that may be answered at the callback; undefined: one is registered. */
+  readonly clientId: string | undefined
   readonly scope: string | undefined
-  readonly resource: string | undefined
+  /** The APIs to ask for (RFC 8707); the tokens are for the first. */
+  readonly resources: readonly string[]
+  readonly organizationId: string | undefined
   /** undefined: a person opens the address in a browser. */
   readonly credentials: Credentials | undefined
   readonly limitMs: number
@@ -21,9 +25,10 @@ export interface CodeFlowOptions {
 export interface CodeFlowResult {
   readonly clientId: string
   readonly tokens: TokenAnswer
-  readonly claims: JWTPayload
+  /** undefined: the token is opaque. */
+  readonly claims: JWTPayload | undefined
   readonly refreshed: TokenAnswer
-  readonly refreshedClaims: JWTPayload
+  readonly refreshedClaims: JWTPayload | undefined
 }
 
 type Answer = Readonly<Record<string, unknown>>
@@ -40,7 +45,7 @@ export interface TokenAnswer extends Answer {
  * @throws AdminError naming the step that failed
  */
 export async function playCodeFlow(options: CodeFlowOptions): Promise<CodeFlowResult> {
-  const { issuer, scope, resource, onStep } = options
+  const { issuer, scope, resources, organizationId, onStep } = options
   const metadata = await call('Discovery', metadataAddress(issuer), {})
   if (metadata['issuer'] !== issuer) {
     throw new AdminError(`The server calls itself ${String(metadata['issuer'])}, not ${issuer}. Give that as --issuer.`)
@@ -50,24 +55,11 @@ export async function playCodeFlow(options: CodeFlowOptions): Promise<CodeFlowRe
   const listener = await openCallbackListener()
   try {
     const { redirectUri } = listener
-    const client = await call('Registration', endpoint(metadata, 'registration_endpoint'), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
-        client_name: 'grantor perform',
-        redirect_uris: [redirectUri],
-        grant_types: ['authorization_code', 'refresh_token'],
-        token_endpoint_auth_method: 'none',
-        ...(scope === undefined ? {} : { scope }),
-      }),
-    })
-    const clientId = String(client['client_id'])
-    onStep(`Registered ${clientId}`)
+    const clientId = options.clientId ?? (await register(metadata, redirectUri, options))
 
     const verifier = randomBytes(32).toString('base64url')
     const state = randomBytes(16).toString('base64url')
     const address = new URL(endpoint(metadata, 'authorization_endpoint'))
-    const aim = { ...(scope === undefined ? {} : { scope }), ...(resource === undefined ? {} : { resource }) }
     const request = {
       response_type: 'code',
       client_id: clientId,
@@ -75,24 +67,31 @@ export async function playCodeFlow(options: CodeFlowOptions): Promise<CodeFlowRe
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
       code_challenge_method: 'S256',
       state,
-      ...aim,
+      ...(scope === undefined ? {} : { scope }),
+      ...(organizationId === undefined ? {} : { org_id: organizationId }),
     }
     for (const [name, value] of Object.entries(request)) address.searchParams.set(name, value)
+    for (const resource of resources) address.searchParams.append('resource', resource)
     const answering = listener.answer(options.limitMs)
     const [parameters] = await Promise.all([answering, letPersonDecide(address.href, redirectUri, options)])
     const code = readAnswer(parameters, { state, issuer })
     onStep('Received a code, with the right state and issuer')
 
+    const [resource] = resources
     const verify = openVerifier(metadata, issuer, resource)
     const ask = (form: Readonly<Record<string, string>>): Promise<Answer> =>
       call('The token request', endpoint(metadata, 'token_endpoint'), {
         method: 'POST',
-        body: new URLSearchParams({ client_id: clientId, ...form }),
+        body: new URLSearchParams({ client_id: clientId, ...form, ...(resource === undefined ? {} : { resource }) }),
       })
     const grant = { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: redirectUri }
     const tokens = requireTokens(await ask(grant))
     const claims = await verify(tokens.access_token)
-    onStep('Exchanged it for tokens; the access token is signed by the server and meant for the resource')
+    onStep(
+      claims === undefined
+        ? 'Exchanged it for tokens; the access token is opaque, so only its API can ask what it is'
+        : 'Exchanged it for tokens; the access token is signed by the server and meant for the resource',
+    )
 
     const refreshed = requireTokens(await ask({ grant_type: 'refresh_token', refresh_token: tokens.refresh_token }))
     const refreshedClaims = await verify(refreshed.access_token)
@@ -104,6 +103,24 @@ export async function playCodeFlow(options: CodeFlowOptions): Promise<CodeFlowRe
   } finally {
     listener.close()
   }
+}
+
+/** RFC 7591 §3.1. */
+async function register(metadata: Answer, redirectUri: string, { scope, onStep }: CodeFlowOptions): Promise<string> {
+  const client = await call('Registration', endpoint(metadata, 'registration_endpoint'), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      client_name: 'grantor perform',
+      redirect_uris: [redirectUri],
+      grant_types: ['authorization_code', 'refresh_token'],
+      token_endpoint_auth_method: 'none',
+      ...(scope === undefined ? {} : { scope }),
+    }),
+  })
+  const clientId = String(client['client_id'])
+  onStep(`Registered ${clientId}`)
+  return clientId
 }
 
 async function letPersonDecide(address: string, redirectUri: string, options: CodeFlowOptions): Promise<void> {
@@ -132,10 +149,11 @@ function readAnswer(
   return code
 }
 
-/** RFC 9068 §4. */
+/** RFC 9068 §4. Nobody but its API learns anything about a token that is no JWT. */
 function openVerifier(metadata: Answer, issuer: string, resource: string | undefined) {
   const keys = createRemoteJWKSet(new URL(endpoint(metadata, 'jwks_uri')), { timeoutDuration: ANSWER_LIMIT_MS })
-  return async (token: string): Promise<JWTPayload> => {
+  return async (token: string): Promise<JWTPayload | undefined> => {
+    if (!token.includes('.')) return undefined
     try {
       return (await jwtVerify(token, keys, { issuer, audience: resource ?? issuer, typ: 'at+jwt' })).payload
     } catch (cause) {

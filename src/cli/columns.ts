@@ -26,6 +26,20 @@ export function facts(pairs: readonly (readonly [name: string, value: string])[]
   return pairs.map(([name, value]) => `${paint('dim', name.padEnd(width))}${GAP}${visible(value)}`)
 }
 
+/** Every member of an answer on a line of its own. */
+export function record(answer: object, paint: Paint): readonly string[] {
+  return facts(
+    Object.entries(answer).map(([name, value]): [string, string] => [name, textOf(value)]),
+    paint,
+  )
+}
+
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.length === 0 ? '–' : value.join(', ')
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return typeof value === 'string' && value !== '' ? value : '–'
+}
+
 /**
  * What strangers registered must not move the cursor, colour the screen or turn the line around: control and format
  * characters become their number.
@@ -37,9 +51,9 @@ export function visible(text: string): string {
   )
 }
 
-/** To the minute, in UTC: `2026-11-20 14:02`. */
-export function moment(milliseconds: number | undefined): string {
-  return milliseconds === undefined ? '–' : new Date(milliseconds).toISOString().slice(0, 16).replace('T', ' ')
+/** A moment of an answer to the minute: `2026-11-20 14:02`. It is UTC, which the heading says. */
+export function moment(iso: string | null): string {
+  return iso === null ? '–' : iso.slice(0, 16).replace('T', ' ')
 }
 
 function lengthOf(text: string): number {

@@ -13,9 +13,9 @@ export class UsageError extends Error {
 /** What to do about a failure of the system, by its code. */
 const ADVICE: Readonly<Record<string, (cause: NodeJS.ErrnoException) => string>> = {
   EADDRINUSE: ({ message }) =>
-    `${addressOf(message)} is in use by another process. Stop that one, or choose another port with PORT.`,
+    `${addressOf(message)} is in use by another process. Stop that one, or choose another with PORT or, for the administration (PORT + 1), GRANTOR_ADMIN_PORT.`,
   EADDRNOTAVAIL: ({ message }) =>
-    `${hostOf(message)} is not an address of this machine. Set GRANTOR_HOST to one that is.`,
+    `${hostOf(message)} is not an address of this machine. Set GRANTOR_HOST, or GRANTOR_ADMIN_HOST, to one that is.`,
   EACCES: (cause) => denied(cause),
   EPERM: (cause) => denied(cause),
   EROFS: ({ path }) =>

@@ -1,28 +1,48 @@
-import type { Command } from 'commander'
-import { describeKey, rotateKeys } from '../admin/keys.ts'
+import { Option, type Command } from 'commander'
+import type { KeyDocument } from '../admin/key-tasks.ts'
 import { moment } from './columns.ts'
+import { addTaskVerb } from './task-verb.ts'
 import type { Terminal } from './terminal.ts'
-import { inWorkshop, withJson } from './verb.ts'
+
+interface Options {
+  readonly now?: true
+  readonly algorithm?: string
+}
 
 /** `grantor keys rotate` */
 export function addKeysRotate(parent: Command, terminal: Terminal): void {
-  withJson(parent.command('rotate'))
-    .description('Make the next signing key. It is published at once, and signs a day later.')
-    .option(
-      '--now',
-      'it signs in ten seconds, though verifiers may not know it yet; for when a key is no secret any more',
-    )
-    .action(async ({ now, json }: { readonly now?: true; readonly json?: true }) => {
-      const key = await inWorkshop((context) => rotateKeys(context, now ? 'now' : 'published'))
-      if (json) terminal.printJson(describeKey(key))
-      else if (now) {
-        terminal.print([
-          `Made the key ${key.id}. It signs in ten seconds.`,
-          'Verifiers that keep the keys for five minutes, as they are told, and look for no new one before, refuse its tokens',
-          'until then. Tokens of the key before stay valid. If somebody else may have that key, withdraw it:',
-          'grantor keys retire <key>',
-        ])
-      } else
-        terminal.print([`Made the key ${key.id}. It is published, and signs from ${moment(key.activeFrom)} UTC on.`])
-    })
+  addTaskVerb<KeyDocument, Options>(parent, terminal, {
+    verb: 'rotate',
+    task: 'key.rotate',
+    options: (command) =>
+      command
+        .option(
+          '--now',
+          'it signs in ten seconds, though verifiers may not know it yet; for when a key is no secret any more',
+        )
+        .addOption(
+          new Option('--algorithm <name>', "whose next key it is; the server's own when not given").choices([
+            'ES256',
+            'EdDSA',
+            'RS256',
+          ]),
+        ),
+    input: ({ now, algorithm }) => ({ now: now === true, algorithm }),
+    say: (key) => linesOf(key),
+  })
 }
+
+/** Which of the two was asked for shows in the key itself: the other one waits a day. */
+function linesOf({ kid, created_at, active_from }: KeyDocument): readonly string[] {
+  if (Date.parse(active_from) - Date.parse(created_at) > HURRY_MS) {
+    return [`Made the key ${kid}. It is published, and signs from ${moment(active_from)} UTC on.`]
+  }
+  return [
+    `Made the key ${kid}. It signs in ten seconds.`,
+    'Verifiers that keep the keys for five minutes, as they are told, and look for no new one before, refuse its tokens',
+    'until then. Tokens of the key before stay valid. If somebody else may have that key, withdraw it:',
+    'grantor keys retire <key>',
+  ]
+}
+
+const HURRY_MS = 60_000

@@ -25,7 +25,7 @@ export function addMigrateStatus(parent: Command, terminal: Terminal): void {
       const isUpToDate = schema.missing.length === 0
       if (json) terminal.printJson({ database, up_to_date: isUpToDate, ...describeSchema(schema) })
       else {
-        const headings = ['VERSION', 'NAME', 'STATE', 'APPLIED']
+        const headings = ['VERSION', 'NAME', 'STATE', 'APPLIED (UTC)']
         const verdict = isUpToDate ? 'is up to date.' : `is not up to date. Run: ${terminal.command} migrate`
         terminal.print([...columns(headings, rowsOf(schema), terminal.paint), '', `${database} ${verdict}`])
       }
@@ -51,6 +51,6 @@ function rowsOf({ applied, missing, unknown }: Schema): readonly (readonly strin
   const state = (one: Schema['applied'][number]): string => (unknown.includes(one) ? 'of a newer release' : 'applied')
   return [
     ...missing.map(({ version, name }) => row(version, name, 'missing', '–')),
-    ...applied.map((one) => row(one.version, one.name, state(one), moment(one.appliedAt))),
+    ...applied.map((one) => row(one.version, one.name, state(one), moment(new Date(one.appliedAt).toISOString()))),
   ].toSorted(([one = ''], [other = '']) => one.localeCompare(other))
 }

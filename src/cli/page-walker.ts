@@ -29,7 +29,7 @@ export async function signInAndAllow(start: string, redirectUri: string, credent
       hasSignedIn = true
       response = await browser.post(form.action, { ...form.hidden, ...credentials })
     } else if (form?.fields.has('decision') === true) {
-      response = await browser.post(form.action, { ...form.hidden, decision: 'allow' })
+      response = await browser.post(form.action, { ...form.hidden, ...form.choices, decision: 'allow' })
     } else {
       throw new AdminError(`The server answered ${response.status} with a page that asks nothing: ${headingOf(page)}`)
     }
@@ -72,6 +72,8 @@ interface Form {
   readonly action: string
   readonly hidden: Readonly<Record<string, string>>
   readonly fields: ReadonlySet<string>
+  /** What its pickers stand at; where nothing is chosen yet, the last one: without an organization. */
+  readonly choices: Readonly<Record<string, string>>
 }
 
 /** The page's form. Grantor's own pages have one, with quoted attributes. */
@@ -84,7 +86,14 @@ function readForm(page: string, address: string): Form | undefined {
     action: new URL(attribute(tag, 'action'), address).href,
     hidden: Object.fromEntries(hidden.map((control) => [attribute(control, 'name'), attribute(control, 'value')])),
     fields: new Set(controls.map((control) => attribute(control, 'name'))),
+    choices: Object.fromEntries(page.match(/<select[^>]*>[^]*?<\/select>/g)?.map(readPicker) ?? []),
   }
+}
+
+function readPicker(picker: string): readonly [name: string, value: string] {
+  const options = picker.match(/<option[^>]*>/g) ?? []
+  const standing = options.find((option) => / selected[\s>]/.test(option)) ?? options.at(-1) ?? ''
+  return [attribute(picker, 'name'), attribute(standing, 'value')]
 }
 
 function attribute(tag: string, name: string): string {

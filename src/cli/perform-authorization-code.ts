@@ -9,8 +9,10 @@ import { withJson } from './verb.ts'
 
 interface Options {
   readonly issuer?: string
+  readonly client?: string
   readonly scope?: string
-  readonly resource?: string
+  readonly resource?: readonly string[]
+  readonly organization?: string
   readonly email?: string
   readonly password?: string
   readonly timeout: number
@@ -22,19 +24,26 @@ export function addPerformAuthorizationCode(parent: Command, terminal: Terminal)
   withJson(parent.command('authorization-code'))
     .description('Register a client, have a person allow it, get tokens, check and refresh them, and print them.')
     .option('--issuer <url>', 'the server to play against; the configured one when not given', parseIssuer)
+    .option(
+      '--client <id>',
+      'a client without a secret, registered with http://127.0.0.1/callback; when not given, one is registered',
+    )
     .option('--scope <scope>', 'what to ask for')
-    .option('--resource <uri>', 'the API that the tokens are for')
+    .option('--resource <uri>', 'an API to ask for; repeat for more: these tokens are for the first', append)
+    .option('--organization <id>', 'the organization that the tokens are for; when not given, the person chooses')
     .option('--email <address>', 'sign in and allow as this user, without a browser')
     .option('--password <password>', 'the password of that user; - reads it from standard input')
     .option('--timeout <seconds>', 'how long to wait for the person', parseSeconds, 300)
     .action(async (options: Options) => {
-      const { email, scope, resource, json } = options
+      const { email, scope, resource: resources = [], json } = options
       // With --json standard output is one document, so what happens meanwhile goes to standard error.
       const say = (line: string): void => void (json ? terminal.stderr : terminal.stdout).write(`${line}\n`)
       const result = await playCodeFlow({
         issuer: options.issuer ?? readConfig().issuer,
+        clientId: options.client,
         scope,
-        resource,
+        resources,
+        organizationId: options.organization,
         credentials:
           email === undefined ? undefined : { email, password: await readPassword(terminal, options.password) },
         limitMs: options.timeout * 1000,
@@ -42,26 +51,34 @@ export function addPerformAuthorizationCode(parent: Command, terminal: Terminal)
         onAddress: (address) => say(`\nOpen this in a browser:\n\n${address}\n`),
       })
       if (json) terminal.printJson(documentOf(result))
-      else terminal.print(linesOf(result, terminal.paint))
+      else terminal.print([...linesOf(result, terminal.paint), ...farewell(result, options)])
     })
 }
 
 function documentOf({ clientId, tokens, claims, refreshed, refreshedClaims }: CodeFlowResult): unknown {
-  return { client_id: clientId, tokens, claims, refreshed, refreshed_claims: refreshedClaims }
+  return {
+    client_id: clientId,
+    tokens,
+    claims: claims ?? null,
+    refreshed,
+    refreshed_claims: refreshedClaims ?? null,
+  }
 }
 
-function linesOf({ clientId, refreshed, refreshedClaims }: CodeFlowResult, paint: Paint): readonly string[] {
+function linesOf({ refreshed, refreshedClaims }: CodeFlowResult, paint: Paint): readonly string[] {
   return [
     '',
-    ...facts(claimPairs(refreshedClaims), paint),
-    '',
+    ...(refreshedClaims === undefined ? [] : [...facts(claimPairs(refreshedClaims), paint), '']),
     ...facts(
       Object.entries(refreshed).map(([name, value]) => [name, String(value)]),
       paint,
     ),
-    '',
-    `The client stays registered. To remove it: grantor client delete ${clientId}`,
   ]
+}
+
+function farewell({ clientId }: CodeFlowResult, { client }: Options): readonly string[] {
+  if (client !== undefined) return []
+  return ['', `The client stays registered. To remove it: grantor client delete ${clientId}`]
 }
 
 /** RFC 7519 §4.1: times are seconds; people read dates. */
@@ -72,6 +89,10 @@ function claimPairs(claims: JWTPayload): readonly (readonly [string, string])[] 
       ? `${String(value)} (${new Date(Number(value) * 1000).toISOString()})`
       : String(value),
   ])
+}
+
+function append(text: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, text]
 }
 
 function parseIssuer(text: string): string {

@@ -18,6 +18,8 @@ export interface Terminal extends Streams {
   readonly paint: Paint
   /** How the person calls this command line. */
   readonly command: string
+  /** GRANTOR_ADMIN_TOKEN, for commands with --server. Never an argument, which everybody on the machine can read. */
+  readonly adminToken: string | undefined
   readonly print: (lines: readonly string[]) => void
   /** The one JSON document of `--json`. */
   readonly printJson: (document: unknown) => void
@@ -32,6 +34,7 @@ export function openTerminal(streams: Streams, environment: Readonly<Record<stri
     isTerminal,
     // `npm start` in a clone: there is no `grantor` on the path.
     command: environment['npm_lifecycle_event'] === undefined ? 'grantor' : 'npm run -s grantor --',
+    adminToken: environment['GRANTOR_ADMIN_TOKEN'],
     paint: (style, text) => (isColoured ? styleText(style, text, { validateStream: false }) : text),
     print: (lines) => void streams.stdout.write(lines.map((line) => `${line}\n`).join('')),
     printJson: (document) => void streams.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`),

@@ -1,18 +1,15 @@
 import type { Command } from 'commander'
-import { describeUser, enableUser } from '../admin/users.ts'
+import { USER } from './subjects.ts'
+import { addTaskVerb } from './task-verb.ts'
 import type { Terminal } from './terminal.ts'
-import { inWorkshop, subjectOf, withJson } from './verb.ts'
+import type { UserDocument } from '../admin/describe-user.ts'
 
 /** `grantor user enable` */
 export function addUserEnable(parent: Command, terminal: Terminal): void {
-  withJson(parent.command('enable'))
-    .description('Enable an account again; what ended stays ended.')
-    .argument('[email]', 'whose')
-    .option('--email <address>', 'the same')
-    .action(async (argument: string | undefined, options: { readonly email?: string; readonly json?: true }) => {
-      const email = subjectOf('email', argument, options.email)
-      const user = await inWorkshop((context) => enableUser(context, email))
-      if (options.json) terminal.printJson(describeUser(user))
-      else terminal.print([`${user.email} may sign in again.`])
-    })
+  addTaskVerb<UserDocument>(parent, terminal, {
+    verb: 'enable',
+    task: 'user.enable',
+    subjects: [USER],
+    say: ({ email }) => [`${email} may sign in again.`],
+  })
 }

@@ -34,9 +34,17 @@ function tell(what: string): void {
   process.stderr.write(`grantor: ${what} A server with other settings does not know it.\n`)
 }
 
-/** Adds what every verb has. */
+/** Adds how to print for a program. */
 export function withJson(command: Command): Command {
   return command.option('--json', 'print one JSON document')
+}
+
+/** Adds how to ask a running server instead of the store. */
+export function withServer(command: Command): Command {
+  return command.option(
+    '--server <url>',
+    'do it at the administration of a running server, with the token in GRANTOR_ADMIN_TOKEN, instead of in the store',
+  )
 }
 
 export interface PageOptions {
@@ -52,8 +60,8 @@ export function withPage(command: Command): Command {
 }
 
 /** What says that a list goes on. */
-export function nextPage(next: string | undefined): readonly string[] {
-  return next === undefined ? [] : ['', `There are more: --before ${next}`]
+export function nextPage(next: string | null): readonly string[] {
+  return next === null ? [] : ['', `There are more: --before ${next}`]
 }
 
 /** What a verb is about may stand alone or behind its option: `user disable <email>`, `user disable --email <email>`. */

@@ -1,6 +1,7 @@
 import cluster from 'node:cluster'
 import type { Config } from '../config.ts'
 import { openServer, openWorld } from '../build.ts'
+import { openRollCall, openRollCaller, type Attendance } from '../roll-call.ts'
 import { drainAndClose } from './close-on-signal.ts'
 import type { WorkerEvents, WorkerProcess } from './supervisor.ts'
 
@@ -13,14 +14,26 @@ export function isWorker(): boolean {
   return cluster.isWorker
 }
 
+/** Of the workers that serve. */
+const rollCall = openRollCall()
+
 /** Starts a process like this one, which shares its port. When this one is gone, however it ended, so is the other. */
 export function forkWorker({ onServing, onEnd }: WorkerEvents): WorkerProcess {
   cluster.schedulingPolicy = cluster.SCHED_RR
   const worker = cluster.fork()
+  let attendance: Attendance | undefined
   worker.on('message', (message) => {
-    if (message === SERVING) onServing()
+    if (message === SERVING) {
+      attendance = rollCall.join((said) => {
+        if (worker.isConnected()) worker.send(said)
+      })
+      onServing()
+    } else attendance?.hear(message)
   })
-  worker.once('exit', (code: number | null, signal: string | null) => onEnd({ code, signal }))
+  worker.once('exit', (code: number | null, signal: string | null) => {
+    attendance?.leave()
+    onEnd({ code, signal })
+  })
   // It could not be started; then there is no exit.
   worker.process.once('error', () => {
     if (worker.process.pid === undefined) onEnd({ code: 1, signal: null })
@@ -43,14 +56,18 @@ export async function serveInWorker(config: Config): Promise<void> {
     isStopping = true
     close()
   }
-  process.on('message', (message) => {
-    if (message === STOP) stop()
+  const caller = openRollCaller((message) => {
+    if (process.connected) process.send?.(message)
   })
   process.on('SIGTERM', stop)
   // Ctrl-C reaches every process of the terminal. It is for the supervisor to decide.
   process.on('SIGINT', () => undefined)
   const world = openWorld(config)
-  const server = await openServer(config, { ...world, logger: world.logger.with({ pid: process.pid }) })
+  process.on('message', (message) => {
+    if (message === STOP) stop()
+  })
+  const server = await openServer(config, { ...world, logger: world.logger.with({ pid: process.pid }) }, caller.ask)
+  process.on('message', (message) => caller.hear(message, server.sample))
   await server.start()
   close = () => drainAndClose(server, config.drainSeconds, process)
   process.send?.(SERVING)

@@ -3,8 +3,8 @@ import type { Reply, Request } from '../ports/message.ts'
 import { actorOf, audienceOf } from '../protocol/access-token.ts'
 import { toSeconds } from '../protocol/brand.ts'
 import { sameResource } from '../protocol/resource.ts'
+import { findEnd } from '../tokens/find-end.ts'
 import { findToken, type FoundToken } from '../tokens/find-token.ts'
-import { isLive } from '../tokens/is-live.ts'
 import { authenticateAsker, type Asker } from './authenticate-asker.ts'
 import { readToken } from './read-token.ts'
 
@@ -24,7 +24,8 @@ export async function introspect(context: Context, request: Request): Promise<Re
   const token = readToken(request)
   const asker = await authenticateAsker(context, request)
   const found = await findToken(context, token)
-  const isActive = found !== undefined && mayKnow(asker, found) && (await isLive(context, found, context.clock()))
+  const isKnown = found !== undefined && mayKnow(asker, found)
+  const isActive = isKnown && (await findEnd(context, found, context.clock())) === undefined
   const body = isActive ? describe(found, context.issuer) : { active: false }
   return { kind: 'json', status: 200, body }
 }

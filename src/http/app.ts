@@ -1,5 +1,6 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Context } from '../ports/context.ts'
+import type { RequestObserver } from '../ports/observers.ts'
 import type { Branding } from '../ports/pages.ts'
 import { createRenderer } from '../web/render.ts'
 import { refuseBytes } from './broken-request.ts'
@@ -17,21 +18,23 @@ export interface AppOptions {
   /** Networks in CIDR notation whose `X-Forwarded-*` headers are believed. Empty: nobody's. */
   readonly trustedProxies: readonly string[]
   readonly log: LogOutcome
+  readonly observer: RequestObserver
 }
 
 /** Slow requests hold a connection no longer than this (threats.md NET-03). */
-const TIMEOUTS = { requestTimeout: 30_000, headersTimeout: 30_000, keepAliveTimeout: 65_000 }
+export const TIMEOUTS = { requestTimeout: 30_000, headersTimeout: 30_000, keepAliveTimeout: 65_000 }
 /** A connection on which nothing moves, whatever it waits for. */
-const SILENCE_TIMEOUT_MS = 60_000
+export const SILENCE_TIMEOUT_MS = 60_000
 
 /** The endpoints over HTTP. Does not listen yet. */
-export function createApp({ context, branding, trustedProxies, log }: AppOptions): Server {
+export function createApp({ context, branding, trustedProxies, log, observer }: AppOptions): Server {
   const jar = cookieJar(context.issuer, context.settings.lifetimes.session)
   const proxies = openProxies(trustedProxies)
   const serving: Serving = {
     context,
     jar,
     log,
+    observer,
     proxies,
     turnEnd: openTurnEnd(),
     findRoute: openRoutes(context.issuer),
@@ -41,10 +44,17 @@ export function createApp({ context, branding, trustedProxies, log }: AppOptions
   // A request without a body costs less when nobody waits for its end.
   const options = { ...TIMEOUTS, optimizeEmptyRequests: true }
   // Whoever cannot even be refused is hung up on.
-  return createServer(
-    options,
-    (message, response) => void serve(serving, message, response).catch(() => response.destroy()),
-  )
+  const answer = (message: IncomingMessage, response: ServerResponse): Promise<void> =>
+    serve(serving, message, response).catch(() => void response.destroy())
+  const { around } = observer
+  const listener =
+    around === undefined
+      ? answer
+      : (message: IncomingMessage, response: ServerResponse): Promise<void> => {
+          const { method, headers } = message
+          return around({ method, traceparent: headers['traceparent'] }, () => answer(message, response))
+        }
+  return createServer(options, (message, response) => void listener(message, response))
     .on('clientError', refuseBytes)
     .setTimeout(SILENCE_TIMEOUT_MS)
 }

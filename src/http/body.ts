@@ -1,18 +1,19 @@
 import type { IncomingMessage } from 'node:http'
-import type { Endpoint } from '../endpoints/index.ts'
-import { invalidRequest } from '../protocol/errors.ts'
-import { problem } from '../protocol/validation.ts'
-import { shapeError } from './request.ts'
+import { invalidRequest, type OAuthError } from '../protocol/errors.ts'
+import { problem, type Problem } from '../protocol/validation.ts'
 
 /** Bytes. The largest registration that any known client sends is a tenth of it. */
 const BODY_LIMIT = 16 * 1024
 
 /**
- * The whole body of a request. What is over the limit is not kept, whether or not it was announced.
+ * The whole body of a request. What is over the limit is not kept, whether or not it was announced; `tooLarge` says it.
  *
- * @throws OAuthError invalid_request, invalid_client_metadata
+ * @throws OAuthError invalid_request, and what `tooLarge` makes
  */
-export function readBody(message: IncomingMessage, endpoint: Endpoint): Promise<Buffer> {
+export function readBody(
+  message: IncomingMessage,
+  tooLarge: (problems: readonly Problem[]) => OAuthError,
+): Promise<Buffer> {
   const { headers } = message
   return new Promise((resolve, reject) => {
     // RFC 9112 §6.3: there is none. Nothing would tell its end (optimizeEmptyRequests).
@@ -22,7 +23,7 @@ export function readBody(message: IncomingMessage, endpoint: Endpoint): Promise<
     const refuse = (): void => {
       message.off('data', take).resume()
       const ctx = { max_bytes: BODY_LIMIT }
-      reject(shapeError(endpoint, 413, [problem(['body'], 'too_large', 'The body is too large.', null, ctx)]))
+      reject(tooLarge([problem(['body'], 'too_large', 'The body is too large.', null, ctx)]))
     }
     const take = (chunk: Buffer): void => {
       length += chunk.length

@@ -6,7 +6,7 @@ import type { Proxies } from './proxies.ts'
 /** Whether a request may come in at all, before anything of it is read. */
 export interface Gate {
   /** @throws OAuthError invalid_request, temporarily_unavailable */
-  readonly check: (message: IncomingMessage, endpoint: Endpoint) => void
+  readonly check: (message: IncomingMessage, endpoint: Pick<Endpoint, 'plain' | 'vital'>) => void
   /** Counts a request as under way, until it leaves. */
   readonly enter: () => void
   readonly leave: () => void

@@ -83,12 +83,8 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
       response.writeHead(204, { ...PREFLIGHT_HEADERS, 'Access-Control-Allow-Methods': allow, Allow: allow }).end()
     },
     sendError(response, error, cors) {
-      const { code, description, problems, retryAfterSeconds, status, headers } = error
-      const body = {
-        error: code,
-        error_description: description,
-        ...(problems.length === 0 ? {} : { detail: problems }),
-      }
+      const { retryAfterSeconds, status, headers } = error
+      const body = errorBody(error)
       const more = [...flatten(headers), ...retryAfter(retryAfterSeconds)]
       write(response, status, JSON.stringify(body), secretHeaders[Number(cors)], more)
     },
@@ -130,6 +126,11 @@ function retryAfter(seconds: number | undefined): readonly string[] {
 /** Name, value, name, value …: the form that Node writes without looking at it again. */
 function flatten(headers: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(headers).flat()
+}
+
+/** The body of every refusal (decisions.md D1). */
+export function errorBody({ code, description, problems }: OAuthError): object {
+  return { error: code, error_description: description, ...(problems.length === 0 ? {} : { detail: problems }) }
 }
 
 /** What a thrown thing means to the caller. Anything unforeseen is a server_error and says nothing of its cause. */

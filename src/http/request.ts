@@ -18,7 +18,7 @@ const NO_COOKIES: Cookies = { browser: undefined, session: undefined }
  *
  * @throws OAuthError invalid_request, invalid_client_metadata
  */
-export function checkHeaders({ rawHeaders, headers }: IncomingMessage, endpoint: Endpoint): void {
+export function checkHeaders({ rawHeaders, headers }: IncomingMessage, endpoint: Pick<Endpoint, 'accepts'>): void {
   if (rawHeaders.length > HEADER_LIMIT * 2) throw invalidRequest('headers_too_many', { status: 431 })
   let hosts = 0
   let contentTypes = 0
@@ -40,13 +40,18 @@ export function checkHeaders({ rawHeaders, headers }: IncomingMessage, endpoint:
   throw shapeError(endpoint, 415, problems)
 }
 
+/** How an endpoint refuses a body that is too large. */
+export function tooLargeFor(endpoint: Endpoint): (problems: OAuthError['problems']) => OAuthError {
+  return (problems) => shapeError(endpoint, 413, problems)
+}
+
 /** A request whose shape the endpoint cannot take, in the words of its RFC. */
-export function shapeError(
-  endpoint: Endpoint | undefined,
+function shapeError(
+  endpoint: Pick<Endpoint, 'accepts'>,
   status: 413 | 415 | 422,
   problems: OAuthError['problems'],
 ): OAuthError {
-  const isRegistration = endpoint?.accepts === 'application/json'
+  const isRegistration = endpoint.accepts === 'application/json'
   if (status === 422) return new OAuthError('invalid_client_metadata', 'json_malformed', { status, problems })
   if (isRegistration) {
     const slug = status === 415 ? 'metadata_media_type' : 'metadata_too_large'

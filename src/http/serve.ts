@@ -3,6 +3,7 @@ import type { Endpoint } from '../endpoints/index.ts'
 import { PATHS } from '../endpoints/paths.ts'
 import type { Context, OutcomeEvent } from '../ports/context.ts'
 import type { Reply } from '../ports/message.ts'
+import type { RequestObserver } from '../ports/observers.ts'
 import { invalidRequest } from '../protocol/errors.ts'
 import { problem } from '../protocol/validation.ts'
 import { chooseLanguage } from '../web/language.ts'
@@ -10,7 +11,7 @@ import { readBody } from './body.ts'
 import type { Gate } from './gate.ts'
 import type { Proxies } from './proxies.ts'
 import { toOAuthError, type Replies } from './reply.ts'
-import { checkHeaders, readRequest } from './request.ts'
+import { checkHeaders, readRequest, tooLargeFor } from './request.ts'
 import { withoutOrigin, type Route } from './routes.ts'
 import type { CookieJar } from './session.ts'
 
@@ -34,6 +35,7 @@ export interface Serving {
   readonly gate: Gate
   readonly proxies: Proxies
   readonly log: LogOutcome
+  readonly observer: RequestObserver
   readonly turnEnd: () => Promise<void>
 }
 
@@ -62,7 +64,7 @@ export async function serve(serving: Serving, message: IncomingMessage, response
   try {
     const endpoint = admit(serving, exchange)
     if (endpoint === undefined) return
-    const body = endpoint.accepts === undefined ? undefined : await readBody(message, endpoint)
+    const body = endpoint.accepts === undefined ? undefined : await readBody(message, tooLargeFor(endpoint))
     const request = readRequest(message, body, endpoint, serving.proxies.callerOf(message), serving.jar)
     let reply: Reply
     // Under way once its body is there, so that slow callers hold up nobody.
@@ -86,7 +88,7 @@ export async function serve(serving: Serving, message: IncomingMessage, response
 function admit(serving: Serving, exchange: Exchange): Endpoint | undefined {
   const { message, response } = exchange
   const route = serving.findRoute(message.url ?? '')
-  if (route === undefined) return refuseUnknownPath(serving, response)
+  if (route === undefined) return refuseUnknownPath(serving, exchange)
   exchange.route = route
   const endpoint = route.endpoints.get(message.method ?? '')
   if (endpoint === undefined) return answerOtherMethod(serving, exchange, route)
@@ -96,12 +98,26 @@ function admit(serving: Serving, exchange: Exchange): Endpoint | undefined {
   const home = homeAddress(serving, endpoint, message)
   if (home === undefined) return endpoint
   serving.replies.send(response, { kind: 'redirect', location: home }, 'en', false)
+  tell(serving, exchange, { event: 'page.led-home', reason: undefined, status: 303 })
   return undefined
 }
 
-function logReply({ log }: Serving, { startedAt }: Exchange, { name }: Endpoint, reply: Reply): void {
+function logReply(serving: Serving, exchange: Exchange, { name }: Endpoint, reply: Reply): void {
   const { event = `${name}.answered`, client, reason } = reply.event ?? {}
-  log({ event, client, endpoint: name, reason, status: statusOf(reply), ms: elapsed(startedAt) }, undefined)
+  const status = statusOf(reply)
+  const ms = tell(serving, exchange, { event, reason, status })
+  serving.log({ event, client, endpoint: name, reason, status, ms }, undefined)
+}
+
+type Outcome = Pick<OutcomeLine, 'event' | 'reason' | 'status'>
+
+/** Tells the observer, and answers how long it took. */
+function tell({ observer }: Serving, { message, endpoint, startedAt }: Exchange, outcome: Outcome): number {
+  const ms = elapsed(startedAt)
+  const { event, reason, status } = outcome
+  const { name = 'none', path } = endpoint ?? {}
+  observer.answered({ endpoint: name, event, reason, status, ms, method: message.method, path })
+  return ms
 }
 
 function statusOf(result: Reply): number {
@@ -109,9 +125,14 @@ function statusOf(result: Reply): number {
 }
 
 /** RFC 9110 §15.5.6, and the answer to a preflight where scripts may call. Whatever the body is, the method is wrong. */
-function answerOtherMethod({ replies }: Serving, { message, response }: Exchange, { methods, cors }: Route): undefined {
+function answerOtherMethod(serving: Serving, exchange: Exchange, { methods, cors }: Route): undefined {
+  const { message, response } = exchange
   const allow = [...methods, ...(cors ? ['OPTIONS'] : [])].join(', ')
-  if (cors && message.method === 'OPTIONS') return replies.sendPreflight(response, allow)
+  if (cors && message.method === 'OPTIONS') {
+    serving.replies.sendPreflight(response, allow)
+    tell(serving, exchange, { event: 'preflight.answered', reason: undefined, status: 204 })
+    return undefined
+  }
   const msg = 'This path has other methods.'
   const problems = [problem(['method'], 'literal_error', msg, message.method, { expected: methods })]
   throw invalidRequest('method_wrong', { status: 405, headers: { Allow: allow }, problems })
@@ -129,12 +150,14 @@ function homeAddress({ context, proxies }: Serving, endpoint: Endpoint, message:
 /** The answer to what was thrown, in the form that the endpoint's callers read. */
 function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
   const { replies, log } = serving
-  const { message, response, route, endpoint, startedAt } = exchange
+  const { message, response, route, endpoint } = exchange
   const error = toOAuthError(cause)
   const { client, slug: reason, status } = error
-  const line = { client, endpoint: endpoint?.name ?? 'none', reason, status, ms: elapsed(startedAt) }
+  const event = 'request.refused'
+  const ms = tell(serving, exchange, { event, reason, status })
+  const line = { client, endpoint: endpoint?.name ?? 'none', reason, status, ms }
   // What was refused on purpose needs no search for its cause.
-  log({ event: 'request.refused', ...line }, status >= 500 && error !== cause ? cause : undefined)
+  log({ event, ...line }, status >= 500 && error !== cause ? cause : undefined)
   // The answer was begun: nothing can be said any more, but half of it must not look whole.
   if (response.headersSent) return void response.destroy()
   closeIfStopping(serving, response)
@@ -146,8 +169,10 @@ function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
  * RFC 9110 §15.5.5, as JSON for everybody: nobody is led to an unknown path by us. Scripts may read it, because clients in
  * browsers try several addresses of metadata and must see that one is not there.
  */
-function refuseUnknownPath({ replies }: Serving, response: ServerResponse): undefined {
-  replies.sendError(response, invalidRequest('path_unknown', { status: 404, problems: [PATH_PROBLEM] }), true)
+function refuseUnknownPath(serving: Serving, exchange: Exchange): undefined {
+  const error = invalidRequest('path_unknown', { status: 404, problems: [PATH_PROBLEM] })
+  serving.replies.sendError(exchange.response, error, true)
+  tell(serving, exchange, { event: 'request.refused', reason: error.slug, status: error.status })
 }
 
 /** So that the caller's next request goes to another node, and its connection does not hold up the end (RFC 9112 §9.6). */

@@ -16,13 +16,20 @@ const acme = 'acme' as OrganizationId
 /** Three links of several events each. */
 const LINKS: readonly (readonly AuditEvent[])[] = [
   [{ event: 'client.registered', clientId: app }, { event: 'user.created', userId: ada }, { event: 'key.added' }],
-  [{ event: 'client.verified', clientId: app, actor: 'command-line' }, { event: 'clients.other' }],
+  [
+    { event: 'client.verified', clientId: app, actor: 'command-line' },
+    { event: 'audit.head' },
+    { event: 'clients.other' },
+  ],
   [
     { event: 'authorization.approved', clientId: app, userId: ada, organizationId: acme, details: { n: 1 } },
     { event: 'organization.created', organizationId: acme },
   ],
 ]
-const NEWEST_FIRST = LINKS.flat().toReversed()
+/** What is listed when nothing is asked for. */
+const NEWEST_FIRST = LINKS.flat()
+  .filter(({ event }) => event !== 'audit.head')
+  .toReversed()
 
 test('the audit is listed newest first, in slices that go on in the middle of a link', async (t) => {
   const { store } = await openStage(t)
@@ -43,6 +50,8 @@ test('the audit is listed newest first, in slices that go on in the middle of a 
 const FILTERS: readonly (readonly [AuditFilter, readonly string[]])[] = [
   [{ event: 'client.' }, ['client.verified', 'client.registered']],
   [{ event: 'client' }, []],
+  [{ event: 'audit.' }, ['audit.head']],
+  [{ event: 'audit.head' }, ['audit.head']],
   [{ event: 'key.added' }, ['key.added']],
   [{ clientId: app }, ['authorization.approved', 'client.verified', 'client.registered']],
   [{ userId: ada }, ['authorization.approved', 'user.created']],

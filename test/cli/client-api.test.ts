@@ -96,8 +96,10 @@ test('decisions.md D6: a running server knows a declared API within about a seco
         { name: 'read', sentence: sentence.read, granted_to: 'users' },
         { name: 'sync', sentence: sentence.sync, granted_to: 'users-and-machines' },
       ],
+      tokens: { format: 'jwt', lifetime: null, algorithm: null },
       introspection_id: null,
       created_at: '',
+      notice: null,
     },
   )
   const ask = async (scope: string): Promise<number> => {

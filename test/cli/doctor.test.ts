@@ -155,6 +155,7 @@ const SOUND: Examination = {
     host: '::',
     port: 3000,
     trustedProxies: ['10.0.0.0/8'],
+    admin: { host: 'localhost', port: 3001 },
     keyRotation: 30 * 86_400,
   },
   store: {
@@ -172,7 +173,7 @@ const SOUND: Examination = {
       secretCheck: 'check',
     },
     secret: { kind: 'matches' },
-    keys: [{ id: 'key' as never, activeFrom: 1_799_000_000_000 as EpochMs, state: 'sound' }],
+    keys: [{ id: 'key' as never, algorithm: 'ES256', activeFrom: 1_799_000_000_000 as EpochMs, state: 'sound' }],
   },
   probe: {
     kind: 'answered',
@@ -195,6 +196,21 @@ test('an examination without a fault has no complaint', () => {
   assert.deepEqual(judge({}), [])
 })
 
+test('an administration that others reach is a complaint, unless they come by TLS', () => {
+  const listeningOn = (host: string, more: Partial<Examination['choices']> = {}) => ({
+    choices: { ...SOUND.choices, admin: { host, port: 3001 }, ...more },
+  })
+  for (const host of ['localhost', '127.0.0.1', '::1', '0.0.0.0', '10.0.0.5'])
+    assert.deepEqual(judge(listeningOn(host)), [])
+  assert.deepEqual(judge({ choices: { ...SOUND.choices, admin: undefined } }), [])
+  const plain = judge(
+    listeningOn('0.0.0.0', { issuer: 'http://localhost:3000', isLoopbackIssuer: true, host: 'localhost' }),
+  )
+  assert.match(plain.join(), /admin: .* without TLS: .* Unset GRANTOR_ADMIN_HOST\./)
+  const alone = judge(listeningOn('0.0.0.0', { trustedProxies: [] }))
+  assert.match(alone.join(), /admin: .* refuses everybody there.* GRANTOR_TRUST_PROXY/)
+})
+
 test('a key that signs for more than twice as long as it should is a complaint, unless keys do not rotate', () => {
   const day = 86_400_000
   const signingFor = (days: number) => ({ ...SOUND, now: (1_799_000_000_000 + days * day) as EpochMs })
@@ -204,7 +220,8 @@ test('a key that signs for more than twice as long as it should is a complaint, 
   assert.deepEqual(more, [])
   assert.deepEqual(judge({ ...signingFor(61), choices: { ...SOUND.choices, keyRotation: 0 } }), [])
   // The next one waits, and changes nothing about the one that signs.
-  const keys = [...SOUND.store.keys, { id: 'next' as never, activeFrom: signingFor(62).now, state: 'sound' as const }]
+  const next = { id: 'next' as never, algorithm: 'ES256', activeFrom: signingFor(62).now, state: 'sound' } as const
+  const keys = [...SOUND.store.keys, next]
   assert.equal(judge({ ...signingFor(61), store: { ...SOUND.store, keys } }).length, 1)
   assert.deepEqual(judge({ ...signingFor(62), store: { ...SOUND.store, keys } }), [])
 })

@@ -38,7 +38,7 @@ for (const [kind, open] of [
     })
     const words = await run(place, ['migrate', 'status'])
     assert.equal(words.code, 3)
-    assert.match(words.stdout, /^VERSION +NAME +STATE +APPLIED\n0001 +start +missing +–\n/)
+    assert.match(words.stdout, /^VERSION +NAME +STATE +APPLIED \(UTC\)\n0001 +start +missing +–\n/)
     assert.ok(words.stdout.endsWith(`\n${location} is not up to date. Run: grantor migrate\n`))
 
     const started = Date.now()

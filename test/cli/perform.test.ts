@@ -34,6 +34,38 @@ test('a whole flow is played, checked and printed', async (t) => {
   assert.match(stdout, /✓ Refreshed once[^]*iss +http[^]*refresh_token +grt_/)
 })
 
+test('it plays a client that is there, for several APIs, an opaque token and an organization', async (t) => {
+  const place = await openPlace(t)
+  const { user_id: ada } = await runJson<{ user_id: string }>(place, ['user', 'create', ...ADA])
+  const { organization_id: acme } = await runJson<{ organization_id: string }>(place, ['org', 'create', 'Acme'])
+  await run(place, ['org', 'add-member', acme, ada])
+  const api = ['api', 'create', '--scope', 'read=Read', '--resource']
+  await run(place, [...api, 'https://files.acme.test', '--format', 'opaque'])
+  await run(place, [...api, 'https://api.acme.test'])
+  await serve(t, place)
+  const registered = await fetch(`${place.issuer}/v2/oauth/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      redirect_uris: ['http://127.0.0.1/callback'],
+      token_endpoint_auth_method: 'none',
+      grant_types: ['authorization_code', 'refresh_token'],
+    }),
+  })
+  const { client_id: id } = (await registered.json()) as { client_id: string }
+  const perform = [...PERFORM, ...ADA, '--client', id, '--organization', acme, '--scope', 'read', '--resource']
+  const [jwt, opaque] = ['https://api.acme.test', 'https://files.acme.test'] as const
+  const first = await runJson<Performance>(place, [...perform, jwt, '--resource', opaque])
+  const { aud, org_id: organization, client_id: client } = first.claims
+  assert.deepEqual([aud, organization, client, first.client_id], [jwt, acme, id, id])
+  const { code, stdout } = await run(place, [...perform, opaque, '--resource', jwt])
+  assert.equal(code, 0)
+  assert.match(stdout, /the access token is opaque[^]*access_token +gat_/)
+  assert.doesNotMatch(stdout, /client delete/)
+  const elsewhere = await run(place, [...PERFORM, ...ADA, '--client', id, '--organization', 'gor_nonsense'])
+  assert.deepEqual([elsewhere.code, /invalid_request/.test(elsewhere.stderr)], [1, true])
+})
+
 test('without credentials it prints the address to open, and says when nobody answers', async (t) => {
   const place = await openPlace(t)
   await serve(t, place)

@@ -35,6 +35,15 @@ test('every noun works over PostgreSQL; the first command tells that nothing was
   const { apis } = await runJson<{ readonly apis: readonly { readonly resource: string }[] }>(place, ['api', 'list'])
   assert.equal(apis[0]?.resource, resource)
   assert.deepEqual(await runJson(place, ['client', 'list']), { clients: [], next: null })
+  assert.deepEqual(await runJson(place, ['grant', 'list']), { grants: [], next: null })
+  const { organization_id: org } = await runJson<{ readonly organization_id: string }>(place, ['org', 'create', 'Acme'])
+  assert.equal(
+    (await run(place, ['org', 'add-member', org, 'ada@acme.test'])).stdout,
+    `ada@acme.test may act for ${org} now.\n`,
+  )
+  assert.match((await run(place, ['admin', 'create', '--name', 'Ada', '--access', 'read'])).stdout, /\n {2}gad_\S+\n/)
+  const audit = await run(place, ['audit', 'list', '--organization', org])
+  assert.match(audit.stdout, /member\.added +command-line .*[^]*organization\.created +command-line/)
 })
 
 test('a PostgreSQL that cannot be reached is one sentence and exit code 1, for every command', async (t) => {

@@ -21,6 +21,7 @@ export interface Finished {
 export interface Place {
   readonly folder: string
   readonly port: number
+  readonly adminPort: number
   readonly issuer: string
   readonly environment: Readonly<Record<string, string>>
 }
@@ -40,18 +41,20 @@ export interface RunningServer {
 export async function openPlace(test: Pick<TestContext, 'after'>): Promise<Place> {
   const folder = temporaryFolder(test)
   const port = await freePort()
+  const adminPort = await freePort()
   const { PATH = '', HOME = '/' } = process.env
   const environment = {
     PATH,
     HOME,
     PORT: String(port),
+    GRANTOR_ADMIN_PORT: String(adminPort),
     DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}`,
     // Nobody watches its readiness.
     GRANTOR_DRAIN_SECONDS: '0',
     // Halves the time that a process needs to start.
     NODE_COMPILE_CACHE: join(tmpdir(), 'grantor-compile-cache'),
   }
-  return { folder, port, issuer: `http://localhost:${port}`, environment }
+  return { folder, port, adminPort, issuer: `http://localhost:${port}`, environment }
 }
 
 /** Runs one command to its end. */

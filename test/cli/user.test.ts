@@ -7,6 +7,7 @@ interface User {
   readonly email: string
   readonly name: string | null
   readonly disabled_at: string | null
+  readonly valid_from: string
 }
 
 const ADA = ['--email', 'ada@acme.test', '--password', 'correct horse']
@@ -34,14 +35,16 @@ test('--json prints one document, and no hash in it', async (t) => {
   const user = await runJson<User>(place, ['user', 'create', ...ADA])
   assert.deepEqual(
     [user.email, user.name, user.disabled_at, Object.keys(user).length],
-    ['ada@acme.test', null, null, 5],
+    ['ada@acme.test', null, null, 6],
   )
   assert.notEqual((await runJson<User>(place, ['user', 'disable', 'ada@acme.test'])).disabled_at, null)
   assert.equal((await runJson<User>(place, ['user', 'enable', 'ada@acme.test'])).disabled_at, null)
   const { stdout } = await run(place, ['user', 'set-password', ...ADA, '--json'])
-  assert.equal((JSON.parse(stdout) as User).user_id, user.user_id)
+  const changed = JSON.parse(stdout) as User
+  assert.equal(changed.user_id, user.user_id)
+  assert.ok(changed.valid_from > user.valid_from, 'What was before is dead.')
   const list = await run(place, ['user', 'list', '--json'])
-  assert.deepEqual(JSON.parse(list.stdout), { users: [user], next: null })
+  assert.deepEqual(JSON.parse(list.stdout), { users: [changed], next: null })
   assert.doesNotMatch(list.stdout, /argon2|hash/i)
 })
 

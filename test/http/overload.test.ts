@@ -56,5 +56,6 @@ test('D1: beyond five hundred requests under way, the next is refused at once, a
 
 test('what takes tokens back, what APIs read and what machinery asks are shed last', () => {
   const vital = new Set(ENDPOINTS.filter((row) => row.vital === true).map(({ name }) => name))
-  assert.deepEqual([...vital].toSorted(), ['alive', 'introspect', 'jwks', 'metadata', 'ready', 'revoke', 'version'])
+  const last = ['alive', 'introspect', 'jwks', 'metadata', 'protected-resource', 'ready', 'revoke', 'version']
+  assert.deepEqual([...vital].toSorted(), last)
 })

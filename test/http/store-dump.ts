@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { TestServer } from '../server.ts'
 
-/** Counters, which every attempt may change (threats.md, NSC). */
-const COUNTERS: ReadonlySet<string> = new Set(['hits'])
+/** Counters and the audit, which every attempt may change (threats.md, NSC). */
+const COUNTERS: ReadonlySet<string> = new Set(['hits', 'audit_links'])
 
-/** Every row of every table of the server's file, counters left out, as another process sees it. */
+/** Every row of every table of the server's file but those, as another process sees it. */
 export function dumpStore({ folder }: Pick<TestServer, 'folder'>): Readonly<Record<string, readonly unknown[]>> {
   const database = new DatabaseSync(join(folder, 'grantor.db'), { readOnly: true })
   try {
@@ -16,6 +16,17 @@ export function dumpStore({ folder }: Pick<TestServer, 'folder'>): Readonly<Reco
     return Object.fromEntries(
       names.map((name) => [name, database.prepare(`select * from "${name}" order by 1, 2`).all()]),
     )
+  } finally {
+    database.close()
+  }
+}
+
+/** The events of the audit as they are stored, one JSON array a link, oldest first. */
+export function dumpAudit({ folder }: Pick<TestServer, 'folder'>): readonly string[] {
+  const database = new DatabaseSync(join(folder, 'grantor.db'), { readOnly: true })
+  try {
+    const rows = database.prepare('select events from audit_links order by link_id').all()
+    return rows.map(({ events }) => String(events))
   } finally {
     database.close()
   }

@@ -1,0 +1,174 @@
+import * as z from 'zod'
+import type { ApiRecord, ApiScope, ApiTokens } from '../ports/operator-records.ts'
+import { makeApiCredentials } from './api-credentials.ts'
+import { algorithmNotice, createApi, deleteApi, findApi, listApis, SERVER_TOKENS, updateApi } from './apis.ts'
+import { parseResource } from '../protocol/resource.ts'
+import { ISO, iso, LIMIT, NEXT, parsed } from './fields.ts'
+import { defineTask, type Task, type TaskContext } from './task.ts'
+
+const PATH = '/admin/v1/apis'
+const RESOURCE = z.string().describe('The identifier of the API, an absolute URI (RFC 8707).')
+const ONE = z.object({ resource: RESOURCE })
+const NAME = z.string().describe('Its name, as the pages show it.')
+
+/** Who may have a scope (decisions.md D6). */
+const SCOPE_OF_API = z
+  .object({
+    name: z.string(),
+    sentence: z.string().describe('What a person reads on the consent page.'),
+    granted_to: z
+      .enum(['users', 'users-and-machines', 'approved-clients'])
+      .describe('With consent; also to any client by itself; only to clients that you approved for it.'),
+  })
+  .meta({ id: 'ApiScope' })
+
+const FORMAT = z.enum(['jwt', 'opaque'])
+const ALGORITHM = z.enum(['ES256', 'EdDSA', 'RS256']).nullable().describe("null: the server's.")
+const LIFETIME = z.int().nullable().describe("Seconds; null: the server's.")
+const TOKENS = z.object({ format: FORMAT, lifetime: LIFETIME, algorithm: ALGORITHM }).meta({ id: 'ApiTokens' })
+/** Members that are not given stay as they are. */
+const TOKEN_WISH = z.strictObject({
+  format: FORMAT.optional(),
+  lifetime: LIFETIME.optional(),
+  algorithm: ALGORITHM.optional(),
+})
+const WISH = {
+  name: NAME.optional(),
+  scopes: z.array(SCOPE_OF_API.strict()).optional().describe('All scopes that it has.'),
+  tokens: TOKEN_WISH.optional().describe('How its access tokens are made.'),
+}
+
+/** An API in an answer: never its secret. */
+const API = z
+  .object({
+    resource: z.string(),
+    name: z.string().nullable(),
+    scopes: z.array(SCOPE_OF_API),
+    tokens: TOKENS,
+    introspection_id: z.string().nullable().describe('With which it asks about tokens; null: it cannot.'),
+    created_at: ISO,
+  })
+  .meta({ id: 'Api' })
+const KEPT_API = API.extend({
+  notice: z.string().nullable().describe('What you should know of it now.'),
+}).meta({ id: 'KeptApi' })
+
+export type ApiDocument = z.output<typeof API>
+export type KeptApiDocument = z.output<typeof KEPT_API>
+
+export const API_TASKS: readonly Task[] = [
+  defineTask({
+    name: 'api.list',
+    method: 'GET',
+    path: PATH,
+    access: 'read',
+    summary: 'List the declared APIs and their scopes.',
+    input: z.object({
+      limit: LIMIT,
+      before: parsed(parseResource, 'This is not the identifier of an API.')
+        .optional()
+        .describe('Go on after this one.'),
+    }),
+    output: z.object({ apis: z.array(API), next: NEXT }),
+    async run(context, { limit, before }) {
+      const { rows, next } = await listApis(context, { limit, before })
+      return { apis: rows.map(describeApi), next: next ?? null }
+    },
+  }),
+  defineTask({
+    name: 'api.show',
+    method: 'GET',
+    path: `${PATH}/{resource}`,
+    access: 'read',
+    summary: 'Show an API, its scopes and how its tokens are made.',
+    input: ONE,
+    output: API,
+    run: async (context, { resource }) => describeApi(await findApi(context, resource)),
+  }),
+  defineTask({
+    name: 'api.create',
+    method: 'POST',
+    path: PATH,
+    access: 'write',
+    creates: true,
+    summary: 'Declare an API that tokens are issued for, and its scopes.',
+    input: ONE.extend(WISH),
+    output: KEPT_API,
+    async run(context, { resource, name, scopes = [], tokens = {} }) {
+      const wish = { resource, name, scopes: scopesOf(scopes), tokens: tokensOf(SERVER_TOKENS, tokens) }
+      return describeKept(context, await createApi(context, wish))
+    },
+  }),
+  defineTask({
+    name: 'api.update',
+    method: 'PATCH',
+    path: `${PATH}/{resource}`,
+    access: 'write',
+    summary: 'Change an API. What is not given stays as it is; tokens that were issued stay valid.',
+    input: ONE.extend({ ...WISH, name: NAME.optional().describe('Its name; empty: none.') }),
+    output: KEPT_API,
+    async run(context, { resource, name, scopes, tokens }) {
+      const before = await findApi(context, resource)
+      const change = {
+        name,
+        scopes: scopes === undefined ? undefined : scopesOf(scopes),
+        tokens: tokens === undefined ? undefined : tokensOf(before.tokens, tokens),
+      }
+      return describeKept(context, await updateApi(context, resource, change))
+    },
+  }),
+  defineTask({
+    name: 'api.delete',
+    method: 'DELETE',
+    path: `${PATH}/{resource}`,
+    access: 'write',
+    summary: 'Take an API back: no token is issued for it any more.',
+    input: ONE,
+    output: z.object({ resource: z.string(), deleted: z.literal(true) }),
+    run: async (context, { resource }) => ({ resource: await deleteApi(context, resource), deleted: true as const }),
+  }),
+  defineTask({
+    name: 'api.credentials',
+    method: 'POST',
+    path: `${PATH}/{resource}/credentials`,
+    access: 'write',
+    creates: true,
+    summary: 'Make the credentials with which an API asks about tokens; those that it had stop working.',
+    input: ONE,
+    output: z.object({ resource: z.string(), id: z.string(), secret: z.string().describe('Shown this once.') }),
+    async run(context, { resource }) {
+      const { id, secret, resource: declared } = await makeApiCredentials(context, resource)
+      return { resource: declared, id, secret }
+    },
+  }),
+]
+
+function scopesOf(scopes: readonly z.output<typeof SCOPE_OF_API>[]): readonly ApiScope[] {
+  return scopes.map(({ name, sentence, granted_to }) => ({ name, sentence, grantedTo: granted_to }))
+}
+
+/** Opaque tokens are not signed, so an algorithm from before goes when they become opaque. */
+function tokensOf(before: ApiTokens, { format, lifetime, algorithm }: z.output<typeof TOKEN_WISH>): ApiTokens {
+  const kept = format === 'opaque' ? undefined : before.algorithm
+  return {
+    format: format ?? before.format,
+    lifetime: lifetime === undefined ? before.lifetime : (lifetime ?? undefined),
+    algorithm: algorithm === undefined ? kept : (algorithm ?? undefined),
+  }
+}
+
+function describeKept({ settings }: TaskContext, api: ApiRecord): KeptApiDocument {
+  return { ...describeApi(api), notice: algorithmNotice(api, settings) ?? null }
+}
+
+/** An API as the operator sees it. */
+function describeApi({ resource, name, scopes, tokens, credentials, createdAt }: ApiRecord): ApiDocument {
+  return {
+    resource,
+    name: name ?? null,
+    scopes: scopes.map((scope) => ({ name: scope.name, sentence: scope.sentence, granted_to: scope.grantedTo })),
+    tokens: { format: tokens.format, lifetime: tokens.lifetime ?? null, algorithm: tokens.algorithm ?? null },
+    introspection_id: credentials?.id ?? null,
+    created_at: iso(createdAt),
+  }
+}

@@ -1,0 +1,98 @@
+import * as z from 'zod'
+import { AUDIT_PLACE, listAudit } from './audit.ts'
+import { describeEntry, describeFault } from './describe-audit.ts'
+import { before, CLIENT_ID, ISO, LIMIT, MOMENT, NEXT, ORGANIZATION_ID, parsed, USER_ID } from './fields.ts'
+import { defineTask, type Task } from './task.ts'
+import { verifyAudit, type SeenHead } from './verify-audit.ts'
+
+const PATH = '/admin/v1/audit'
+const PLACE = parsed(
+  (text) => (AUDIT_PLACE.test(text) ? text : undefined),
+  'This is not where a list of the audit goes on.',
+)
+
+/** What happened, in an answer. Ids only: no names, no addresses. */
+const ENTRY = z
+  .object({
+    id: z.string(),
+    recorded_at: ISO,
+    event: z.string().describe('A word of the table in docs/audit.md.'),
+    client_id: z.string().nullable(),
+    user_id: z.string().nullable(),
+    organization_id: z.string().nullable(),
+    grant_id: z.string().nullable(),
+    actor: z.string().nullable().describe('The administrator who did it: command-line, or the id of the credentials.'),
+    details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+  })
+  .meta({ id: 'AuditEntry' })
+
+export type AuditEntryDocument = z.output<typeof ENTRY>
+
+const SEEN = /^([A-Za-z0-9_-]{34}):(\d{1,9})$/
+/** A chain, a colon and a sequence. */
+const HEAD = z
+  .string()
+  .regex(SEEN, { error: 'This is not a chain, a colon and a sequence, as audit.head lines of a log have them.' })
+  .transform((text): SeenHead => {
+    const [, chain = '', sequence] = SEEN.exec(text) ?? []
+    return { chain, sequence: Number(sequence), recordedAt: undefined }
+  })
+
+/** One thing that is wrong with the audit. */
+const FAULT = z
+  .object({
+    kind: z.enum(['changed', 'missing', 'cut-off', 'chain-missing']),
+    link: z.string().nullable(),
+    chain: z.string(),
+    sequence: z.int(),
+    through: z.int(),
+    what: z.string(),
+  })
+  .meta({ id: 'AuditFault' })
+
+export const AUDIT_TASKS: readonly Task[] = [
+  defineTask({
+    name: 'audit.list',
+    method: 'GET',
+    path: PATH,
+    access: 'read',
+    summary: 'List what happened, newest first. A page may have fewer rows than its limit though there are more.',
+    input: z.object({
+      limit: LIMIT,
+      before: before(PLACE),
+      event: z.string().optional().describe('This event, or with a dot at the end all that begin so: client.'),
+      client_id: CLIENT_ID.optional(),
+      user_id: USER_ID.optional(),
+      organization_id: ORGANIZATION_ID.optional(),
+      since: MOMENT.optional().describe('None from before this moment.'),
+    }),
+    output: z.object({ events: z.array(ENTRY), next: NEXT }),
+    async run(context, { limit, before: start, event, since, client_id, user_id, organization_id }) {
+      const { rows, next } = await listAudit(context, {
+        limit,
+        before: start,
+        event,
+        since,
+        clientId: client_id,
+        userId: user_id,
+        organizationId: organization_id,
+      })
+      return { events: rows.map(describeEntry), next: next ?? null }
+    },
+  }),
+  defineTask({
+    name: 'audit.verify',
+    method: 'GET',
+    path: `${PATH}/verification`,
+    access: 'read',
+    summary: 'Read the whole audit and name every link that was changed or removed.',
+    input: z.object({
+      head: z.array(HEAD).max(100).optional().describe('Links that must be there, from audit.head lines of a log.'),
+    }),
+    output: z.object({ chains: z.int(), links: z.int(), events: z.int(), faults: z.array(FAULT) }),
+    async run(context, { head = [] }) {
+      const { chains, links, events, faults } = await verifyAudit(context, head)
+      return { chains, links, events, faults: faults.map(describeFault) }
+    },
+  }),
+]

@@ -1,0 +1,130 @@
+import * as z from 'zod'
+import type { ClientRecord } from '../ports/records.ts'
+import type { ClientId } from '../protocol/ids.ts'
+import { SECRET_OVERLAP } from '../tokens/rotate-client-secret.ts'
+import {
+  approveScopes,
+  deleteClient,
+  disableClient,
+  enableClient,
+  expireClient,
+  listClients,
+  rotateSecret,
+  showClient,
+  unverifyClient,
+  verifyClient,
+} from './clients.ts'
+import { CLIENT, describeClient } from './describe-client.ts'
+import { before, CLIENT_ID, ISO, iso, LIMIT, MOMENT, NEXT, SCOPE } from './fields.ts'
+import { defineTask, type Task, type TaskContext } from './task.ts'
+
+const PATH = '/admin/v1/clients'
+const ONE = z.object({ client_id: CLIENT_ID })
+
+/** What is done to one client and answers how it is then. */
+function change(
+  verb: string,
+  summary: string,
+  run: (context: TaskContext, id: ClientId) => Promise<ClientRecord>,
+): Task<typeof ONE, typeof CLIENT> {
+  return defineTask({
+    name: `client.${verb}`,
+    method: 'POST',
+    path: `${PATH}/{client_id}/${verb}`,
+    access: 'write',
+    summary,
+    input: ONE,
+    output: CLIENT,
+    run: async (context, { client_id }) => describeClient(await run(context, client_id)),
+  })
+}
+
+export const CLIENT_TASKS: readonly Task[] = [
+  defineTask({
+    name: 'client.list',
+    method: 'GET',
+    path: PATH,
+    access: 'read',
+    summary: 'List the registered clients, newest first.',
+    input: z.object({
+      limit: LIMIT,
+      before: before(CLIENT_ID),
+      used: z.boolean().optional().describe('Whether it ever got a token.'),
+      verified: z.boolean().optional(),
+      disabled: z.boolean().optional(),
+      unused_since: MOMENT.optional().describe('Those that got no token since this moment, or never.'),
+    }),
+    output: z.object({ clients: z.array(CLIENT), next: NEXT }),
+    async run(context, { limit, before: start, used, verified, disabled, unused_since }) {
+      const { rows, next } = await listClients(context, {
+        limit,
+        before: start,
+        isUsed: used,
+        isVerified: verified,
+        isDisabled: disabled,
+        unusedSince: unused_since,
+      })
+      return { clients: rows.map(describeClient), next: next ?? null }
+    },
+  }),
+  defineTask({
+    name: 'client.show',
+    method: 'GET',
+    path: `${PATH}/{client_id}`,
+    access: 'read',
+    summary: 'Show everything about a client but its secret.',
+    input: ONE,
+    output: CLIENT,
+    run: async (context, { client_id }) => describeClient(await showClient(context, client_id)),
+  }),
+  change('verify', 'Vouch for a client: people who are asked to consent see that you did.', verifyClient),
+  change('unverify', 'Vouch for a client no more.', unverifyClient),
+  change('disable', 'Let nothing of a client work from now on.', disableClient),
+  change('enable', 'Let a disabled client work again.', enableClient),
+  change('expire', 'End all tokens that a client has; it may get new ones.', expireClient),
+  defineTask({
+    name: 'client.approve-scopes',
+    method: 'PUT',
+    path: `${PATH}/{client_id}/approved-scope`,
+    access: 'write',
+    summary: 'Replace the scopes that a client is approved for.',
+    input: ONE.extend({
+      scope: SCOPE.describe('Scopes for approved clients only, with a space between them; empty: none.'),
+    }),
+    output: CLIENT,
+    run: async (context, { client_id, scope }) => describeClient(await approveScopes(context, client_id, scope)),
+  }),
+  defineTask({
+    name: 'client.rotate-secret',
+    method: 'POST',
+    path: `${PATH}/{client_id}/secret`,
+    access: 'write',
+    summary: 'Give a client another secret, shown this once; the one before works a while longer.',
+    input: ONE.extend({
+      overlap_seconds: z
+        .int()
+        .min(0)
+        .max(SECRET_OVERLAP.most)
+        .default(SECRET_OVERLAP.usual)
+        .describe('How long the secret before goes on working.'),
+    }),
+    output: z.object({ client_id: z.string(), client_secret: z.string(), previous_secret_until: ISO }),
+    async run(context, { client_id, overlap_seconds }) {
+      const { id, secret, previousUntil } = await rotateSecret(context, client_id, overlap_seconds)
+      return { client_id: id, client_secret: secret, previous_secret_until: iso(previousUntil) }
+    },
+  }),
+  defineTask({
+    name: 'client.delete',
+    method: 'DELETE',
+    path: `${PATH}/{client_id}`,
+    access: 'write',
+    summary: 'Delete a client: it gets no token any more.',
+    input: ONE,
+    output: z.object({ client_id: z.string(), deleted: z.literal(true) }),
+    async run(context, { client_id }) {
+      await deleteClient(context, client_id)
+      return { client_id, deleted: true as const }
+    },
+  }),
+]

@@ -1,0 +1,29 @@
+import * as z from 'zod'
+import type { UserRecord } from '../ports/records.ts'
+import { ISO, ISO_OR_NULL, iso, isoOrNull } from './fields.ts'
+
+/** A user in an answer: never the hash of the password. */
+export const USER = z
+  .object({
+    user_id: z.string(),
+    email: z.string(),
+    name: z.string().nullable(),
+    created_at: ISO,
+    disabled_at: ISO_OR_NULL,
+    valid_from: ISO.describe('Sessions and tokens from before are dead.'),
+  })
+  .meta({ id: 'User' })
+
+export type UserDocument = z.output<typeof USER>
+
+/** A user as the operator sees it: everything but the hash of the password. */
+export function describeUser({ id, email, name, createdAt, disabledAt, validFrom }: UserRecord): UserDocument {
+  return {
+    user_id: id,
+    email,
+    name: name ?? null,
+    created_at: iso(createdAt),
+    disabled_at: isoOrNull(disabledAt),
+    valid_from: iso(validFrom),
+  }
+}

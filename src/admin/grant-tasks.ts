@@ -1,0 +1,135 @@
+import * as z from 'zod'
+import type { GrantRecord } from '../ports/records.ts'
+import {
+  before,
+  CLIENT_ID,
+  GRANT_ID,
+  ISO,
+  ISO_OR_NULL,
+  iso,
+  isoOrNull,
+  LIMIT,
+  NEXT,
+  ORGANIZATION_ID,
+  USER_ID,
+} from './fields.ts'
+import { findGrant, listGrants, revokeGrant } from './grants.ts'
+import { defineTask, type Task } from './task.ts'
+
+const PATH = '/admin/v1/grants'
+const ORGANIZATION_PATH = '/admin/v1/organizations/{organization_id}/grants'
+const PAGE = z.object({
+  limit: LIMIT,
+  before: before(GRANT_ID),
+  client_id: CLIENT_ID.optional(),
+  user_id: USER_ID.optional(),
+})
+const ONE = z.object({ grant_id: GRANT_ID })
+const PLACE = { organization_id: ORGANIZATION_ID }
+
+/** A grant in an answer: never a token, nor the hash of one. */
+const GRANT = z
+  .object({
+    grant_id: z.string(),
+    client_id: z.string(),
+    user_id: z.string(),
+    organization_id: z.string().nullable(),
+    scope: z.string(),
+    resources: z.array(z.string()).describe('The APIs that its tokens are for; none: the server itself.'),
+    created_at: ISO.describe('When the person allowed it.'),
+    expires_at: ISO.describe('No token of it lives longer.'),
+    revoked_at: ISO_OR_NULL,
+    refreshed_at: ISO_OR_NULL.describe('When its refresh token was made; null: it has none.'),
+  })
+  .meta({ id: 'Grant' })
+const GRANTS = z.object({ grants: z.array(GRANT), next: NEXT })
+
+export type GrantDocument = z.output<typeof GRANT>
+
+export const GRANT_TASKS: readonly Task[] = [
+  defineTask({
+    name: 'grant.list',
+    method: 'GET',
+    path: PATH,
+    access: 'read',
+    summary: 'List what people allowed clients, newest first.',
+    input: PAGE.extend({ organization_id: ORGANIZATION_ID.optional() }),
+    output: GRANTS,
+    async run(context, { limit, before: start, client_id, user_id, organization_id }) {
+      const filter = { clientId: client_id, userId: user_id, organizationId: organization_id }
+      const { rows, next } = await listGrants(context, { limit, before: start, ...filter })
+      return { grants: rows.map(describeGrant), next: next ?? null }
+    },
+  }),
+  defineTask({
+    name: 'grant.show',
+    method: 'GET',
+    path: `${PATH}/{grant_id}`,
+    access: 'read',
+    summary: 'Show what a person allowed a client once.',
+    input: ONE,
+    output: GRANT,
+    run: async (context, { grant_id: id }) => describeGrant(await findGrant(context, { id, within: undefined })),
+  }),
+  defineTask({
+    name: 'grant.revoke',
+    method: 'POST',
+    path: `${PATH}/{grant_id}/revoke`,
+    access: 'write',
+    summary: 'End a grant with all of its tokens; the client must ask the person again.',
+    input: ONE,
+    output: GRANT,
+    run: async (context, { grant_id: id }) => describeGrant(await revokeGrant(context, { id, within: undefined })),
+  }),
+  defineTask({
+    name: 'organization.list-grants',
+    method: 'GET',
+    path: ORGANIZATION_PATH,
+    access: 'read',
+    summary: 'List what people allowed clients for an organization, newest first.',
+    input: PAGE.extend(PLACE),
+    output: GRANTS,
+    async run(context, { limit, before: start, client_id, user_id, organization_id }) {
+      const filter = { clientId: client_id, userId: user_id, organizationId: organization_id }
+      const { rows, next } = await listGrants(context, { limit, before: start, ...filter })
+      return { grants: rows.map(describeGrant), next: next ?? null }
+    },
+  }),
+  defineTask({
+    name: 'organization.show-grant',
+    method: 'GET',
+    path: `${ORGANIZATION_PATH}/{grant_id}`,
+    access: 'read',
+    summary: 'Show what a person allowed a client for an organization once.',
+    input: ONE.extend(PLACE),
+    output: GRANT,
+    run: async (context, { grant_id: id, organization_id: within }) =>
+      describeGrant(await findGrant(context, { id, within })),
+  }),
+  defineTask({
+    name: 'organization.revoke-grant',
+    method: 'POST',
+    path: `${ORGANIZATION_PATH}/{grant_id}/revoke`,
+    access: 'write',
+    summary: 'End a grant for an organization with all of its tokens.',
+    input: ONE.extend(PLACE),
+    output: GRANT,
+    run: async (context, { grant_id: id, organization_id: within }) =>
+      describeGrant(await revokeGrant(context, { id, within })),
+  }),
+]
+
+function describeGrant({ id, clientId, userId, organizationId, ...grant }: GrantRecord): GrantDocument {
+  return {
+    grant_id: id,
+    client_id: clientId,
+    user_id: userId,
+    organization_id: organizationId ?? null,
+    scope: grant.scope,
+    resources: [...grant.resources],
+    created_at: iso(grant.createdAt),
+    expires_at: iso(grant.expiresAt),
+    revoked_at: isoOrNull(grant.revokedAt),
+    refreshed_at: isoOrNull(grant.family?.rotatedAt),
+  }
+}

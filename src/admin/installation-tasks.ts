@@ -1,0 +1,116 @@
+import * as z from 'zod'
+import type { InstallationKey } from '../ports/operation-inputs.ts'
+import { before, CLIENT_ID, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NEXT, ORGANIZATION_ID, SCOPE } from './fields.ts'
+import {
+  disableInstallation,
+  enableInstallation,
+  installClient,
+  listInstallations,
+  uninstallClient,
+  type InstalledClient,
+} from './installations.ts'
+import { defineTask, type Task, type TaskContext } from './task.ts'
+
+const PATH = '/admin/v1/organizations/{organization_id}/installations'
+const PLACE = z.object({ organization_id: ORGANIZATION_ID })
+const ONE = PLACE.extend({ client_id: CLIENT_ID })
+
+/** An installation in an answer. */
+const INSTALLATION = z
+  .object({
+    organization_id: z.string(),
+    client_id: z.string(),
+    client_name: z.string().nullable(),
+    scope: z.string().describe('At most this.'),
+    acts_for_members: z.boolean().describe('It may also act for members of the organization.'),
+    created_at: ISO,
+    disabled_at: ISO_OR_NULL,
+    valid_from: ISO.describe('Tokens that it got for the organization before are dead.'),
+  })
+  .meta({ id: 'Installation' })
+
+export type InstallationDocument = z.output<typeof INSTALLATION>
+
+/** What is done to one installation and answers how it is then. */
+function change(
+  verb: string,
+  summary: string,
+  run: (context: TaskContext, key: InstallationKey) => Promise<InstalledClient>,
+): Task<typeof ONE, typeof INSTALLATION> {
+  return defineTask({
+    name: `installation.${verb}`,
+    method: 'POST',
+    path: `${PATH}/{client_id}/${verb}`,
+    access: 'write',
+    summary,
+    input: ONE,
+    output: INSTALLATION,
+    run: async (context, { organization_id: organizationId, client_id: clientId }) =>
+      describeInstallation(await run(context, { organizationId, clientId })),
+  })
+}
+
+export const INSTALLATION_TASKS: readonly Task[] = [
+  defineTask({
+    name: 'installation.list',
+    method: 'GET',
+    path: PATH,
+    access: 'read',
+    summary: 'List the clients that may act for an organization, newest clients first.',
+    input: PLACE.extend({ limit: LIMIT, before: before(CLIENT_ID) }),
+    output: z.object({ installations: z.array(INSTALLATION), next: NEXT }),
+    async run(context, { organization_id, limit, before: start }) {
+      const { rows, next } = await listInstallations(context, organization_id, { limit, before: start })
+      return { installations: rows.map(describeInstallation), next: next ?? null }
+    },
+  }),
+  defineTask({
+    name: 'installation.install',
+    method: 'PUT',
+    path: `${PATH}/{client_id}`,
+    access: 'write',
+    summary: 'Let a client act for an organization without a person; instead of what it was allowed before.',
+    input: ONE.extend({
+      scope: SCOPE.describe('What it may have at most, with a space between them; every one declared by an API.'),
+      acts_for_members: z.boolean().default(false).describe('Whether it may also act for members.'),
+    }),
+    output: INSTALLATION,
+    async run(context, { organization_id: organizationId, client_id: clientId, scope, acts_for_members }) {
+      const allowed = { scope, actsForMembers: acts_for_members }
+      return describeInstallation(await installClient(context, { organizationId, clientId }, allowed))
+    },
+  }),
+  change(
+    'disable',
+    'Disable an installation: tokens that the client has for the organization are dead.',
+    disableInstallation,
+  ),
+  change('enable', 'Enable an installation again; what ended stays ended.', enableInstallation),
+  defineTask({
+    name: 'installation.remove',
+    method: 'DELETE',
+    path: `${PATH}/{client_id}`,
+    access: 'write',
+    summary: 'Let a client act for an organization no more: tokens that it has for it are dead.',
+    input: ONE,
+    output: z.object({ organization_id: z.string(), client_id: z.string(), removed: z.literal(true) }),
+    async run(context, { organization_id, client_id }) {
+      await uninstallClient(context, { organizationId: organization_id, clientId: client_id })
+      return { organization_id, client_id, removed: true as const }
+    },
+  }),
+]
+
+function describeInstallation({ installation, client }: InstalledClient): InstallationDocument {
+  const { organizationId, clientId, scope, actsForMembers, createdAt, disabledAt, validFrom } = installation
+  return {
+    organization_id: organizationId,
+    client_id: clientId,
+    client_name: client?.metadata.descriptive.client_name ?? null,
+    scope,
+    acts_for_members: actsForMembers,
+    created_at: iso(createdAt),
+    disabled_at: isoOrNull(disabledAt),
+    valid_from: iso(validFrom),
+  }
+}

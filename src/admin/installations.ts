@@ -1,0 +1,116 @@
+import type { Context } from '../ports/context.ts'
+import type { InstallationKey } from '../ports/operation-inputs.ts'
+import type { ClientRecord, InstallationRecord } from '../ports/records.ts'
+import type { ClientId, OrganizationId } from '../protocol/ids.ts'
+import { scopeTokens, type Scope } from '../protocol/scope.ts'
+import { AdminError, unknown } from './admin-error.ts'
+import { showClient } from './clients.ts'
+import { findOrganization } from './organizations.ts'
+import { listPage, type Listed } from './page.ts'
+
+type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
+type Changing<Name extends keyof Context['store']> = Needs<Name | 'findClient' | 'findInstallation'>
+
+/** What an organization allowed a client, and the client. */
+export interface InstalledClient {
+  readonly installation: InstallationRecord
+  /** undefined: it was deleted at this moment. */
+  readonly client: ClientRecord | undefined
+}
+
+/**
+ * Allows a client to act for an organization without a person (decisions.md D4). Instead of what was allowed before, whose
+ * tokens are dead then.
+ *
+ * @throws AdminError when there is no such organization or client, the client cannot act by itself, or no API declares a scope
+ */
+export async function installClient(
+  context: Needs<'findClient' | 'findInstallation' | 'findOrganization' | 'install' | 'listApis'> &
+    Pick<Context, 'clock' | 'settings'>,
+  key: InstallationKey,
+  allowed: Pick<InstallationRecord, 'scope' | 'actsForMembers'>,
+): Promise<InstalledClient> {
+  const { store, clock } = context
+  await findOrganization(context, key.organizationId)
+  const client = await showClient(context, key.clientId)
+  if (client.secretHash === undefined || !client.metadata.grantTypes.includes('client_credentials')) {
+    throw new AdminError(
+      `The client ${client.id} did not register for client_credentials, so it cannot act without a person.`,
+    )
+  }
+  await requireDeclared(context, allowed.scope)
+  const now = clock()
+  await store.install({ ...key, ...allowed, createdAt: now, disabledAt: undefined, validFrom: now })
+  return findInstallation(context, key)
+}
+
+/** Newest clients first. @throws AdminError when there is no such organization, or the limit is none */
+export async function listInstallations(
+  context: Needs<'findClient' | 'findOrganization' | 'listInstallations'>,
+  organizationId: OrganizationId,
+  page: { readonly before: ClientId | undefined; readonly limit: number },
+): Promise<Listed<InstalledClient, ClientId>> {
+  const { store } = context
+  await findOrganization(context, organizationId)
+  const { rows, next } = await listPage(
+    async (slice) =>
+      (await store.listInstallations({ ...slice, organizationId })).map((one) => ({ ...one, id: one.clientId })),
+    page,
+  )
+  return { rows: await Promise.all(rows.map((installation) => withClient(context, installation))), next }
+}
+
+/** Its tokens for the organization are dead, and it gets no new ones. @throws AdminError when the client is not installed there */
+export async function disableInstallation(
+  context: Changing<'disableInstallation'> & Pick<Context, 'clock'>,
+  key: InstallationKey,
+): Promise<InstalledClient> {
+  await context.store.disableInstallation({ ...key, now: context.clock() })
+  return findInstallation(context, key)
+}
+
+/** It may get tokens for the organization again. @throws AdminError when the client is not installed there */
+export async function enableInstallation(
+  context: Changing<'enableInstallation'>,
+  key: InstallationKey,
+): Promise<InstalledClient> {
+  await context.store.enableInstallation(key)
+  return findInstallation(context, key)
+}
+
+/** Its tokens for the organization are dead. @throws AdminError when the client is not installed there */
+export async function uninstallClient({ store }: Needs<'uninstall'>, key: InstallationKey): Promise<void> {
+  if ((await store.uninstall(key)) === 'unknown') throw notInstalled(key)
+}
+
+/** A mistyped scope would never be granted, and nobody would know why (decisions.md D6). */
+async function requireDeclared(
+  { store, settings }: Needs<'listApis'> & Pick<Context, 'settings'>,
+  scope: Scope,
+): Promise<void> {
+  const apis = await store.listApis()
+  if (settings.isLoopbackIssuer && apis.length === 0) return
+  const declared = new Set(apis.flatMap(({ scopes }) => scopes.map(({ name }) => name)))
+  const missing = scopeTokens(scope).filter((token) => !declared.has(token))
+  if (missing.length === 0) return
+  throw new AdminError(`No API declares the scope ${missing.join(', ')}. See "grantor api list".`)
+}
+
+async function findInstallation(
+  context: Needs<'findClient' | 'findInstallation'>,
+  key: InstallationKey,
+): Promise<InstalledClient> {
+  const installation = await context.store.findInstallation(key)
+  if (installation === undefined) throw notInstalled(key)
+  return withClient(context, installation)
+}
+
+async function withClient({ store }: Needs<'findClient'>, installation: InstallationRecord): Promise<InstalledClient> {
+  return { installation, client: await store.findClient(installation.clientId) }
+}
+
+function notInstalled({ clientId, organizationId }: InstallationKey): AdminError {
+  return unknown(
+    `The client ${clientId} is not installed for the organization ${organizationId}. See "grantor org installations ${organizationId}".`,
+  )
+}

@@ -1,0 +1,70 @@
+import * as z from 'zod'
+import type { KeyRecord } from '../ports/operator-records.ts'
+import { ISO, iso } from './fields.ts'
+import { listKeys, retireKey, rotateKeys } from './keys.ts'
+import { defineTask, type Task } from './task.ts'
+
+const PATH = '/admin/v1/keys'
+const ALGORITHM = z.enum(['ES256', 'EdDSA', 'RS256'])
+
+/** A signing key in an answer: never its private part. */
+const KEY = z
+  .object({
+    kid: z.string(),
+    algorithm: ALGORITHM,
+    created_at: ISO,
+    active_from: ISO.describe('From then on it signs, until another one does.'),
+  })
+  .meta({ id: 'Key' })
+
+export type KeyDocument = z.output<typeof KEY>
+
+export const KEY_TASKS: readonly Task[] = [
+  defineTask({
+    name: 'key.list',
+    method: 'GET',
+    path: PATH,
+    access: 'read',
+    summary: 'List the published signing keys, and which one signs.',
+    input: z.object({}),
+    output: z.object({ keys: z.array(KEY.extend({ state: z.string().describe('Its part now.') })) }),
+    async run(context) {
+      const keys = await listKeys(context)
+      return { keys: keys.map((key) => ({ ...describeKey(key), state: key.state })) }
+    },
+  }),
+  defineTask({
+    name: 'key.rotate',
+    method: 'POST',
+    path: PATH,
+    access: 'write',
+    creates: true,
+    summary: 'Make the next signing key. It is published at once, and signs a day later.',
+    input: z.object({
+      now: z
+        .boolean()
+        .default(false)
+        .describe(
+          'It signs in ten seconds, though verifiers may not know it yet; for when a key is no secret any more.',
+        ),
+      algorithm: ALGORITHM.optional().describe("The line of keys that it belongs to; the server's own unless given."),
+    }),
+    output: KEY,
+    run: async (context, { now, algorithm }) =>
+      describeKey(await rotateKeys(context, now ? 'now' : 'published', algorithm)),
+  }),
+  defineTask({
+    name: 'key.retire',
+    method: 'DELETE',
+    path: `${PATH}/{kid}`,
+    access: 'write',
+    summary: 'Withdraw a signing key that somebody else may have: what it signed is refused from now on.',
+    input: z.object({ kid: z.string().describe("The key's id.") }),
+    output: z.object({ kid: z.string(), retired: z.literal(true) }),
+    run: async (context, { kid }) => ({ kid: await retireKey(context, kid), retired: true as const }),
+  }),
+]
+
+function describeKey({ id, algorithm, createdAt, activeFrom }: KeyRecord): z.output<typeof KEY> {
+  return { kid: id, algorithm, created_at: iso(createdAt), active_from: iso(activeFrom) }
+}

@@ -1,0 +1,113 @@
+import * as z from 'zod'
+import type { MembershipKey } from '../ports/operation-inputs.ts'
+import { AdminError } from './admin-error.ts'
+import { before, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NEXT, ORGANIZATION_ID, USER_ID } from './fields.ts'
+import { addMember, disableMember, enableMember, listMembers, removeMember, type Member } from './members.ts'
+import { defineTask, type Task, type TaskContext } from './task.ts'
+
+const PATH = '/admin/v1/organizations/{organization_id}/members'
+const PLACE = z.object({ organization_id: ORGANIZATION_ID })
+const ONE = PLACE.extend({ user_id: USER_ID })
+
+/** A member in an answer. */
+const MEMBER = z
+  .object({
+    organization_id: z.string(),
+    user_id: z.string(),
+    email: z.string().nullable(),
+    name: z.string().nullable(),
+    created_at: ISO.describe('Since when the user belongs to the organization.'),
+    disabled_at: ISO_OR_NULL.describe('Of the membership, not of the account.'),
+    valid_from: ISO.describe('What was issued to the member for the organization before is dead.'),
+  })
+  .meta({ id: 'Member' })
+
+export type MemberDocument = z.output<typeof MEMBER>
+
+/** What is done to one member and answers how the membership is then. */
+function change(
+  verb: string,
+  summary: string,
+  run: (context: TaskContext, key: MembershipKey) => Promise<Member>,
+): Task<typeof ONE, typeof MEMBER> {
+  return defineTask({
+    name: `member.${verb}`,
+    method: 'POST',
+    path: `${PATH}/{user_id}/${verb}`,
+    access: 'write',
+    summary,
+    input: ONE,
+    output: MEMBER,
+    run: async (context, { organization_id: organizationId, user_id: userId }) =>
+      describeMember(await run(context, { organizationId, userId })),
+  })
+}
+
+export const MEMBER_TASKS: readonly Task[] = [
+  defineTask({
+    name: 'member.list',
+    method: 'GET',
+    path: PATH,
+    access: 'read',
+    summary: 'List the members of an organization, newest accounts first.',
+    input: PLACE.extend({
+      limit: LIMIT,
+      before: before(USER_ID),
+      email: z.string().optional().describe('Only the member who has this address.'),
+    }),
+    output: z.object({ members: z.array(MEMBER), next: NEXT }),
+    async run(context, { organization_id, ...page }) {
+      const { rows, next } = await listMembers(context, organization_id, { ...page, before: page.before })
+      return { members: rows.map(describeMember), next: next ?? null }
+    },
+  }),
+  defineTask({
+    name: 'member.add',
+    method: 'POST',
+    path: PATH,
+    access: 'write',
+    creates: true,
+    serverOnly: true,
+    summary: 'Let a user act for an organization.',
+    input: PLACE.extend({
+      user_id: USER_ID.optional().describe('Whom: this, or the address.'),
+      email: z.string().optional().describe('Whom: this, or the id.'),
+    }),
+    output: MEMBER,
+    async run(context, { organization_id, user_id, email }) {
+      const who = user_id ?? email
+      if (who === undefined || (user_id !== undefined && email !== undefined)) {
+        throw new AdminError('Say whom: give a user_id or an email, one of them.')
+      }
+      return describeMember(await addMember(context, organization_id, who))
+    },
+  }),
+  change('disable', 'Disable a member: tokens that they have for the organization are dead.', disableMember),
+  change('enable', 'Enable a member again; what ended stays ended.', enableMember),
+  defineTask({
+    name: 'member.remove',
+    method: 'DELETE',
+    path: `${PATH}/{user_id}`,
+    access: 'write',
+    summary: 'Take a user out of an organization: tokens that they have for it are dead.',
+    input: ONE,
+    output: z.object({ organization_id: z.string(), user_id: z.string(), removed: z.literal(true) }),
+    async run(context, { organization_id, user_id }) {
+      await removeMember(context, { organizationId: organization_id, userId: user_id })
+      return { organization_id, user_id, removed: true as const }
+    },
+  }),
+]
+
+function describeMember({ membership, user }: Member): MemberDocument {
+  const { organizationId, userId, createdAt, disabledAt, validFrom } = membership
+  return {
+    organization_id: organizationId,
+    user_id: userId,
+    email: user?.email ?? null,
+    name: user?.name ?? null,
+    created_at: iso(createdAt),
+    disabled_at: isoOrNull(disabledAt),
+    valid_from: iso(validFrom),
+  }
+}

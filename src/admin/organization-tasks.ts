@@ -1,0 +1,125 @@
+import * as z from 'zod'
+import type { OrganizationRecord } from '../ports/records.ts'
+import type { OrganizationId } from '../protocol/ids.ts'
+import { before, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NEXT, ORGANIZATION_ID } from './fields.ts'
+import {
+  createOrganization,
+  deleteOrganization,
+  disableOrganization,
+  enableOrganization,
+  expireOrganization,
+  findOrganization,
+  listOrganizations,
+  renameOrganization,
+} from './organizations.ts'
+import { defineTask, type Task, type TaskContext } from './task.ts'
+
+const PATH = '/admin/v1/organizations'
+const ONE = z.object({ organization_id: ORGANIZATION_ID })
+const NAME = z.string().describe('As members see it when they are asked for consent.')
+
+/** An organization in an answer. */
+const ORGANIZATION = z
+  .object({
+    organization_id: z.string(),
+    name: z.string(),
+    created_at: ISO,
+    disabled_at: ISO_OR_NULL,
+    valid_from: ISO.describe('What was issued for it before is dead.'),
+  })
+  .meta({ id: 'Organization' })
+
+export type OrganizationDocument = z.output<typeof ORGANIZATION>
+
+/** What is done to one organization and answers how it is then. */
+function change(
+  verb: string,
+  summary: string,
+  run: (context: TaskContext, id: OrganizationId) => Promise<OrganizationRecord>,
+): Task<typeof ONE, typeof ORGANIZATION> {
+  return defineTask({
+    name: `organization.${verb}`,
+    method: 'POST',
+    path: `${PATH}/{organization_id}/${verb}`,
+    access: 'write',
+    summary,
+    input: ONE,
+    output: ORGANIZATION,
+    run: async (context, { organization_id }) => describeOrganization(await run(context, organization_id)),
+  })
+}
+
+export const ORGANIZATION_TASKS: readonly Task[] = [
+  defineTask({
+    name: 'organization.list',
+    method: 'GET',
+    path: PATH,
+    access: 'read',
+    summary: 'List the organizations, newest first.',
+    input: z.object({ limit: LIMIT, before: before(ORGANIZATION_ID) }),
+    output: z.object({ organizations: z.array(ORGANIZATION), next: NEXT }),
+    async run(context, { limit, before: start }) {
+      const { rows, next } = await listOrganizations(context, { limit, before: start })
+      return { organizations: rows.map(describeOrganization), next: next ?? null }
+    },
+  }),
+  defineTask({
+    name: 'organization.create',
+    method: 'POST',
+    path: PATH,
+    access: 'write',
+    creates: true,
+    summary: 'Create an organization, for which users and clients may act.',
+    input: z.object({ name: NAME }),
+    output: ORGANIZATION,
+    run: async (context, { name }) => describeOrganization(await createOrganization(context, name)),
+  }),
+  defineTask({
+    name: 'organization.show',
+    method: 'GET',
+    path: `${PATH}/{organization_id}`,
+    access: 'read',
+    summary: 'Show an organization.',
+    input: ONE,
+    output: ORGANIZATION,
+    run: async (context, { organization_id }) => describeOrganization(await findOrganization(context, organization_id)),
+  }),
+  defineTask({
+    name: 'organization.rename',
+    method: 'PATCH',
+    path: `${PATH}/{organization_id}`,
+    access: 'write',
+    summary: 'Give an organization another name.',
+    input: ONE.extend({ name: NAME }),
+    output: ORGANIZATION,
+    run: async (context, { organization_id, name }) =>
+      describeOrganization(await renameOrganization(context, organization_id, name)),
+  }),
+  change('disable', 'Disable an organization: nothing is issued for it, and what was is dead.', disableOrganization),
+  change('enable', 'Enable an organization again; what ended stays ended.', enableOrganization),
+  change('expire', 'End all tokens for an organization; new ones may be had.', expireOrganization),
+  defineTask({
+    name: 'organization.delete',
+    method: 'DELETE',
+    path: `${PATH}/{organization_id}`,
+    access: 'write',
+    summary: 'Delete an organization with its memberships and installations; tokens for it are dead.',
+    input: ONE,
+    output: z.object({ organization_id: z.string(), deleted: z.literal(true) }),
+    async run(context, { organization_id }) {
+      await deleteOrganization(context, organization_id)
+      return { organization_id, deleted: true as const }
+    },
+  }),
+]
+
+function describeOrganization(organization: OrganizationRecord): OrganizationDocument {
+  const { id, name, createdAt, disabledAt, validFrom } = organization
+  return {
+    organization_id: id,
+    name,
+    created_at: iso(createdAt),
+    disabled_at: isoOrNull(disabledAt),
+    valid_from: iso(validFrom),
+  }
+}

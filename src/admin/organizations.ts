@@ -1,0 +1,90 @@
+import type { Context } from '../ports/context.ts'
+import type { OrganizationRecord } from '../ports/records.ts'
+import { mintOrganizationId, type OrganizationId } from '../protocol/ids.ts'
+import { unknown, type AdminError } from './admin-error.ts'
+import { listPage, type Listed } from './page.ts'
+import { requireWords } from './words.ts'
+
+type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
+type Changing<Name extends keyof Context['store']> = Needs<Name | 'findOrganization'> & Pick<Context, 'clock'>
+
+/** Makes an organization without members (decisions.md D4). @throws AdminError when the name is none */
+export async function createOrganization(
+  { store, clock, random }: Needs<'createOrganization'> & Pick<Context, 'clock' | 'random'>,
+  name: string,
+): Promise<OrganizationRecord> {
+  const now = clock()
+  const organization: OrganizationRecord = {
+    id: mintOrganizationId(now, random),
+    name: requireWords('The name', name),
+    createdAt: now,
+    disabledAt: undefined,
+    validFrom: now,
+  }
+  await store.createOrganization(organization)
+  return organization
+}
+
+/** Newest first. @throws AdminError when the limit is none */
+export function listOrganizations(
+  { store }: Needs<'listOrganizations'>,
+  page: { readonly before: OrganizationId | undefined; readonly limit: number },
+): Promise<Listed<OrganizationRecord, OrganizationId>> {
+  return listPage(store.listOrganizations, page)
+}
+
+/** @throws AdminError when there is no such organization */
+export async function findOrganization(
+  { store }: Needs<'findOrganization'>,
+  id: OrganizationId,
+): Promise<OrganizationRecord> {
+  const organization = await store.findOrganization(id)
+  if (organization === undefined) throw noSuchOrganization(id)
+  return organization
+}
+
+/** Members see the name when they are asked for consent. @throws AdminError when there is no such organization, or the name is none */
+export async function renameOrganization(
+  context: Needs<'findOrganization' | 'renameOrganization'>,
+  id: OrganizationId,
+  name: string,
+): Promise<OrganizationRecord> {
+  await context.store.renameOrganization({ id, name: requireWords('The name', name) })
+  return findOrganization(context, id)
+}
+
+/** Nothing is issued for it from now on, and what was is dead. @throws AdminError when there is no such organization */
+export async function disableOrganization(
+  context: Changing<'disableOrganization'>,
+  id: OrganizationId,
+): Promise<OrganizationRecord> {
+  await context.store.disableOrganization({ id, now: context.clock() })
+  return findOrganization(context, id)
+}
+
+/** Tokens may be had for it again; what ended stays ended. @throws AdminError when there is no such organization */
+export async function enableOrganization(
+  context: Needs<'enableOrganization' | 'findOrganization'>,
+  id: OrganizationId,
+): Promise<OrganizationRecord> {
+  await context.store.enableOrganization(id)
+  return findOrganization(context, id)
+}
+
+/** What was issued for it until now is dead; new tokens may be had. @throws AdminError when there is no such organization */
+export async function expireOrganization(
+  context: Changing<'expireOrganization'>,
+  id: OrganizationId,
+): Promise<OrganizationRecord> {
+  await context.store.expireOrganization({ id, now: context.clock() })
+  return findOrganization(context, id)
+}
+
+/** With its memberships and installations. @throws AdminError when there is no such organization */
+export async function deleteOrganization({ store }: Needs<'deleteOrganization'>, id: OrganizationId): Promise<void> {
+  if ((await store.deleteOrganization(id)) === 'unknown') throw noSuchOrganization(id)
+}
+
+function noSuchOrganization(id: OrganizationId): AdminError {
+  return unknown(`There is no organization ${id}. See "grantor org list".`)
+}

@@ -1,0 +1,148 @@
+import * as z from 'zod'
+import type { AccessTokenFacts } from '../protocol/access-token.ts'
+import type { EpochMs } from '../protocol/brand.ts'
+import type { GrantRecord } from '../ports/records.ts'
+import { ENDS } from '../tokens/find-end.ts'
+import { ISO, ISO_OR_NULL, iso } from './fields.ts'
+import { defineTask, type Task } from './task.ts'
+import { inspectToken, revokeToken, type InspectedToken } from './tokens.ts'
+
+const PATH = '/admin/v1/tokens'
+/** Characters of a JWT for as many resources as a request may name. */
+const TOKEN_LIMIT = 8192
+const TOKEN = z.string().min(1).max(TOKEN_LIMIT).describe('An access token or a refresh token, as its holder has it.')
+
+/** What a token is. Of what was never issued here nothing is known but that. */
+const INSPECTION = z
+  .object({
+    kind: z.enum(['access', 'refresh', 'unknown']),
+    active: z.boolean().describe('Whether a resource may rely on it now.'),
+    ended_by: z.enum(ENDS).nullable().describe('Why it may not: of itself, or with whom it speaks for.'),
+    client_id: z.string().nullable(),
+    user_id: z.string().nullable(),
+    organization_id: z.string().nullable(),
+    grant_id: z.string().nullable(),
+    token_id: z.string().nullable().describe('The jti of an access token.'),
+    scope: z.string().nullable(),
+    resources: z.array(z.string()),
+    issued_at: ISO_OR_NULL,
+    expires_at: ISO_OR_NULL,
+  })
+  .meta({ id: 'TokenInspection' })
+
+export type TokenInspection = z.output<typeof INSPECTION>
+
+export const TOKEN_TASKS: readonly Task[] = [
+  defineTask({
+    name: 'token.inspect',
+    method: 'POST',
+    path: `${PATH}/inspect`,
+    access: 'read',
+    summary: 'Say what a token is, whose, and whether it is still good.',
+    input: z.object({ token: TOKEN }),
+    output: INSPECTION,
+    run: async (context, { token }) => describeInspection(await inspectToken(context, token)),
+  }),
+  defineTask({
+    name: 'token.revoke',
+    method: 'POST',
+    path: `${PATH}/revoke`,
+    access: 'write',
+    summary: 'End a token, or everything that was issued on its grant.',
+    input: z.object({
+      token: TOKEN,
+      family: z
+        .boolean()
+        .default(false)
+        .describe("End the whole grant of an access token. A refresh token's always ends."),
+    }),
+    output: z.object({
+      revoked: z.enum(['access', 'family']),
+      token_id: z.string().nullable(),
+      grant_id: z.string().nullable(),
+    }),
+    async run(context, { token, family }) {
+      const revoked = await revokeToken(context, token, family ? 'family' : 'token')
+      const isAccess = revoked.kind === 'access'
+      return {
+        revoked: revoked.kind,
+        token_id: isAccess ? revoked.tokenId : null,
+        grant_id: isAccess ? null : revoked.grantId,
+      }
+    },
+  }),
+  defineTask({
+    name: 'everything.expire',
+    method: 'POST',
+    path: '/admin/v1/expire',
+    access: 'write',
+    summary: "End everybody's sessions and tokens. People sign in again, and clients get new tokens.",
+    input: z.object({ confirm: z.literal('everything').describe('Says that this is meant.') }),
+    output: z.object({ valid_from: ISO.describe('What is from before is dead, on every node within a second.') }),
+    async run({ store, clock }) {
+      const now = clock()
+      await store.expireEverything({ now })
+      return { valid_from: iso(now) }
+    },
+  }),
+]
+
+function describeInspection(inspected: InspectedToken | undefined): TokenInspection {
+  if (inspected === undefined) return { ...NOTHING, kind: 'unknown', active: false, ended_by: null }
+  const { token, end } = inspected
+  const state = { kind: token.kind, active: end === undefined, ended_by: end ?? null }
+  return { ...state, ...(token.kind === 'access' ? describeFacts(token.facts) : describeGrant(token.grant)) }
+}
+
+type Description = Omit<TokenInspection, 'kind' | 'active' | 'ended_by'>
+
+const NOTHING: Description = {
+  client_id: null,
+  user_id: null,
+  organization_id: null,
+  grant_id: null,
+  token_id: null,
+  scope: null,
+  resources: [],
+  issued_at: null,
+  expires_at: null,
+}
+
+function describeFacts(facts: AccessTokenFacts): Description {
+  return {
+    client_id: facts.clientId,
+    user_id: facts.userId ?? null,
+    organization_id: facts.organizationId ?? null,
+    grant_id: facts.grantId ?? null,
+    token_id: facts.tokenId,
+    scope: facts.scope,
+    resources: [...facts.resources],
+    issued_at: iso((facts.issuedAt * 1000) as EpochMs),
+    expires_at: iso((facts.expiresAt * 1000) as EpochMs),
+  }
+}
+
+/** A refresh token lives as long as its grant, and dies sooner when it is not used. */
+function describeGrant({
+  id,
+  clientId,
+  userId,
+  organizationId,
+  scope,
+  resources,
+  createdAt,
+  ...grant
+}: GrantRecord): Description {
+  const { family, expiresAt } = grant
+  return {
+    client_id: clientId,
+    user_id: userId,
+    organization_id: organizationId ?? null,
+    grant_id: id,
+    token_id: null,
+    scope,
+    resources: [...resources],
+    issued_at: iso(family?.rotatedAt ?? createdAt),
+    expires_at: iso(Math.min(expiresAt, family?.idleExpiresAt ?? expiresAt) as EpochMs),
+  }
+}

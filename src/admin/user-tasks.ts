@@ -1,0 +1,109 @@
+import * as z from 'zod'
+import type { UserRecord } from '../ports/records.ts'
+import { describeUser, USER } from './describe-user.ts'
+import { before, LIMIT, NEXT, USER_ID } from './fields.ts'
+import { defineTask, type Task, type TaskContext } from './task.ts'
+import {
+  createUser,
+  deleteUser,
+  disableUser,
+  enableUser,
+  expireUser,
+  findUser,
+  listUsers,
+  setPassword,
+} from './users.ts'
+
+const PATH = '/admin/v1/users'
+const ONE = z.object({ user_id: USER_ID })
+const PASSWORD = z.string().describe('At least 8 characters.')
+
+/** What is done to one user and answers how the account is then. */
+function change(
+  verb: string,
+  summary: string,
+  run: (context: TaskContext, id: string) => Promise<UserRecord>,
+): Task<typeof ONE, typeof USER> {
+  return defineTask({
+    name: `user.${verb}`,
+    method: 'POST',
+    path: `${PATH}/{user_id}/${verb}`,
+    access: 'write',
+    summary,
+    input: ONE,
+    output: USER,
+    run: async (context, { user_id }) => describeUser(await run(context, user_id)),
+  })
+}
+
+export const USER_TASKS: readonly Task[] = [
+  defineTask({
+    name: 'user.list',
+    method: 'GET',
+    path: PATH,
+    access: 'read',
+    summary: 'List the accounts, newest first.',
+    input: z.object({
+      limit: LIMIT,
+      before: before(USER_ID),
+      email: z.string().optional().describe('Only whoever has this address.'),
+    }),
+    output: z.object({ users: z.array(USER), next: NEXT }),
+    async run(context, page) {
+      const { rows, next } = await listUsers(context, { ...page, before: page.before })
+      return { users: rows.map(describeUser), next: next ?? null }
+    },
+  }),
+  defineTask({
+    name: 'user.show',
+    method: 'GET',
+    path: `${PATH}/{user_id}`,
+    access: 'read',
+    summary: 'Show everything about an account but its password.',
+    input: ONE,
+    output: USER,
+    run: async (context, { user_id }) => describeUser(await findUser(context, user_id)),
+  }),
+  defineTask({
+    name: 'user.create',
+    method: 'POST',
+    path: PATH,
+    access: 'write',
+    creates: true,
+    summary: 'Create an account that people sign in with.',
+    input: z.object({
+      email: z.string().describe('The address that the person signs in with.'),
+      password: PASSWORD,
+      name: z.string().optional().describe("The person's name, as the pages show it."),
+    }),
+    output: USER,
+    run: async (context, { email, password, name }) =>
+      describeUser(await createUser(context, { email, password, name })),
+  }),
+  defineTask({
+    name: 'user.set-password',
+    method: 'PUT',
+    path: `${PATH}/{user_id}/password`,
+    access: 'write',
+    summary: 'Set a new password; ends every session and grant from before.',
+    input: ONE.extend({ password: PASSWORD }),
+    output: USER,
+    run: async (context, { user_id, password }) => describeUser(await setPassword(context, user_id, password)),
+  }),
+  change('disable', 'Disable an account: its sessions and tokens stop working.', disableUser),
+  change('enable', 'Enable an account again; what ended stays ended.', enableUser),
+  change('expire', 'Sign a person out everywhere: all sessions and tokens from before stop working.', expireUser),
+  defineTask({
+    name: 'user.delete',
+    method: 'DELETE',
+    path: `${PATH}/{user_id}`,
+    access: 'write',
+    summary: 'Delete an account with its sessions, memberships and consents; its tokens stop working.',
+    input: ONE,
+    output: z.object({ user_id: z.string(), email: z.string(), deleted: z.literal(true) }),
+    async run(context, { user_id }) {
+      const { id, email } = await deleteUser(context, user_id)
+      return { user_id: id, email, deleted: true as const }
+    },
+  }),
+]

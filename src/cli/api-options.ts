@@ -1,0 +1,94 @@
+import { InvalidArgumentError, Option, type Command } from 'commander'
+import type { ApiDocument } from '../admin/api-tasks.ts'
+import type { Members } from './perform-task.ts'
+
+type ScopeDocument = ApiDocument['scopes'][number]
+
+/** What the verbs say of an API, beside which one it is. */
+export interface ApiOptions {
+  readonly name?: string
+  readonly scope?: readonly ScopeDocument[]
+  readonly machineScope?: readonly ScopeDocument[]
+  readonly approvedScope?: readonly ScopeDocument[]
+  readonly format?: string
+  readonly lifetime?: number | 'server'
+  readonly algorithm?: string
+}
+
+export function addApiOptions(command: Command): Command {
+  return command
+    .option('--name <name>', 'its name, as the pages show it')
+    .option(
+      '--scope <name=sentence>',
+      'a scope that needs a person\'s consent, and the sentence that the person reads: read="Read your projects"; repeat for more',
+      parseScopeOf('users'),
+    )
+    .option(
+      '--machine-scope <name=sentence>',
+      'a scope that any registered client may also have by itself; repeat for more',
+      parseScopeOf('users-and-machines'),
+    )
+    .option(
+      '--approved-scope <name=sentence>',
+      'a scope for those clients only that you approve for it (client approve-scopes); repeat for more',
+      parseScopeOf('approved-clients'),
+    )
+    .addOption(
+      new Option('--format <format>', 'of its access tokens; about opaque ones it must ask').choices(['jwt', 'opaque']),
+    )
+    .option(
+      '--lifetime <seconds>',
+      "of its access tokens, up to a day; server: as the server's setting says",
+      parseLifetime,
+    )
+    .addOption(
+      new Option('--algorithm <name>', "what signs them; server: as the server's setting says").choices([
+        'ES256',
+        'EdDSA',
+        'RS256',
+        'server',
+      ]),
+    )
+}
+
+/** The members of a task's input that were given. */
+export function apiWish(options: ApiOptions): Members {
+  const { name, scope, machineScope, approvedScope, format, lifetime, algorithm } = options
+  const scopes = [scope, machineScope, approvedScope].filter((some) => some !== undefined)
+  const tokens = Object.entries({ format, lifetime, algorithm }).filter(([, value]) => value !== undefined)
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(scopes.length === 0 ? {} : { scopes: scopes.flat() }),
+    ...(tokens.length === 0
+      ? {}
+      : { tokens: Object.fromEntries(tokens.map(([part, value]) => [part, value === 'server' ? null : value])) }),
+  }
+}
+
+/** Who may have a scope, in the words of a table. */
+export function grantedWords(grantedTo: ScopeDocument['granted_to']): string {
+  switch (grantedTo) {
+    case 'users':
+      return 'with consent'
+    case 'users-and-machines':
+      return 'with consent, or by itself'
+    case 'approved-clients':
+      return 'to approved clients'
+  }
+}
+
+function parseScopeOf(grantedTo: ScopeDocument['granted_to']) {
+  return (text: string, previous: readonly ScopeDocument[] = []): readonly ScopeDocument[] => {
+    const [, name, sentence] = /^([^=]+)=(.*)$/s.exec(text) ?? []
+    if (name === undefined || sentence === undefined || sentence.trim() === '') {
+      throw new InvalidArgumentError('It is a name, "=", and the sentence that people read: read="Read your projects".')
+    }
+    return [...previous, { name, sentence, granted_to: grantedTo }]
+  }
+}
+
+function parseLifetime(text: string): number | 'server' {
+  if (text === 'server') return text
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('It is a number of seconds, or server.')
+}

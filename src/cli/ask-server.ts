@@ -1,0 +1,165 @@
+import { AdminError } from '../admin/admin-error.ts'
+import { pathParameters, placeOf, type Task } from '../admin/task.ts'
+import { parseJson } from '../protocol/json.ts'
+import { isLoopbackHost } from '../protocol/loopback.ts'
+import { visible } from './columns.ts'
+import { reasonOf } from './discovery.ts'
+import { UsageError } from './failure.ts'
+
+/** A running server's administration, and who asks it. */
+export interface ServerAccess {
+  /** Without a slash at its end. */
+  readonly address: string
+  readonly token: string
+  /** Whoever is on the network between can read the token. */
+  readonly isExposed: boolean
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+/** Reading a whole audit takes its time. */
+const TASK_LIMIT_MS = 60_000
+const IS_IT_RIGHT =
+  'Is it the address of the administration? Its port is PORT + 1 unless GRANTOR_ADMIN_PORT says otherwise.'
+
+/** @throws UsageError when the address is none, or there is no token */
+export function readServer(text: string, token: string | undefined): ServerAccess {
+  const url = URL.parse(text)
+  const isPlain = url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
+  if (!isPlain || !/^https?:$/.test(url.protocol)) {
+    throw new UsageError(
+      '--server is the address of the administration of a server: http://localhost:3001, or https://… without a query.',
+    )
+  }
+  const trimmed = token?.trim() ?? ''
+  if (trimmed === '') {
+    throw new UsageError(
+      '--server needs the token of an administrator in GRANTOR_ADMIN_TOKEN. Make one beside the server: grantor admin create --name <name> --access <read|write>',
+    )
+  }
+  if (!/^[A-Za-z0-9_-]+$/.test(trimmed)) {
+    throw new UsageError(
+      'GRANTOR_ADMIN_TOKEN is not a token: "grantor admin create" prints one, which begins with gad_.',
+    )
+  }
+  const isExposed = url.protocol === 'http:' && !isLoopbackHost(url.hostname)
+  return { address: url.href.replace(/\/+$/, ''), token: trimmed, isExposed }
+}
+
+/**
+ * Has a server do a task. No redirect is followed: the token is for this address.
+ *
+ * @throws AdminError in the server's words, or saying why there was no answer
+ */
+export async function askServer(access: ServerAccess, task: Task, input: Members): Promise<unknown> {
+  const response = await send(access, task, input)
+  const body = parseJson(await readText(access, task, response))
+  if (!response.ok) throw refusalOf(access, response, body)
+  if (!task.output.safeParse(body).success) {
+    throw new AdminError(
+      `${access.address} answered something that this release does not know. Is it of another release?`,
+    )
+  }
+  return body
+}
+
+async function send({ address, token }: ServerAccess, task: Task, input: Members): Promise<Response> {
+  const { path, query, body } = requestOf(task, input)
+  try {
+    return await fetch(`${address}${path}${query}`, {
+      method: task.method,
+      redirect: 'manual',
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body }),
+      signal: AbortSignal.timeout(TASK_LIMIT_MS),
+    })
+  } catch (cause) {
+    throw noAnswer(address, task, cause)
+  }
+}
+
+async function readText({ address }: ServerAccess, task: Task, response: Response): Promise<string> {
+  try {
+    return await response.text()
+  } catch (cause) {
+    throw noAnswer(address, task, cause)
+  }
+}
+
+function requestOf(
+  task: Task,
+  input: Members,
+): { readonly path: string; readonly query: string; readonly body: string | undefined } {
+  const members = Object.entries(input)
+  const inQuery = members.filter(([name]) => placeOf(task, name) === 'query')
+  const inBody = members.filter(([name]) => placeOf(task, name) === 'body')
+  const texts = inQuery.flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((one): [string, string] => [name, String(one)]),
+  )
+  const path = pathParameters(task).reduce(
+    (filled, name) => filled.replace(`{${name}}`, () => segmentOf(String(input[name]))),
+    task.path,
+  )
+  return {
+    path,
+    query: texts.length === 0 ? '' : `?${new URLSearchParams(texts).toString()}`,
+    body: task.method === 'GET' || task.method === 'DELETE' ? undefined : JSON.stringify(Object.fromEntries(inBody)),
+  }
+}
+
+/** Dots and nothing would lead to another path than the task's. */
+function segmentOf(text: string): string {
+  if (text === '' || text === '.' || text === '..') throw new AdminError(`There is nothing that is named "${text}".`)
+  return encodeURIComponent(text)
+}
+
+/** The form of every refusal. docs/errors.md */
+interface Refusal {
+  readonly error: string
+  readonly error_description: string
+  readonly detail?: readonly { readonly loc: readonly string[]; readonly msg: string }[]
+}
+
+function refusalOf({ address }: ServerAccess, response: Response, body: unknown): AdminError {
+  const { status, headers } = response
+  const location = headers.get('location')
+  if (location !== null) return new AdminError(`${address} leads to ${location}. Give the address that answers itself.`)
+  if (!isRefusal(body)) return new AdminError(`${address} answered ${status}, and nothing of Grantor. ${IS_IT_RIGHT}`)
+  const said = body.detail?.map(({ loc, msg }) => (loc.length > 1 ? `${loc.slice(1).join('.')}: ${msg}` : msg)) ?? []
+  const lines = said.length === 0 ? [body.error_description] : said
+  return new AdminError([...lines.map(visible), ...adviceFor(status, body.error, headers)].join('\n'))
+}
+
+function adviceFor(status: number, error: string, headers: Headers): readonly string[] {
+  const seconds = headers.get('retry-after')
+  if (seconds !== null) return [`Try again in ${seconds} seconds.`]
+  if (status === 401) return ['The token in GRANTOR_ADMIN_TOKEN is not one of this server, expired, or was revoked.']
+  if (status === 403) return ['"grantor admin list" says what the credentials are for.']
+  if (status === 404 && error === 'invalid_request') return [IS_IT_RIGHT]
+  return []
+}
+
+function isRefusal(body: unknown): body is Refusal {
+  if (typeof body !== 'object' || body === null) return false
+  const { error, error_description, detail } = body as Partial<Refusal>
+  if (typeof error !== 'string' || typeof error_description !== 'string') return false
+  return detail === undefined || (Array.isArray(detail) && detail.every(isProblem))
+}
+
+function isProblem(one: unknown): boolean {
+  if (typeof one !== 'object' || one === null) return false
+  const { loc, msg } = one as { readonly loc?: unknown; readonly msg?: unknown }
+  return Array.isArray(loc) && typeof msg === 'string'
+}
+
+/** What was to change something may have happened all the same. */
+function noAnswer(address: string, { access }: Task, cause: unknown): AdminError {
+  const isLate = cause instanceof Error && cause.name === 'TimeoutError'
+  const reason = isLate ? `nothing came within ${TASK_LIMIT_MS / 1000} s` : reasonOf(cause)
+  const doubt = access === 'write' ? ' Whether it was done nobody knows: look before you try again.' : ''
+  const isRefused = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN/.test(reason)
+  return new AdminError(`${address} does not answer: ${reason}. ${isRefused ? IS_IT_RIGHT : doubt.trim()}`.trim())
+}

@@ -1,0 +1,15 @@
+import type { Command } from 'commander'
+import { CLIENT } from './subjects.ts'
+import { addTaskVerb } from './task-verb.ts'
+import type { Terminal } from './terminal.ts'
+import type { ClientDocument } from '../admin/describe-client.ts'
+
+/** `grantor client expire` */
+export function addClientExpire(parent: Command, terminal: Terminal): void {
+  addTaskVerb<ClientDocument>(parent, terminal, {
+    verb: 'expire',
+    task: 'client.expire',
+    subjects: [CLIENT],
+    say: ({ client_id }) => [`No token that ${client_id} has works any more. It may get new ones.`],
+  })
+}

@@ -1,0 +1,84 @@
+import type { Command, Option } from 'commander'
+
+const INTRODUCTION = [
+  '# Commands',
+  '',
+  'Made by `npm run docs` from the command line itself; `grantor <command> --help` says more about each. `grantor` on this page',
+  'stands for `npm run -s grantor --` in a checkout.',
+  '',
+  'Commands work on the store that `DATABASE_URL` names, beside a running server or without one, and need no credentials: whoever can',
+  'run them has the store anyway. What they change the audit tells with `command-line` as its actor. `--json` prints one JSON',
+  'document instead of words and tables; times in tables are UTC. The exit code is 0, 1 when something failed, and 2 when the',
+  'command was typed wrong.',
+  '',
+  '## At a running server',
+  '',
+  'With `--server <url>`, where a ✓ says so, a command asks the administration of a running server instead (`GRANTOR_ADMIN_PORT`, by default',
+  '`PORT` + 1). It prints the same, and refuses in the same words. The token comes from the environment, never from an argument:',
+  '',
+  '```sh',
+  'grantor admin create --name "Ada at her laptop" --access read   # beside the server; prints the token once',
+  'export GRANTOR_ADMIN_TOKEN=gad_…',
+  'grantor client list --server http://localhost:3001',
+  '```',
+  '',
+  'The server sees the token, so across a network it must be `https` or a tunnel; a redirect is not followed. Credentials of one',
+  'organization may use the `org` commands about that organization, and `grant` commands with `--organization`. When no answer comes',
+  'to a command that changes something, it says that nobody knows whether it was done.',
+  '',
+  'What a command is about may stand alone or behind its option: `grantor client show gci_…` is `grantor client show --id gci_…`. A user',
+  'is named by e-mail address or id. Passwords and tokens that are typed as `-` are read from standard input, where no other',
+  'user of the machine sees them.',
+]
+
+/** Options that the page explains once. */
+const COMMON: ReadonlySet<string> = new Set(['json', 'server', 'limit', 'before'])
+
+/** The whole of docs/commands.md. */
+export function commandsDocument(program: Command): string {
+  const nouns = program.commands.filter(isNoun)
+  const alone = program.commands.filter((command) => !isNoun(command)).flatMap((one) => [one, ...one.commands])
+  return [
+    ...INTRODUCTION,
+    ...table('The server', '', alone),
+    ...nouns.flatMap((noun) => table(noun.name(), noun.description(), noun.commands)),
+    '',
+  ].join('\n')
+}
+
+/** It does nothing by itself. */
+function isNoun({ commands, options }: Command): boolean {
+  return commands.length > 0 && options.length === 0
+}
+
+function table(title: string, description: string, commands: readonly Command[]): readonly string[] {
+  return [
+    '',
+    `## ${title}`,
+    '',
+    ...(description === '' ? [] : [description, '']),
+    '| Command | What it does | `--server` |',
+    '|---|---|---|',
+    ...commands.map((command) => {
+      const isTask = command.options.some((option) => option.attributeName() === 'server')
+      return `| \`${usageOf(command)}\` | ${command.description()} | ${isTask ? '✓' : ''} |`
+    }),
+  ]
+}
+
+function usageOf(command: Command): string {
+  const subjects = command.registeredArguments.map((argument) => argument.name())
+  const options = command.options.filter(
+    (option) => !COMMON.has(option.attributeName()) && !subjects.includes(option.attributeName()),
+  )
+  const words = [...namesOf(command), ...subjects.map((subject) => `<${subject}>`), ...options.map(wordsOf)]
+  return words.join(' ').replaceAll('|', '\\|')
+}
+
+function wordsOf({ flags, mandatory }: Option): string {
+  return mandatory ? flags : `[${flags}]`
+}
+
+function namesOf(command: Command): readonly string[] {
+  return command.parent === null ? ['grantor'] : [...namesOf(command.parent), command.name()]
+}

@@ -1,0 +1,15 @@
+import type { Command } from 'commander'
+import { CLIENT_OF_ORGANIZATION, ORGANIZATION } from './subjects.ts'
+import { addTaskVerb } from './task-verb.ts'
+import type { Terminal } from './terminal.ts'
+import type { InstallationDocument } from '../admin/installation-tasks.ts'
+
+/** `grantor org enable-installation` */
+export function addOrgEnableInstallation(parent: Command, terminal: Terminal): void {
+  addTaskVerb<InstallationDocument>(parent, terminal, {
+    verb: 'enable-installation',
+    task: 'installation.enable',
+    subjects: [ORGANIZATION, CLIENT_OF_ORGANIZATION],
+    say: ({ client_id, organization_id }) => [`${client_id} may act for ${organization_id} again.`],
+  })
+}

@@ -1,0 +1,15 @@
+import type { Command } from 'commander'
+import { ORGANIZATION } from './subjects.ts'
+import { addTaskVerb } from './task-verb.ts'
+import type { Terminal } from './terminal.ts'
+import type { OrganizationDocument } from '../admin/organization-tasks.ts'
+
+/** `grantor org expire` */
+export function addOrgExpire(parent: Command, terminal: Terminal): void {
+  addTaskVerb<OrganizationDocument>(parent, terminal, {
+    verb: 'expire',
+    task: 'organization.expire',
+    subjects: [ORGANIZATION],
+    say: ({ name }) => [`No token for ${name} from before works any more. New ones may be had.`],
+  })
+}

@@ -1,0 +1,119 @@
+import type { Command } from 'commander'
+import { columns } from './columns.ts'
+import { requireTask, withTasks, type Members } from './perform-task.ts'
+import type { Subject } from './subjects.ts'
+import type { Terminal } from './terminal.ts'
+import { nextPage, subjectOf, withJson, withPage, withServer, type PageOptions } from './verb.ts'
+
+/** What is typed behind a verb, as commander reads it. */
+export interface CommonOptions {
+  readonly json?: true
+  readonly server?: string
+}
+
+/** A verb that does one task of the table. Its description is the task's summary. */
+export interface TaskVerb<Answer, Options extends object = object> {
+  readonly verb: string
+  readonly task: string
+  /** The same task for one organization, done when `--organization` is given. */
+  readonly within?: string
+  /** What it is about, in the order in which it is typed. */
+  readonly subjects?: readonly Subject[]
+  /** Adds its own options. */
+  readonly options?: (command: Command) => Command
+  /** Members of the input besides those of the subjects. Asks and refuses before anything is opened. */
+  readonly input?: (
+    options: Options,
+    terminal: Terminal,
+    /** What stands alone, where there are no subjects. */
+    alone: readonly string[],
+  ) => Members | Promise<Members>
+  /** The answer in words, for a person. */
+  readonly say: (answer: Answer, terminal: Terminal) => readonly string[]
+  /** Where an answer is no success though the command did not fail. */
+  readonly exitCode?: (answer: Answer) => number
+}
+
+/** Adds a verb that does one task, over the store or at a server. `--json` prints the task's output. */
+export function addTaskVerb<Answer, Options extends object = object>(
+  parent: Command,
+  terminal: Terminal,
+  verb: TaskVerb<Answer, Options>,
+): void {
+  const { subjects = [], within } = verb
+  const command = withServer(withJson(parent.command(verb.verb))).description(requireTask(verb.task).summary)
+  for (const { name, placeholder, meaning } of subjects) {
+    command.argument(`[${name}]`, meaning).option(`--${name} ${placeholder}`, 'the same')
+  }
+  if (within !== undefined) {
+    command.option('--organization <id>', 'only in this organization: for credentials that are for nothing else')
+  }
+  verb.options?.(command)
+  command.action(async () => {
+    const options = command.opts<Options & CommonOptions & { readonly organization?: string }>()
+    const texts = readSubjects(subjects, command)
+    const input = (await verb.input?.(options, terminal, command.args)) ?? {}
+    const place = within === undefined ? {} : { organization_id: options.organization }
+    const task = within === undefined || options.organization === undefined ? verb.task : within
+    const answer = await withTasks(terminal, options, async (perform) => {
+      const members: Record<string, unknown> = { ...place, ...input }
+      for (const [index, { find }] of subjects.entries()) {
+        Object.assign(members, await find(texts[index] ?? '', perform, members))
+      }
+      return perform<Answer>(task, members)
+    })
+    if (options.json) terminal.printJson(answer)
+    else terminal.print(verb.say(answer, terminal))
+    const code = verb.exitCode?.(answer) ?? 0
+    if (code !== 0) process.exitCode = code
+  })
+}
+
+/** Those that are not behind their options stand alone, in their order. */
+function readSubjects(subjects: readonly Subject[], command: Command): readonly string[] {
+  const options = command.opts<Readonly<Record<string, string | undefined>>>()
+  const alone = [...command.args]
+  const areAllAlone = alone.length === subjects.length
+  return subjects.map(({ name }) => {
+    const option = options[name]
+    return subjectOf(name, areAllAlone || option === undefined ? alone.shift() : undefined, option)
+  })
+}
+
+/** A verb that lists what a task answers, a page at a time. */
+export interface ListVerb<Row, Options extends object> extends Omit<
+  TaskVerb<never, Options>,
+  'verb' | 'say' | 'exitCode'
+> {
+  readonly verb?: string
+  /** The member of the answer that has the rows. */
+  readonly rows: string
+  /** Columns with moments say the zone: `CREATED (UTC)`. */
+  readonly headings: readonly string[]
+  /** The lines of one row. */
+  readonly cells: (row: Row) => readonly (readonly string[])[]
+  /** What is said when there is nothing. */
+  readonly empty: string
+}
+
+/** Adds a verb that prints a table. */
+export function addListVerb<Row, Options extends object = object>(
+  parent: Command,
+  terminal: Terminal,
+  list: ListVerb<Row, Options>,
+): void {
+  addTaskVerb<Readonly<Record<string, unknown>>, Options & PageOptions>(parent, terminal, {
+    ...list,
+    verb: list.verb ?? 'list',
+    options: (command) => list.options?.(withPage(command)) ?? withPage(command),
+    async input(options) {
+      const { limit, before } = options
+      return { ...(await list.input?.(options, terminal, [])), limit, before }
+    },
+    say(answer, { paint }) {
+      const rows = answer[list.rows] as readonly Row[]
+      const lines = rows.length === 0 ? [list.empty] : columns(list.headings, rows.flatMap(list.cells), paint)
+      return [...lines, ...nextPage(answer['next'] as string | null)]
+    },
+  })
+}

@@ -1,0 +1,90 @@
+import { isUtf8 } from 'node:buffer'
+import type { IncomingMessage } from 'node:http'
+import { unknownMember } from '../../admin/input-problems.ts'
+import { readQueryValue } from '../../admin/query-values.ts'
+import { readInput } from '../../admin/run-task.ts'
+import { placeOf, type Task } from '../../admin/task.ts'
+import { invalidRequest, type OAuthError } from '../../protocol/errors.ts'
+import { readJson } from '../../protocol/json.ts'
+import { isMediaType, parseForm } from '../../protocol/message.ts'
+import { problem, type Problem } from '../../protocol/validation.ts'
+import { readBody } from '../body.ts'
+import type { TaskRow } from './routes.ts'
+
+const JSON_TYPE = 'application/json'
+type Members = Readonly<Record<string, unknown>>
+
+/**
+ * A task's input from all parts of a request. Every problem is told at once, and what a task does not know is refused: a
+ * mistyped filter would otherwise choose everything, and an id in a body never stands for the one in the path (ADM-07).
+ *
+ * @throws OAuthError invalid_request
+ */
+export async function readTaskInput(
+  message: IncomingMessage,
+  { task, queryTypes }: TaskRow,
+  parameters: Readonly<Record<string, string>>,
+): Promise<Record<string, unknown>> {
+  const problems: Problem[] = []
+  const query = readQuery(message.url ?? '', queryTypes, problems)
+  const body = hasBodyMembers(task) ? await readJsonBody(message) : {}
+  const parts = { query, body }
+  const sent: Members[] = []
+  for (const [part, members] of Object.entries(parts)) {
+    const foreign = Object.keys(members).filter((member) => placeOf(task, member) !== part)
+    problems.push(...foreign.map((member) => unknownMember([part, member])))
+    sent.push(Object.fromEntries(Object.entries(members).filter(([member]) => !foreign.includes(member))))
+  }
+  const read = readInput(task, Object.assign({}, ...sent, parameters) as Members)
+  if (read.kind === 'sound' && problems.length === 0) return read.input
+  throw malformed(422, [...problems, ...(read.kind === 'faulty' ? read.problems : [])])
+}
+
+function hasBodyMembers({ method }: Task): boolean {
+  return method !== 'GET' && method !== 'DELETE'
+}
+
+function readQuery(url: string, types: TaskRow['queryTypes'], problems: Problem[]): Members {
+  const mark = url.indexOf('?')
+  const form = parseForm(mark === -1 ? '' : url.slice(mark + 1))
+  if (form === undefined) {
+    const msg = 'This is not application/x-www-form-urlencoded.'
+    throw invalidRequest('form_malformed', { problems: [problem(['query'], 'form_invalid', msg, null, {})] })
+  }
+  for (const name of form.repeated) {
+    if (types.get(name) === 'list') continue
+    problems.push(problem(['query', name], 'repeated', 'This stands more than once.', null, {}))
+  }
+  return Object.fromEntries(
+    form.names.flatMap((name): [string, unknown][] => {
+      const texts = form.all(name)
+      // RFC 6749 §3.1 counts an empty value as none, and so do we everywhere.
+      return texts.length === 0 && types.has(name) ? [] : [[name, readQueryValue(types.get(name) ?? 'string', texts)]]
+    }),
+  )
+}
+
+/** A request without a body has no members; nothing needs to be said about its type then. */
+async function readJsonBody(message: IncomingMessage): Promise<Members> {
+  const { headers } = message
+  const length = headers['content-length']
+  if (headers['transfer-encoding'] === undefined && (length === undefined || length === '0')) return {}
+  const sent = headers['content-type']
+  if (!isMediaType(sent, JSON_TYPE)) {
+    const msg = `The content type must be ${JSON_TYPE}.`
+    const problems = [problem(['header', 'content-type'], 'media_type', msg, sent, { expected: JSON_TYPE })]
+    throw invalidRequest('media_type_wrong', { status: 415, problems })
+  }
+  const body = await readBody(message, (problems) => invalidRequest('body_too_large', { status: 413, problems }))
+  if (!isUtf8(body)) throw malformed(422, [problem(['body'], 'json_invalid', 'The body is not UTF-8.', null, {})])
+  const read = readJson(body.toString('utf8'))
+  // Nothing of it is told back, because nobody knows what of it is a password.
+  if (read.kind === 'malformed') throw malformed(422, [{ ...read.problem, input: null }])
+  const { value } = read
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members
+  throw malformed(422, [problem(['body'], 'object_type', 'The body must be an object.', null, { expected: 'object' })])
+}
+
+function malformed(status: 422, problems: readonly Problem[]): OAuthError {
+  return invalidRequest('input_malformed', { status, problems })
+}

@@ -1,0 +1,195 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { AdminError } from '../../admin/admin-error.ts'
+import { asAdministrator } from '../../admin/administrators.ts'
+import { placeOf, type Administrator, type Task } from '../../admin/task.ts'
+import type { Context } from '../../ports/context.ts'
+import { invalidRequest, OAuthError } from '../../protocol/errors.ts'
+import { problem, type Problem } from '../../protocol/validation.ts'
+import type { Gate } from '../gate.ts'
+import type { Proxies } from '../proxies.ts'
+import { errorBody, toOAuthError } from '../reply.ts'
+import { checkHeaders } from '../request.ts'
+import { authenticate, authorizePlain, authorizeTask, isOpen } from './authorize.ts'
+import { readTaskInput } from './input.ts'
+import type { AdminRoute, TaskRow } from './routes.ts'
+
+/** One line of the log per answered request. */
+export type LogAdminOutcome = (line: AdminLine, cause: unknown) => void
+
+export interface AdminLine {
+  readonly event: 'admin.answered' | 'admin.request-refused'
+  /** The task's name, or the path of a plain route; `none` where there is nothing. */
+  readonly task: string
+  /** The id of the credentials. */
+  readonly administrator: string | undefined
+  readonly reason: string | undefined
+  readonly status: number
+  readonly ms: number
+}
+
+export interface AdminServing {
+  readonly context: Context
+  readonly findRoute: (path: string) => AdminRoute | undefined
+  readonly proxies: Proxies
+  readonly gate: Gate
+  readonly isLoopback: boolean
+  readonly log: LogAdminOutcome
+  readonly turnEnd: () => Promise<void>
+}
+
+/** A request on its way. */
+interface Exchange {
+  readonly message: IncomingMessage
+  readonly response: ServerResponse
+  /** On the clock of `performance`. */
+  readonly startedAt: number
+  task: string
+  administrator: Administrator | undefined
+}
+
+interface Answer {
+  readonly status: number
+  readonly contentType: string
+  readonly body: string
+}
+
+const HEADERS = {
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-store',
+  Pragma: 'no-cache',
+} as const
+const JSON_TYPE = 'application/json'
+const PATH_PROBLEM = problem(['path'], 'value_error', 'There is nothing at this path.', null, {})
+
+/** Answers one request of an administrator. Whatever is thrown becomes an answer here. */
+export async function serveAdmin(
+  serving: AdminServing,
+  message: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const exchange: Exchange = {
+    message,
+    response,
+    startedAt: performance.now(),
+    task: 'none',
+    administrator: undefined,
+  }
+  try {
+    const answer = await answerTo(serving, exchange)
+    send(serving, exchange, answer, {})
+    logOutcome(serving, exchange, 'admin.answered', answer.status, undefined, undefined)
+  } catch (cause) {
+    await serving.turnEnd()
+    refuse(serving, exchange, cause)
+  }
+}
+
+/**
+ * What is wrong is told in this order: the headers, the path, the method, the credentials, their access, their organization, the
+ * input. Whoever has no credentials learns which paths there are, as everybody can read in the source, and nothing else.
+ */
+async function answerTo(serving: AdminServing, exchange: Exchange): Promise<Answer> {
+  const { context, gate, proxies } = serving
+  const { message } = exchange
+  checkHeaders(message, {})
+  const [path = ''] = (message.url ?? '').split('?', 1)
+  const route = serving.findRoute(path)
+  if (route === undefined) throw invalidRequest('path_unknown', { status: 404, problems: [PATH_PROBLEM] })
+  const method = message.method ?? ''
+  if (!route.methods.includes(method)) throw wrongMethod(method, route.methods)
+  const isPlain = route.kind === 'plain'
+  exchange.task = isPlain ? route.route.path : (route.tasks.get(method)?.task.name ?? 'none')
+  gate.check(message, { plain: isPlain && route.route.access === 'machine', vital: true })
+  if (isPlain && isOpen(route.route, serving.isLoopback, message.headers.host)) {
+    return { status: 200, ...(await route.route.answer()) }
+  }
+  const administrator = await authenticate(context, message, proxies.callerOf(message))
+  exchange.administrator = administrator
+  if (isPlain) {
+    authorizePlain(context, administrator, route.route)
+    return { status: 200, ...(await route.route.answer()) }
+  }
+  const row = route.tasks.get(method)
+  if (row === undefined) throw wrongMethod(method, route.methods)
+  authorizeTask(context, administrator, row.task, route.parameters)
+  return runRow(serving, exchange, administrator, row, route.parameters)
+}
+
+async function runRow(
+  { context, gate }: AdminServing,
+  { message }: Exchange,
+  administrator: Administrator,
+  row: TaskRow,
+  parameters: Readonly<Record<string, string>>,
+): Promise<Answer> {
+  const input = await readTaskInput(message, row, parameters)
+  gate.enter()
+  try {
+    const output = await row.task.run(asAdministrator(context, administrator), input)
+    return { status: row.task.creates ? 201 : 200, contentType: JSON_TYPE, body: JSON.stringify(output) }
+  } catch (cause) {
+    throw cause instanceof AdminError ? refusalOf(cause, row.task) : cause
+  } finally {
+    gate.leave()
+  }
+}
+
+/** What a task says is in the way, as an answer; the sentence stands in `detail`. */
+function refusalOf({ kind, message, problems }: AdminError, task: Task): OAuthError {
+  const [member] = Object.keys(task.input.shape)
+  const said: readonly Problem[] =
+    problems.length > 0 ? problems : [problem([placeOf(task, member ?? '')], 'value_error', message, null, {})]
+  switch (kind) {
+    case 'unknown':
+      return new OAuthError('not_found', 'object_unknown', { problems: said })
+    case 'conflict':
+      return new OAuthError('conflict', 'state_differs', { problems: said })
+    case 'refused':
+      return invalidRequest('input_malformed', { status: 422, problems: said })
+  }
+}
+
+/** RFC 9110 §15.5.6. No preflight is answered: scripts of web pages have no business here. */
+function wrongMethod(method: string, methods: readonly string[]): OAuthError {
+  const msg = 'This path has other methods.'
+  const problems = [problem(['method'], 'literal_error', msg, method, { expected: methods })]
+  return invalidRequest('method_wrong', { status: 405, headers: { Allow: methods.join(', ') }, problems })
+}
+
+function refuse(serving: AdminServing, exchange: Exchange, cause: unknown): void {
+  const error = toOAuthError(cause)
+  const { status, slug, retryAfterSeconds, headers } = error
+  // What was refused on purpose needs no search for its cause.
+  const told = status >= 500 && error !== cause ? cause : undefined
+  logOutcome(serving, exchange, 'admin.request-refused', status, slug, told)
+  const { response } = exchange
+  // The answer was begun: nothing can be said any more, but half of it must not look whole.
+  if (response.headersSent) return void response.destroy()
+  const retry = retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) }
+  const answer = { status, contentType: JSON_TYPE, body: JSON.stringify(errorBody(error)) }
+  send(serving, exchange, answer, { ...headers, ...retry })
+}
+
+function send(
+  { context }: AdminServing,
+  { response }: Exchange,
+  { status, contentType, body }: Answer,
+  more: Readonly<Record<string, string>>,
+): void {
+  const close: Record<string, string> = context.isStopping() ? { Connection: 'close' } : {}
+  const length = String(Buffer.byteLength(body))
+  response.writeHead(status, { ...HEADERS, 'Content-Type': contentType, 'Content-Length': length, ...more, ...close })
+  response.end(body)
+}
+
+function logOutcome(
+  { log }: AdminServing,
+  { task, administrator, startedAt }: Exchange,
+  event: AdminLine['event'],
+  status: number,
+  reason: string | undefined,
+  cause: unknown,
+): void {
+  const ms = Math.round((performance.now() - startedAt) * 100) / 100
+  log({ event, task, administrator: administrator?.actor, reason, status, ms }, cause)
+}

@@ -1,0 +1,72 @@
+import type { Context } from '../ports/context.ts'
+import type { ClientRecord, GrantRecord } from '../ports/records.ts'
+import { toSeconds, type EpochMs } from '../protocol/brand.ts'
+import { findLapse, type Lapse } from './find-lapse.ts'
+import type { FoundToken } from './find-token.ts'
+import { issueMoment } from './issue-moment.ts'
+
+type Needs = Pick<Context, 'validFrom'> & {
+  readonly store: Pick<
+    Context['store'],
+    | 'findClient'
+    | 'findGrant'
+    | 'findInstallation'
+    | 'findMembership'
+    | 'findOrganization'
+    | 'findUser'
+    | 'isTokenRevoked'
+  >
+}
+
+/** Why a token is good no more: of itself, with its grant, or with one of those that it speaks for. */
+export const ENDS = [
+  'expired',
+  'revoked',
+  /** Of a refresh token: a newer one took its place. */
+  'replaced',
+  'client',
+  'everybody',
+  'user',
+  'organization',
+  'membership',
+  'installation',
+] as const satisfies readonly (Lapse | 'expired' | 'revoked' | 'replaced')[]
+export type End = (typeof ENDS)[number]
+
+/** Why no resource may rely on it at this moment (decisions.md D5). undefined: it may. */
+export async function findEnd(context: Needs, found: FoundToken, now: EpochMs): Promise<End | undefined> {
+  const { store } = context
+  if (found.kind === 'refresh') {
+    const { grant, isNewest } = found
+    if (now >= (grant.family?.idleExpiresAt ?? 0)) return 'expired'
+    const end = await findGrantEnd(context, await store.findClient(found.owner), grant, now)
+    return end ?? (isNewest ? undefined : 'replaced')
+  }
+  const { facts } = found
+  if (facts.expiresAt <= toSeconds(now)) return 'expired'
+  const [client, isRevoked, grant] = await Promise.all([
+    store.findClient(found.owner),
+    store.isTokenRevoked(facts.tokenId),
+    facts.grantId === undefined ? undefined : store.findGrant(facts.grantId),
+  ])
+  if (isRevoked) return 'revoked'
+  if (facts.grantId !== undefined) return findGrantEnd(context, client, grant, now)
+  const { userId, organizationId } = facts
+  const principals = { client, userId, organizationId, isUnattended: true }
+  return findLapse(context, principals, issueMoment(facts))
+}
+
+/** What was issued on a grant counts from when the person allowed it, which is no later. */
+async function findGrantEnd(
+  context: Needs,
+  client: ClientRecord | undefined,
+  grant: GrantRecord | undefined,
+  now: EpochMs,
+): Promise<End | undefined> {
+  // A grant is swept when it has expired.
+  if (grant === undefined || grant.expiresAt <= now) return 'expired'
+  if (grant.revokedAt !== undefined) return 'revoked'
+  const { userId, organizationId, createdAt } = grant
+  const principals = { client, userId, organizationId, isUnattended: false }
+  return findLapse(context, principals, createdAt)
+}

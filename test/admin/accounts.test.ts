@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { mintGrantId, mintUserId } from '../../src/protocol/ids.ts'
+import { EMAIL, obtainTokens, PASSWORD, requestToken, type RegisteredClient, type Tokens } from '../flow.ts'
+import type { Members } from '../http/admin/stage.ts'
+import { assertRefused, openOffice } from './office.ts'
+
+interface List {
+  readonly users: readonly Members[]
+  readonly grants: readonly Members[]
+  readonly next: string | null
+}
+
+test('a user is found by id or address, whatever the case, and never with the hash of the password', async (t) => {
+  const { perform, stage } = await openOffice(t)
+  const made = await perform('user.create', { email: ' Bob@Acme.test', password: PASSWORD, name: 'Bob' })
+  assert.equal(made['email'], 'bob@acme.test')
+  assert.deepEqual(await perform('user.show', { user_id: made['user_id'] }), made)
+  assert.deepEqual((await perform<List>('user.list', { email: 'BOB@acme.TEST' })).users, [made])
+  assert.deepEqual((await perform<List>('user.list', { email: 'nobody@acme.test' })).users, [])
+  assert.doesNotMatch(JSON.stringify(made), /argon2/)
+  await assertRefused(perform('user.create', { email: 'bob@acme.test', password: PASSWORD }), 'conflict', /already/)
+  const { clock, random } = stage.server.context
+  const nobody = { user_id: mintUserId(clock(), random) }
+  for (const verb of ['show', 'disable', 'enable', 'expire', 'delete']) {
+    await assertRefused(perform(`user.${verb}`, nobody), 'unknown', /There is no user gus_.*grantor user list/)
+  }
+  const password = perform('user.set-password', { ...nobody, password: PASSWORD })
+  await assertRefused(password, 'unknown', /There is no user/)
+})
+
+test('ADM-09: tokens of a user who is expired or deleted are dead, and a deleted address may be had again', async (t) => {
+  const { perform, stage } = await openOffice(t)
+  const { server } = stage
+  const [client, another] = [await stage.makeClient(), await stage.makeClient()]
+  const refresh = async (of: RegisteredClient, { refresh_token = '' }: Tokens): Promise<number> =>
+    (await requestToken(server, of, { grant_type: 'refresh_token', refresh_token })).statusCode
+  const [ada] = (await perform<List>('user.list', { email: EMAIL })).users
+  const key = { user_id: ada?.['user_id'] }
+  const first = await obtainTokens(server, client)
+  server.clock.advance(1000)
+  const expired = await perform('user.expire', key)
+  assert.ok(String(expired['valid_from']) > String(ada?.['valid_from']))
+  assert.equal(await refresh(client, first), 400)
+  server.clock.advance(1000)
+  const second = await obtainTokens(server, another)
+  const inspect = (token: string) => perform('token.inspect', { token })
+  assert.equal((await inspect(second.access_token))['active'], true)
+  assert.deepEqual(await perform('user.delete', key), { ...key, email: EMAIL, deleted: true })
+  assert.equal(await refresh(another, second), 400)
+  assert.equal((await inspect(second.access_token))['active'], false)
+  const again = await perform('user.create', { email: EMAIL, password: PASSWORD })
+  assert.notEqual(again['user_id'], ada?.['user_id'])
+})
+
+test('grants are listed by what is asked, newest first, without any secret, and are over when they are revoked', async (t) => {
+  const { perform, stage } = await openOffice(t)
+  const here = await stage.makePeopledOrganization()
+  const there = await stage.makePeopledOrganization()
+  const list = (filter: Members) => perform<List>('grant.list', filter)
+  const ids = async (filter: Members): Promise<readonly unknown[]> =>
+    (await list(filter)).grants.map((grant) => grant['grant_id'])
+  assert.deepEqual(await ids({}), [there.grant_id, here.grant_id])
+  assert.deepEqual(await ids({ organization_id: here.organization_id }), [here.grant_id])
+  assert.deepEqual(await ids({ client_id: there.client_id }), [there.grant_id])
+  assert.deepEqual(await ids({ user_id: here.user_id, organization_id: there.organization_id }), [])
+  const page = await list({ limit: 1 })
+  assert.equal(page.next, there.grant_id)
+  assert.deepEqual(await ids({ before: page.next }), [here.grant_id])
+  const shown = await perform('grant.show', { grant_id: here.grant_id })
+  assert.deepEqual(page.grants[0], await perform('grant.show', { grant_id: there.grant_id }))
+  assert.doesNotMatch(JSON.stringify(shown), /hash|token/i)
+  const revoked = await perform('grant.revoke', { grant_id: here.grant_id })
+  assert.deepEqual({ ...revoked, revoked_at: null }, shown)
+  assert.notEqual(revoked['revoked_at'], null)
+})
+
+test('ADM-03: a grant is looked for within the organization that is named, and is unknown in every other', async (t) => {
+  const { perform, stage } = await openOffice(t)
+  const here = await stage.makePeopledOrganization()
+  const there = await stage.makePeopledOrganization()
+  const theirs = { organization_id: here.organization_id, grant_id: there.grant_id }
+  for (const verb of ['show-grant', 'revoke-grant']) {
+    await assertRefused(perform(`organization.${verb}`, theirs), 'unknown', /There is no grant .* here/)
+  }
+  assert.equal((await perform('grant.show', { grant_id: there.grant_id }))['revoked_at'], null)
+  const mine = { organization_id: here.organization_id, grant_id: here.grant_id }
+  assert.equal((await perform('organization.show-grant', mine))['grant_id'], here.grant_id)
+  assert.notEqual((await perform('organization.revoke-grant', mine))['revoked_at'], null)
+  const { clock, random } = stage.server.context
+  const nothing = { grant_id: mintGrantId(clock(), random) }
+  for (const verb of ['show', 'revoke']) {
+    await assertRefused(perform(`grant.${verb}`, nothing), 'unknown', /There is no grant/)
+  }
+})
+
+const RESOURCE = 'https://api.acme.test'
+const READ = { name: 'read', sentence: 'Read', granted_to: 'users' }
+
+test('an API is changed member by member, and what is not named stays as it was', async (t) => {
+  const { perform } = await openOffice(t)
+  const made = await perform('api.create', {
+    resource: RESOURCE,
+    name: 'Acme',
+    scopes: [READ],
+    tokens: { lifetime: 60 },
+  })
+  const { notice: _, ...api } = made
+  assert.deepEqual(api['tokens'], { format: 'jwt', lifetime: 60, algorithm: null })
+  assert.deepEqual(await perform('api.show', { resource: `${RESOURCE}/` }), api)
+  const update = async (change: Members): Promise<Members> => {
+    const { notice: __, ...changed } = await perform('api.update', { resource: RESOURCE, ...change })
+    return changed
+  }
+  assert.deepEqual(await update({ name: '' }), { ...api, name: null })
+  const scopes = [{ name: 'pay', sentence: 'Pay', granted_to: 'approved-clients' }]
+  assert.deepEqual(await update({ scopes, name: 'Acme' }), { ...api, scopes })
+  const signed = { format: 'jwt', lifetime: 60, algorithm: 'RS256' }
+  const told = await perform('api.update', { resource: RESOURCE, tokens: { algorithm: 'RS256' } })
+  assert.deepEqual(told['tokens'], signed)
+  assert.match(String(told['notice']), /first RS256 key is published for ten minutes/)
+  const opaque = { format: 'opaque', lifetime: 60, algorithm: null }
+  assert.deepEqual((await update({ tokens: { format: 'opaque' } }))['tokens'], opaque)
+  assert.deepEqual((await update({ tokens: { lifetime: null } }))['tokens'], { ...opaque, lifetime: null })
+  const wrong = perform('api.update', { resource: RESOURCE, tokens: { algorithm: 'ES256' } })
+  await assertRefused(wrong, 'refused', /Opaque tokens are not signed/)
+  await assertRefused(perform('api.create', { resource: RESOURCE }), 'conflict', /declared already/)
+  for (const verb of ['show', 'update', 'delete', 'credentials']) {
+    await assertRefused(perform(`api.${verb}`, { resource: 'https://x.test' }), 'unknown', /There is no API/)
+  }
+})

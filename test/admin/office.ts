@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { AdminError, type AdminErrorKind } from '../../src/admin/admin-error.ts'
+import { asAdministrator, COMMAND_LINE } from '../../src/admin/administrators.ts'
+import { runTask } from '../../src/admin/run-task.ts'
+import { openStage, taskOf, type Members, type Stage } from '../http/admin/stage.ts'
+
+/** Does a task of the table as the command line does. */
+export type Perform = <Answer = Members>(name: string, input: Members) => Promise<Answer>
+
+export interface Office {
+  readonly stage: Stage
+  readonly perform: Perform
+}
+
+/** A server, and its operator at the command line. */
+export async function openOffice(t: TestContext, env: Readonly<Record<string, string>> = {}): Promise<Office> {
+  const stage = await openStage(t, env)
+  const context = asAdministrator(stage.server.context, COMMAND_LINE)
+  const perform: Perform = async <Answer>(name: string, input: Members) =>
+    (await runTask(context, taskOf(name), input)) as Answer
+  return { stage, perform }
+}
+
+/** That a task is refused, how, and in which words. */
+export async function assertRefused(attempt: Promise<unknown>, kind: AdminErrorKind, says: RegExp): Promise<void> {
+  await assert.rejects(attempt, (cause) => {
+    assert.ok(cause instanceof AdminError, String(cause))
+    assert.match(cause.message, says)
+    assert.equal(cause.kind, kind)
+    return true
+  })
+}

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { InjectOptions } from 'light-my-request'
+import { mintClientId, mintOrganizationId, mintUserId } from '../../src/protocol/ids.ts'
+import { registerClient } from '../flow.ts'
+import type { Members } from '../http/admin/stage.ts'
+import { assertRefused as refuses, openOffice } from './office.ts'
+
+const NAMES: readonly (readonly [why: string, name: string, says: RegExp])[] = [
+  ['nothing', '', /The name is empty/],
+  ['spaces', '   ', /The name is empty/],
+  ['more than 200 characters', 'ä'.repeat(201), /more than 200 characters/],
+  ['a line break', 'Acme\nGoogle', /control characters/],
+  ['characters that turn the line around', 'Acme \u202Egoogle', /control characters/],
+  ['a separator of lines', 'Acme\u2028Google', /control characters/],
+]
+
+test('an organization has a name that people can read, and nothing else is taken', async (t) => {
+  const { perform } = await openOffice(t)
+  const made = await perform('organization.create', { name: `  ${'ä'.repeat(200)} ` })
+  assert.equal(made['name'], 'ä'.repeat(200))
+  for (const [why, name, says] of NAMES) {
+    await refuses(perform('organization.create', { name }), 'refused', says)
+    const rename = perform('organization.rename', { organization_id: made['organization_id'], name })
+    await assert.rejects(rename, says, why)
+  }
+  assert.deepEqual(await perform('organization.show', { organization_id: made['organization_id'] }), made)
+})
+
+test('an organization that is disabled and enabled, or expired, is alive again with nothing from before', async (t) => {
+  const { perform, stage } = await openOffice(t)
+  const made = await perform('organization.create', { name: 'Acme' })
+  const place = { organization_id: made['organization_id'] }
+  stage.server.clock.advance(1000)
+  const disabled = await perform('organization.disable', place)
+  assert.ok(String(disabled['disabled_at']) > String(made['created_at']))
+  assert.equal(disabled['valid_from'], disabled['disabled_at'])
+  assert.deepEqual(await perform('organization.enable', place), { ...disabled, disabled_at: null })
+  stage.server.clock.advance(1000)
+  const expired = await perform('organization.expire', place)
+  assert.ok(String(expired['valid_from']) > String(disabled['valid_from']))
+  assert.deepEqual(await perform('organization.delete', place), { ...place, deleted: true })
+  for (const verb of ['show', 'disable', 'enable', 'expire', 'delete']) {
+    await refuses(perform(`organization.${verb}`, place), 'unknown', /There is no organization gor_.*grantor org list/)
+  }
+  await refuses(perform('organization.rename', { ...place, name: 'Acme' }), 'unknown', /There is no organization/)
+})
+
+test('a member is added by address or id, shown with both, and changed one by one', async (t) => {
+  const { perform, stage } = await openOffice(t)
+  const place = { organization_id: await stage.makeOrganization() }
+  const [ada, bob] = [await stage.makeUser(), await stage.makeUser()]
+  const added = await perform('member.add', { ...place, email: ada.email.toUpperCase() })
+  assert.deepEqual([added['user_id'], added['email'], added['name']], [ada.id, ada.email, 'A Person'])
+  await perform('member.add', { ...place, user_id: bob.id })
+  const list = (more: Members = {}) =>
+    perform<{ members: readonly Members[]; next: string | null }>('member.list', { ...place, ...more })
+  assert.deepEqual(
+    (await list()).members.map(({ email }) => email),
+    [bob.email, ada.email],
+  )
+  const first = await list({ limit: 1 })
+  assert.equal(first.next, bob.id)
+  assert.deepEqual((await list({ limit: 1, before: first.next })).members, [added])
+  assert.deepEqual((await list({ email: ada.email })).members, [added])
+  assert.deepEqual((await list({ email: 'nobody@acme.test' })).members, [])
+  const key = { ...place, user_id: ada.id }
+  assert.notEqual((await perform('member.disable', key))['disabled_at'], null)
+  assert.equal((await perform('member.enable', key))['disabled_at'], null)
+  assert.deepEqual(await perform('member.remove', key), { ...key, removed: true })
+  for (const verb of ['disable', 'enable', 'remove']) {
+    await refuses(perform(`member.${verb}`, key), 'unknown', /There is no member gus_.* in the organization gor_/)
+  }
+})
+
+test('who cannot be a member is told why', async (t) => {
+  const { perform, stage } = await openOffice(t)
+  const { context } = stage.server
+  const place = { organization_id: await stage.makeOrganization() }
+  const ada = await stage.makeUser()
+  const nobody = mintUserId(context.clock(), context.random)
+  const nowhere = { organization_id: mintOrganizationId(context.clock(), context.random) }
+  await refuses(perform('member.add', place), 'refused', /a user_id or an email, one of them/)
+  const both = { ...place, user_id: ada.id, email: ada.email }
+  await refuses(perform('member.add', both), 'refused', /a user_id or an email, one of them/)
+  await refuses(perform('member.add', { ...place, email: 'x@acme.test' }), 'unknown', /no user with the address x@/)
+  await refuses(perform('member.add', { ...place, user_id: nobody }), 'unknown', /There is no user gus_/)
+  await refuses(perform('member.add', { ...nowhere, user_id: ada.id }), 'unknown', /There is no organization/)
+  await refuses(perform('member.list', nowhere), 'unknown', /There is no organization/)
+  await perform('member.add', { ...place, user_id: ada.id })
+  await refuses(perform('member.add', { ...place, user_id: ada.id }), 'conflict', /is a member of Acme already/)
+  for (let count = 1; count < 100; count += 1) {
+    await perform('member.add', { organization_id: await stage.makeOrganization(), user_id: ada.id })
+  }
+  const another = { organization_id: await stage.makeOrganization(), user_id: ada.id }
+  await refuses(perform('member.add', another), 'conflict', /belongs to 100 organizations, which is the most/)
+})
+
+test('of many who add the same member at once one does, and the others are told', async (t) => {
+  const { perform, stage } = await openOffice(t)
+  const member = { organization_id: await stage.makeOrganization(), user_id: (await stage.makeUser()).id }
+  const attempts = await Promise.allSettled(Array.from({ length: 8 }, () => perform('member.add', member)))
+  assert.equal(attempts.filter(({ status }) => status === 'fulfilled').length, 1)
+  for (const attempt of attempts) {
+    if (attempt.status === 'rejected') assert.match(String(attempt.reason), /already/)
+  }
+})
+
+test('decisions.md D4: a client is installed with scopes that an API declares, and only one that can act by itself', async (t) => {
+  const { perform, stage } = await openOffice(t)
+  const { context } = stage.server
+  await perform('api.create', {
+    resource: 'https://api.acme.test',
+    scopes: [{ name: 'sync', sentence: 'Keep a copy', granted_to: 'users-and-machines' }],
+  })
+  const place = { organization_id: await stage.makeOrganization() }
+  const { client_id } = await stage.makeClient()
+  const key = { ...place, client_id }
+  const installed = await perform('installation.install', { ...key, scope: 'sync' })
+  assert.deepEqual([installed['scope'], installed['acts_for_members']], ['sync', false])
+  stage.server.clock.advance(1000)
+  const replaced = await perform('installation.install', { ...key, scope: '', acts_for_members: true })
+  assert.deepEqual([replaced['scope'], replaced['acts_for_members']], ['', true])
+  assert.ok(String(replaced['valid_from']) > String(installed['valid_from']), 'Tokens from before are dead.')
+  const listed = await perform<{ installations: readonly Members[] }>('installation.list', place)
+  assert.deepEqual(listed.installations, [replaced])
+  await refuses(perform('installation.install', { ...key, scope: 'sync synk' }), 'refused', /declares the scope synk\./)
+  const unknown = { ...place, client_id: mintClientId(context.clock(), context.random), scope: '' }
+  await refuses(perform('installation.install', unknown), 'unknown', /There is no client/)
+  const publicClient = await registerClient(stage.server, { token_endpoint_auth_method: 'none' })
+  const interactive = await registerClient(stage.server, { grant_types: ['authorization_code'] })
+  for (const { client_id: other } of [publicClient, interactive]) {
+    const attempt = perform('installation.install', { ...place, client_id: other, scope: '' })
+    await refuses(attempt, 'refused', /cannot act without a person/)
+  }
+  assert.notEqual((await perform('installation.disable', key))['disabled_at'], null)
+  assert.equal((await perform('installation.enable', key))['disabled_at'], null)
+  assert.deepEqual(await perform('installation.remove', key), { ...key, removed: true })
+  for (const verb of ['disable', 'enable', 'remove']) {
+    await refuses(perform(`installation.${verb}`, key), 'unknown', /is not installed for the organization/)
+  }
+})
+
+const ISSUERS: readonly (readonly [issuer: string, env: Readonly<Record<string, string>>, says: RegExp])[] = [
+  ['http://localhost:3000', {}, /^installed$/],
+  ['https://auth.acme.test', { GRANTOR_TRUST_PROXY: '127.0.0.1' }, /No API declares the scope anything\./],
+]
+
+for (const [issuer, env, says] of ISSUERS) {
+  test(`decisions.md D6: what may be installed at ${issuer} while no API is declared`, async (t) => {
+    const { perform, stage } = await openOffice(t, { GRANTOR_ISSUER: issuer, ...env })
+    const { server } = stage
+    const headers = { 'x-forwarded-proto': 'https' }
+    const asked = {
+      inject: (options: InjectOptions) => server.inject({ ...options, headers: { ...headers, ...options.headers } }),
+    }
+    const { client_id } = await registerClient(asked)
+    const key = { organization_id: await stage.makeOrganization(), client_id }
+    const outcome = await perform('installation.install', { ...key, scope: 'anything' }).then(
+      () => 'installed',
+      (cause: Error) => cause.message,
+    )
+    assert.match(outcome, says)
+  })
+}

@@ -1,0 +1,51 @@
+import { PassThrough } from 'node:stream'
+import type { TestContext } from 'node:test'
+import { runCommandLine } from '../../src/cli/program.ts'
+import { openTerminal } from '../../src/cli/terminal.ts'
+import { openTestServer, type TestServer } from '../server.ts'
+import type { Finished } from './process.ts'
+
+/** The command line within this process, for what would take too many processes of its own. */
+
+export interface CommandOptions {
+  /** GRANTOR_ADMIN_TOKEN. */
+  readonly token?: string | undefined
+  /** Standard input. */
+  readonly input?: string
+}
+
+/** Runs one command to its end. */
+export async function command(words: readonly string[], options: CommandOptions = {}): Promise<Finished> {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+  stdin.end(options.input ?? '')
+  const terminal = openTerminal({ stdin, stdout, stderr }, { GRANTOR_ADMIN_TOKEN: options.token })
+  const code = await runCommandLine(words, terminal)
+  // Of this command; the test's own process is fine.
+  process.exitCode = 0
+  return { code, stdout: textOf(stdout), stderr: textOf(stderr) }
+}
+
+/** Runs one command that must succeed with `--json`; answers its document. */
+export async function commandJson<T>(words: readonly string[], options: CommandOptions = {}): Promise<T> {
+  const { code, stdout, stderr } = await command([...words, '--json'], options)
+  if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${stderr}`)
+  return JSON.parse(stdout) as T
+}
+
+/** A server that listens, over whose store the commands of this process work. One a test file: the environment is one. */
+export async function openServerForCommands(test: Pick<TestContext, 'after'>): Promise<TestServer> {
+  const server = await openTestServer(test, { listen: true, env: { GRANTOR_CLIENT_FAILURE_RATE: '1000000' } })
+  const { port } = new URL(server.origin)
+  Object.assign(process.env, { PORT: port, DATABASE_URL: `sqlite:${server.folder}/grantor.db` })
+  return server
+}
+
+function textOf(stream: PassThrough): string {
+  let text = ''
+  for (let chunk = read(stream); chunk !== null; chunk = read(stream)) text += chunk.toString()
+  return text
+}
+
+function read(stream: PassThrough): Buffer | null {
+  return stream.read() as Buffer | null
+}

@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import { commandsDocument } from '../../src/cli/commands-document.ts'
+import { createProgram } from '../../src/cli/program.ts'
+import { openTerminal } from '../../src/cli/terminal.ts'
+import { TASKS } from '../../src/admin/tasks.ts'
+import { createAda, obtainTokens, requestToken, type RegisteredClient, type Tokens } from '../flow.ts'
+import { stageOf, type Stage } from '../http/admin/stage.ts'
+import type { TestServer } from '../server.ts'
+import { command, commandJson, openServerForCommands } from './command.ts'
+
+/** What the verbs do, over the store of a server that runs. */
+
+const ends: (() => unknown)[] = []
+let server: TestServer
+let stage: Stage
+
+before(async () => {
+  server = await openServerForCommands({ after: (end) => void ends.push(end as () => unknown) })
+  await createAda(server)
+  stage = stageOf(server)
+})
+
+after(async () => {
+  for (const end of ends.toReversed()) await end()
+})
+
+/** The words of a command that must succeed. */
+async function words(...typed: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await command(typed)
+  assert.deepEqual([code, stderr], [0, ''], typed.join(' '))
+  return stdout
+}
+
+interface Organization {
+  readonly organization_id: string
+  readonly name: string
+  readonly disabled_at: string | null
+}
+
+test('docs/commands.md is what `npm run docs` makes of the command line', () => {
+  const committed = readFileSync(new URL('../../docs/commands.md', import.meta.url), 'utf8')
+  assert.equal(committed, commandsDocument(createProgram(openTerminal(process, {}))))
+})
+
+test('the command line has a verb for every task, but for those that another verb does with an option', () => {
+  const sources = createProgram(openTerminal(process, {})).commands.flatMap((noun) =>
+    noun.commands.map((verb) => verb.description()),
+  )
+  const missing = TASKS.filter(({ summary }) => !sources.includes(summary)).map(({ name }) => name)
+  const within = ['organization.list-grants', 'organization.show-grant', 'organization.revoke-grant']
+  assert.deepEqual(missing, within)
+})
+
+test('org: an organization is made, listed, renamed, disabled, enabled, expired and deleted', async () => {
+  const made = await commandJson<Organization>(['org', 'create', 'Acme'])
+  const id = made.organization_id
+  assert.match(
+    await words('org', 'create', '--name', 'Other'),
+    /^Created Other \(gor_\S+\)\. To add somebody: grantor org/,
+  )
+  const [headings = '', , row = ''] = (await words('org', 'list')).split('\n')
+  assert.match(headings, /^ID +NAME +CREATED \(UTC\) +STATE$/)
+  assert.match(row, /^gor_\S+ {2}Acme +\d{4}-\d\d-\d\d \d\d:\d\d +active$/)
+  assert.equal(await words('org', 'rename', id, 'Acme Inc.'), 'It is called Acme Inc. now.\n')
+  assert.match(await words('org', 'disable', id), /^Acme Inc\. is disabled, .*grantor org enable gor_/)
+  assert.match(await words('org', 'list', '--limit', '10'), /disabled/)
+  assert.equal(await words('org', 'enable', '--organization', id), 'Acme Inc. is enabled.\n')
+  assert.match(await words('org', 'expire', id), /No token for Acme Inc\. from before works/)
+  assert.match(await words('org', 'show', id), /^organization_id +gor_\S+\nname +Acme Inc\.\n/)
+  assert.match(await words('org', 'delete', id), /^Deleted gor_\S+, with its memberships and installations/)
+  assert.equal((await command(['org', 'show', id])).code, 1)
+})
+
+test('org: members and installations are what tokens are issued for', async () => {
+  const { organization_id: org } = await commandJson<Organization>(['org', 'create', 'Acme'])
+  const { client_id, client_secret = '' } = await stage.makeClient()
+  const client: RegisteredClient = { client_id, client_secret }
+  const { email, id: user } = await stage.makeUser()
+  const ask = async (form: Readonly<Record<string, string>>): Promise<number> =>
+    (await requestToken(server, client, { grant_type: 'client_credentials', ...form })).statusCode
+  assert.equal(await ask({ org_id: org }), 400)
+  assert.match(await words('org', 'install', org, client_id, '--scope', 'read'), /may act for gor_\S+ now, with read\./)
+  assert.equal(await ask({ org_id: org }), 200)
+  assert.equal(await words('org', 'add-member', org, email), `${email} may act for ${org} now.\n`)
+  assert.equal(await ask({ org_id: org, user_id: user }), 400)
+  const wide = await words('org', 'install', org, '--client', client_id, '--scope', '', '--acts-for-members')
+  assert.match(wide, /and its members now, with no scope/)
+  assert.equal(await ask({ org_id: org, user_id: user }), 200)
+  assert.match(await words('org', 'disable-member', org, user), /may not act for.*grantor org enable-member/)
+  assert.match(await words('org', 'members', org), /disabled/)
+  assert.equal(await ask({ org_id: org, user_id: user }), 400)
+  assert.match(await words('org', 'enable-member', org, email.toUpperCase()), /may act for gor_\S+ again/)
+  assert.equal(await ask({ org_id: org, user_id: user }), 200)
+  assert.match(await words('org', 'remove-member', org, '--user', email), /does not belong to gor_\S+ any more/)
+  assert.match(await words('org', 'members', org), /^It has no members\. Add one: grantor org add-member/)
+  assert.match(
+    await words('org', 'disable-installation', org, client_id),
+    /To undo that: grantor org enable-installation/,
+  )
+  assert.match(await words('org', 'installations', org), /gci_\S+ +Client \d+ +– +yes +\S+ \S+ +disabled/)
+  assert.equal(await ask({ org_id: org }), 400)
+  assert.match(await words('org', 'enable-installation', org, client_id), /again/)
+  assert.match(await words('org', 'uninstall', org, client_id), /is not installed for gor_\S+ any more/)
+  assert.match(await words('org', 'installations', org), /^No client is installed\./)
+})
+
+test('client: it is found by what became of it, approved, given another secret, and its tokens end', async () => {
+  const unused = await stage.makeClient()
+  const client = await stage.makeClient()
+  const { access_token } = (await requestToken(server, client, { grant_type: 'client_credentials' })).json<Tokens>()
+  const id = client.client_id
+  const listed = async (...filter: readonly string[]): Promise<readonly string[]> => {
+    const list = ['client', 'list', '--limit', '2', ...filter]
+    const { clients } = await commandJson<{ clients: readonly RegisteredClient[] }>(list)
+    return clients.map(({ client_id }) => client_id)
+  }
+  assert.deepEqual(await listed(), [id, unused.client_id])
+  assert.equal((await listed('--used'))[0], id)
+  assert.equal((await listed('--unused'))[0], unused.client_id)
+  assert.equal((await listed('--unused-since', '2999-01-01')).length, 2)
+  await words('client', 'verify', id)
+  assert.deepEqual(await listed('--verified'), [id])
+  assert.equal((await listed('--unverified'))[0], unused.client_id)
+  await words('client', 'disable', unused.client_id)
+  assert.deepEqual(await listed('--disabled'), [unused.client_id])
+  assert.equal((await listed('--enabled'))[0], id)
+  assert.match(
+    await words('client', 'approve-scopes', id, '--scope', 'pay refund'),
+    /is approved for pay, refund, as far/,
+  )
+  assert.match(await words('client', 'show', id), /approved_scope +pay refund/)
+  assert.match(await words('client', 'approve-scopes', id, '--scope', ''), /approved for no scope any more/)
+  const rotated = await commandJson<{ client_secret: string }>(['client', 'rotate-secret', id, '--overlap', '0'])
+  const ask = async (secret: string): Promise<number> => {
+    const form = { grant_type: 'client_credentials' }
+    return (await requestToken(server, { client_id: id, client_secret: secret }, form)).statusCode
+  }
+  assert.deepEqual([await ask(client.client_secret ?? ''), await ask(rotated.client_secret)], [401, 200])
+  assert.match(
+    await words('client', 'rotate-secret', id),
+    /not shown again:\n {2}gcs_\S+\nThe one before works until .* UTC\.\n$/,
+  )
+  assert.match(await words('token', 'inspect', access_token), /kind +access/)
+  assert.match(await words('token', 'inspect', access_token), /active +yes/)
+  assert.match(await words('client', 'expire', id), /No token that gci_\S+ has works any more/)
+})
+
+test('grant and token: what a person allowed is seen, and ended one by one or by its token', async () => {
+  const { grant_id, client_id, user_id, organization_id } = await stage.makePeopledOrganization()
+  const list = await words('grant', 'list', '--client', client_id)
+  assert.match(list, /^ID .*ALLOWED \(UTC\) +EXPIRES \(UTC\) +REVOKED \(UTC\)\n/)
+  assert.ok([grant_id, user_id, organization_id].every((id) => list.includes(id)))
+  assert.match(await words('grant', 'revoke', grant_id), /^The grant \S+ of gci_\S+ is over, with all of its tokens/)
+  assert.match(await words('grant', 'show', grant_id), /revoked_at +2/)
+  assert.match(await words('grant', 'list', '--user', user_id), /20\d\d-\S+ \S+\n$/)
+  const first = await obtainTokens(server, await stage.makeClient())
+  const active = async (token: string): Promise<boolean> => {
+    const { stdout } = await command(['token', 'inspect', '-', '--json'], { input: `${token}\n` })
+    return (JSON.parse(stdout) as { readonly active: boolean }).active
+  }
+  assert.match(await words('token', 'revoke', first.access_token), /^The access token \S+ is dead\.\n$/)
+  assert.deepEqual([await active(first.access_token), await active(first.refresh_token ?? '')], [false, true])
+  assert.match(await words('token', 'revoke', '--family', first.access_token), /^The grant \S+ is over/)
+  assert.equal(await active(first.refresh_token ?? ''), false)
+  const second = await obtainTokens(server, await stage.makeClient())
+  assert.match(await words('user', 'expire', 'ada@acme.test'), /signed out everywhere/)
+  assert.equal(await active(second.refresh_token ?? ''), false)
+  assert.match(await words('token', 'expire-all', '--yes'), /Every session and token from before 2\S+Z is dead/)
+})
+
+test('api: its scopes and tokens are changed and shown', async () => {
+  const resource = 'https://shown.acme.test'
+  const made = ['api', 'create', '--resource', resource, '--scope', 'read=Read', '--approved-scope', 'pay=Pay at once']
+  assert.match(
+    await words(...made, '--algorithm', 'EdDSA'),
+    /^Declared .* with read, pay\.\n.*\nThe first EdDSA key is/,
+  )
+  const shown = await words('api', 'show', resource)
+  assert.match(shown, /token_format +jwt\ntoken_lifetime +the server's\ntoken_algorithm +EdDSA\n/)
+  assert.match(shown, /pay +to approved clients +Pay at once/)
+  assert.match(await words('api', 'update', resource, '--format', 'opaque', '--lifetime', '60'), /^Changed https/)
+  assert.match(await words('api', 'show', `${resource}/`), /token_format +opaque\ntoken_lifetime +60 seconds\n/)
+  await words('api', 'update', resource, '--lifetime', 'server', '--name', 'Shown', '--machine-scope', 'sync=Sync')
+  const last = await words('api', 'show', resource)
+  assert.match(last, /name +Shown\n[^]*token_lifetime +the server's\n[^]*sync +with consent, or by itself/)
+  assert.doesNotMatch(last, /read|pay/)
+})
+
+test('audit verify ends with 3 when a link that somebody saw is not there, and with 0 when nothing is wrong', async () => {
+  assert.match(await words('audit', 'verify'), /Nothing was changed or removed\.\n$/)
+  const { code, stdout } = await command(['audit', 'verify', '--head', `${'a'.repeat(34)}:7`])
+  assert.equal(code, 3)
+  assert.match(stdout, /1 faults:\n {2}Chain a+ is gone/)
+})
+
+const MISTYPED: readonly (readonly [typed: string, says: RegExp])[] = [
+  ['org show', /give the organization, alone or behind --organization/],
+  ['org rename gor_x', /give the name, alone or behind --name/],
+  ['org add-member gor_x a@acme.test --user b@acme.test', /Give one user/],
+  ['org show gor_x gor_y', /too many arguments/],
+  ['org install gor_x gci_x', /--scope/],
+  ['client list --used --unused', /--used and --unused exclude each other/],
+  ['client list --unused-since yesterday', /a day such as/],
+  ['client list --unused-since 2026-13-01', /a day such as/],
+  ['client rotate-secret gci_x --overlap -1', /whole number/],
+  ['client approve-scopes gci_x', /--scope/],
+  ['api update https://a.test', /Say what is to be different/],
+  ['api create --resource https://a.test --format paper', /Allowed choices are jwt, opaque/],
+  ['api create --resource https://a.test --lifetime soon', /a number of seconds, or server/],
+  ['api create --resource https://a.test --algorithm none', /Allowed choices are ES256/],
+  ['token inspect', /Give the token, or - /],
+  ['token inspect -', /Standard input is empty\. Write the token to it/],
+  ['token expire-all', /add --yes/],
+  ['admin create --name x', /--access/],
+  ['admin create --name x --access all', /Allowed choices are read, write/],
+  ['admin create --name x --access read --days 0', /whole number from 1/],
+  ['keys rotate --algorithm HS256', /Allowed choices are ES256/],
+]
+
+for (const [typed, says] of MISTYPED) {
+  test(`typed wrong: ${typed}`, async () => {
+    const { code, stdout, stderr } = await command(typed.split(' '))
+    assert.deepEqual([code, stdout], [2, ''], stderr)
+    assert.match(stderr, says)
+  })
+}

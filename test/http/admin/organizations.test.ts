@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isOfOrganization, pathParameters, type Task } from '../../../src/admin/task.ts'
+import { TASKS } from '../../../src/admin/tasks.ts'
+import { mintOrganizationId } from '../../../src/protocol/ids.ts'
+import { assertNoStateChange } from '../store-dump.ts'
+import { openStage, type Members, type PeopledOrganization } from './stage.ts'
+
+const OWN = TASKS.filter(isOfOrganization)
+/** The tasks about one thing in an organization. Any client may be installed anywhere: that is no look at another's things. */
+const NESTED = OWN.filter((task) => pathParameters(task).length > 1 && task.name !== 'installation.install')
+
+test('ADM-03: nobody reads, changes or deletes another organization’s things below their own', async (t) => {
+  const stage = await openStage(t)
+  const mine = await stage.makePeopledOrganization()
+  const other = await stage.makePeopledOrganization()
+  const { token } = await stage.issue('write', mine.organization_id)
+  const { token: everywhere } = await stage.issue('write')
+  assert.ok(NESTED.length > 6)
+  for (const task of NESTED) {
+    const input = { ...partsFor(task, other), organization_id: mine.organization_id }
+    // Not even those who may see both find the one's things below the other.
+    for (const held of [token, everywhere]) {
+      const answer = await assertNoStateChange(stage.server, () => stage.perform(task, input, held), task.name)
+      assert.equal(answer.statusCode, 404, `${task.name}: ${answer.body}`)
+      assert.equal(answer.json<{ error: string }>().error, 'not_found')
+    }
+  }
+})
+
+test('ADM-03: a list of one organization never has another’s rows, however it is filtered', async (t) => {
+  const stage = await openStage(t)
+  const mine = await stage.makePeopledOrganization()
+  const other = await stage.makePeopledOrganization()
+  const { token } = await stage.issue('read', mine.organization_id)
+  const lists = OWN.filter(({ input }) => 'before' in input.shape)
+  assert.equal(lists.length, 3)
+  const user = await stage.server.context.store.findUser(other.user_id)
+  const foreign = { user_id: other.user_id, client_id: other.client_id, grant_id: other.grant_id, email: user?.email }
+  for (const task of lists) {
+    const filters = Object.keys(task.input.shape).filter((name): name is keyof typeof foreign => name in foreign)
+    for (const filter of [undefined, ...filters]) {
+      const more = filter === undefined ? {} : { [filter]: foreign[filter] }
+      const answer = await stage.perform(task, { organization_id: mine.organization_id, ...more }, token)
+      assert.equal(answer.statusCode, 200, answer.body)
+      for (const id of [other.organization_id, ...Object.values(foreign)]) {
+        assert.ok(!answer.body.includes(String(id)), `${task.name} by ${filter}: ${answer.body}`)
+      }
+      if (filter === undefined) assert.ok(answer.body.includes(mine.organization_id))
+    }
+  }
+})
+
+test('ADM-03: an organization that exists and one that does not are answered alike', async (t) => {
+  const stage = await openStage(t)
+  const { token } = await stage.issue('read', await stage.makeOrganization())
+  const other = await stage.makeOrganization()
+  const { clock, random } = stage.server.context
+  const nowhere = mintOrganizationId(clock(), random)
+  const answers = await Promise.all(
+    [other, nowhere].map((id) => stage.performByName('organization.show', { organization_id: id }, token)),
+  )
+  const [real, made] = answers.map(({ body }, index) => body.replaceAll([other, nowhere][index] ?? '', 'ID'))
+  assert.equal(real, made)
+  for (const id of ['x', '..', '%00', '*', 'undefined']) {
+    const answer = await stage.performByName('organization.show', { organization_id: id }, token)
+    assert.equal(answer.statusCode, 404, id)
+  }
+})
+
+test('ADM-03: people who belong to nobody’s organization are found by administrators of the server only', async (t) => {
+  const stage = await openStage(t)
+  const organization_id = await stage.makeOrganization()
+  const { id: user_id, email } = await stage.makeUser()
+  const own = await stage.issue('write', organization_id)
+  for (const who of [{ user_id }, { email }, { email: 'nobody@acme.test' }]) {
+    const answer = await stage.performByName('member.add', { organization_id, ...who }, own.token)
+    assert.equal(answer.statusCode, 403)
+  }
+  const everywhere = await stage.issue('write')
+  const added = await stage.performByName('member.add', { organization_id, email }, everywhere.token)
+  assert.equal(added.statusCode, 201, added.body)
+})
+
+/** Another organization's ids for what a task's path names, and whatever else it needs. */
+function partsFor(task: Task, { user_id, client_id, grant_id }: PeopledOrganization): Members {
+  const ids = { user_id, client_id, grant_id }
+  return Object.fromEntries(Object.entries(ids).filter(([name]) => pathParameters(task).includes(name)))
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import inject from 'light-my-request'
+import { createAdminApp } from '../../../src/http/admin/app.ts'
+import type { PlainRoute } from '../../../src/http/admin/routes.ts'
+import { gatherHolders } from './holders.ts'
+import { bearer, openStage, type Stage } from './stage.ts'
+
+const GAUGES: PlainRoute = {
+  path: '/gauges',
+  access: 'machine',
+  answer: () => Promise.resolve({ contentType: 'text/plain; version=0.0.4', body: 'up 1\n' }),
+}
+
+/** Asks an administration that listens on `host`. */
+function openAsk(stage: Stage, host: string) {
+  const app = createAdminApp({
+    context: stage.server.context,
+    host,
+    trustedProxies: [],
+    plainRoutes: [GAUGES],
+    log: () => undefined,
+  })
+  return (headers: Record<string, string>, method: 'GET' | 'HEAD' | 'POST' = 'GET') =>
+    inject((message, response) => app.emit('request', message, response), { method, url: GAUGES.path, headers })
+}
+
+test('ADM-10: what machines read is open to this machine only while the administration listens on loopback', async (t) => {
+  const stage = await openStage(t)
+  for (const host of ['localhost', '127.0.0.1', '::1']) {
+    const answer = await openAsk(stage, host)({ host: 'localhost:3001' })
+    assert.deepEqual([answer.statusCode, answer.body], [200, 'up 1\n'], host)
+    assert.equal(answer.headers['content-type'], 'text/plain; version=0.0.4')
+    assert.equal(answer.headers['cache-control'], 'no-store')
+  }
+  for (const host of ['0.0.0.0', '::', '10.0.0.5', 'admin.acme.test']) {
+    assert.equal((await openAsk(stage, host)({ host: 'localhost:3001' })).statusCode, 401, host)
+  }
+})
+
+test('ADM-10: a web page cannot read it under a name of its own that resolves to this machine', async (t) => {
+  const ask = openAsk(await openStage(t), 'localhost')
+  for (const host of ['evil.example', 'evil.example:3001', '127.0.0.1.evil.example', 'localhost.evil.example', '@']) {
+    assert.equal((await ask({ host })).statusCode, 401, host)
+  }
+})
+
+test('ADM-10: elsewhere it needs credentials that may read everything', async (t) => {
+  const stage = await openStage(t)
+  const ask = openAsk(stage, '0.0.0.0')
+  const { token: read } = await stage.issue('read')
+  assert.equal((await ask(bearer(read).headers)).statusCode, 200)
+  assert.equal((await ask(bearer(read).headers, 'HEAD')).body, '')
+  assert.equal((await ask(bearer(read).headers, 'POST')).statusCode, 405)
+  const { token: ofOne } = await stage.issue('write', await stage.makeOrganization())
+  assert.equal((await ask(bearer(ofOne).headers)).statusCode, 403)
+  for (const [holder, headers] of await gatherHolders(stage)) {
+    assert.equal((await ask(headers)).statusCode, 401, holder)
+  }
+})

@@ -1,0 +1,124 @@
+import type { Access } from '../../../src/admin/task.ts'
+import type { Members, PeopledOrganization, Stage } from './stage.ts'
+
+/** What a task needs, said here once more by hand: the table of tasks is what is judged. */
+export interface Rule {
+  readonly access: Access
+  /** Whether credentials of one organization may use it, for that organization. */
+  readonly extent: 'server' | 'organization'
+  readonly status: number
+  /** Makes what the task is about, and answers an input. */
+  readonly sample: (stage: Stage) => Promise<Members> | Members
+}
+
+type Sample = Rule['sample']
+
+const NOTHING: Sample = async () => ({})
+const A_CLIENT: Sample = async ({ makeClient }) => ({ client_id: (await makeClient()).client_id })
+const A_CREDENTIAL: Sample = async ({ issue }) => ({ credential_id: (await issue('read')).id })
+const A_USER: Sample = async ({ makeUser }) => ({ user_id: (await makeUser()).id })
+const AN_API: Sample = async ({ makeApi }) => ({ resource: await makeApi() })
+const AN_ORGANIZATION: Sample = async ({ makeOrganization }) => ({ organization_id: await makeOrganization() })
+const A_MEMBER = partsOf('organization_id', 'user_id')
+const AN_INSTALLATION = partsOf('organization_id', 'client_id')
+const A_GRANT_HERE = partsOf('organization_id', 'grant_id')
+const A_GRANT = partsOf('grant_id')
+const A_TOKEN: Sample = async ({ makeTokens }) => ({ token: (await makeTokens()).access_token })
+
+/** What stands in an organization with a member, an installation and a grant. */
+function partsOf(...names: readonly (keyof PeopledOrganization)[]): Sample {
+  return async ({ makePeopledOrganization }) => {
+    const organization = await makePeopledOrganization()
+    return Object.fromEntries(names.map((name) => [name, organization[name]]))
+  }
+}
+
+/** The same with more members. */
+function and(sample: Sample, more: (stage: Stage) => Promise<Members> | Members): Sample {
+  return async (stage) => ({ ...(await sample(stage)), ...(await more(stage)) })
+}
+
+function reads(sample: Sample): Rule {
+  return { access: 'read', extent: 'server', status: 200, sample }
+}
+
+function writes(sample: Sample, status = 200): Rule {
+  return { access: 'write', extent: 'server', status, sample }
+}
+
+/** What credentials of the organization that the sample names may do, too. */
+function inOrganization({ access, status, sample }: Rule): Rule {
+  return { access, extent: 'organization', status, sample }
+}
+
+/** By the task's name. A task without a rule fails the matrix. */
+export const RULES: Readonly<Record<string, Rule>> = {
+  'client.list': reads(NOTHING),
+  'client.show': reads(A_CLIENT),
+  'client.verify': writes(A_CLIENT),
+  'client.unverify': writes(A_CLIENT),
+  'client.disable': writes(A_CLIENT),
+  'client.enable': writes(A_CLIENT),
+  'client.expire': writes(A_CLIENT),
+  'client.rotate-secret': writes(A_CLIENT),
+  'client.delete': writes(A_CLIENT),
+  'client.approve-scopes': writes(async (stage) => ({ ...(await A_CLIENT(stage)), scope: 'payments' })),
+  'user.list': reads(NOTHING),
+  'user.show': reads(A_USER),
+  'user.create': writes(({ anEmail }) => ({ email: anEmail(), password: 'correct horse' }), 201),
+  'user.set-password': writes(and(A_USER, () => ({ password: 'another horse' }))),
+  'user.disable': writes(A_USER),
+  'user.enable': writes(A_USER),
+  'user.expire': writes(A_USER),
+  'user.delete': writes(A_USER),
+  'organization.list': reads(NOTHING),
+  'organization.create': writes(() => ({ name: 'Acme' }), 201),
+  'organization.show': inOrganization(reads(AN_ORGANIZATION)),
+  'organization.rename': inOrganization(writes(and(AN_ORGANIZATION, () => ({ name: 'Apex' })))),
+  'organization.disable': inOrganization(writes(AN_ORGANIZATION)),
+  'organization.enable': inOrganization(writes(AN_ORGANIZATION)),
+  'organization.expire': inOrganization(writes(AN_ORGANIZATION)),
+  'organization.delete': inOrganization(writes(AN_ORGANIZATION)),
+  'organization.list-grants': inOrganization(reads(AN_ORGANIZATION)),
+  'organization.show-grant': inOrganization(reads(A_GRANT_HERE)),
+  'organization.revoke-grant': inOrganization(writes(A_GRANT_HERE)),
+  'member.list': inOrganization(reads(AN_ORGANIZATION)),
+  // It looks for people who belong to nobody's organization yet, so nobody of one may.
+  'member.add': writes(and(AN_ORGANIZATION, A_USER), 201),
+  'member.disable': inOrganization(writes(A_MEMBER)),
+  'member.enable': inOrganization(writes(A_MEMBER)),
+  'member.remove': inOrganization(writes(A_MEMBER)),
+  'installation.list': inOrganization(reads(AN_ORGANIZATION)),
+  'installation.install': inOrganization(
+    writes(
+      and(
+        AN_ORGANIZATION,
+        and(A_CLIENT, () => ({ scope: '' })),
+      ),
+    ),
+  ),
+  'installation.disable': inOrganization(writes(AN_INSTALLATION)),
+  'installation.enable': inOrganization(writes(AN_INSTALLATION)),
+  'installation.remove': inOrganization(writes(AN_INSTALLATION)),
+  'api.list': reads(NOTHING),
+  'api.show': reads(AN_API),
+  'api.create': writes(({ aResource }) => ({ resource: aResource() }), 201),
+  'api.update': writes(and(AN_API, () => ({ name: 'Payments' }))),
+  'api.delete': writes(AN_API),
+  'api.credentials': writes(AN_API, 201),
+  'grant.list': reads(NOTHING),
+  'grant.show': reads(A_GRANT),
+  'grant.revoke': writes(A_GRANT),
+  'audit.list': reads(NOTHING),
+  'audit.verify': reads(NOTHING),
+  'key.list': reads(NOTHING),
+  'key.rotate': writes(NOTHING, 201),
+  // The only key signs, so it cannot go.
+  'key.retire': writes(async ({ server }) => ({ kid: (await server.context.store.listKeys())[0]?.id }), 409),
+  'token.inspect': reads(A_TOKEN),
+  'token.revoke': writes(A_TOKEN),
+  'everything.expire': writes(async () => ({ confirm: 'everything' })),
+  'admin.list': reads(NOTHING),
+  'admin.create': writes(async () => ({ name: 'A pipeline', access: 'read' }), 201),
+  'admin.revoke': writes(A_CREDENTIAL),
+}

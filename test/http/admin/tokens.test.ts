@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createApi, SERVER_TOKENS } from '../../../src/admin/apis.ts'
+import { obtainTokens, refresh, requestToken } from '../../flow.ts'
+import { openStage, type Members, type Stage } from './stage.ts'
+
+interface Inspection {
+  readonly kind: string
+  readonly active: boolean
+  readonly ended_by: string | null
+  readonly client_id: string | null
+  readonly user_id: string | null
+  readonly grant_id: string | null
+  readonly token_id: string | null
+}
+
+async function openWithAdministrator(t: Parameters<typeof openStage>[0]) {
+  const stage = await openStage(t)
+  const { token: admin } = await stage.issue('write')
+  const perform = (name: string, input: Members) => stage.performByName(name, input, admin)
+  const inspect = async (token: string) => (await perform('token.inspect', { token })).json<Inspection>()
+  return { stage, perform, inspect }
+}
+
+async function machineToken(stage: Stage, form: Readonly<Record<string, string>> = {}): Promise<string> {
+  const answer = await requestToken(stage.server, await stage.makeClient(), {
+    grant_type: 'client_credentials',
+    ...form,
+  })
+  assert.equal(answer.statusCode, 200, answer.body)
+  return answer.json<{ access_token: string }>().access_token
+}
+
+test('an access token says whose it is, and is dead once it is revoked, alone', async (t) => {
+  const { stage, perform, inspect } = await openWithAdministrator(t)
+  const client = await stage.makeClient()
+  const { access_token: first, refresh_token: family = '' } = await obtainTokens(stage.server, client)
+  const found = await inspect(first)
+  assert.deepEqual([found.kind, found.active, found.client_id], ['access', true, client.client_id])
+  assert.match(found.user_id ?? '', /^gus_/)
+  const revoked = await perform('token.revoke', { token: first })
+  assert.deepEqual(revoked.json(), { revoked: 'access', token_id: found.token_id, grant_id: null })
+  assert.equal((await inspect(first)).active, false)
+  assert.equal((await inspect(family)).active, true)
+})
+
+test('a refresh token takes its family with it, and so does an access token whose family is meant', async (t) => {
+  const { stage, perform, inspect } = await openWithAdministrator(t)
+  for (const way of ['refresh', 'access'] as const) {
+    const client = await stage.makeClient()
+    const { access_token: access, refresh_token: family = '' } = await obtainTokens(stage.server, client)
+    const { grant_id } = await inspect(family)
+    const input = way === 'refresh' ? { token: family } : { token: access, family: true }
+    const revoked = await perform('token.revoke', input)
+    assert.deepEqual(revoked.json(), { revoked: 'family', token_id: null, grant_id })
+    assert.equal((await inspect(access)).active, false)
+    assert.equal((await inspect(family)).active, false)
+    assert.equal((await refresh(stage.server, client, family)).statusCode, 400)
+  }
+})
+
+test('a token that is good no more says why', async (t) => {
+  const { stage, perform, inspect } = await openWithAdministrator(t)
+  const client = await stage.makeClient()
+  const { access_token: access, refresh_token: first = '' } = await obtainTokens(stage.server, client)
+  assert.deepEqual([(await inspect(access)).ended_by, (await inspect(first)).ended_by], [null, null])
+  const { refresh_token: second = '' } = (await refresh(stage.server, client, first)).json<{ refresh_token?: string }>()
+  assert.equal((await inspect(first)).ended_by, 'replaced')
+  await perform('client.disable', { client_id: client.client_id })
+  assert.deepEqual([(await inspect(access)).ended_by, (await inspect(second)).ended_by], ['client', 'client'])
+  await perform('client.enable', { client_id: client.client_id })
+  await perform('token.revoke', { token: second })
+  assert.deepEqual([(await inspect(access)).ended_by, (await inspect(second)).ended_by], ['revoked', 'revoked'])
+  stage.server.clock.advance(901_000)
+  assert.equal((await inspect(access)).ended_by, 'expired')
+})
+
+test('a token that a client got by itself has no family to end', async (t) => {
+  const { stage, perform, inspect } = await openWithAdministrator(t)
+  const token = await machineToken(stage)
+  assert.equal((await perform('token.revoke', { token, family: true })).statusCode, 404)
+  assert.equal((await inspect(token)).active, true)
+  assert.equal((await perform('token.revoke', { token })).statusCode, 200)
+  assert.equal((await inspect(token)).active, false)
+})
+
+test('an opaque token says the same as a JWT would', async (t) => {
+  const { stage, perform, inspect } = await openWithAdministrator(t)
+  const resource = 'https://opaque.example'
+  const tokens = { ...SERVER_TOKENS, format: 'opaque' } as const
+  await createApi(stage.server.context, { resource, name: undefined, scopes: [], tokens })
+  stage.server.clock.advance(2000)
+  const token = await machineToken(stage, { resource })
+  assert.match(token, /^gat_/)
+  const found = await inspect(token)
+  assert.deepEqual([found.kind, found.active], ['access', true])
+  assert.equal((await perform('token.revoke', { token })).statusCode, 200)
+  assert.equal((await inspect(token)).active, false)
+})
+
+test('of what this server never issued nothing is known, and nothing is revoked', async (t) => {
+  const { perform, inspect } = await openWithAdministrator(t)
+  for (const token of ['nothing-of-ours', 'eyJhbGciOiJub25lIn0.e30.', 'grt_made-up', 'gad_made-up']) {
+    const found = await inspect(token)
+    assert.deepEqual([found.kind, found.active, found.client_id], ['unknown', false, null])
+    const refused = await perform('token.revoke', { token })
+    assert.equal(refused.statusCode, 404)
+    assert.ok(!refused.body.includes(token), 'the token is told back')
+  }
+})
+
+test('everything from before is dead when the operator says so, and what comes after lives', async (t) => {
+  const { stage, perform, inspect } = await openWithAdministrator(t)
+  const { access_token: before, refresh_token: family = '' } = await stage.makeTokens()
+  assert.equal((await perform('everything.expire', {})).statusCode, 422)
+  assert.equal((await inspect(before)).active, true)
+  stage.server.clock.advance(1000)
+  assert.equal((await perform('everything.expire', { confirm: 'everything' })).statusCode, 200)
+  stage.server.clock.advance(1000)
+  assert.deepEqual([(await inspect(before)).active, (await inspect(family)).active], [false, false])
+  const { access_token: after } = await stage.makeTokens()
+  assert.equal((await inspect(after)).active, true)
+})

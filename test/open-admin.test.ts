@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { freePort } from './free-port.ts'
+import { openTestServer } from './server.ts'
+
+test('a port beside its own that somebody else has: the server serves, and says that the administration does not', async (t) => {
+  const { port, adminPort } = await openPortBesideATakenOne(t)
+  const server = await openTestServer(t, { env: { PORT: String(port), GRANTOR_ADMIN_PORT: '' } })
+  await server.start()
+  const answer = await fetch(`http://localhost:${port}/health/ready`)
+  assert.equal(answer.status, 200)
+  const line = server
+    .log()
+    .split('\n')
+    .find((text) => text.includes('"admin.not-listening"'))
+  assert.match(line ?? '', new RegExp(`"port":${adminPort},.*"setting":"GRANTOR_ADMIN_PORT"`))
+})
+
+test('a port that was chosen for the administration and is taken keeps the server from starting', async (t) => {
+  const { port, adminPort } = await openPortBesideATakenOne(t)
+  const env = { PORT: String(port), GRANTOR_ADMIN_PORT: String(adminPort) }
+  const server = await openTestServer(t, { env })
+  await assert.rejects(server.start(), { code: 'EADDRINUSE' })
+})
+
+/** A free port, and the next one, which is not. */
+async function openPortBesideATakenOne(t: TestContext): Promise<{ port: number; adminPort: number }> {
+  for (;;) {
+    const port = await freePort()
+    const squatter = await occupy(port + 1)
+    if (squatter === undefined) continue
+    t.after(() => squatter.close())
+    return { port, adminPort: port + 1 }
+  }
+}
+
+/** undefined: it is taken already. */
+async function occupy(port: number): Promise<Server | undefined> {
+  const server = createServer().listen(port, '127.0.0.1')
+  return once(server, 'listening').then(
+    () => server,
+    () => undefined,
+  )
+}

@@ -77,6 +77,9 @@ function sameEitherWay(): readonly (readonly string[])[] {
     ['api', 'create', '--resource', '/api'],
     ['api', 'update', 'https://api.acme.test', '--lifetime', '86401'],
     ['grant', 'list', '--client', client],
+    // A variable that is empty must not choose everything.
+    ['grant', 'list', '--client', ''],
+    ['audit', 'list', '--user', ''],
     ['grant', 'list', '--organization', org, '--user', user],
     ['grant', 'show', grant],
     ['grant', 'show', grant, '--organization', org],

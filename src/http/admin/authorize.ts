@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { authenticateAdministrator } from '../../admin/administrators.ts'
 import { isOfOrganization, type Administrator, type Task } from '../../admin/task.ts'
 import type { Context } from '../../ports/context.ts'
@@ -62,12 +62,18 @@ export function authorizeTask(
   throw new OAuthError('not_found', 'object_unknown', { problems })
 }
 
+/** Where one of them stands a proxy asks for somebody else. */
+const FORWARDING = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
+
 /**
  * Whether a plain route needs no credentials: machines of this very machine ask without. The Host header must say so too,
- * or a page in a browser here could read it under a name of its own that resolves to this machine.
+ * or a page in a browser here could read it under a name of its own that resolves to this machine; and no proxy may stand
+ * between, or all the world would seem to ask from here.
  */
-export function isOpen({ access }: PlainRoute, isLoopback: boolean, host: string | undefined): boolean {
+export function isOpen({ access }: PlainRoute, isLoopback: boolean, headers: IncomingHttpHeaders): boolean {
+  const { host } = headers
   if (access !== 'machine' || !isLoopback || host === undefined) return false
+  if (FORWARDING.some((name) => headers[name] !== undefined)) return false
   const url = URL.parse(`http://${host}`)
   return url !== null && isLoopbackHost(url.hostname)
 }

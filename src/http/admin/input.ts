@@ -40,7 +40,8 @@ export async function readTaskInput(
   throw malformed(422, [...problems, ...(read.kind === 'faulty' ? read.problems : [])])
 }
 
-function hasBodyMembers({ method }: Task): boolean {
+/** Whether a task's members come in the body. */
+export function hasBodyMembers({ method }: Task): boolean {
   return method !== 'GET' && method !== 'DELETE'
 }
 
@@ -56,10 +57,10 @@ function readQuery(url: string, types: TaskRow['queryTypes'], problems: Problem[
     problems.push(problem(['query', name], 'repeated', 'This stands more than once.', null, {}))
   }
   return Object.fromEntries(
-    form.names.flatMap((name): [string, unknown][] => {
+    form.names.map((name): [string, unknown] => {
       const texts = form.all(name)
-      // RFC 6749 §3.1 counts an empty value as none, and so do we everywhere.
-      return texts.length === 0 && types.has(name) ? [] : [[name, readQueryValue(types.get(name) ?? 'string', texts)]]
+      // RFC 6749 §3.1 counts an empty value as none. Here that would choose everything, where a script's variable is empty.
+      return [name, readQueryValue(types.get(name) ?? 'string', texts.length === 0 ? [''] : texts)]
     }),
   )
 }

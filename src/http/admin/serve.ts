@@ -10,7 +10,7 @@ import type { Proxies } from '../proxies.ts'
 import { errorBody, toOAuthError } from '../reply.ts'
 import { checkHeaders } from '../request.ts'
 import { authenticate, authorizePlain, authorizeTask, isOpen } from './authorize.ts'
-import { readTaskInput } from './input.ts'
+import { hasBodyMembers, readTaskInput } from './input.ts'
 import type { AdminRoute, TaskRow } from './routes.ts'
 
 /** One line of the log per answered request. */
@@ -100,7 +100,7 @@ async function answerTo(serving: AdminServing, exchange: Exchange): Promise<Answ
   const isPlain = route.kind === 'plain'
   exchange.task = isPlain ? route.route.path : (route.tasks.get(method)?.task.name ?? 'none')
   gate.check(message, { plain: isPlain && route.route.access === 'machine', vital: true })
-  if (isPlain && isOpen(route.route, serving.isLoopback, message.headers.host)) {
+  if (isPlain && isOpen(route.route, serving.isLoopback, message.headers)) {
     return { status: 200, ...(await route.route.answer()) }
   }
   const administrator = await authenticate(context, message, proxies.callerOf(message))
@@ -116,13 +116,15 @@ async function answerTo(serving: AdminServing, exchange: Exchange): Promise<Answ
 }
 
 async function runRow(
-  { context, gate }: AdminServing,
+  { context, gate, proxies }: AdminServing,
   { message }: Exchange,
   administrator: Administrator,
   row: TaskRow,
   parameters: Readonly<Record<string, string>>,
 ): Promise<Answer> {
   const input = await readTaskInput(message, row, parameters)
+  // A body may be half a minute coming. Credentials that ended meanwhile must make nothing of it, least of all others.
+  if (hasBodyMembers(row.task)) await authenticate(context, message, proxies.callerOf(message))
   gate.enter()
   try {
     const output = await row.task.run(asAdministrator(context, administrator), input)

@@ -45,6 +45,15 @@ test('ADM-10: a web page cannot read it under a name of its own that resolves to
   }
 })
 
+test('ADM-10: a proxy on this machine does not make strangers of this machine', async (t) => {
+  const ask = openAsk(await openStage(t), 'localhost')
+  // As nginx sends it on when nothing is said: the Host header is the address of the upstream.
+  const host = '127.0.0.1:3001'
+  for (const header of ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']) {
+    assert.equal((await ask({ host, [header]: '203.0.113.9' })).statusCode, 401, header)
+  }
+})
+
 test('ADM-10: elsewhere it needs credentials that may read everything', async (t) => {
   const stage = await openStage(t)
   const ask = openAsk(stage, '0.0.0.0')

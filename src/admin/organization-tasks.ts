@@ -31,7 +31,7 @@ const ORGANIZATION = z
 
 export type OrganizationDocument = z.output<typeof ORGANIZATION>
 
-/** What is done to one organization and answers how it is then. */
+/** What is done to one organization and answers how it is then. Whether it is there its own administrators do not say. */
 function change(
   verb: string,
   summary: string,
@@ -42,6 +42,7 @@ function change(
     method: 'POST',
     path: `${PATH}/{organization_id}/${verb}`,
     access: 'write',
+    serverOnly: true,
     summary,
     input: ONE,
     output: ORGANIZATION,
@@ -89,6 +90,8 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
     method: 'PATCH',
     path: `${PATH}/{organization_id}`,
     access: 'write',
+    // A member of two could be led to act for the wrong one.
+    serverOnly: true,
     summary: 'Give an organization another name.',
     input: ONE.extend({ name: NAME }),
     output: ORGANIZATION,
@@ -97,12 +100,17 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
   }),
   change('disable', 'Disable an organization: nothing is issued for it, and what was is dead.', disableOrganization),
   change('enable', 'Enable an organization again; what ended stays ended.', enableOrganization),
-  change('expire', 'End all tokens for an organization; new ones may be had.', expireOrganization),
+  // Its own administrators may end each grant, so they may end all, when somebody got in.
+  {
+    ...change('expire', 'End all tokens for an organization; new ones may be had.', expireOrganization),
+    serverOnly: false,
+  },
   defineTask({
     name: 'organization.delete',
     method: 'DELETE',
     path: `${PATH}/{organization_id}`,
     access: 'write',
+    serverOnly: true,
     summary: 'Delete an organization with its memberships and installations; tokens for it are dead.',
     input: ONE,
     output: z.object({ organization_id: z.string(), deleted: z.literal(true) }),

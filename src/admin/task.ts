@@ -32,7 +32,10 @@ export interface Task<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly access: Access
   /** One line, in the imperative. */
   readonly summary: string
-  /** Though it stands below an organization, it looks for what belongs to none: not for administrators of one (ADM-03). */
+  /**
+   * Not for administrators of one organization though it stands below it (threats.md ADM-03): it looks for what belongs to
+   * none, or is about what an organization is called and whether it is there.
+   */
   readonly serverOnly: boolean
   /** It makes something new: 201. */
   readonly creates: boolean

@@ -82,6 +82,33 @@ test('ADM-03: people who belong to nobody’s organization are found by administ
   assert.equal(added.statusCode, 201, added.body)
 })
 
+test('ADM-03: what an organization is called, and whether it is there, its own administrators do not say', async (t) => {
+  const stage = await openStage(t)
+  const { organization_id, user_id } = await stage.makePeopledOrganization()
+  const { token } = await stage.issue('write', organization_id)
+  for (const [name, more] of [
+    ['rename', { name: 'Another one that its members know' }],
+    ['disable', {}],
+    ['enable', {}],
+    ['delete', {}],
+  ] as const) {
+    const input = { organization_id, ...more }
+    const answer = await assertNoStateChange(
+      stage.server,
+      () => stage.performByName(`organization.${name}`, input, token),
+      name,
+    )
+    assert.equal(answer.statusCode, 403, name)
+  }
+  // What they may do one by one they may do at once, when somebody got in.
+  for (const [name, input] of [
+    ['organization.expire', { organization_id }],
+    ['member.remove', { organization_id, user_id }],
+  ] as const) {
+    assert.equal((await stage.performByName(name, input, token)).statusCode, 200, name)
+  }
+})
+
 /** Another organization's ids for what a task's path names, and whatever else it needs. */
 function partsFor(task: Task, { user_id, client_id, grant_id }: PeopledOrganization): Members {
   const ids = { user_id, client_id, grant_id }

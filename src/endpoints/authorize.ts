@@ -98,7 +98,8 @@ function aimAt(offers: Offers, client: ClientRecord, request: AuthorizationReque
   for (const asked of request.resources) {
     const resource = findResource(offers, asked)
     if (resource === undefined) return { error: 'invalid_target', reason: 'resource_unknown' }
-    resources.push(resource)
+    // With and without the slash it is the same API.
+    if (!resources.includes(resource)) resources.push(resource)
   }
   if (request.scope === undefined) {
     const scope = narrow(defaultScope(client.metadata), (token) => allowsScope(offers, token, resources, asker))

@@ -1,5 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import type { Reply, Request } from '../ports/message.ts'
+import type { ApiScope } from '../ports/operator-records.ts'
 import type { AuthorizationRecord } from '../ports/records.ts'
 import type { ConsentProblem, OrganizationView, ScopeView } from '../ports/pages.ts'
 import { scopeTokens } from '../protocol/scope.ts'
@@ -138,15 +139,18 @@ async function describeAim(
   const named = resources.length === 0 ? apis : apis.filter(({ resource }) => resources.includes(resource))
   const declared = named.flatMap((api) => api.scopes)
   return {
-    scopes: scopeTokens(scope).map((name) => ({
-      name,
-      sentence: declared.find((one) => one.name === name)?.sentence,
-    })),
+    scopes: scopeTokens(scope).flatMap((name) => sentencesOf(name, declared)),
     resources: resources.map((identifier) => ({
       name: apis.find(({ resource }) => resource === identifier)?.name,
       identifier,
     })),
   }
+}
+
+/** One word may mean something else to each API, and the person allows all of it. */
+function sentencesOf(name: string, declared: readonly ApiScope[]): readonly ScopeView[] {
+  const sentences = new Set(declared.filter((one) => one.name === name).map(({ sentence }) => sentence))
+  return sentences.size === 0 ? [{ name, sentence: undefined }] : [...sentences].map((sentence) => ({ name, sentence }))
 }
 
 function toSignIn(context: Context, interaction: Interaction): Reply {

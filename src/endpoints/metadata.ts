@@ -2,6 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { Reply } from '../ports/message.ts'
 import type { ApiRecord } from '../ports/operator-records.ts'
 import { CLIENT_AUTH_METHODS, GRANT_TYPES } from '../protocol/client-metadata.ts'
+import { advertisedScopes } from './offers.ts'
 import { addressOf } from './paths.ts'
 
 /** Seconds that a copy may be kept. Short, because a scope that is declared should be found soon. */
@@ -36,7 +37,7 @@ const described = new WeakMap<readonly ApiRecord[], Description>()
 type Description = { readonly issuer: string; readonly [member: string]: unknown }
 
 function describe(issuer: string, apis: readonly ApiRecord[], table: readonly Discoverable[]): Description {
-  const scopes = new Set(apis.flatMap((api) => api.scopes.map(({ name }) => name)))
+  const scopes = new Set(apis.flatMap(advertisedScopes))
   return {
     issuer,
     ...Object.fromEntries(

@@ -35,17 +35,35 @@ export function offersScopeAt({ isOpen, apis }: Offers, token: string, resources
   return offersScope({ isOpen, apis: those }, token)
 }
 
+/**
+ * The scopes that documents name. Clients ask for all of those (MCP does), so what is given to approved clients alone is left
+ * out: they know it already, and everybody else would be refused for it. RFC 8414 §2, RFC 9728 §2.
+ */
+export function advertisedScopes({ scopes }: Pick<ApiRecord, 'scopes'>): readonly string[] {
+  return scopes.filter(({ grantedTo }) => grantedTo !== 'approved-clients').map(({ name }) => name)
+}
+
 /** The resource as its operator declared it; undefined when no token is issued for it here. */
 export function findResource({ isOpen, apis }: Offers, asked: Resource): Resource | undefined {
   const api = apis.find(({ resource }) => sameResource(resource, asked))
   return api?.resource ?? (isOpen ? asked : undefined)
 }
 
-/** Whether `asker` may have a scope of these resources; without a resource, of any API. */
-export function allowsScope(offers: Offers, token: string, resources: readonly Resource[], asker: ScopeAsker): boolean {
-  if (offers.isOpen) return true
-  const apis = resources.length === 0 ? offers.apis : offers.apis.filter(({ resource }) => resources.includes(resource))
-  return apis.some((api) => api.scopes.some((scope) => scope.name === token && isGrantedTo(scope, asker)))
+/**
+ * Whether `asker` may have a scope of these resources; without a resource, of any API. Every one of several that declares it
+ * must give it: the token names them all, and each reads the word as its own.
+ */
+export function allowsScope(
+  { isOpen, apis }: Offers,
+  token: string,
+  resources: readonly Resource[],
+  asker: ScopeAsker,
+): boolean {
+  if (isOpen) return true
+  const those = resources.length === 0 ? apis : apis.filter(({ resource }) => resources.includes(resource))
+  const declared = those.flatMap((api) => api.scopes.find(({ name }) => name === token) ?? [])
+  const given = declared.filter((scope) => isGrantedTo(scope, asker))
+  return given.length > 0 && (resources.length === 0 || given.length === declared.length)
 }
 
 /** The scope's tokens that are not allowed. */

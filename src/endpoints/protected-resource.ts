@@ -4,6 +4,7 @@ import type { ApiRecord } from '../ports/operator-records.ts'
 import { invalidRequest, OAuthError } from '../protocol/errors.ts'
 import { sameResource } from '../protocol/resource.ts'
 import { missing, unacceptable } from '../protocol/validation.ts'
+import { advertisedScopes } from './offers.ts'
 
 /** Seconds that a copy may be kept, as of the server's own metadata. */
 const MAX_AGE_SECONDS = 300
@@ -28,11 +29,13 @@ export async function describeResource(
   throw new OAuthError('invalid_target', 'resource_unknown', { status: 404, problems })
 }
 
-function describe({ resource, name, scopes }: ApiRecord, issuer: string): object {
+function describe(api: ApiRecord, issuer: string): object {
+  const { resource, name } = api
+  const scopes = advertisedScopes(api)
   return {
     resource,
     authorization_servers: [issuer],
-    ...(scopes.length === 0 ? {} : { scopes_supported: scopes.map((scope) => scope.name) }),
+    ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
     bearer_methods_supported: ['header'],
     ...(name === undefined ? {} : { resource_name: name }),
   }

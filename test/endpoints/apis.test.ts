@@ -220,7 +220,7 @@ test('RFC 9728 §2: a declared API has a document for clients, which names it, t
     assert.deepEqual(answer.json(), {
       resource: GUARDED_API,
       authorization_servers: [server.origin],
-      scopes_supported: ['export', 'browse'],
+      scopes_supported: ['browse'],
       bearer_methods_supported: ['header'],
     })
   }

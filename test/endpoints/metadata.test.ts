@@ -195,10 +195,13 @@ test('MET-03: every advertised language is spoken', async (t) => {
   }
 })
 
-test('MET-03: scopes are advertised once an API declares them, and never as an empty list', async (t) => {
+test('MET-03: scopes that any client may ask for are advertised once an API declares them, and never as an empty list', async (t) => {
   const server = await openTestServer(t)
   assert.ok(!('scopes_supported' in (await read(server))))
-  const scopes = ['write', 'read'].map((name) => ({ name, sentence: name, grantedTo: 'users' }) as const)
+  const scopes = [
+    ...['write', 'read'].map((name) => ({ name, sentence: name, grantedTo: 'users' }) as const),
+    { name: 'export', sentence: 'Export', grantedTo: 'approved-clients' } as const,
+  ]
   const resource = 'https://api.example' as never
   await server.context.store.declareApi({
     resource,

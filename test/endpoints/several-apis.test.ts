@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { decodeJwt } from 'jose'
+import { approveScopes } from '../../src/admin/clients.ts'
+import type { ApiScope } from '../../src/ports/operator-records.ts'
+import { authorizeUrl, createAda, locationOf, PlainBrowser, redeem, registerClient } from '../flow.ts'
+import { openConsent } from '../organizations.ts'
+import { openTestServer } from '../server.ts'
+import { declareApi, knowApis, obtainCodeFor } from './api-stage.ts'
+import { tokensOf } from './authorization-code-answers.ts'
+import { assertReturnPage, WHOLE_FILE } from './authorize-answers.ts'
+
+/** Two APIs that give the same words different meanings, asked for in one grant. */
+
+const STRICT = 'https://strict.example'
+const LAX = 'https://lax.example'
+
+const server = await openTestServer(WHOLE_FILE)
+await createAda(server)
+await declareApi(server, STRICT, {}, [
+  { name: 'read', sentence: 'Read your files', grantedTo: 'users' },
+  { name: 'write', sentence: 'Delete everything', grantedTo: 'approved-clients' },
+] satisfies readonly ApiScope[])
+await declareApi(server, LAX, {}, [
+  { name: 'read', sentence: 'Read your notes', grantedTo: 'users' },
+  { name: 'write', sentence: 'Add notes', grantedTo: 'users' },
+] satisfies readonly ApiScope[])
+knowApis(server)
+
+function bothUrl(client: Parameters<typeof authorizeUrl>[0], scope: string): string {
+  return `${authorizeUrl(client, { scope, resource: STRICT })}&resource=${encodeURIComponent(LAX)}`
+}
+
+test('CC-05: what an API gives to approved clients alone, no other API of the grant gives away by the same name', async () => {
+  const client = await registerClient(server)
+  assertReturnPage(await new PlainBrowser(server).get(bothUrl(client, 'write')), 'invalid_scope')
+  await approveScopes(server.context, client.client_id, 'write')
+  const code = await obtainCodeFor(server, client, [STRICT, LAX])
+  assert.equal(tokensOf(await redeem(server, client, code, { resource: STRICT })).scope, 'read write')
+})
+
+test('CC-05: without scope, several APIs give what each of them that has it gives to the client', async () => {
+  const client = await registerClient(server, { scope: 'read write' })
+  const browser = new PlainBrowser(server)
+  const page = await openConsent(browser, bothUrl(client, '').replace('scope=&', ''))
+  const answer = await browser.submit(page, { decision: 'allow' })
+  const code = new URL(locationOf(answer)).searchParams.get('code') ?? ''
+  assert.equal(tokensOf(await redeem(server, client, code)).scope, 'read')
+})
+
+test('a scope that several APIs of the request have is told in the words of each', async () => {
+  const client = await registerClient(server)
+  const page = await openConsent(new PlainBrowser(server), bothUrl(client, 'read'))
+  assert.match(page.body, /Read your files/)
+  assert.match(page.body, /Read your notes/)
+})
+
+test('RFC 8707 §2: an API that is asked for twice, with and without the slash, is one', async () => {
+  const client = await registerClient(server)
+  const browser = new PlainBrowser(server)
+  const url = `${authorizeUrl(client, { scope: 'read', resource: LAX })}&resource=${encodeURIComponent(`${LAX}/`)}`
+  const answer = await browser.submit(await openConsent(browser, url), { decision: 'allow' })
+  const code = new URL(locationOf(answer)).searchParams.get('code') ?? ''
+  assert.equal(decodeJwt(tokensOf(await redeem(server, client, code)).access_token).aud, LAX)
+})
+
+test('RFC 9728 §2: whoever asks for all scopes of the document, as MCP clients do, is asked to sign in', async () => {
+  const document = await server.inject({ method: 'GET', url: `/v2/oauth/protected-resource?resource=${STRICT}` })
+  const scopes = document.json<{ scopes_supported: string[] }>().scopes_supported
+  const client = await registerClient(server)
+  const start = await new PlainBrowser(server).get(authorizeUrl(client, { scope: scopes.join(' '), resource: STRICT }))
+  assert.equal(start.statusCode, 303)
+})

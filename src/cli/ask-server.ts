@@ -22,6 +22,9 @@ const TASK_LIMIT_MS = 60_000
 const IS_IT_RIGHT =
   'Is it the address of the administration? Its port is PORT + 1 unless GRANTOR_ADMIN_PORT says otherwise.'
 
+/** Of what was to change something. */
+const DOUBT = 'Whether it was done nobody knows: look before you try again.'
+
 /** @throws UsageError when the address is none, or there is no token */
 export function readServer(text: string, token: string | undefined): ServerAccess {
   const url = URL.parse(text)
@@ -54,7 +57,7 @@ export function readServer(text: string, token: string | undefined): ServerAcces
 export async function askServer(access: ServerAccess, task: Task, input: Members): Promise<unknown> {
   const response = await send(access, task, input)
   const body = parseJson(await readText(access, task, response))
-  if (!response.ok) throw refusalOf(access, response, body)
+  if (!response.ok) throw refusalOf(access, task, response, body)
   if (!task.output.safeParse(body).success) {
     throw new AdminError(
       `${access.address} answered something that this release does not know. Is it of another release?`,
@@ -123,19 +126,23 @@ interface Refusal {
   readonly detail?: readonly { readonly loc: readonly string[]; readonly msg: string }[]
 }
 
-function refusalOf({ address }: ServerAccess, response: Response, body: unknown): AdminError {
+function refusalOf({ address }: ServerAccess, task: Task, response: Response, body: unknown): AdminError {
   const { status, headers } = response
   const location = headers.get('location')
-  if (location !== null) return new AdminError(`${address} leads to ${location}. Give the address that answers itself.`)
+  if (location !== null) {
+    return new AdminError(`${address} leads to ${visible(location)}. Give the address that answers itself.`)
+  }
   if (!isRefusal(body)) return new AdminError(`${address} answered ${status}, and nothing of Grantor. ${IS_IT_RIGHT}`)
   const said = body.detail?.map(({ loc, msg }) => (loc.length > 1 ? `${loc.slice(1).join('.')}: ${msg}` : msg)) ?? []
   const lines = said.length === 0 ? [body.error_description] : said
-  return new AdminError([...lines.map(visible), ...adviceFor(status, body.error, headers)].join('\n'))
+  return new AdminError([...lines.map(visible), ...adviceFor(task, status, body.error, headers)].join('\n'))
 }
 
-function adviceFor(status: number, error: string, headers: Headers): readonly string[] {
+function adviceFor(task: Task, status: number, error: string, headers: Headers): readonly string[] {
   const seconds = headers.get('retry-after')
-  if (seconds !== null) return [`Try again in ${seconds} seconds.`]
+  // decisions.md D1: the outcome of a commit may be unknown to the server itself.
+  const doubt = status === 503 && task.access === 'write' ? [DOUBT] : []
+  if (seconds !== null) return [...doubt, `Try again in ${visible(seconds)} seconds.`]
   if (status === 401) return ['The token in GRANTOR_ADMIN_TOKEN is not one of this server, expired, or was revoked.']
   if (status === 403) return ['"grantor admin list" says what the credentials are for.']
   if (status === 404 && error === 'invalid_request') return [IS_IT_RIGHT]
@@ -159,7 +166,7 @@ function isProblem(one: unknown): boolean {
 function noAnswer(address: string, { access }: Task, cause: unknown): AdminError {
   const isLate = cause instanceof Error && cause.name === 'TimeoutError'
   const reason = isLate ? `nothing came within ${TASK_LIMIT_MS / 1000} s` : reasonOf(cause)
-  const doubt = access === 'write' ? ' Whether it was done nobody knows: look before you try again.' : ''
+  const doubt = access === 'write' ? DOUBT : ''
   const isRefused = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN/.test(reason)
-  return new AdminError(`${address} does not answer: ${reason}. ${isRefused ? IS_IT_RIGHT : doubt.trim()}`.trim())
+  return new AdminError(`${address} does not answer: ${reason}. ${isRefused ? IS_IT_RIGHT : doubt}`.trim())
 }

@@ -288,6 +288,15 @@ test('a server that does not answer is named, and whoever changed something lear
   assert.match(changed.stderr, /does not answer: .*Whether it was done nobody knows/)
   const read = await command(['org', 'list', '--server', address], { token: write })
   assert.doesNotMatch(read.stderr, /nobody knows/)
+  const isBusy = createServer((_, response) => {
+    const body = JSON.stringify({ error: 'temporarily_unavailable', error_description: 'The store is busy.' })
+    response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' }).end(body)
+  })
+  const busy = await listen(t, isBusy)
+  const begun = await command(['org', 'create', 'Acme', '--server', busy], { token: write })
+  assert.match(begun.stderr, /Whether it was done nobody knows: look before you try again\.\nTry again in 1 seconds/)
+  const looked = await command(['org', 'list', '--server', busy], { token: write })
+  assert.match(looked.stderr, /^grantor: The store is busy\.\nTry again in 1 seconds\.\n$/)
 })
 
 test('an address that is no administration is told, and a redirect is not followed with the token', async (t) => {
@@ -310,6 +319,13 @@ test('an address that is no administration is told, and a redirect is not follow
   const led = await command(['client', 'list', '--server', leads], { token: write })
   assert.match(led.stderr, /leads to http:\/\/127\.0\.0\.1:\d+\/x\. Give the address that answers itself/)
   assert.equal(asked.length, 1, 'Whom a redirect names gets no token.')
+  // A terminal takes U+009B for the start of a command.
+  const paints = await listen(
+    t,
+    createServer((_, response) => response.writeHead(302, { location: '/\u009b31m' }).end()),
+  )
+  const painted = await command(['client', 'list', '--server', paints], { token: write })
+  assert.doesNotMatch(painted.stderr.trimEnd(), /(?!\n)\p{Cc}/u)
 })
 
 async function listen(t: { after: (end: () => void) => void }, http: ReturnType<typeof createServer>): Promise<string> {

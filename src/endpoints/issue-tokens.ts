@@ -36,9 +36,8 @@ export function issueClientToken(
   context: Needs,
   client: AuthenticatedClient,
   aim: UnattendedAim,
-  terms: TokenTerms,
+  { terms, now }: { readonly terms: TokenTerms; readonly now: EpochMs },
 ): Promise<TokenResponse> {
-  const now = context.clock()
   const facts = {
     ...aim,
     issuer: context.issuer,

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeApiCredentials } from '../../src/admin/api-credentials.ts'
 import { createApi, SERVER_TOKENS } from '../../src/admin/apis.ts'
+import type { AuthenticatedClient } from '../../src/endpoints/authenticate-client.ts'
+import { clientCredentials } from '../../src/endpoints/grants/client-credentials.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
+import { parseForm } from '../../src/protocol/message.ts'
 import {
   authorizeUrl,
   PlainBrowser,
@@ -186,6 +189,24 @@ test('INT-06: what ended between the consent and the exchange is dead, also wher
   await store.expireOrganization({ id: cast.organizationId, now: between })
   assert.deepEqual(await activity([tokens]), [false])
   assert.equal((await refresh(server, cast.client, tokens.refresh_token ?? '')).json().error, 'invalid_grant')
+})
+
+test('INT-06: what ends while a client is asking without a person ends what it is about to get', async () => {
+  const cast = await openCast(4000)
+  await install(server, cast.client, cast.organizationId)
+  const client = await store.findClient(cast.id)
+  const form = parseForm(`org_id=${cast.organizationId}`)
+  assert.ok(client !== undefined && form !== undefined)
+  const findInstallation: typeof store.findInstallation = async (key) => {
+    const installation = await store.findInstallation(key)
+    server.clock.advance(10)
+    await store.expireOrganization({ id: cast.organizationId, now: server.clock.now() })
+    server.clock.advance(10)
+    return installation
+  }
+  const context = { ...server.context, store: { ...store, findInstallation } }
+  const { access_token: token } = await clientCredentials(context, client as AuthenticatedClient, form)
+  assert.equal((await introspect(server, cast.client, token)).json().active, false)
 })
 
 test('INT-08: what ends a member leaves the organization’s own tokens alone, and other organizations', async () => {

@@ -31,16 +31,18 @@ export async function clientCredentials(
   form: Parameters,
 ): Promise<TokenResponse> {
   if (client.secretHash === undefined) throw unauthorizedClient('client_public')
-  const mandate = await findMandate(context, client, form)
+  // From before anything is looked at, so that what ends meanwhile ends this token too (threats.md INT-06).
+  const now = context.clock()
+  const mandate = await findMandate(context, client, form, now)
   const offers = await findOffers(context)
   const resources = chooseResources(offers, form)
   const scope = chooseScope(offers, client, mandate, resources, form)
   const { organizationId, userId } = mandate
   // A JWT is not stored: it says what it is, and the client's row keeps it alive.
   const aim = { scope, resources, organizationId, userId }
-  const response = issueClientToken(context, client, aim, findTerms(context, offers, resources))
+  const response = issueClientToken(context, client, aim, { terms: findTerms(context, offers, resources), now })
   if (client.usedAt !== undefined) return response
-  const [used] = await Promise.all([context.store.useClient({ id: client.id, now: context.clock() }), response])
+  const [used] = await Promise.all([context.store.useClient({ id: client.id, now }), response])
   if (used === 'unknown') throw invalidClient('client_unknown', false)
   return response
 }

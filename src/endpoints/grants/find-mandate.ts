@@ -1,4 +1,5 @@
 import type { Context } from '../../ports/context.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
 import { parseOrganizationId, parseUserId, type OrganizationId, type UserId } from '../../protocol/ids.ts'
 import type { Parameters } from '../../protocol/message.ts'
 import type { Scope } from '../../protocol/scope.ts'
@@ -23,14 +24,18 @@ const NO_MANDATE: Mandate = { organizationId: undefined, userId: undefined, scop
  *
  * @throws OAuthError invalid_request
  */
-export async function findMandate(context: Context, client: AuthenticatedClient, form: Parameters): Promise<Mandate> {
+export async function findMandate(
+  context: Context,
+  client: AuthenticatedClient,
+  form: Parameters,
+  now: EpochMs,
+): Promise<Mandate> {
   const organization = form.get('org_id')
   const user = form.get('user_id')
   if (organization === undefined) {
     if (user !== undefined) throw userMismatch(user)
     return NO_MANDATE
   }
-  const now = context.clock()
   const organizationId = parseOrganizationId(organization)
   if (organizationId === undefined) throw organizationMismatch(organization)
   const [lapse, installation] = await Promise.all([

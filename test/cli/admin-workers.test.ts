@@ -15,7 +15,7 @@ test('workers share the administration port, and credentials that are revoked wo
   const free = await openPlace(t)
   const database = { DATABASE_URL: await openTestDatabase(t), GRANTOR_SECRET: 's'.repeat(32) }
   const place = { ...free, environment: { ...free.environment, ...database } }
-  const server = await serve(t, place, { flags: ['--workers', '2'] })
+  const server = await serve(place, { flags: ['--workers', '2'] })
   const workshop = await openWorkshop(readConfig({ ...place.environment, LOG_LEVEL: 'silent' }))
   t.after(workshop.close)
   const wish = { name: 'A pipeline', access: 'read', organizationId: undefined, days: 1 } as const

@@ -13,7 +13,7 @@ test('GRANTOR_ADMIN_TOKEN opens a running server to commands elsewhere, and is n
     'write',
   ])
   const environment = { GRANTOR_ADMIN_TOKEN: made.token }
-  await serve(t, place, { environment })
+  await serve(place, { environment })
   const elsewhere = await openPlace(t)
   const flags = ['--server', `http://localhost:${place.adminPort}`]
   const created = await run(elsewhere, ['org', 'create', 'Acme', ...flags], { environment })

@@ -19,7 +19,7 @@ async function register(issuer: string, metadata: object): Promise<Client> {
 
 test('client list, show and delete work beside a running server, and show no secret', async (t) => {
   const place = await openPlace(t)
-  await serve(t, place)
+  await serve(place)
   const first = await register(place.issuer, { client_name: 'First' })
   const evil = await register(place.issuer, { client_name: 'Evil \u202e[2J' })
   const listed = await run(place, ['client', 'list'])
@@ -48,7 +48,7 @@ test('client list, show and delete work beside a running server, and show no sec
 
 test('client verify, unverify, disable and enable change a client of a running server', async (t) => {
   const place = await openPlace(t)
-  await serve(t, place)
+  await serve(place)
   const client = await register(place.issuer, { client_name: 'Acme' })
   const id = client.client_id
   const ask = async (): Promise<number> => {
@@ -81,7 +81,7 @@ test('client verify, unverify, disable and enable change a client of a running s
 
 test('decisions.md D6: a running server knows a declared API within about a second', async (t) => {
   const place = await openPlace(t)
-  await serve(t, place)
+  await serve(place)
   const client = await register(place.issuer, {})
   const words = ['api', 'create', '--resource', 'https://api.acme.test', '--name', 'Acme']
   const scopes = ['--scope', 'read=Read your projects', '--machine-scope', 'sync=Keep a copy up to date']
@@ -121,7 +121,7 @@ test('decisions.md D6: a running server knows a declared API within about a seco
 
 test('api credentials gives an API what it asks about tokens with, once, and a running server knows it', async (t) => {
   const place = await openPlace(t)
-  await serve(t, place)
+  await serve(place)
   const resource = 'https://api.acme.test'
   await run(place, ['api', 'create', '--resource', resource])
   const printed = await run(place, ['api', 'credentials', resource])
@@ -182,7 +182,7 @@ test('what is wrong with an API is said in one message', async (t) => {
 
 test('many commands at once beside a busy server all succeed', async (t) => {
   const place = await openPlace(t)
-  const server = await serve(t, place, { environment: { GRANTOR_REGISTRATION_RATE: '100000' } })
+  const server = await serve(place, { environment: { GRANTOR_REGISTRATION_RATE: '100000' } })
   const enough = new AbortController()
   const busy = (async () => {
     while (!enough.signal.aborted) await Promise.all([1, 2, 3, 4].map(() => register(place.issuer, {})))

@@ -29,7 +29,7 @@ function summary({ findings }: Report): readonly string[] {
 
 test('beside a healthy server everything is ok and the exit code is 0', async (t) => {
   const place = await openPlace(t)
-  await serve(t, place)
+  await serve(place)
   const report = await examine(place)
   assert.deepEqual([report.code, report.healthy, summary(report)], [0, true, []])
   const words = await run(place, ['doctor'])
@@ -40,7 +40,7 @@ test('beside a healthy server everything is ok and the exit code is 0', async (t
 
 test('another database than that of the server is found out', async (t) => {
   const place = await openPlace(t)
-  await serve(t, place)
+  await serve(place)
   const environment = { DATABASE_URL: `sqlite:${join(place.folder, 'other', 'grantor.db')}` }
   await run(place, ['migrate'], { environment })
   const report = await examine(place, environment)

@@ -19,7 +19,7 @@ interface Performance {
 test('a whole flow is played, checked and printed', async (t) => {
   const place = await openPlace(t)
   await run(place, ['user', 'create', ...ADA])
-  await serve(t, place)
+  await serve(place)
   const aim = ['--scope', 'read write', '--resource', 'https://api.acme.test']
   const result = await runJson<Performance>(place, [...PERFORM, ...ADA, ...aim])
   assert.equal(result.claims['iss'], place.issuer)
@@ -42,7 +42,7 @@ test('it plays a client that is there, for several APIs, an opaque token and an 
   const api = ['api', 'create', '--scope', 'read=Read', '--resource']
   await run(place, [...api, 'https://files.acme.test', '--format', 'opaque'])
   await run(place, [...api, 'https://api.acme.test'])
-  await serve(t, place)
+  await serve(place)
   const registered = await fetch(`${place.issuer}/v2/oauth/register`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -68,7 +68,7 @@ test('it plays a client that is there, for several APIs, an opaque token and an 
 
 test('without credentials it prints the address to open, and says when nobody answers', async (t) => {
   const place = await openPlace(t)
-  await serve(t, place)
+  await serve(place)
   const finished = await run(place, [...PERFORM, '--timeout', '1'])
   assert.match(
     finished.stdout,
@@ -82,7 +82,7 @@ test('without credentials it prints the address to open, and says when nobody an
 
 test('RFC 9700 §4.4: an answer with another state is not taken', async (t) => {
   const place = await openPlace(t)
-  await serve(t, place)
+  await serve(place)
   const child = spawn(process.execPath, [MAIN, ...PERFORM], { cwd: place.folder, env: place.environment })
   let [stdout, stderr] = ['', '']
   child.stderr.on('data', (chunk: Buffer) => void (stderr += chunk.toString()))
@@ -102,7 +102,7 @@ test('a wrong password, no server, and another server are each said in one line'
   const place = await openPlace(t)
   const gone = await run(place, [...PERFORM, ...ADA])
   assert.deepEqual([gone.code, /^grantor: Discovery failed: .*Is the server running\?\n$/.test(gone.stderr)], [1, true])
-  await serve(t, place)
+  await serve(place)
   const wrong = await run(place, [...PERFORM, ...ADA])
   assert.deepEqual([wrong.code, /did not let ada@acme\.test in/.test(wrong.stderr)], [1, true])
   const other = createServer((_request, response) => response.end('{"issuer":"https://evil.test"}')).listen(

@@ -68,7 +68,7 @@ test('a mistake in DATABASE_URL is told without the password', async (t) => {
 
 test('doctor beside a healthy server finds the one thing that is wrong with the PostgreSQL of the tests', async (t) => {
   const place = await openPostgresPlace(t)
-  await serve(t, place)
+  await serve(place)
   const { code, complaints, stdout } = await examine(place)
   assert.deepEqual([code, complaints.length], [1, 1])
   assert.match(complaints[0] ?? '', /^database failed: fsync is off/)

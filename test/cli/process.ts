@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../free-port.ts'
-import { temporaryFolder } from '../server.ts'
 
 /** The real command line in processes of its own, over one temporary folder. */
 
@@ -24,6 +24,8 @@ export interface Place {
   readonly adminPort: number
   readonly issuer: string
   readonly environment: Readonly<Record<string, string>>
+  /** Servers that are to end before the folder goes: one that still writes would put something into it meanwhile. */
+  readonly servers: Set<ChildProcess>
 }
 
 export interface RunOptions {
@@ -39,7 +41,12 @@ export interface RunningServer {
 }
 
 export async function openPlace(test: Pick<TestContext, 'after'>): Promise<Place> {
-  const folder = temporaryFolder(test)
+  const folder = mkdtempSync(join(tmpdir(), 'grantor-test-'))
+  const servers = new Set<ChildProcess>()
+  test.after(async () => {
+    await Promise.all([...servers].map(end))
+    rmSync(folder, { recursive: true, force: true })
+  })
   const port = await freePort()
   const adminPort = await freePort()
   const { PATH = '', HOME = '/' } = process.env
@@ -54,7 +61,14 @@ export async function openPlace(test: Pick<TestContext, 'after'>): Promise<Place
     // Halves the time that a process needs to start.
     NODE_COMPILE_CACHE: join(tmpdir(), 'grantor-compile-cache'),
   }
-  return { folder, port, adminPort, issuer: `http://localhost:${port}`, environment }
+  return { folder, port, adminPort, issuer: `http://localhost:${port}`, environment, servers }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  child.kill('SIGKILL')
+  await ended
 }
 
 /** Runs one command to its end. */
@@ -73,7 +87,6 @@ export async function runJson<T>(place: Place, words: readonly string[]): Promis
 
 /** Starts a server and waits until it is ready. */
 export async function serve(
-  test: Pick<TestContext, 'after'>,
   place: Place,
   options: RunOptions & {
     readonly command?: readonly [file: string, ...words: string[]]
@@ -85,10 +98,7 @@ export async function serve(
   const child = start(place, [...words, 'serve', ...(options.flags ?? [])], options, file)
   let stdout = ''
   const exited = finish(child)
-  test.after(async () => {
-    child.kill('SIGKILL')
-    await exited
-  })
+  place.servers.add(child)
   await new Promise<void>((resolve, reject) => {
     child.stdout?.on('data', (chunk: Buffer) => {
       stdout += chunk.toString()

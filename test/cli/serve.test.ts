@@ -52,7 +52,7 @@ const HEAD = [
 
 test('not on a terminal: only JSON lines, no demo user, and two commands that give a token when pasted', async (t) => {
   const place = await openPlace(t)
-  const server = await serve(t, place)
+  const server = await serve(place)
   const ready = readyEvent(server.stdout())
   assert.equal(ready.issuer, place.issuer)
   assert.match(ready.version, /^\d+\.\d+\.\d+/)
@@ -68,14 +68,14 @@ test('not on a terminal: only JSON lines, no demo user, and two commands that gi
 
   server.child.kill('SIGTERM')
   assert.equal((await server.exited).code, 0)
-  const second = await serve(t, place)
+  const second = await serve(place)
   assert.equal(readyEvent(second.stdout()).try, undefined, 'The second start says nothing to a newcomer.')
 })
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   test(`${signal}: what is under way is answered, kept-alive connections close, the exit code is 0`, async (t) => {
     const place = await openPlace(t)
-    const server = await serve(t, place)
+    const server = await serve(place)
     const idle = await connection(place.port)
     idle.write('GET /health/alive HTTP/1.1\r\nHost: localhost\r\n\r\n')
     await once(idle, 'data')
@@ -97,7 +97,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 
 test('the same signal twice in a moment, as npm and a wrapper send it, still finishes what is under way', async (t) => {
   const place = await openPlace(t)
-  const server = await serve(t, place)
+  const server = await serve(place)
   const slow = await connection(place.port)
   slow.write(HEAD)
   await fetch(`${place.issuer}/health/ready`)
@@ -111,7 +111,7 @@ test('the same signal twice in a moment, as npm and a wrapper send it, still fin
 
 test('a loopback issuer is served on ::1 as well', async (t) => {
   const place = await openPlace(t)
-  const server = await serve(t, place)
+  const server = await serve(place)
   const response = await fetch(`http://[::1]:${place.port}/health/ready`)
   assert.equal(response.status, 200)
   const slow = await connection(place.port, '::1')
@@ -226,7 +226,7 @@ const SYSTEM_NODE = existsSync('/usr/bin/node') ? '/usr/bin/node' : process.exec
 
 test('bin/grantor.js runs on the Node of the system, hands signals on and ends as the server does', async (t) => {
   const place = await openPlace(t)
-  const server = await serve(t, place, { command: [SYSTEM_NODE, BIN] })
+  const server = await serve(place, { command: [SYSTEM_NODE, BIN] })
   assert.equal((await fetch(`${place.issuer}/health/ready`)).status, 200)
   server.child.kill('SIGTERM')
   assert.equal((await server.exited).code, 0)

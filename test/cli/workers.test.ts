@@ -42,7 +42,7 @@ function assertGone(pid: number): void {
 
 test('workers share the port, one that is killed is replaced, and SIGTERM ends them all with 0', async (t) => {
   const place = await openPostgresPlace(t)
-  const server = await serve(t, place, { flags: WORKERS })
+  const server = await serve(place, { flags: WORKERS })
   const first = await untilAnswering(server, place, 2)
   const [victim = 0] = first
   process.kill(victim, 'SIGKILL')
@@ -56,7 +56,7 @@ test('workers share the port, one that is killed is replaced, and SIGTERM ends t
 
 test('Ctrl-C, which every process of the terminal gets, lets what is under way finish', async (t) => {
   const place = await openPostgresPlace(t)
-  const server = await serve(t, place, { flags: WORKERS })
+  const server = await serve(place, { flags: WORKERS })
   const pids = await untilAnswering(server, place, 2)
   const body = '{"grant_types":["client_credentials"]}'
   const slow = connect(place.port, '127.0.0.1')
@@ -74,7 +74,7 @@ test('Ctrl-C, which every process of the terminal gets, lets what is under way f
 
 test('workers do not outlive a supervisor that is killed', async (t) => {
   const place = await openPostgresPlace(t)
-  const server = await serve(t, place, { flags: WORKERS })
+  const server = await serve(place, { flags: WORKERS })
   const pids = await untilAnswering(server, place, 2)
   server.child.kill('SIGKILL')
   // They write to the same pipe: it closes when the last of them is gone.
@@ -111,7 +111,7 @@ test('on SQLite several workers are refused with the reason, and a wrong number 
     assert.equal(refused.code, 2, workers)
     assert.match(refused.stderr, says)
   }
-  const server = await serve(t, place, { flags: ['--workers', '1'] })
+  const server = await serve(place, { flags: ['--workers', '1'] })
   server.child.kill('SIGTERM')
   assert.equal((await server.exited).code, 0)
 })

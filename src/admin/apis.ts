@@ -39,12 +39,12 @@ type KeyNeeds = Pick<Context, 'clock' | 'keys' | 'settings'> & Needs<'addFirstKe
 
 /** Declares an API, so that tokens can be asked for it (decisions.md D6). @throws AdminError naming what is wrong */
 export async function createApi(
-  context: Needs<'declareApi' | 'listApis'> & KeyNeeds,
+  context: Needs<'declareApi' | 'listApis'> & KeyNeeds & Pick<Context, 'issuer'>,
   declaration: ApiDeclaration,
 ): Promise<ApiRecord> {
-  const { store, clock } = context
+  const { store, clock, issuer } = context
   const api: ApiRecord = {
-    resource: requireResource(declaration.resource),
+    resource: requireResource(declaration.resource, issuer),
     name: declaration.name === undefined ? undefined : requireWords('The name', declaration.name),
     scopes: requireScopes(declaration.scopes),
     tokens: requireTokens(declaration.tokens),
@@ -127,10 +127,16 @@ function unknownApi(text: string): AdminError {
   return unknown(`There is no API ${text}. See "grantor api list".`)
 }
 
-function requireResource(text: string): Resource {
+function requireResource(text: string, issuer: string): Resource {
   const resource = parseResource(text)
   if (resource === undefined) {
     throw new AdminError(`"${text}" is not a resource: it must be an absolute URI without a fragment (RFC 8707 §2).`)
+  }
+  // Tokens without a resource, which may have the scopes of all APIs, would be for it too.
+  if (text === issuer) {
+    throw new AdminError(
+      `"${text}" is this server, the audience of tokens without a resource: an API needs another identifier.`,
+    )
   }
   return resource
 }

@@ -38,6 +38,17 @@ for (const [tokens, why] of REFUSED) {
   })
 }
 
+test('INT-04: the issuer is declared as no API, because tokens that are for no API are for it', async () => {
+  const wish = { name: undefined, scopes: [], tokens: SERVER_TOKENS }
+  await assertStoreUnchanged(server, () =>
+    assert.rejects(
+      createApi(context, { ...wish, resource: server.origin }),
+      (cause) => cause instanceof AdminError && /needs another identifier/.test(cause.message),
+    ),
+  )
+  assert.equal((await createApi(context, { ...wish, resource: `${server.origin}/mcp` })).credentials, undefined)
+})
+
 test('a change of an API leaves what is not named, and its credentials, as they were', async () => {
   const { resource } = await anApi({ lifetime: 60 })
   const { id } = await makeApiCredentials(context, resource)

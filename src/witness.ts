@@ -11,7 +11,7 @@ const SLICE = 256
 const REPORT_LIMIT = 1000
 /** A chain lasts an hour; one more for clocks that differ. */
 const GROWING_MS = 2 * 60 * 60 * 1000
-/** Heads named at the start of a process, and every minute. */
+/** Heads named by a process that named none before, such as a command, and every minute. */
 const HEAD_LIMIT = { first: 100, usual: 1000 } as const
 /** Whether events say anything but heads. Within a text of theirs a quote is escaped. */
 const MORE_THAN_HEADS = /"event":"(?!audit\.head")/
@@ -64,13 +64,18 @@ export function openWitness({ clock, store, chains, logger }: Means): Witness {
 
   async function nameHeads(isFirst: boolean): Promise<void> {
     const since = isFirst ? (0 as EpochMs) : after(clock(), -GROWING_MS)
-    const found = await store.listAuditHeads({ since, limit: isFirst ? HEAD_LIMIT.first : HEAD_LIMIT.usual })
+    const limit = named === undefined ? HEAD_LIMIT.first : HEAD_LIMIT.usual
+    const found = await store.listAuditHeads({ since, limit })
     const grown = found.filter(
       ({ chainId, sequence }) => named?.get(chainId) !== sequence && !chains.isOnlyOwn(chainId),
     )
-    if (grown.some(({ events }) => MORE_THAN_HEADS.test(events)))
-      await Promise.all(grown.map((link) => store.recordEvent(headEvent(link))))
+    if (grown.some(isNews)) await Promise.all(grown.map((link) => store.recordEvent(headEvent(link))))
     named = new Map(found.map(({ chainId, sequence }) => [chainId, sequence]))
+  }
+
+  /** One link of heads is none, or processes would name each other for ever. Before it may stand what somebody did. */
+  function isNews({ chainId, sequence, events }: AuditLinkRecord): boolean {
+    return sequence > (named?.get(chainId) ?? -1) + 1 || MORE_THAN_HEADS.test(events)
   }
 
   function logHeads(): boolean {

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import type { AuditLinkRecord } from '../../src/ports/operator-records.ts'
+import { openLog } from '../../src/log.ts'
+import { openChains } from '../../src/store/audit-chain.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { openTurns } from '../../src/store/turns.ts'
+import { openWitness } from '../../src/witness.ts'
+import { AUDIT_SECRETS, eventsOf, listLinks } from '../contract/chains.ts'
+import { NOW } from '../contract/records.ts'
+import { openSteadyClock } from './steady-clock.ts'
+
+const MINUTE = 60_000
+const SOMETHING = { event: 'sign-in.failed' }
+
+test('audit: a command that ended is named by the server within a minute, though the last it wrote are heads of others', async (t) => {
+  const { open, clock, links } = openStage(t)
+  const server = open()
+  await server.store.recordEvent(SOMETHING)
+  await server.witness.keep()
+  const command = open()
+  await command.store.recordEvent(SOMETHING)
+  await command.witness.close()
+  const [last] = await links()
+  assert.ok(last)
+  assert.deepEqual(
+    eventsOf([last]).map(({ event }) => event),
+    ['audit.head'],
+  )
+  clock.advance(MINUTE)
+  await server.witness.keep()
+  assert.ok(isNamed(await links(), last))
+})
+
+test('audit: of two processes each names what the other told, also after the other named it', async (t) => {
+  const { open, clock, links } = openStage(t)
+  const [one, other] = [open(), open()]
+  for (const { witness } of [one, other]) await witness.keep()
+  await one.store.recordEvent(SOMETHING)
+  const [ofOne] = await links()
+  await other.store.recordEvent(SOMETHING)
+  const ofOther = (await links()).find(({ chainId }) => chainId !== ofOne?.chainId)
+  clock.advance(MINUTE)
+  for (const { witness } of [one, other]) await witness.keep()
+  for (const link of [ofOne, ofOther]) assert.ok(link !== undefined && isNamed(await links(), link))
+})
+
+test('audit: processes that tell nothing come to rest, and do not name what only names', async (t) => {
+  const { open, clock, links } = openStage(t)
+  const processes = [open(), open(), open()]
+  for (const { store } of processes) await store.recordEvent(SOMETHING)
+  const counts: number[] = []
+  for (let minute = 0; minute < 10; minute += 1) {
+    clock.advance(MINUTE)
+    for (const { witness } of processes) await witness.keep()
+    counts.push((await links()).length)
+  }
+  assert.equal(counts[9], counts[4], String(counts))
+})
+
+test('audit: a command names a hundred heads at most, however many commands ran before', async (t) => {
+  const { open, links } = openStage(t)
+  for (let number = 0; number < 120; number += 1) {
+    const command = open()
+    await command.store.recordEvent(SOMETHING)
+    await command.witness.close()
+    command.close()
+  }
+  const heads = (await links()).map((link) => eventsOf([link]).filter(({ event }) => event === 'audit.head').length)
+  const most = Math.max(...heads)
+  assert.ok(most >= 90 && most <= 100, String(most))
+})
+
+/** Whether another chain has a head of this link's chain, at it or after it. */
+function isNamed(links: readonly AuditLinkRecord[], { chainId, sequence }: AuditLinkRecord): boolean {
+  return links
+    .filter((link) => link.chainId !== chainId)
+    .flatMap((link) => eventsOf([link]))
+    .some(({ details }) => details?.['chain'] === chainId && Number(details['sequence']) >= sequence)
+}
+
+/** Processes on one file, at one time. */
+function openStage(t: TestContext) {
+  const clock = openSteadyClock()
+  const folder = mkdtempSync(join(tmpdir(), 'grantor-heads-'))
+  const drivers = new Set<ReturnType<typeof openSqliteStore>>()
+  t.after(async () => {
+    for (const driver of drivers) await driver.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  function open() {
+    const { now } = clock
+    const chains = openChains({
+      digest: (parts) => AUDIT_SECRETS.digest('audit', parts),
+      clock: now,
+      random: randomBytes,
+    })
+    const path = join(folder, 'grantor.db')
+    const driver = openSqliteStore({ path, patienceMs: 1000, checkpoints: 'inline', audit: chains })
+    drivers.add(driver)
+    const store = openTurns(driver)
+    const logger = openLog('error', { write: () => undefined, flush: async () => undefined }, {})
+    const close = (): void => void (drivers.delete(driver) && driver.close())
+    return { store, witness: openWitness({ clock: now, store, chains, logger }), close }
+  }
+
+  const reader = open()
+  return { open, clock, links: () => listLinks(reader.store, NOW) }
+}

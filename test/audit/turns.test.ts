@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { listAudit } from '../../src/admin/audit.ts'
+import { verifyAudit } from '../../src/admin/verify-audit.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { AUDIT_SECRETS, openTestChains } from '../contract/chains.ts'
+import { temporaryFolder } from '../server.ts'
+
+const LINKS = 1000
+const SLICE = 200
+
+test('audit: whoever reads all of it on SQLite leaves others their turns after each slice', async (t) => {
+  const path = join(temporaryFolder(t), 'grantor.db')
+  const store = openSqliteStore({ path, patienceMs: 1000, checkpoints: 'inline', audit: openTestChains() })
+  t.after(() => store.close())
+  for (let link = 0; link < LINKS; link += 1)
+    await store.commit([{ name: 'recordEvent', input: { event: 'sign-in.failed' } }])
+  const verifying = () => verifyAudit({ store, secrets: AUDIT_SECRETS }, [])
+  const listing = () => listAudit({ store }, { before: undefined, limit: 10, event: 'nothing' })
+  for (const read of [verifying, listing]) {
+    let turns = 0
+    let turn = setImmediate(function count() {
+      turns += 1
+      turn = setImmediate(count)
+    })
+    await read()
+    clearImmediate(turn)
+    assert.ok(turns >= LINKS / SLICE, `${read.name}: ${turns}`)
+  }
+})

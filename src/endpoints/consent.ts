@@ -40,10 +40,10 @@ export async function consent(context: Context, request: Request): Promise<Reply
   const isSamePerson = context.secrets.digestMatches('csrf', userParts(interaction, signedIn), userToken ?? '')
   if (!isSamePerson) return errorPage('user-changed')
 
-  const decision = request.params.get('decision')
-  if (decision === 'deny') return deny(context, authorization)
-  if (decision !== 'allow') return errorPage('request-malformed')
   const userId = signedIn.user.id
+  const decision = request.params.get('decision')
+  if (decision === 'deny') return deny(context, authorization, userId)
+  if (decision !== 'allow') return errorPage('request-malformed')
   const choices = await findChoices(context, authorization, userId)
   if (choices.kind === 'foreign') return refuseStarted(context, interaction, userId, FOREIGN_ORGANIZATION)
   const chosen = readChoice(choices, request.params.get('organization'))

@@ -3,6 +3,7 @@ import type { CookieChanges, Reply } from '../ports/message.ts'
 import type { AuthorizationRecord, ClientRecord } from '../ports/records.ts'
 import { answerUri, type AuthorizationAnswer } from '../protocol/authorization-response.ts'
 import { after, type EpochMs } from '../protocol/brand.ts'
+import type { UserId } from '../protocol/ids.ts'
 import { sameText, type SealedCredential } from '../protocol/secrets.ts'
 import { consentKey, type Answerer } from './consent-memory.ts'
 import { errorPage } from './error-page.ts'
@@ -56,11 +57,11 @@ function isAwaiting(authorization: AuthorizationRecord | undefined, code: Sealed
 }
 
 /** The person refused. RFC 6749 §4.1.2.1. */
-export async function deny(context: Needs, authorization: AuthorizationRecord): Promise<Reply> {
+export async function deny(context: Needs, authorization: AuthorizationRecord, userId: UserId): Promise<Reply> {
   const outcome = await context.store.denyAuthorization({
     id: authorization.id,
     now: context.clock(),
-    about: { clientId: authorization.clientId },
+    about: { clientId: authorization.clientId, userId },
   })
   if (outcome !== 'denied') return errorPage(outcome === 'decided' ? 'already-completed' : 'expired')
   const event = { event: 'authorization.denied', client: authorization.clientId }

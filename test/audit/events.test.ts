@@ -75,14 +75,15 @@ test('audit: a failed sign-in is told with the user, if there is one, and never 
   ])
 })
 
-test('audit: a refusal of the person is told', async (t) => {
-  const { server, client, told } = await openStage(t)
+test('audit: a refusal of the person is told, and whose it is', async (t) => {
+  const { server, client, userId, told } = await openStage(t)
   const browser = new PlainBrowser(server)
   const page = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
   const consent = await browser.get(locationOf(await browser.submit(page, { email: EMAIL, password: PASSWORD })))
   await browser.submit(consent, { decision: 'deny' })
   const [, denied, ...rest] = await told()
-  assert.deepEqual([denied?.event, denied?.clientId, rest.length], ['authorization.denied', client.client_id, 0])
+  assert.deepEqual([denied?.event, rest.length], ['authorization.denied', 0])
+  assert.deepEqual([denied?.clientId, denied?.userId], [client.client_id, userId])
 })
 
 test('audit: a code that is replayed is told once, however often it is replayed', async (t) => {

@@ -80,7 +80,11 @@ export async function updateApi(
     scopes: scopes === undefined ? before.scopes : requireScopes(scopes),
     tokens: tokens === undefined ? before.tokens : requireTokens(tokens),
   }
-  if ((await context.store.updateApi(api)) === 'unknown') throw unknownApi(text)
+  if ((await context.store.updateApi({ previous: before, api })) === 'outrun') {
+    throw conflict(
+      `The API ${before.resource} was changed or deleted meanwhile. Look at it again: grantor api show ${before.resource}`,
+    )
+  }
   await introduce(context, api)
   return api
 }

@@ -37,7 +37,14 @@ import type {
   SessionRecord,
   UserRecord,
 } from './records.ts'
-import type { AdminCredentialRecord, ApiCredentials, ApiRecord, AuditEvent, KeyRecord } from './operator-records.ts'
+import type {
+  AdminCredentialRecord,
+  ApiCredentials,
+  ApiDefinition,
+  ApiRecord,
+  AuditEvent,
+  KeyRecord,
+} from './operator-records.ts'
 
 /**
  * Everything that changes the store, each named after the event that it makes true. One operation is one transaction and
@@ -136,8 +143,8 @@ export interface Operations {
 
   /** A new API has no credentials. */
   declareApi: [api: Omit<ApiRecord, 'credentials'>, outcome: 'declared' | 'taken']
-  /** Replaces everything but when it was declared and its credentials. */
-  updateApi: [api: Omit<ApiRecord, 'credentials' | 'createdAt'>, outcome: 'changed' | 'unknown']
+  /** Replaces what its operator said of it, if that is still `previous`. */
+  updateApi: [update: { readonly previous: ApiDefinition; readonly api: ApiDefinition }, outcome: 'changed' | 'outrun']
   /** Replaces what the API authenticates with. */
   setApiCredentials: [
     change: { readonly resource: string; readonly credentials: ApiCredentials },

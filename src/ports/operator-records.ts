@@ -22,6 +22,9 @@ export interface ApiRecord {
   readonly createdAt: EpochMs
 }
 
+/** What its operator says of an API. */
+export type ApiDefinition = Omit<ApiRecord, 'credentials' | 'createdAt'>
+
 /** How the access tokens of an API are made. */
 export interface ApiTokens {
   /** `opaque`: they stand in the store and say nothing to who holds them; the API asks (RFC 7662). */

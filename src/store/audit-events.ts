@@ -88,7 +88,7 @@ const EVENTS: { readonly [Name in OperationName]: Teller<Name> } = {
   forgiveHit: 'nothing',
 
   declareApi: ({ resource }, outcome) => (outcome === 'declared' ? ofApi('api.declared', resource) : undefined),
-  updateApi: ({ resource }, outcome) => changed(outcome, ofApi('api.updated', resource)),
+  updateApi: ({ api: { resource } }, outcome) => (outcome === 'changed' ? ofApi('api.updated', resource) : undefined),
   setApiCredentials: ({ resource }, outcome) => changed(outcome, ofApi('api.credentials-set', resource)),
   deleteApi: (resource, outcome) => (outcome === 'deleted' ? ofApi('api.deleted', resource) : undefined),
   addFirstKey: ({ id }, first) => (first.id === id ? { event: 'key.added', details: { key: id } } : undefined),

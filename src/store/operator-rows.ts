@@ -1,6 +1,7 @@
 import type { Row } from './rows.ts'
 import type {
   AdminCredentialRecord,
+  ApiDefinition,
   ApiRecord,
   ApiScope,
   ApiTokens,
@@ -32,7 +33,7 @@ export function apiOf(row: Row): ApiRecord {
 }
 
 /** The columns of an API that an update replaces, then its resource, in the order in which both stores name them. */
-export function apiValues({ resource, name, scopes, tokens }: Omit<ApiRecord, 'credentials' | 'createdAt'>) {
+export function apiValues({ resource, name, scopes, tokens }: ApiDefinition) {
   const { format, lifetime, algorithm } = tokens
   return [name ?? null, JSON.stringify(scopes), format, lifetime ?? null, algorithm ?? null, resource] as const
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ApiRecord } from '../../src/ports/operator-records.ts'
+import type { ApiDefinition, ApiRecord } from '../../src/ports/operator-records.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import { aHash, anApi } from './records.ts'
 
@@ -30,42 +30,56 @@ export const operatorCases: Suite = (check) => {
     assert.deepEqual(await second.listApis(), byResource(apis))
   })
 
-  check('updateApi replaces everything but when it was declared and its credentials', async ({ first, second }) => {
-    const [api, other] = [anApi(), anApi()]
-    const credentials = { id: aHash() as never, secretHash: aHash() }
-    await performAll(first, 'declareApi', [api, other])
-    await perform(first, 'setApiCredentials', { resource: api.resource, credentials })
-    const changes = [
-      { name: undefined, scopes: [], tokens: { format: 'opaque', lifetime: 60, algorithm: 'EdDSA' } },
-      { name: 'Other', scopes: api.scopes, tokens: { format: 'jwt', lifetime: undefined, algorithm: undefined } },
-    ] as const
-    for (const change of changes) {
-      assert.equal(await perform(first, 'updateApi', { resource: api.resource, ...change }), 'changed')
-      assert.deepEqual(await second.listApis(), byResource([{ ...api, ...change, credentials }, other]))
-    }
-    const { createdAt: _, credentials: __, ...unknown } = anApi()
-    assert.equal(await perform(first, 'updateApi', unknown), 'unknown')
-    assert.equal((await second.listApis()).length, 2)
-  })
+  check(
+    'updateApi replaces everything but when it was declared and its credentials, if that is as it was',
+    async ({ first, second }) => {
+      const [api, other] = [anApi(), anApi()]
+      const credentials = { id: aHash() as never, secretHash: aHash() }
+      await performAll(first, 'declareApi', [api, other])
+      await perform(first, 'setApiCredentials', { resource: api.resource, credentials })
+      const changes = [
+        { name: undefined, scopes: [], tokens: { format: 'opaque', lifetime: 60, algorithm: 'EdDSA' } },
+        { name: 'Other', scopes: api.scopes, tokens: { format: 'jwt', lifetime: undefined, algorithm: undefined } },
+      ] as const
+      let previous: ApiDefinition = api
+      for (const change of changes) {
+        const next = { resource: api.resource, ...change }
+        assert.equal(await perform(first, 'updateApi', { previous, api: next }), 'changed')
+        assert.equal(await perform(first, 'updateApi', { previous, api: { ...next, name: 'late' } }), 'outrun')
+        previous = next
+        assert.deepEqual(await second.listApis(), byResource([{ ...api, ...change, credentials }, other]))
+      }
+      const { createdAt: _, credentials: __, ...unknown } = anApi()
+      assert.equal(await perform(first, 'updateApi', { previous: unknown, api: unknown }), 'outrun')
+      assert.equal((await second.listApis()).length, 2)
+    },
+  )
 
-  check('of many who update one API at once, one has the last word, and no two are mixed', async (stores) => {
-    const api = anApi()
-    await perform(stores.first, 'declareApi', api)
-    const updates = times(
-      10,
-      (index) =>
-        ({
-          resource: api.resource,
-          name: `number ${index}`,
-          scopes: [],
-          tokens: { format: 'opaque', lifetime: 60 + index, algorithm: undefined },
-        }) as const,
-    )
-    assert.deepEqual(tally(await race(stores, 'updateApi', updates)), { changed: 10 })
-    const [kept] = await stores.first.listApis()
-    const last = updates.find(({ name }) => name === kept?.name)
-    assert.deepEqual(kept, { ...api, ...last })
-  })
+  check(
+    'of many who update one API at once, one does, and the others learn that it is not as they saw it',
+    async (stores) => {
+      const api = anApi()
+      await perform(stores.first, 'declareApi', api)
+      const updates = times(
+        10,
+        (index) =>
+          ({
+            resource: api.resource,
+            name: `number ${index}`,
+            scopes: [],
+            tokens: { format: 'opaque', lifetime: 60 + index, algorithm: undefined },
+          }) as const,
+      )
+      const outcomes = await race(
+        stores,
+        'updateApi',
+        updates.map((update) => ({ previous: api, api: update })),
+      )
+      assert.deepEqual(tally(outcomes), { changed: 1, outrun: 9 })
+      const [kept] = await stores.first.listApis()
+      assert.deepEqual(kept, { ...api, ...updates[outcomes.indexOf('changed')] })
+    },
+  )
 
   check('deleteApi removes that API, once', async ({ first }) => {
     const [gone, kept] = [anApi(), anApi()]

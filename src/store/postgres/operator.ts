@@ -3,7 +3,7 @@ import type { Reads } from '../../ports/store.ts'
 import type { Input } from '../../ports/operations.ts'
 import { apiOf, apiValues, firstKey, keyOf, keyValues } from '../operator-rows.ts'
 import type { Database, Query } from './database.ts'
-import { changeRow, eachAlone, type Handlers } from './handlers.ts'
+import { eachAlone, type Handlers } from './handlers.ts'
 
 const DECLARE_API = {
   name: 'declare-api',
@@ -13,7 +13,10 @@ const DECLARE_API = {
 const UPDATE_API = {
   name: 'update-api',
   text: `update apis set name = $1, scopes = $2, token_format = $3, token_lifetime = $4, algorithm = $5
-    where resource = $6 returning resource`,
+    where resource = $6 and name is not distinct from $7::text and scopes = $8
+      and coalesce(token_format, 'jwt') = $9 and token_lifetime is not distinct from $10::bigint
+      and algorithm is not distinct from $11::text
+    returning resource`,
 }
 const SET_CREDENTIALS = {
   name: 'set-api-credentials',
@@ -71,8 +74,11 @@ export function operatorStatements(database: Database) {
       }),
     },
     updateApi: {
-      keys: ({ resource }) => [resource],
-      run: eachAlone((query, api: Input<'updateApi'>) => changeRow(query, UPDATE_API, apiValues(api))),
+      keys: ({ api }) => [api.resource],
+      run: eachAlone(async (query, { previous, api }: Input<'updateApi'>) => {
+        const rows = await query(UPDATE_API, [...apiValues(api), ...apiValues(previous).slice(0, -1)])
+        return rows.length === 1 ? 'changed' : 'outrun'
+      }),
     },
     setApiCredentials: {
       keys: ({ resource }) => [resource],

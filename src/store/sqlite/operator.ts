@@ -11,7 +11,8 @@ export function operatorStatements(database: DatabaseSync) {
      values (?, ?, ?, ?, ?, ?, ?) on conflict (resource) do nothing`,
   )
   const updateApi = database.prepare(
-    'update apis set name = ?, scopes = ?, token_format = ?, token_lifetime = ?, algorithm = ? where resource = ?',
+    `update apis set name = ?, scopes = ?, token_format = ?, token_lifetime = ?, algorithm = ? where resource = ?
+       and name is ? and scopes = ? and coalesce(token_format, 'jwt') = ? and token_lifetime is ? and algorithm is ?`,
   )
   const setCredentials = database.prepare('update apis set credential_id = ?, secret_hash = ? where resource = ?')
   const deleteApi = database.prepare('delete from apis where resource = ?')
@@ -37,7 +38,8 @@ export function operatorStatements(database: DatabaseSync) {
 
   return {
     declareApi: (api) => (declareApi.run(...apiValues(api), api.createdAt).changes === 1 ? 'declared' : 'taken'),
-    updateApi: (api) => (updateApi.run(...apiValues(api)).changes === 1 ? 'changed' : 'unknown'),
+    updateApi: ({ previous, api }) =>
+      updateApi.run(...apiValues(api), ...apiValues(previous).slice(0, -1)).changes === 1 ? 'changed' : 'outrun',
     setApiCredentials: ({ resource, credentials: { id, secretHash } }) =>
       setCredentials.run(id, secretHash, resource).changes === 1 ? 'changed' : 'unknown',
     deleteApi: (resource) => (deleteApi.run(resource).changes === 1 ? 'deleted' : 'unknown'),

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { EpochMs } from './brand.ts'
 
 /** The part of a link of the audit that stands in its id. */
@@ -34,9 +35,15 @@ export function chainStart(moment: EpochMs): EpochMs {
   return (moment - (moment % CHAIN_SPAN_MS)) as EpochMs
 }
 
-/** What a link's hash is a keyed digest of. */
-export function auditLinkParts(link: LinkContent): readonly string[] {
-  return [link.previousHash, link.chainId, String(link.sequence), String(link.recordedAt), link.events]
+/** What a link's hash is a keyed digest of. Its events, of which a busy commit has kilobytes, stand there by their SHA-256. */
+export function auditLinkParts({
+  previousHash,
+  chainId,
+  sequence,
+  recordedAt,
+  events,
+}: LinkContent): readonly string[] {
+  return [previousHash, chainId, String(sequence), String(recordedAt), hash('sha256', events, 'base64url')]
 }
 
 function hex(sequence: number): string {

@@ -11,6 +11,7 @@ create table admin_credentials (
   revoked_at bigint
 ) /*sqlite without rowid*/;
 
+-- With a rowid on SQLite: rows are long, and a table without one leaves a page to each that is longer than a quarter page.
 create table audit_links (
   link_id text /*postgres collate "C"*/ not null primary key, -- ordered by time
   chain_id text /*postgres collate "C"*/ not null,
@@ -19,7 +20,7 @@ create table audit_links (
   previous_hash text not null, -- '' at the start
   events text not null,
   link_hash text not null
-) /*sqlite without rowid*/;
+);
 
 create index audit_links_of_chain on audit_links (chain_id, sequence);
 

@@ -3,6 +3,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { sweep } from '../../src/admin/sweep.ts'
+import type { AuthenticatedClient } from '../../src/endpoints/authenticate-client.ts'
+import { authorizationCode } from '../../src/endpoints/grants/authorization-code.ts'
+import type { ClientId } from '../../src/protocol/ids.ts'
+import { parseForm } from '../../src/protocol/message.ts'
 import {
   obtainCode,
   obtainTokens,
@@ -10,6 +14,7 @@ import {
   refresh,
   registerClient,
   requestToken,
+  VERIFIER,
   type RegisteredClient,
   type Tokens,
 } from '../flow.ts'
@@ -110,6 +115,28 @@ test('no opaque token is given out that is not kept', async (t) => {
   assert.ok(!refused.body.includes('gat_'))
   database.exec('drop trigger full')
   assert.equal((await requestToken(stage.server, client, { ...MACHINE, resource: OPAQUE_API })).statusCode, 200)
+})
+
+test('CODE-12: a store that goes away as soon as a code is spent has its opaque token too', async () => {
+  const client = await registerClient(server, { scope: 'read' })
+  const code = await obtainCode(server, client, { scope: 'read', resource: OPAQUE_API })
+  const { context } = server
+  const record = await context.store.findClient(client.client_id as ClientId)
+  const form = parseForm(`code=${code}&code_verifier=${VERIFIER}`)
+  assert.ok(record !== undefined && form !== undefined)
+  let isAway = false
+  const store: typeof context.store = {
+    ...context.store,
+    async redeemCode(redemption) {
+      const outcome = await context.store.redeemCode(redemption)
+      isAway = true
+      return outcome
+    },
+    issueToken: (token) => (isAway ? Promise.reject(new Error('away')) : context.store.issueToken(token)),
+  }
+  const { access_token: token } = await authorizationCode({ ...context, store }, record as AuthenticatedClient, form)
+  assert.equal(isAway, true)
+  assert.equal(await isActive(server, api, token), true)
 })
 
 test('INT-04: an opaque token is nothing to an API that it is not for, and nothing to a client that it is not of', async () => {

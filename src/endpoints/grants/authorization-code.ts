@@ -63,8 +63,14 @@ export async function authorizationCode(
 
   const refresh = sealRefreshToken(context, client, now)
   const grant = grantOf(context, authorization, approval, terms, refresh, now)
-  const [outcome] = await Promise.all([
+  const aim = { scope: scopeFor(offers, grant, resources), resources }
+  const issue = () =>
+    issueGrantToken(context, grant, aim, { terms, generation: 0, at: now, now, refreshToken: refresh?.token })
+  // Kept in the same commit, so that no fault of the store spends the code and leaves nothing for it (threats.md CODE-12).
+  const isKept = terms.format === 'opaque' && approval.kind === 'approved'
+  const [outcome, kept] = await Promise.all([
     context.store.redeemCode({ id, codeHash: opened.hash, now, grant }),
+    isKept ? issue() : undefined,
     client.usedAt === undefined ? context.store.useClient({ id: client.id, now }) : undefined,
   ])
   if (outcome === 'replayed') {
@@ -72,8 +78,7 @@ export async function authorizationCode(
     throw invalidGrant('code_replayed')
   }
   if (outcome === 'unknown') throw invalidGrant('code_expired')
-  const aim = { scope: scopeFor(offers, grant, resources), resources }
-  return issueGrantToken(context, grant, aim, { terms, generation: 0, at: now, now, refreshToken: refresh?.token })
+  return kept ?? issue()
 }
 
 /** What the code issued is dead already: who replays it again and again changes nothing more, and writes nothing more. */

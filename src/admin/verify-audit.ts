@@ -1,9 +1,14 @@
 import type { Context } from '../ports/context.ts'
 import type { AuditEvent, AuditLinkRecord } from '../ports/operator-records.ts'
 import { auditLinkId, auditLinkParts } from '../protocol/audit-link.ts'
-import type { EpochMs } from '../protocol/brand.ts'
+import { after, type EpochMs } from '../protocol/brand.ts'
 
 const SLICE = 200
+/** A node with a clock further off is not ready (health.ts). */
+const CLOCKS_DIFFER_MS = 2 * 2000
+/** Named at most: who changed a million links is found by a thousand. */
+const FAULT_LIMIT = 1000
+const SWEPT = 'audit.swept'
 
 /** One thing that is wrong with the audit. */
 export interface AuditFault {
@@ -54,6 +59,8 @@ interface State {
   readonly chains: Map<string, ChainState>
   readonly seen: Map<string, SeenHead>
   readonly faults: AuditFault[]
+  /** Of chains that grew while they were read, how far. */
+  readonly later: Map<string, number>
   /** Links of hours before it were swept. */
   sweptBefore: number
   links: number
@@ -63,24 +70,44 @@ interface State {
 type Needs = Pick<Context, 'secrets'> & { readonly store: Pick<Context['store'], 'listAuditLinks'> }
 
 /**
- * Reads the whole audit, newest first, and answers everything that is wrong with it. Each link proves itself by its digest,
+ * Reads the whole audit, newest first, and answers what is wrong with it, FAULT_LIMIT faults at most. Each link proves itself by its digest,
  * which only the root secret makes; that it follows another, by that one's digest; that the last one of a chain is the last,
  * by the links of other chains that name it, and by `known`, what the operator has from a log.
  */
 export async function verifyAudit({ store, secrets }: Needs, known: readonly SeenHead[]): Promise<AuditReport> {
-  const state: State = { chains: new Map(), seen: new Map(), faults: [], sweptBefore: 0, links: 0, events: 0 }
+  const maps = { chains: new Map(), seen: new Map(), later: new Map() }
+  const state: State = { ...maps, faults: [], sweptBefore: 0, links: 0, events: 0 }
   for (const head of known) see(state, head)
-  let before: string | undefined
-  for (;;) {
-    const links = await store.listAuditLinks({ before, limit: SLICE, since: 0 as EpochMs })
-    for (const link of links) examine(state, secrets, link)
-    if (links.length < SLICE) break
-    before = links.at(-1)?.id
-  }
+  let newest: EpochMs | undefined
+  await readLinks(store, 0 as EpochMs, (link) => {
+    newest ??= link.recordedAt
+    examine(state, secrets, link)
+  })
+  await readLinks(store, after(newest ?? (0 as EpochMs), -CLOCKS_DIFFER_MS), (link) => lookAgain(state, secrets, link))
   for (const [chain, { lowest }] of state.chains) judgeStart(state, chain, lowest)
   for (const head of state.seen.values()) judgeEnd(state, head)
   const { chains, links, events, faults } = state
   return { chains: chains.size, links, events, faults }
+}
+
+/** Newest first. */
+async function readLinks(store: Needs['store'], since: EpochMs, read: (link: AuditLinkRecord) => void): Promise<void> {
+  let before: string | undefined
+  for (;;) {
+    const links = await store.listAuditLinks({ before, limit: SLICE, since })
+    for (const link of links) read(link)
+    if (links.length < SLICE) return
+    before = links.at(-1)?.id
+  }
+}
+
+/** What went on meanwhile: a sweep took what was still to be read, or a link was named that was not there before. */
+function lookAgain(state: State, secrets: Needs['secrets'], link: AuditLinkRecord): void {
+  const { chainId, sequence, events, hash } = link
+  if (link.id !== auditLinkId(link) || !secrets.digestMatches('audit', auditLinkParts(link), hash)) return
+  state.later.set(chainId, Math.max(sequence, state.later.get(chainId) ?? 0))
+  for (const { event, details } of JSON.parse(events) as readonly AuditEvent[])
+    if (event === SWEPT) state.sweptBefore = Math.max(state.sweptBefore, Number(details?.['before']))
 }
 
 function examine(state: State, secrets: Needs['secrets'], link: AuditLinkRecord): void {
@@ -90,7 +117,7 @@ function examine(state: State, secrets: Needs['secrets'], link: AuditLinkRecord)
   const isPlaced = id === auditLinkId(link)
   const isSound = isPlaced && secrets.digestMatches('audit', auditLinkParts(link), hash)
   const follows = above?.lowest.sequence !== sequence + 1 || [hash, undefined].includes(above.lowest.previousHash)
-  if (!isSound || !follows) state.faults.push({ kind: 'changed', link: id, chain, sequence, through: sequence })
+  if (!isSound || !follows) tell(state, { kind: 'changed', link: id, chain, sequence, through: sequence })
   // A link that says of itself that it is another one holds no place in a chain.
   if (!isPlaced || (above !== undefined && sequence >= above.lowest.sequence)) return
   if (above !== undefined) judgeGap(state, chain, sequence + 1, above.lowest.sequence - 1)
@@ -102,14 +129,14 @@ function examine(state: State, secrets: Needs['secrets'], link: AuditLinkRecord)
 }
 
 function judgeGap(state: State, chain: string, first: number, last: number): void {
-  if (first <= last) state.faults.push({ kind: 'missing', link: undefined, chain, sequence: first, through: last })
+  if (first <= last) tell(state, { kind: 'missing', link: undefined, chain, sequence: first, through: last })
 }
 
 function readEvents(state: State, text: string): void {
   const events = JSON.parse(text) as readonly AuditEvent[]
   state.events += events.length
   for (const { event, details } of events) {
-    if (event === 'audit.swept') state.sweptBefore = Math.max(state.sweptBefore, Number(details?.['before']))
+    if (event === SWEPT) state.sweptBefore = Math.max(state.sweptBefore, Number(details?.['before']))
     if (event !== 'audit.head') continue
     const { chain, sequence, recorded_at: recordedAt } = details ?? {}
     see(state, { chain: String(chain), sequence: Number(sequence), recordedAt: Number(recordedAt) as EpochMs })
@@ -129,9 +156,13 @@ function judgeStart(state: State, chain: string, { sequence, recordedAt }: Chain
 
 function judgeEnd(state: State, { chain, sequence, recordedAt }: SeenHead): void {
   const found = state.chains.get(chain)
-  if (found !== undefined && found.highest >= sequence) return
+  if (Math.max(found?.highest ?? -1, state.later.get(chain) ?? -1) >= sequence) return
   if (recordedAt !== undefined && recordedAt < state.sweptBefore) return
   const first = found === undefined ? 0 : found.highest + 1
   const kind = found === undefined ? 'chain-missing' : 'cut-off'
-  state.faults.push({ kind, link: undefined, chain, sequence: first, through: sequence })
+  tell(state, { kind, link: undefined, chain, sequence: first, through: sequence })
+}
+
+function tell({ faults }: State, fault: AuditFault): void {
+  if (faults.length < FAULT_LIMIT) faults.push(fault)
 }

@@ -38,6 +38,27 @@ test('the audit is kept for as long as the operator says, by whole hours, and wh
   assert.deepEqual((await verifyAudit(last.context, [])).faults, [])
 })
 
+test('what is swept while the audit is verified is not missed either', async (t) => {
+  const options = { clock: openSteadyClock(), env: { GRANTOR_AUDIT_RETENTION: '7200' } }
+  const first = await openTestServer(t, options)
+  // More than one read takes.
+  for (let link = 0; link < 300; link += 1) await first.context.store.recordEvent({ event: 'sign-in.failed' })
+  const server = await first.reopen()
+  server.clock.advance(3 * HOUR)
+  await registerClient(server)
+  const { store, secrets } = server.context
+  let reads = 0
+  const busy: Pick<typeof store, 'listAuditLinks'> = {
+    async listAuditLinks(page) {
+      const links = await store.listAuditLinks(page)
+      if (reads === 0) while ((await sweep(server.context, '')).auditLinks > 0);
+      reads += 1
+      return links
+    },
+  }
+  assert.deepEqual((await verifyAudit({ store: busy, secrets }, [])).faults, [])
+})
+
 test('with a retention of 0 the audit is kept for ever', async (t) => {
   const server = await openTestServer(t, { clock: openSteadyClock(), env: { GRANTOR_AUDIT_RETENTION: '0' } })
   await registerClient(server)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { verifyAudit, type AuditFault } from '../../src/admin/verify-audit.ts'
+import { NOW } from '../contract/records.ts'
 import { createAda, obtainTokens, refresh, registerClient } from '../flow.ts'
 import { openTestServer, type TestServer } from '../server.ts'
 import { databasePath } from '../storage/dump.ts'
@@ -104,6 +105,27 @@ test('audit: nobody who only has the database can write a link that verifies', a
   const other = await openTestServer(t, { env: { GRANTOR_SECRET: 'another root secret of 32 characters' } })
   const report = await verifyAudit({ store: stage.server.context.store, secrets: other.context.secrets }, [])
   assert.equal(report.faults.filter(({ kind }) => kind === 'changed').length, stage.rows.length)
+})
+
+test('audit: whoever changed all of it is found, and a thousand faults are named', async (t) => {
+  const { context } = await openTestServer(t)
+  const link = (index: number) => ({
+    id: `${(1e12 - index).toString(16).padStart(12, '0')}${'0'.repeat(8)}${'A'.repeat(14)}`,
+    chainId: `${index}`,
+    sequence: 0,
+    recordedAt: NOW,
+    previousHash: '',
+    events: '[]',
+    hash: '',
+  })
+  const links = Array.from({ length: 3000 }, (_, index) => link(index))
+  const store: Pick<TestServer['context']['store'], 'listAuditLinks'> = {
+    async listAuditLinks({ before, limit }) {
+      return links.filter(({ id }) => before === undefined || id < before).slice(0, limit)
+    },
+  }
+  const report = await verifyAudit({ store, secrets: context.secrets }, [])
+  assert.deepEqual([report.links, report.faults.length], [3000, 1000])
 })
 
 interface Stage {

@@ -12,7 +12,13 @@ import {
   type Tracer,
 } from '@opentelemetry/api'
 import { resourceFromAttributes } from '@opentelemetry/resources'
-import { BatchSpanProcessor, TraceIdRatioBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace'
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  SamplingDecision,
+  TracerProvider,
+  type Sampler,
+} from '@opentelemetry/sdk-trace'
 import type { Answered, BatchReport, RequestObserver, StoreObserver } from '../ports/observers.ts'
 import { openExporter, type ExportOptions } from './trace-exporter.ts'
 
@@ -42,8 +48,8 @@ const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{
  * A span for each request, for each operation of the store that it asks for, and for each batch that the store commits. Made
  * of names of ours only: nothing that a caller sent stands in them (threats.md NET-10).
  *
- * The ratio decides by the trace's id, also of a trace that a caller began: a caller can join one, and not have more of them
- * sent than the operator wants.
+ * The ratio decides for each request anew, also in a trace that a caller began: neither its flag nor its id, which a caller
+ * chooses, has more sent than the operator wants. What a request asks for goes with it.
  */
 export function openTraces(options: TraceOptions): Traces {
   const provider = new TracerProvider({
@@ -53,7 +59,7 @@ export function openTraces(options: TraceOptions): Traces {
       'service.instance.id': randomUUID(),
       'process.pid': process.pid,
     }),
-    sampler: new TraceIdRatioBasedSampler(options.ratio),
+    sampler: sampleByChance(options.ratio),
     spanProcessors: [new BatchSpanProcessor({ exporter: openExporter(options) })],
   })
   const tracer = provider.getTracer('grantor', options.version)
@@ -82,6 +88,15 @@ export function openTraces(options: TraceOptions): Traces {
       clearTimeout(timer)
     },
   }
+}
+
+function sampleByChance(ratio: number): Sampler {
+  const { NOT_RECORD, RECORD_AND_SAMPLED } = SamplingDecision
+  const chance: Sampler = {
+    shouldSample: () => ({ decision: Math.random() < ratio ? RECORD_AND_SAMPLED : NOT_RECORD }),
+    toString: () => `Chance{${ratio}}`,
+  }
+  return new ParentBasedSampler({ root: chance, remoteParentSampled: chance, remoteParentNotSampled: chance })
 }
 
 /** W3C Trace Context §3.2. Whatever is malformed is as if it were not there. */

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openTestServer } from '../server.ts'
+import { openCollector } from './collector.ts'
+
+const PARENT = '00f067aa0ba902b7'
+/** As low as a trace's id can be: whoever goes by ids samples it at any ratio. */
+const CHOSEN = `${'0'.repeat(31)}1`
+
+test('a caller who chooses the id of a trace has no more of it sent than the operator wants', async (t) => {
+  const collector = await openCollector(t)
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, GRANTOR_TRACE_RATIO: '0.2' }
+  const server = await openTestServer(t, { env })
+  const headers = { traceparent: `00-${CHOSEN}-${PARENT}-01` }
+  for (let request = 0; request < 400; request += 1)
+    await server.inject({ method: 'GET', url: '/health/ready', headers })
+  await server.close()
+  const sent = collector.spans.filter(({ traceId }) => traceId === CHOSEN).length
+  // 80 are expected; one in a billion runs has so many more or fewer.
+  assert.ok(sent > 30 && sent < 135, String(sent))
+})

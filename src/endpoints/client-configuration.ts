@@ -37,8 +37,8 @@ export async function readClient(context: Needs<never>, request: Request): Promi
 /**
  * Client update request. RFC 7592 §2.2: the metadata is replaced whole and judged as that of a registration.
  *
- * Another name or redirect host is another client to people: nobody vouches for it any more, and everybody is asked again
- * (threats.md, "Metadata rewrite").
+ * Another name or redirect host is another client to people: nobody vouches for it any more, what the operator approved it
+ * for was for the other one, and everybody is asked again (threats.md, "Metadata rewrite").
  *
  * @throws OAuthError invalid_token, invalid_client_metadata, invalid_redirect_uri, temporarily_unavailable
  */

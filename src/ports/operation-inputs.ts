@@ -22,7 +22,10 @@ export interface ClientUpdate {
   readonly id: ClientId
   readonly previous: ClientMetadata
   readonly metadata: ClientMetadata
-  /** Set when people would not know it again: it is unverified then, and consents from before count for nothing. */
+  /**
+   * Set when nobody would know it again: then it is unverified, what the operator approved it for was for another, and
+   * consents from before count for nothing.
+   */
   readonly identityFrom: EpochMs | undefined
 }
 

@@ -66,13 +66,14 @@ export const clientCases: Suite = (check) => {
   })
 
   check(
-    'updateClient to another identity ends the verification and notes when, until the next one',
+    'updateClient to another identity ends the verification and the approval, and notes when, until the next one',
     async ({ first }) => {
       const client = aClient()
       const { id, metadata: previous } = client
       const metadata = { ...previous, descriptive: { client_name: 'Another' } }
       await perform(first, 'registerClient', client)
       await perform(first, 'verifyClient', { id, now: at(1) })
+      await perform(first, 'approveClientScope', { id, scope: 'admin' as Scope })
       await perform(first, 'updateClient', { id, previous, metadata, identityFrom: at(2) })
       assert.deepEqual(await first.findClient(id), { ...client, metadata, identityFrom: at(2) })
       const update = { id, previous: metadata, metadata: previous, identityFrom: undefined }

@@ -33,7 +33,8 @@ const HOLD = {
 const UPDATE = {
   name: 'update-client',
   text: `update clients set metadata = $1, identity_from = coalesce($2::bigint, identity_from),
-      verified_at = case when $2::bigint is null then verified_at end
+      verified_at = case when $2::bigint is null then verified_at end,
+      approved_scope = case when $2::bigint is null then approved_scope end
     where client_id = $3 and metadata = $4 returning client_id`,
 }
 const DELETE = {

@@ -20,7 +20,8 @@ export function clientStatements(database: DatabaseSync) {
   const hold = database.prepare('update clients set held_until = max(held_until, ?) where client_id = ?')
   const update = database.prepare(
     `update clients set metadata = ?1, identity_from = coalesce(?2, identity_from),
-       verified_at = case when ?2 is null then verified_at end
+       verified_at = case when ?2 is null then verified_at end,
+       approved_scope = case when ?2 is null then approved_scope end
      where client_id = ?3 and metadata = ?4`,
   )
   const remove = database.prepare('delete from clients where client_id = ?')

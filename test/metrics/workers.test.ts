@@ -37,7 +37,7 @@ async function untilLogged(server: RunningServer, text: string): Promise<void> {
 
 test('whichever worker Prometheus reaches, a scrape is of all of them, and of one that took another’s place', async (t) => {
   const place = await openPostgresPlace(t)
-  const server = await serve(t, place, { flags: ['--workers', '2'] })
+  const server = await serve(place, { flags: ['--workers', '2'] })
   const registrations = 12
   for (let count = 0; count < registrations; count += 1) {
     const answer = await fetch(`${place.issuer}/v2/oauth/register`, REGISTRATION)

@@ -116,9 +116,23 @@ function withoutFaulty(values: Readonly<Record<string, string | undefined>>, { i
 
 function describeIssue(issue: z.core.$ZodIssue): string {
   const { message } = issue
-  return message.startsWith('must')
-    ? message
-    : `is not acceptable: ${message.charAt(0).toLowerCase()}${message.slice(1)}`
+  if (message.startsWith('must')) return message
+  switch (issue.code) {
+    case 'too_small':
+      return issue.origin === 'string'
+        ? `must have at least ${issue.minimum} characters`
+        : `must be at least ${issue.minimum}`
+    case 'too_big':
+      return issue.origin === 'string'
+        ? `must have at most ${issue.maximum} characters`
+        : `must be at most ${issue.maximum}`
+    case 'invalid_type':
+      return `must be a ${issue.expected === 'int' ? 'whole number' : issue.expected}`
+    case 'invalid_value':
+      return `must be one of ${issue.values.join(', ')}`
+    default:
+      return `is not acceptable: ${message.charAt(0).toLowerCase()}${message.slice(1)}`
+  }
 }
 
 /** Of commands with --server; the server does not read it, and whoever uses both need not unset it. */

@@ -39,6 +39,8 @@ export function reasonOf(failure: unknown): string {
   if (failure.name === 'TimeoutError') return `no answer within ${ANSWER_LIMIT_MS / 1000} s`
   const { cause } = failure
   if (cause instanceof AggregateError && cause.errors[0] instanceof Error) return cause.errors[0].message
+  if (cause instanceof Error && 'code' in cause && cause.code === 'ERR_SSL_WRONG_VERSION_NUMBER')
+    return 'it speaks no TLS'
   return cause instanceof Error ? cause.message : failure.message
 }
 

@@ -27,7 +27,7 @@ export function addAuditVerify(parent: Command, terminal: Terminal): void {
         .addHelpText('after', `\nExit code ${FAULTY}: something was changed or removed.`),
     input: ({ head }) => ({ head }),
     say: ({ chains, links, events, faults }) => [
-      `${events} events in ${links} links of ${chains} chains. ${faults.length === 0 ? 'Nothing was changed or removed.' : `${faults.length} faults:`}`,
+      `${events} events in ${links} links of ${chains} chains. ${faults.length === 0 ? 'Nothing was changed or removed.' : `${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}:`}`,
       ...faults.map(({ what }) => `  ${what}`),
     ],
     exitCode: ({ faults }) => (faults.length === 0 ? 0 : FAULTY),

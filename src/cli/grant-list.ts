@@ -28,6 +28,6 @@ export function addGrantList(parent: Command, terminal: Terminal): void {
         moment(revoked_at),
       ],
     ],
-    empty: 'There is no such grant.',
+    empty: 'Nobody has allowed anything yet, or nothing that fits.',
   })
 }

@@ -9,6 +9,7 @@ import type { SigningAlgorithm } from './ports/operator-records.ts'
 import { isLoopbackHost } from './protocol/loopback.ts'
 import { isBrowserScheme } from './protocol/redirect-uri.ts'
 import { SETTINGS, type Settings } from './settings.ts'
+import { describeIssue } from './setting-mistake.ts'
 import { parseHeaderList, tracesBelow, type TraceConfig } from './trace-config.ts'
 
 /** Everything the operator can choose, parsed once. */
@@ -112,27 +113,6 @@ function withoutEmpty(values: Readonly<Record<string, string | undefined>>): Rec
 function withoutFaulty(values: Readonly<Record<string, string | undefined>>, { issues }: z.ZodError): object {
   const faulty = new Set(issues.map((issue) => issue.path[0]))
   return Object.fromEntries(Object.entries(values).filter(([name]) => !faulty.has(name)))
-}
-
-function describeIssue(issue: z.core.$ZodIssue): string {
-  const { message } = issue
-  if (message.startsWith('must')) return message
-  switch (issue.code) {
-    case 'too_small':
-      return issue.origin === 'string'
-        ? `must have at least ${issue.minimum} characters`
-        : `must be at least ${issue.minimum}`
-    case 'too_big':
-      return issue.origin === 'string'
-        ? `must have at most ${issue.maximum} characters`
-        : `must be at most ${issue.maximum}`
-    case 'invalid_type':
-      return `must be a ${issue.expected === 'int' ? 'whole number' : issue.expected}`
-    case 'invalid_value':
-      return `must be one of ${issue.values.join(', ')}`
-    default:
-      return `is not acceptable: ${message.charAt(0).toLowerCase()}${message.slice(1)}`
-  }
 }
 
 /** Of commands with --server; the server does not read it, and whoever uses both need not unset it. */

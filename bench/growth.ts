@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { parseArgs } from 'node:util'
@@ -112,6 +112,10 @@ async function fillSqlite(path: string, fill: Fill): Promise<void> {
   for (const statement of fillStatements('sqlite', fill)) connection.exec(statement)
   connection.exec('pragma wal_checkpoint(truncate)')
   connection.close()
+  // What was filled must not be written while the store is measured.
+  const file = openSync(path, 'r+')
+  fsyncSync(file)
+  closeSync(file)
 }
 
 async function fillPostgres(url: string, fill: Fill): Promise<void> {

@@ -114,7 +114,7 @@ export const API_TASKS: readonly Task[] = [
         scopes: scopes === undefined ? undefined : scopesOf(scopes),
         tokens: tokens === undefined ? undefined : tokensOf(before.tokens, tokens),
       }
-      return describeKept(context, await updateApi(context, resource, change))
+      return describeKept(context, await updateApi(context, before, change))
     },
   }),
   defineTask({

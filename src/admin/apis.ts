@@ -64,16 +64,16 @@ export async function createApi(
 }
 
 /**
- * Changes an API. Tokens that were issued stay as they are, until they expire.
+ * Changes an API, if it still is as whoever decided on the change saw it. Tokens that were issued stay as they are, until they
+ * expire.
  *
- * @throws AdminError when there is no such API, or naming what is wrong
+ * @throws AdminError when it was changed or deleted meanwhile, or naming what is wrong
  */
 export async function updateApi(
-  context: Needs<'updateApi' | 'listApis'> & KeyNeeds,
-  text: string,
+  context: Needs<'updateApi'> & KeyNeeds,
+  before: ApiRecord,
   { name, scopes, tokens }: ApiChange,
 ): Promise<ApiRecord> {
-  const before = await findApi(context, text)
   const api: ApiRecord = {
     ...before,
     name: name === undefined ? before.name : name === '' ? undefined : requireWords('The name', name),

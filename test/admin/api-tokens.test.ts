@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AdminError } from '../../src/admin/admin-error.ts'
-import { algorithmNotice, createApi, findApi, SERVER_TOKENS, updateApi } from '../../src/admin/apis.ts'
+import { algorithmNotice, createApi, findApi, SERVER_TOKENS, updateApi, type ApiChange } from '../../src/admin/apis.ts'
 import { makeApiCredentials } from '../../src/admin/api-credentials.ts'
 import type { ApiTokens } from '../../src/ports/operator-records.ts'
 import { assertStoreUnchanged } from '../storage/dump.ts'
@@ -19,6 +19,11 @@ async function anApi(tokens: Partial<ApiTokens> = {}) {
   return createApi(context, { resource, name: 'Notes', scopes, tokens: { ...SERVER_TOKENS, ...tokens } })
 }
 
+/** As an operator does who has just looked at it. */
+async function change(resource: string, wish: ApiChange) {
+  return updateApi(context, await findApi(context, resource), wish)
+}
+
 const REFUSED: readonly (readonly [tokens: Partial<ApiTokens>, why: RegExp])[] = [
   [{ lifetime: 0 }, /from 1 to 86400/],
   [{ lifetime: 86_401 }, /from 1 to 86400/],
@@ -33,7 +38,7 @@ for (const [tokens, why] of REFUSED) {
     const wish = { name: undefined, scopes: undefined, tokens: { ...SERVER_TOKENS, ...tokens } }
     await assertStoreUnchanged(server, async () => {
       await assert.rejects(anApi(tokens), (cause) => cause instanceof AdminError && why.test(cause.message))
-      await assert.rejects(updateApi(context, resource, wish), (cause) => cause instanceof AdminError)
+      await assert.rejects(change(resource, wish), (cause) => cause instanceof AdminError)
     })
   })
 }
@@ -54,11 +59,11 @@ test('a change of an API leaves what is not named, and its credentials, as they 
   const { id } = await makeApiCredentials(context, resource)
   const before = await findApi(context, resource)
   const same = { name: undefined, scopes: undefined, tokens: undefined }
-  assert.deepEqual(await updateApi(context, `${resource}/`, same), before)
+  assert.deepEqual(await change(`${resource}/`, same), before)
   assert.deepEqual(await findApi(context, resource), before)
-  await updateApi(context, resource, { ...same, tokens: { ...SERVER_TOKENS, format: 'opaque' } })
-  await updateApi(context, resource, { ...same, name: '' })
-  await updateApi(context, resource, { ...same, scopes: [] })
+  await change(resource, { ...same, tokens: { ...SERVER_TOKENS, format: 'opaque' } })
+  await change(resource, { ...same, name: '' })
+  await change(resource, { ...same, scopes: [] })
   const after = await findApi(context, resource)
   assert.deepEqual(after, {
     ...before,
@@ -70,8 +75,8 @@ test('a change of an API leaves what is not named, and its credentials, as they 
 })
 
 test('an API that is not declared cannot be changed', async () => {
-  const change = { name: 'x', scopes: undefined, tokens: undefined }
-  await assert.rejects(updateApi(context, 'https://unknown.example', change), /There is no API/)
+  const wish = { name: 'x', scopes: undefined, tokens: undefined }
+  await assert.rejects(change('https://unknown.example', wish), /There is no API/)
 })
 
 test('whoever declares another algorithm is told that it signs ten minutes later, and by what until then', async () => {

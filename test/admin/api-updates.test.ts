@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AdminError } from '../../src/admin/admin-error.ts'
+import { asAdministrator, COMMAND_LINE } from '../../src/admin/administrators.ts'
 import { createApi, findApi, SERVER_TOKENS, updateApi } from '../../src/admin/apis.ts'
+import { runTask } from '../../src/admin/run-task.ts'
+import type { TaskContext } from '../../src/admin/task.ts'
+import { requireTask } from '../../src/cli/perform-task.ts'
 import { openTestServer } from '../server.ts'
 
 test('of two who change one API at once the second is told, and brings nothing back that the first withdrew', async (t) => {
@@ -9,14 +13,40 @@ test('of two who change one API at once the second is told, and brings nothing b
   const scope = (name: string) => ({ name, sentence: `May ${name}`, grantedTo: 'users' }) as const
   const resource = 'https://api.example'
   await createApi(context, { resource, name: 'Old', scopes: [scope('read'), scope('admin')], tokens: SERVER_TOKENS })
+  const before = await findApi(context, resource)
   const nothing = { name: undefined, scopes: undefined, tokens: undefined }
   const [withdrawn, renamed] = await Promise.allSettled([
-    updateApi(context, resource, { ...nothing, scopes: [scope('read')] }),
-    updateApi(context, resource, { ...nothing, name: 'New' }),
+    updateApi(context, before, { ...nothing, scopes: [scope('read')] }),
+    updateApi(context, before, { ...nothing, name: 'New' }),
   ])
   assert.equal(withdrawn.status, 'fulfilled')
   assert.ok(renamed.status === 'rejected' && renamed.reason instanceof AdminError)
   assert.equal(renamed.reason.kind, 'conflict')
   const { name, scopes } = await findApi(context, resource)
   assert.deepEqual([name, scopes.map((one) => one.name)], ['Old', ['read']])
+})
+
+test('of two who change how one API makes its tokens the second is told, however late the first came between', async (t) => {
+  const { context } = await openTestServer(t)
+  const resource = 'https://api.example'
+  await createApi(context, { resource, name: undefined, scopes: [], tokens: SERVER_TOKENS })
+  const change = (own: TaskContext, tokens: object) => runTask(own, requireTask('api.update'), { resource, tokens })
+  const first = asAdministrator(context, COMMAND_LINE)
+  let isBetween = false
+  const second: TaskContext = {
+    ...first,
+    store: {
+      ...first.store,
+      async listApis() {
+        const found = await first.store.listApis()
+        if (!isBetween) {
+          isBetween = true
+          await change(first, { lifetime: 60 })
+        }
+        return found
+      },
+    },
+  }
+  await assert.rejects(change(second, { format: 'opaque' }), { kind: 'conflict' })
+  assert.deepEqual((await findApi(context, resource)).tokens, { ...SERVER_TOKENS, lifetime: 60 })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { deleteApi, updateApi } from '../../src/admin/apis.ts'
+import { deleteApi, findApi, updateApi } from '../../src/admin/apis.ts'
 import { approveScopes } from '../../src/admin/clients.ts'
 import type { ApiScope } from '../../src/ports/operator-records.ts'
 import {
@@ -141,7 +141,7 @@ test('a grant follows its API: changed to opaque, the next token is, and the one
   const { server: own } = await openWithOpaqueApis(t)
   const client = await registerClient(own, { scope: 'read' })
   const tokens = await obtainTokens(own, client, { scope: 'read', resource: JWT_API })
-  await updateApi(own.context, JWT_API, {
+  await updateApi(own.context, await findApi(own.context, JWT_API), {
     name: undefined,
     scopes: undefined,
     tokens: { format: 'opaque', lifetime: 60, algorithm: undefined },
@@ -229,7 +229,11 @@ test('RFC 9728 §2: a declared API has a document for clients, which names it, t
 test('RFC 9728 §2: an API has a name in its document where it has one', async (t) => {
   const own = await openTestServer(t)
   await declareApi(own, JWT_API, {}, [])
-  await updateApi(own.context, JWT_API, { name: 'Notes', scopes: undefined, tokens: undefined })
+  await updateApi(own.context, await findApi(own.context, JWT_API), {
+    name: 'Notes',
+    scopes: undefined,
+    tokens: undefined,
+  })
   knowApis(own)
   const answer = await own.inject({ method: 'GET', url: `/v2/oauth/protected-resource?resource=${JWT_API}` })
   assert.deepEqual(answer.json(), {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { decodeProtectedHeader } from 'jose'
-import { createApi, SERVER_TOKENS, updateApi } from '../../src/admin/apis.ts'
+import { createApi, findApi, SERVER_TOKENS, updateApi } from '../../src/admin/apis.ts'
 import { keepKeys, listKeys, retireKey, rotateKeys } from '../../src/admin/keys.ts'
 import type { SigningAlgorithm } from '../../src/ports/operator-records.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
@@ -31,8 +31,9 @@ function declare({ context }: TestServer, resource: string, algorithm: SigningAl
   return createApi(context, { resource, name: undefined, scopes: [], tokens: { ...SERVER_TOKENS, algorithm } })
 }
 
-function change({ context }: TestServer, resource: string, algorithm: SigningAlgorithm | undefined) {
-  return updateApi(context, resource, { name: undefined, scopes: undefined, tokens: { ...SERVER_TOKENS, algorithm } })
+async function change({ context }: TestServer, resource: string, algorithm: SigningAlgorithm | undefined) {
+  const before = await findApi(context, resource)
+  return updateApi(context, before, { name: undefined, scopes: undefined, tokens: { ...SERVER_TOKENS, algorithm } })
 }
 
 async function issue(server: TestServer, client: RegisteredClient, resource: string | undefined) {

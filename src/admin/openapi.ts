@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { pathParameters, placeOf, type Task } from './task.ts'
+import { hasBody, pathParameters, placeOf, type Task } from './task.ts'
 import { TASKS } from './tasks.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -121,8 +121,7 @@ function parameterOf(task: Task, name: string, { description, ...schema }: Json,
 
 /** Without a body nothing is wrong with it, and a list is never missing. */
 function mayRefuse(task: Task, status: string): boolean {
-  const hasBody = task.method !== 'GET' && task.method !== 'DELETE'
-  if (status === '413' || status === '415') return hasBody
+  if (status === '413' || status === '415') return hasBody(task)
   if (status === '409') return task.access === 'write'
   return true
 }

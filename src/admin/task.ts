@@ -75,8 +75,13 @@ export function pathParameters({ path }: Pick<Task, 'path'>): readonly string[] 
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '')
 }
 
+/** Whether the members that do not stand in the path come in a JSON body; otherwise in the query. */
+export function hasBody({ method }: Pick<Task, 'method'>): boolean {
+  return method !== 'GET' && method !== 'DELETE'
+}
+
 /** Where a member of the input stands in a request. */
 export function placeOf(task: Pick<Task, 'path' | 'method'>, member: string): 'path' | 'query' | 'body' {
   if (pathParameters(task).includes(member)) return 'path'
-  return task.method === 'GET' || task.method === 'DELETE' ? 'query' : 'body'
+  return hasBody(task) ? 'body' : 'query'
 }

@@ -1,5 +1,5 @@
 import { AdminError } from '../admin/admin-error.ts'
-import { pathParameters, placeOf, type Task } from '../admin/task.ts'
+import { hasBody, pathParameters, placeOf, type Task } from '../admin/task.ts'
 import { parseJson } from '../protocol/json.ts'
 import { isLoopbackHost } from '../protocol/loopback.ts'
 import { visible } from './columns.ts'
@@ -109,7 +109,7 @@ function requestOf(
   return {
     path,
     query: texts.length === 0 ? '' : `?${new URLSearchParams(texts).toString()}`,
-    body: task.method === 'GET' || task.method === 'DELETE' ? undefined : JSON.stringify(Object.fromEntries(inBody)),
+    body: hasBody(task) ? JSON.stringify(Object.fromEntries(inBody)) : undefined,
   }
 }
 

@@ -8,12 +8,14 @@ import { invalidRequest } from '../protocol/errors.ts'
 import { problem } from '../protocol/validation.ts'
 import { chooseLanguage } from '../web/language.ts'
 import { readBody } from './body.ts'
+import { elapsed } from './elapsed.ts'
 import type { Gate } from './gate.ts'
 import type { Proxies } from './proxies.ts'
 import { toOAuthError, type Replies } from './reply.ts'
 import { checkHeaders, readRequest, tooLargeFor } from './request.ts'
 import { withoutOrigin, type Route } from './routes.ts'
 import type { CookieJar } from './session.ts'
+import { wrongMethod } from './wrong-method.ts'
 
 /** One line of the log per answered request. */
 export type LogOutcome = (line: OutcomeLine, cause: unknown) => void
@@ -133,9 +135,7 @@ function answerOtherMethod(serving: Serving, exchange: Exchange, { methods, cors
     tell(serving, exchange, { event: 'preflight.answered', reason: undefined, status: 204 })
     return undefined
   }
-  const msg = 'This path has other methods.'
-  const problems = [problem(['method'], 'literal_error', msg, message.method, { expected: methods })]
-  throw invalidRequest('method_wrong', { status: 405, headers: { Allow: allow }, problems })
+  throw wrongMethod(message.method, methods, allow)
 }
 
 /** decisions.md D9: a page on this computer under another of its names would lose its cookies on the way. */
@@ -178,9 +178,4 @@ function refuseUnknownPath(serving: Serving, exchange: Exchange): undefined {
 /** So that the caller's next request goes to another node, and its connection does not hold up the end (RFC 9112 §9.6). */
 function closeIfStopping({ context }: Serving, response: ServerResponse): void {
   if (context.isStopping()) response.setHeader('Connection', 'close')
-}
-
-/** Milliseconds, to a hundredth. */
-function elapsed(startedAt: number): number {
-  return Math.round((performance.now() - startedAt) * 100) / 100
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { unknownMember } from '../../admin/input-problems.ts'
 import { readQueryValue } from '../../admin/query-values.ts'
 import { readInput } from '../../admin/run-task.ts'
-import { placeOf, type Task } from '../../admin/task.ts'
+import { hasBody, placeOf } from '../../admin/task.ts'
 import { invalidRequest, type OAuthError } from '../../protocol/errors.ts'
 import { readJson } from '../../protocol/json.ts'
 import { isMediaType, parseForm } from '../../protocol/message.ts'
@@ -27,7 +27,7 @@ export async function readTaskInput(
 ): Promise<Record<string, unknown>> {
   const problems: Problem[] = []
   const query = readQuery(message.url ?? '', queryTypes, problems)
-  const body = hasBodyMembers(task) ? await readJsonBody(message) : {}
+  const body = hasBody(task) ? await readJsonBody(message) : {}
   const parts = { query, body }
   const sent: Members[] = []
   for (const [part, members] of Object.entries(parts)) {
@@ -38,11 +38,6 @@ export async function readTaskInput(
   const read = readInput(task, Object.assign({}, ...sent, parameters) as Members)
   if (read.kind === 'sound' && problems.length === 0) return read.input
   throw malformed(422, [...problems, ...(read.kind === 'faulty' ? read.problems : [])])
-}
-
-/** Whether a task's members come in the body. */
-export function hasBodyMembers({ method }: Task): boolean {
-  return method !== 'GET' && method !== 'DELETE'
 }
 
 function readQuery(url: string, types: TaskRow['queryTypes'], problems: Problem[]): Members {

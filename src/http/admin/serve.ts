@@ -1,16 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AdminError } from '../../admin/admin-error.ts'
 import { asAdministrator } from '../../admin/administrators.ts'
-import { placeOf, type Administrator, type Task } from '../../admin/task.ts'
+import { hasBody, placeOf, type Administrator, type Task } from '../../admin/task.ts'
 import type { Context } from '../../ports/context.ts'
 import { invalidRequest, OAuthError } from '../../protocol/errors.ts'
 import { problem, type Problem } from '../../protocol/validation.ts'
+import { elapsed } from '../elapsed.ts'
 import type { Gate } from '../gate.ts'
 import type { Proxies } from '../proxies.ts'
 import { errorBody, toOAuthError } from '../reply.ts'
 import { checkHeaders } from '../request.ts'
+import { wrongMethod } from '../wrong-method.ts'
 import { authenticate, authorizePlain, authorizeTask, isOpen } from './authorize.ts'
-import { hasBodyMembers, readTaskInput } from './input.ts'
+import { readTaskInput } from './input.ts'
 import type { AdminRoute, TaskRow } from './routes.ts'
 
 /** One line of the log per answered request. */
@@ -96,7 +98,9 @@ async function answerTo(serving: AdminServing, exchange: Exchange): Promise<Answ
   const route = serving.findRoute(path)
   if (route === undefined) throw invalidRequest('path_unknown', { status: 404, problems: [PATH_PROBLEM] })
   const method = message.method ?? ''
-  if (!route.methods.includes(method)) throw wrongMethod(method, route.methods)
+  const refuseMethod = (): OAuthError => wrongMethod(method, route.methods, route.methods.join(', '))
+  // No preflight is answered: scripts of web pages have no business here.
+  if (!route.methods.includes(method)) throw refuseMethod()
   const isPlain = route.kind === 'plain'
   exchange.task = isPlain ? route.route.path : (route.tasks.get(method)?.task.name ?? 'none')
   gate.check(message, { plain: isPlain && route.route.access === 'machine', vital: true })
@@ -110,7 +114,7 @@ async function answerTo(serving: AdminServing, exchange: Exchange): Promise<Answ
     return { status: 200, ...(await route.route.answer()) }
   }
   const row = route.tasks.get(method)
-  if (row === undefined) throw wrongMethod(method, route.methods)
+  if (row === undefined) throw refuseMethod()
   authorizeTask(context, administrator, row.task, route.parameters)
   return runRow(serving, exchange, administrator, row, route.parameters)
 }
@@ -124,7 +128,7 @@ async function runRow(
 ): Promise<Answer> {
   const input = await readTaskInput(message, row, parameters)
   // A body may be half a minute coming. Credentials that ended meanwhile must make nothing of it, least of all others.
-  if (hasBodyMembers(row.task)) await authenticate(context, message, proxies.callerOf(message))
+  if (hasBody(row.task)) await authenticate(context, message, proxies.callerOf(message))
   gate.enter()
   try {
     const output = await row.task.run(asAdministrator(context, administrator), input)
@@ -149,13 +153,6 @@ function refusalOf({ kind, message, problems }: AdminError, task: Task): OAuthEr
     case 'refused':
       return invalidRequest('input_malformed', { status: 422, problems: said })
   }
-}
-
-/** RFC 9110 §15.5.6. No preflight is answered: scripts of web pages have no business here. */
-function wrongMethod(method: string, methods: readonly string[]): OAuthError {
-  const msg = 'This path has other methods.'
-  const problems = [problem(['method'], 'literal_error', msg, method, { expected: methods })]
-  return invalidRequest('method_wrong', { status: 405, headers: { Allow: methods.join(', ') }, problems })
 }
 
 function refuse(serving: AdminServing, exchange: Exchange, cause: unknown): void {
@@ -192,6 +189,5 @@ function logOutcome(
   reason: string | undefined,
   cause: unknown,
 ): void {
-  const ms = Math.round((performance.now() - startedAt) * 100) / 100
-  log({ event, task, administrator: administrator?.actor, reason, status, ms }, cause)
+  log({ event, task, administrator: administrator?.actor, reason, status, ms: elapsed(startedAt) }, cause)
 }

@@ -45,10 +45,11 @@ export function createAdminApp({ context, host, trustedProxies, plainRoutes, log
 
 /** What the routes are is no secret, but this port tells nothing to strangers. */
 function openapiRoute(version: string): PlainRoute {
-  const body = JSON.stringify(describeTasks(version))
+  let body: string | undefined
   return {
     path: OPENAPI_PATH,
     access: 'administrator',
-    answer: () => Promise.resolve({ contentType: 'application/json', body }),
+    // Made when somebody asks for it: few do, and a start would wait for it.
+    answer: async () => ({ contentType: 'application/json', body: (body ??= JSON.stringify(describeTasks(version))) }),
   }
 }

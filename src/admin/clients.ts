@@ -10,13 +10,12 @@ import { listPage, type Listed } from './page.ts'
 
 type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
 
-/** Newest first. @throws AdminError when the limit or the place to start is none */
+/** Newest first. @throws AdminError when the limit is none */
 export function listClients(
   { store }: Needs<'listClients'>,
-  { before, limit, ...filter }: { readonly before: string | undefined; readonly limit: number } & ClientFilter,
+  { before, limit, ...filter }: { readonly before: ClientId | undefined; readonly limit: number } & ClientFilter,
 ): Promise<Listed<ClientRecord, ClientId>> {
-  const start = before === undefined ? undefined : requireClientId(before)
-  return listPage((page) => store.listClients({ ...filter, ...page }), { before: start, limit })
+  return listPage((page) => store.listClients({ ...filter, ...page }), { before, limit })
 }
 
 /** @throws AdminError when there is no such client */

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { GrantRecord } from '../ports/records.ts'
+import type { OrganizationId } from '../protocol/ids.ts'
 import {
   before,
   CLIENT_ID,
@@ -14,7 +15,7 @@ import {
   USER_ID,
 } from './fields.ts'
 import { findGrant, listGrants, revokeGrant } from './grants.ts'
-import { defineTask, type Task } from './task.ts'
+import { defineTask, type Task, type TaskContext } from './task.ts'
 
 const PATH = '/admin/v1/grants'
 const ORGANIZATION_PATH = '/admin/v1/organizations/{organization_id}/grants'
@@ -55,11 +56,7 @@ export const GRANT_TASKS: readonly Task[] = [
     summary: 'List what people allowed clients, newest first.',
     input: PAGE.extend({ organization_id: ORGANIZATION_ID.optional() }),
     output: GRANTS,
-    async run(context, { limit, before: start, client_id, user_id, organization_id }) {
-      const filter = { clientId: client_id, userId: user_id, organizationId: organization_id }
-      const { rows, next } = await listGrants(context, { limit, before: start, ...filter })
-      return { grants: rows.map(describeGrant), next: next ?? null }
-    },
+    run: answerList,
   }),
   defineTask({
     name: 'grant.show',
@@ -89,11 +86,7 @@ export const GRANT_TASKS: readonly Task[] = [
     summary: 'List what people allowed clients for an organization, newest first.',
     input: PAGE.extend(PLACE),
     output: GRANTS,
-    async run(context, { limit, before: start, client_id, user_id, organization_id }) {
-      const filter = { clientId: client_id, userId: user_id, organizationId: organization_id }
-      const { rows, next } = await listGrants(context, { limit, before: start, ...filter })
-      return { grants: rows.map(describeGrant), next: next ?? null }
-    },
+    run: answerList,
   }),
   defineTask({
     name: 'organization.show-grant',
@@ -118,6 +111,16 @@ export const GRANT_TASKS: readonly Task[] = [
       describeGrant(await revokeGrant(context, { id, within })),
   }),
 ]
+
+type ListInput = z.output<typeof PAGE> & { readonly organization_id?: OrganizationId | undefined }
+
+async function answerList(
+  context: TaskContext,
+  { limit, before: start, client_id: clientId, user_id: userId, organization_id: organizationId }: ListInput,
+): Promise<z.output<typeof GRANTS>> {
+  const { rows, next } = await listGrants(context, { limit, before: start, clientId, userId, organizationId })
+  return { grants: rows.map(describeGrant), next: next ?? null }
+}
 
 function describeGrant({ id, clientId, userId, organizationId, ...grant }: GrantRecord): GrantDocument {
   return {

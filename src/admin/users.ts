@@ -40,20 +40,16 @@ export async function createUser(
   return user
 }
 
-/** Newest first; with an address, whoever has it. @throws AdminError when the limit or the place to start is none */
+/** Newest first; with an address, whoever has it. @throws AdminError when the limit is none */
 export async function listUsers(
   { store }: StoreNeeds<'listUsers' | 'findUserByEmail'>,
-  page: { readonly before: string | undefined; readonly limit: number; readonly email?: string | undefined },
+  page: { readonly before: UserId | undefined; readonly limit: number; readonly email?: string | undefined },
 ): Promise<Listed<UserRecord, UserId>> {
   if (page.email !== undefined) {
     const user = await store.findUserByEmail(normalizeEmail(page.email))
     return { rows: user === undefined ? [] : [user], next: undefined }
   }
-  const before = page.before === undefined ? undefined : parseUserId(page.before)
-  if (page.before !== undefined && before === undefined) {
-    throw new AdminError(`"${page.before}" is not a user id. See "grantor user list".`)
-  }
-  return listPage(store.listUsers, { before, limit: page.limit })
+  return listPage(store.listUsers, page)
 }
 
 /** A password that nobody guesses and anybody can type: 75 random bits in three groups. */

@@ -1,3 +1,6 @@
+import { closeSync, fsyncSync, openSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+
 /**
  * Fills a database with rows as they come from weeks of use, by SQL: through the store it would take hours. Ids are ordered by
  * time, as the server makes them; the live token of the family number n has the hash `hashOf(n)`.
@@ -79,4 +82,16 @@ export function fillStatements(dialect: keyof typeof DIALECTS, { rows, now }: Fi
      select ${id}, 'gci_' || ${id}, ${pad(43)}, '${REQUEST}', ${moment}, ${moment} + 60000, 'redeemed',
        'gus_' || ${id}, ${pad(43)}, ${moment}, ${id} from ${from}`,
   ]
+}
+
+/** Fills a SQLite file. What was filled is on disk then, so that nothing of it is written while something is measured. */
+export function fillSqlite(path: string, fill: Fill): void {
+  const connection = new DatabaseSync(path)
+  connection.exec('pragma synchronous = off; pragma cache_size = -524288')
+  for (const statement of fillStatements('sqlite', fill)) connection.exec(statement)
+  connection.exec('pragma wal_checkpoint(truncate)')
+  connection.close()
+  const file = openSync(path, 'r+')
+  fsyncSync(file)
+  closeSync(file)
 }

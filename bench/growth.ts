@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { openWorkshop, type Workshop } from '../src/build.ts'
 import { readConfig } from '../src/config.ts'
 import { benchFolderPrefix } from './bench-folder.ts'
 import { startDatabase } from './database.ts'
-import { fillStatements, type Fill } from './growth-fill.ts'
+import { fillSqlite, fillStatements, type Fill } from './growth-fill.ts'
 import { growthOperations } from './growth-operations.ts'
 import { renderTable } from './table.ts'
 
@@ -57,7 +56,8 @@ async function measureSize(rows: number): Promise<readonly Cost[]> {
   const url = database === undefined ? `sqlite:${path}` : (await database.open()).url
   const startedAt = performance.now()
   await (await openStore(url)).close()
-  await (database === undefined ? fillSqlite(path, fill) : fillPostgres(url, fill))
+  if (database === undefined) fillSqlite(path, fill)
+  else await fillPostgres(url, fill)
   const workshop = await openStore(url)
   try {
     console.error(`${rows} rows of each kind in ${((performance.now() - startedAt) / 1000).toFixed(0)} s`)
@@ -104,18 +104,6 @@ async function repeat(run: () => Promise<void>, times: number): Promise<number> 
     }),
   )
   return times
-}
-
-async function fillSqlite(path: string, fill: Fill): Promise<void> {
-  const connection = new DatabaseSync(path)
-  connection.exec('pragma synchronous = off; pragma cache_size = -524288')
-  for (const statement of fillStatements('sqlite', fill)) connection.exec(statement)
-  connection.exec('pragma wal_checkpoint(truncate)')
-  connection.close()
-  // What was filled must not be written while the store is measured.
-  const file = openSync(path, 'r+')
-  fsyncSync(file)
-  closeSync(file)
 }
 
 async function fillPostgres(url: string, fill: Fill): Promise<void> {

@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { openWorkshop } from '../src/build.ts'
@@ -11,7 +10,7 @@ import { readConfig } from '../src/config.ts'
 import { freePort } from '../test/free-port.ts'
 import { benchFolderPrefix } from './bench-folder.ts'
 import { openChildren } from './children.ts'
-import { fillStatements } from './growth-fill.ts'
+import { fillSqlite } from './growth-fill.ts'
 import { readTreeUsage } from './process-tree.ts'
 import { quantile } from './statistics.ts'
 import { renderTable } from './table.ts'
@@ -40,7 +39,7 @@ for (const size of [0, clients]) {
   const path = join(folder, `${size}.db`)
   const settings = { DATABASE_URL: `sqlite:${path}`, GRANTOR_SECRET: randomBytes(32).toString('base64url') }
   await (await openWorkshop(readConfig({ ...settings, LOG_LEVEL: 'silent' }))).close()
-  if (size > 0) fill(path, size)
+  if (size > 0) fillSqlite(path, { rows: size, now: Date.now() })
   const starts: { readonly readyMs: number; readonly idleMegabytes: number }[] = []
   for (let round = 0; round < Number(values.rounds); round += 1) starts.push(await startOnce(settings))
   const [ready, idle] = [starts.map((one) => one.readyMs), starts.map((one) => one.idleMegabytes)]
@@ -93,12 +92,4 @@ function isReady(port: number): Promise<boolean> {
       .on('error', () => resolve(false))
       .end()
   })
-}
-
-function fill(path: string, size: number): void {
-  const database = new DatabaseSync(path)
-  database.exec('pragma synchronous = off')
-  for (const statement of fillStatements('sqlite', { rows: size, now: Date.now() })) database.exec(statement)
-  database.exec('pragma wal_checkpoint(truncate)')
-  database.close()
 }

@@ -4,7 +4,7 @@ import { mcpAuthRouter } from '@modelcontextprotocol/sdk/server/auth/router.js'
 import type { OAuthClientInformationFull, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js'
 import express from 'express'
 import type { MintRequest } from '../peer.ts'
-import { CHALLENGE, FORM_TYPE, form, listen, REDIRECT_URI, REGISTRATION, serve, VERIFIER } from './serve-peer.ts'
+import { CHALLENGE, listen, REDIRECT_URI, REGISTRATION, serve, tokenEndpoints } from './serve-peer.ts'
 import { versionOf } from './version-of.ts'
 
 /**
@@ -80,14 +80,6 @@ async function mint(kind: MintRequest['kind']): Promise<string> {
   return value
 }
 
-const token = {
-  method: 'POST',
-  path: '/token',
-  contentType: FORM_TYPE,
-  status: 200,
-  contains: '"access_token":"',
-  repeats: false,
-} as const
 serve(
   {
     name: 'MCP SDK',
@@ -105,19 +97,7 @@ serve(
         repeats: false,
         load: { kind: 'numbered', ...REGISTRATION },
       },
-      {
-        ...token,
-        name: 'code',
-        load: {
-          kind: 'codes',
-          before: `${form({ ...CLIENT, grant_type: 'authorization_code', redirect_uri: REDIRECT_URI, code_verifier: VERIFIER })}&code=`,
-        },
-      },
-      {
-        ...token,
-        name: 'refresh',
-        load: { kind: 'refresh-tokens', before: `${form({ ...CLIENT, grant_type: 'refresh_token' })}&refresh_token=` },
-      },
+      ...tokenEndpoints(CLIENT, undefined),
       {
         ...{
           name: 'metadata',

@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import type { IncomingMessage, RequestListener } from 'node:http'
 import OAuth2Server from '@node-oauth/oauth2-server'
 import type { MintRequest } from '../peer.ts'
-import { CHALLENGE, FORM_TYPE, form, listen, REDIRECT_URI, serve, VERIFIER } from './serve-peer.ts'
+import { CHALLENGE, listen, REDIRECT_URI, serve, tokenEndpoints } from './serve-peer.ts'
 import { versionOf } from './version-of.ts'
 
 /**
@@ -104,40 +104,13 @@ async function mint(kind: MintRequest['kind']): Promise<string> {
   return value
 }
 
-const token = {
-  method: 'POST',
-  path: '/token',
-  contentType: FORM_TYPE,
-  status: 200,
-  contains: '"access_token":"',
-  repeats: false,
-} as const
 serve(
   {
     name: 'node-oauth',
     version: versionOf('@node-oauth/oauth2-server'),
     keeps: 'Nothing: it leaves storage to the model, which here is a map in memory.',
     port,
-    endpoints: [
-      {
-        ...token,
-        name: 'client_credentials',
-        load: { kind: 'same', body: form({ ...CLIENT, grant_type: 'client_credentials' }) },
-      },
-      {
-        ...token,
-        name: 'code',
-        load: {
-          kind: 'codes',
-          before: `${form({ ...CLIENT, grant_type: 'authorization_code', redirect_uri: REDIRECT_URI, code_verifier: VERIFIER })}&code=`,
-        },
-      },
-      {
-        ...token,
-        name: 'refresh',
-        load: { kind: 'refresh-tokens', before: `${form({ ...CLIENT, grant_type: 'refresh_token' })}&refresh_token=` },
-      },
-    ],
+    endpoints: tokenEndpoints(CLIENT, {}),
   },
   mint,
 )

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import Provider, { type Configuration } from 'oidc-provider'
 import type { MintRequest } from '../peer.ts'
-import { CHALLENGE, FORM_TYPE, form, listen, REDIRECT_URI, REGISTRATION, serve, VERIFIER } from './serve-peer.ts'
+import { CHALLENGE, listen, REDIRECT_URI, REGISTRATION, serve, tokenEndpoints } from './serve-peer.ts'
 import { MemoryAdapter } from './memory-adapter.ts'
 import { versionOf } from './version-of.ts'
 
@@ -80,15 +80,6 @@ async function mint(kind: MintRequest['kind']): Promise<string> {
   return new provider.AuthorizationCode(code as never).save()
 }
 
-const token = {
-  method: 'POST',
-  path: '/token',
-  contentType: FORM_TYPE,
-  status: 200,
-  contains: '"access_token":"',
-  repeats: false,
-} as const
-const access = form({ ...CLIENT, grant_type: 'client_credentials', scope: SCOPE, resource: RESOURCE })
 const document = {
   method: 'GET',
   contentType: '',
@@ -113,20 +104,7 @@ serve(
         repeats: false,
         load: { kind: 'numbered', ...REGISTRATION },
       },
-      { ...token, name: 'client_credentials', load: { kind: 'same', body: access } },
-      {
-        ...token,
-        name: 'code',
-        load: {
-          kind: 'codes',
-          before: `${form({ ...CLIENT, grant_type: 'authorization_code', redirect_uri: REDIRECT_URI, code_verifier: VERIFIER })}&code=`,
-        },
-      },
-      {
-        ...token,
-        name: 'refresh',
-        load: { kind: 'refresh-tokens', before: `${form({ ...CLIENT, grant_type: 'refresh_token' })}&refresh_token=` },
-      },
+      ...tokenEndpoints(CLIENT, { scope: SCOPE, resource: RESOURCE }),
       { ...document, name: 'metadata', path: '/.well-known/openid-configuration', contains: '"token_endpoint":"' },
       { ...document, name: 'jwks', path: '/jwks', contains: '"keys":[' },
     ],

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { MintRequest, PeerDescription, PeerMessage } from '../peer.ts'
+import type { MintRequest, PeerDescription, PeerEndpoint, PeerMessage } from '../peer.ts'
 
 export const FORM_TYPE = 'application/x-www-form-urlencoded'
 export const REDIRECT_URI = 'http://127.0.0.1:33418/callback'
@@ -25,6 +25,33 @@ export function splitAtNumber(metadata: object): { readonly before: string; read
 
 export function form(fields: Readonly<Record<string, string>>): string {
   return new URLSearchParams(fields).toString()
+}
+
+/** What all have in common at `/token`: codes with PKCE, refresh tokens, and, with these fields more, client credentials. */
+export function tokenEndpoints(
+  client: Readonly<Record<string, string>>,
+  access: Readonly<Record<string, string>> | undefined,
+): readonly PeerEndpoint[] {
+  const token = {
+    method: 'POST',
+    path: '/token',
+    contentType: FORM_TYPE,
+    status: 200,
+    contains: '"access_token":"',
+    repeats: false,
+  } as const
+  const redemption = { grant_type: 'authorization_code', redirect_uri: REDIRECT_URI, code_verifier: VERIFIER }
+  const others: readonly PeerEndpoint[] = [
+    { ...token, name: 'code', load: { kind: 'codes', before: `${form({ ...client, ...redemption })}&code=` } },
+    {
+      ...token,
+      name: 'refresh',
+      load: { kind: 'refresh-tokens', before: `${form({ ...client, grant_type: 'refresh_token' })}&refresh_token=` },
+    },
+  ]
+  if (access === undefined) return others
+  const body = form({ ...client, grant_type: 'client_credentials', ...access })
+  return [{ ...token, name: 'client_credentials', load: { kind: 'same', body } }, ...others]
 }
 
 /** Listens on a free port, and runs until the bench is gone. */

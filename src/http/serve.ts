@@ -76,6 +76,8 @@ export async function serve(serving: Serving, message: IncomingMessage, response
     } finally {
       serving.gate.leave()
     }
+    // Answers leave together: each that is written by itself wakes its reader, which costs more than making most of them.
+    await serving.turnEnd()
     closeIfStopping(serving, response)
     serving.replies.send(response, reply, request.language, endpoint.cors === true)
     logReply(serving, exchange, endpoint, reply)

@@ -112,19 +112,20 @@ async function endToken(stage: Stage, store: Store, lane: Lane, kind: EndKind, t
 }
 
 async function undo(store: Store, { clientId, userId, organizationId }: Lane, kind: EndKind): Promise<void> {
+  const now = Date.now() as never
   switch (kind) {
     case 'revocation':
       return
     case 'client':
       return void (await store.enableClient(clientId))
     case 'user':
-      return void (await store.enableUser({ id: userId, now: Date.now() as never }))
+      return void (await store.enableUser({ id: userId, now }))
     case 'organization':
-      return void (await store.enableOrganization(organizationId))
+      return void (await store.enableOrganization({ id: organizationId, now }))
     case 'membership':
-      return void (await store.enableMember({ userId, organizationId }))
+      return void (await store.enableMember({ userId, organizationId, now }))
     case 'installation':
-      return void (await store.enableInstallation({ clientId, organizationId }))
+      return void (await store.enableInstallation({ clientId, organizationId, now }))
   }
 }
 

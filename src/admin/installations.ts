@@ -69,12 +69,12 @@ export async function disableInstallation(
   return findInstallation(context, key)
 }
 
-/** It may get tokens for the organization again. @throws AdminError when the client is not installed there */
+/** It may get new tokens for the organization. @throws AdminError when the client is not installed there */
 export async function enableInstallation(
-  context: Changing<'enableInstallation'>,
+  context: Changing<'enableInstallation'> & Pick<Context, 'clock'>,
   key: InstallationKey,
 ): Promise<InstalledClient> {
-  await context.store.enableInstallation(key)
+  await context.store.enableInstallation({ ...key, now: context.clock() })
   return findInstallation(context, key)
 }
 

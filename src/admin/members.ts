@@ -80,9 +80,16 @@ export async function disableMember(
   return findMember(context, key)
 }
 
-/** The member may act for it again; what ended stays ended. @throws AdminError when the user is no member of the organization */
-export async function enableMember(context: Changing<'enableMember'>, key: MembershipKey): Promise<Member> {
-  await context.store.enableMember(key)
+/**
+ * The member may act for it again; what was issued until now is dead.
+ *
+ * @throws AdminError when the user is no member of the organization
+ */
+export async function enableMember(
+  context: Changing<'enableMember'> & Pick<Context, 'clock'>,
+  key: MembershipKey,
+): Promise<Member> {
+  await context.store.enableMember({ ...key, now: context.clock() })
   return findMember(context, key)
 }
 

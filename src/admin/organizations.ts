@@ -62,12 +62,12 @@ export async function disableOrganization(
   return findOrganization(context, id)
 }
 
-/** Tokens may be had for it again; what ended stays ended. @throws AdminError when there is no such organization */
+/** Tokens may be had for it again; what was issued until now is dead. @throws AdminError when there is no such organization */
 export async function enableOrganization(
-  context: Needs<'enableOrganization' | 'findOrganization'>,
+  context: Changing<'enableOrganization'>,
   id: OrganizationId,
 ): Promise<OrganizationRecord> {
-  await context.store.enableOrganization(id)
+  await context.store.enableOrganization({ id, now: context.clock() })
   return findOrganization(context, id)
 }
 

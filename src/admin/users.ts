@@ -77,7 +77,7 @@ export async function disableUser(context: Changing<'disableUser'>, who: string)
   return findUser(context, id)
 }
 
-/** The user may sign in again; what ended stays ended. @throws AdminError when there is no such user */
+/** The user may sign in again; what was issued until now is dead. @throws AdminError when there is no such user */
 export async function enableUser(context: Changing<'enableUser'>, who: string): Promise<UserRecord> {
   const { id } = await findUser(context, who)
   await context.store.enableUser({ id, now: context.clock() })

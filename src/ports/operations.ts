@@ -106,6 +106,7 @@ export interface Operations {
     outcome: 'changed' | 'unknown',
   ]
   disableUser: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  /** What was issued until now is dead, also by a node that did not know yet that the user was disabled. */
   enableUser: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   /** With its sessions, memberships and remembered consents. Its grants are dead, because nobody is there. */
   deleteUser: [id: UserId, outcome: 'deleted' | 'unknown']
@@ -118,19 +119,22 @@ export interface Operations {
   renameOrganization: [change: { readonly id: OrganizationId; readonly name: string }, outcome: 'changed' | 'unknown']
   /** Nothing is issued for it from now on, and what was is dead. The first time counts. */
   disableOrganization: [change: { readonly id: OrganizationId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
-  enableOrganization: [id: OrganizationId, outcome: 'changed' | 'unknown']
+  /** What was issued until now is dead, as with users. */
+  enableOrganization: [change: { readonly id: OrganizationId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   expireOrganization: [change: { readonly id: OrganizationId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   /** With its memberships and installations. */
   deleteOrganization: [id: OrganizationId, outcome: 'deleted' | 'unknown']
   addMember: [membership: MembershipRecord, outcome: 'added' | 'member-already' | 'too-many']
   /** What was issued to the member for the organization is dead, also when the member is enabled again. The first time counts. */
   disableMember: [change: MembershipKey & { readonly now: EpochMs }, outcome: 'changed' | 'unknown']
-  enableMember: [member: MembershipKey, outcome: 'changed' | 'unknown']
+  /** What was issued until now is dead, as with users. */
+  enableMember: [change: MembershipKey & { readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   removeMember: [member: MembershipKey, outcome: 'removed' | 'unknown']
   /** Allows a client for an organization. Instead of what was allowed before, whose tokens are dead then. */
   install: [installation: InstallationRecord, outcome: 'installed' | 'replaced']
   disableInstallation: [change: InstallationKey & { readonly now: EpochMs }, outcome: 'changed' | 'unknown']
-  enableInstallation: [installation: InstallationKey, outcome: 'changed' | 'unknown']
+  /** What was issued until now is dead, as with users. */
+  enableInstallation: [change: InstallationKey & { readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   uninstall: [installation: InstallationKey, outcome: 'removed' | 'unknown']
 
   /** Also remembers that this browser once signed in as this user. */

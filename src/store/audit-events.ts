@@ -67,7 +67,7 @@ const EVENTS: { readonly [Name in OperationName]: Teller<Name> } = {
   createOrganization: ({ id }) => ofOrganization('organization.created', id),
   renameOrganization: ({ id }, outcome) => changed(outcome, ofOrganization('organization.renamed', id)),
   disableOrganization: ({ id }, outcome) => changed(outcome, ofOrganization('organization.disabled', id)),
-  enableOrganization: (id, outcome) => changed(outcome, ofOrganization('organization.enabled', id)),
+  enableOrganization: ({ id }, outcome) => changed(outcome, ofOrganization('organization.enabled', id)),
   expireOrganization: ({ id }, outcome) => changed(outcome, ofOrganization('organization.expired', id)),
   deleteOrganization: (id, outcome) => (outcome === 'deleted' ? ofOrganization('organization.deleted', id) : undefined),
   addMember: (member, outcome) => (outcome === 'added' ? ofMember('member.added', member) : undefined),

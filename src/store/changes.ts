@@ -40,7 +40,7 @@ const CHANGES: { readonly [Name in OperationName]: Change<Name> } = {
   createOrganization: 'nothing',
   renameOrganization: ({ id }) => id,
   disableOrganization: ({ id }) => id,
-  enableOrganization: (id) => id,
+  enableOrganization: ({ id }) => id,
   expireOrganization: ({ id }) => id,
   deleteOrganization: 'everything',
   addMember: membershipKey,

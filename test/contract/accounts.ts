@@ -71,8 +71,19 @@ export const accountCases: Suite = (check) => {
     assert.equal(await perform(first, 'disableUser', { id: user.id, now: at(5) }), 'changed')
     const disabled = { ...user, disabledAt: at(5), validFrom: at(5) }
     assert.deepEqual(await first.findUser(user.id), disabled)
-    assert.equal(await perform(first, 'enableUser', { id: user.id, now: at(9) }), 'changed')
+    assert.equal(await perform(first, 'enableUser', { id: user.id, now: at(4) }), 'changed')
     assert.deepEqual(await first.findUser(user.id), { ...disabled, disabledAt: undefined })
+  })
+
+  check('what a node issued before it knew that the user was disabled is dead once enabled', async ({ first }) => {
+    const [user, other] = [aUser(), aUser()]
+    await performAll(first, 'createUser', [user, other])
+    await perform(first, 'disableUser', { id: user.id, now: at(5) })
+    const moments = [at(9), at(12)].map((now) => ({ id: user.id, now }))
+    // The second one enables what is enabled, which ends nothing.
+    assert.deepEqual(await performAll(first, 'enableUser', moments), ['changed', 'changed'])
+    assert.deepEqual(await first.findUser(user.id), { ...user, validFrom: at(9) })
+    assert.deepEqual(await first.findUser(other.id), other)
   })
 
   check('a user is disabled since the first time, and dead until the last', async ({ first }) => {

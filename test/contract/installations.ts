@@ -88,8 +88,24 @@ export const installationCases: Suite = (check) => {
     assert.deepEqual(await performAll(first, 'disableInstallation', moments), ['changed', 'changed', 'changed'])
     const disabled = { ...installation, disabledAt: at(5), validFrom: at(9) }
     assert.deepEqual(await first.findInstallation(installation), disabled)
-    assert.equal(await perform(first, 'enableInstallation', installation), 'changed')
+    assert.equal(await perform(first, 'enableInstallation', { ...installation, now: at(8) }), 'changed')
     assert.deepEqual(await first.findInstallation(installation), { ...disabled, disabledAt: undefined })
+  })
+
+  check('what a node issued before it knew that an installation was disabled is dead once enabled', async (stores) => {
+    const { first } = stores
+    const installation = anInstallation()
+    const neighbours = [
+      anInstallation({ clientId: installation.clientId }),
+      anInstallation({ organizationId: installation.organizationId }),
+    ]
+    await performAll(first, 'install', [installation, ...neighbours])
+    await perform(first, 'disableInstallation', { ...installation, now: at(5) })
+    const moments = [at(9), at(12)].map((now) => ({ ...installation, now }))
+    // The second one enables what is enabled, which ends nothing.
+    assert.deepEqual(await performAll(first, 'enableInstallation', moments), ['changed', 'changed'])
+    assert.deepEqual(await first.findInstallation(installation), { ...installation, validFrom: at(9) })
+    assert.deepEqual(await Promise.all(neighbours.map(first.findInstallation)), neighbours)
   })
 
   check('uninstall removes that one, once, and what is installed then is new', async (stores) => {
@@ -112,7 +128,7 @@ export const installationCases: Suite = (check) => {
   check('a change of an installation that is not there is unknown, and makes none', async ({ first }) => {
     const installation = anInstallation()
     assert.equal(await perform(first, 'disableInstallation', { ...installation, now: NOW }), 'unknown')
-    assert.equal(await perform(first, 'enableInstallation', installation), 'unknown')
+    assert.equal(await perform(first, 'enableInstallation', { ...installation, now: NOW }), 'unknown')
     assert.equal(await perform(first, 'uninstall', installation), 'unknown')
     assert.equal(await first.findInstallation(installation), undefined)
   })

@@ -73,7 +73,19 @@ export const membershipCases: Suite = (check) => {
     const moments = [at(5), at(9), at(7)].map((now) => ({ ...member, now }))
     assert.deepEqual(await performAll(first, 'disableMember', moments), ['changed', 'changed', 'changed'])
     assert.deepEqual(await first.findMembership(member), { ...member, disabledAt: at(5), validFrom: at(9) })
-    assert.equal(await perform(first, 'enableMember', member), 'changed')
+    assert.equal(await perform(first, 'enableMember', { ...member, now: at(8) }), 'changed')
+    assert.deepEqual(await first.findMembership(member), { ...member, validFrom: at(9) })
+    assert.deepEqual(await Promise.all(neighbours.map(first.findMembership)), neighbours)
+  })
+
+  check('what a node issued before it knew that the member was disabled is dead once enabled', async ({ first }) => {
+    const member = aMembership()
+    const neighbours = [aMembership({ userId: member.userId }), aMembership({ organizationId: member.organizationId })]
+    await performAll(first, 'addMember', [member, ...neighbours])
+    await perform(first, 'disableMember', { ...member, now: at(5) })
+    const moments = [at(9), at(12)].map((now) => ({ ...member, now }))
+    // The second one enables what is enabled, which ends nothing.
+    assert.deepEqual(await performAll(first, 'enableMember', moments), ['changed', 'changed'])
     assert.deepEqual(await first.findMembership(member), { ...member, validFrom: at(9) })
     assert.deepEqual(await Promise.all(neighbours.map(first.findMembership)), neighbours)
   })
@@ -105,7 +117,7 @@ export const membershipCases: Suite = (check) => {
   check('a change of a membership that is not there is unknown, and makes none', async ({ first }) => {
     const member = aMembership()
     assert.equal(await perform(first, 'disableMember', { ...member, now: NOW }), 'unknown')
-    assert.equal(await perform(first, 'enableMember', member), 'unknown')
+    assert.equal(await perform(first, 'enableMember', { ...member, now: NOW }), 'unknown')
     assert.equal(await perform(first, 'removeMember', member), 'unknown')
     assert.equal(await first.findMembership(member), undefined)
   })

@@ -86,10 +86,23 @@ export const organizationCases: Suite = (check) => {
     const moments = [at(5), at(9), at(7)].map((now) => ({ id, now }))
     assert.deepEqual(await performAll(first, 'disableOrganization', moments), ['changed', 'changed', 'changed'])
     assert.deepEqual(await first.findOrganization(id), { ...organization, disabledAt: at(5), validFrom: at(9) })
-    assert.equal(await perform(first, 'enableOrganization', id), 'changed')
+    assert.equal(await perform(first, 'enableOrganization', { id, now: at(8) }), 'changed')
     assert.deepEqual(await first.findOrganization(id), { ...organization, validFrom: at(9) })
     await perform(first, 'disableOrganization', { id, now: at(20) })
     assert.deepEqual(await first.findOrganization(id), { ...organization, disabledAt: at(20), validFrom: at(20) })
+  })
+
+  check('what a node issued before it knew that the organization was disabled is dead once enabled', async (stores) => {
+    const { first } = stores
+    const [organization, other] = [anOrganization(), anOrganization()]
+    const { id } = organization
+    await performAll(first, 'createOrganization', [organization, other])
+    await perform(first, 'disableOrganization', { id, now: at(5) })
+    const moments = [at(9), at(12)].map((now) => ({ id, now }))
+    // The second one enables what is enabled, which ends nothing.
+    assert.deepEqual(await performAll(first, 'enableOrganization', moments), ['changed', 'changed'])
+    assert.deepEqual(await first.findOrganization(id), { ...organization, validFrom: at(9) })
+    assert.deepEqual(await first.findOrganization(other.id), other)
   })
 
   check('expireOrganization ends what was before, and never makes anything valid again', async ({ first }) => {
@@ -106,7 +119,7 @@ export const organizationCases: Suite = (check) => {
     const { id } = anOrganization()
     assert.equal(await perform(first, 'renameOrganization', { id, name: 'x' }), 'unknown')
     assert.equal(await perform(first, 'disableOrganization', { id, now: NOW }), 'unknown')
-    assert.equal(await perform(first, 'enableOrganization', id), 'unknown')
+    assert.equal(await perform(first, 'enableOrganization', { id, now: NOW }), 'unknown')
     assert.equal(await perform(first, 'expireOrganization', { id, now: NOW }), 'unknown')
     assert.equal(await perform(first, 'deleteOrganization', id), 'unknown')
     assert.equal(await first.findOrganization(id), undefined)
@@ -166,7 +179,7 @@ export const organizationCases: Suite = (check) => {
       { name: 'install', input: installation },
       { name: 'disableMember', input: { ...member, now: at(1) } },
       { name: 'removeMember', input: member },
-      { name: 'enableMember', input: member },
+      { name: 'enableMember', input: { ...member, now: at(20) } },
       { name: 'addMember', input: { ...member, createdAt: at(2) } },
       { name: 'deleteOrganization', input: id },
       { name: 'removeMember', input: member },

@@ -143,7 +143,7 @@ const UNATTENDED: readonly Pick<Ending, 'name' | 'end' | 'mayAsk'>[] = [
     name: 'the installation is disabled and enabled',
     async end({ id, organizationId }, now) {
       await store.disableInstallation({ clientId: id, organizationId, now })
-      await store.enableInstallation({ clientId: id, organizationId })
+      await store.enableInstallation({ clientId: id, organizationId, now })
     },
     mayAsk: true,
   },
@@ -190,6 +190,63 @@ test('INT-06: what ended between the consent and the exchange is dead, also wher
   assert.deepEqual(await activity([tokens]), [false])
   assert.equal((await refresh(server, cast.client, tokens.refresh_token ?? '')).json().error, 'invalid_grant')
 })
+
+/** What was taken away at a moment before tokens were issued, and given back after. */
+const LATE_NEWS: readonly (Pick<Ending, 'name'> & {
+  readonly disable: Ending['end']
+  readonly enable: Ending['end']
+  /** Whether a person's tokens end, and those that the client got by itself. */
+  readonly ends: readonly [family: boolean, alone: boolean]
+})[] = [
+  {
+    name: 'a user',
+    disable: ({ userId: id }, now) => store.disableUser({ id, now }),
+    enable: ({ userId: id }, now) => store.enableUser({ id, now }),
+    ends: [true, true],
+  },
+  {
+    name: 'an organization',
+    disable: ({ organizationId: id }, now) => store.disableOrganization({ id, now }),
+    enable: ({ organizationId: id }, now) => store.enableOrganization({ id, now }),
+    ends: [true, true],
+  },
+  {
+    name: 'a member',
+    disable: (cast, now) => store.disableMember({ ...cast, now }),
+    enable: (cast, now) => store.enableMember({ ...cast, now }),
+    ends: [true, true],
+  },
+  {
+    name: 'an installation',
+    disable: ({ id, organizationId }, now) => store.disableInstallation({ clientId: id, organizationId, now }),
+    enable: ({ id, organizationId }, now) => store.enableInstallation({ clientId: id, organizationId, now }),
+    ends: [false, true],
+  },
+]
+
+for (const [index, { name, disable, enable, ends }] of LATE_NEWS.entries()) {
+  test(`INT-06, ADM-09: what was issued where nobody knew yet that ${name} was disabled stays dead when enabled`, async () => {
+    const cast = await openCast(5000 + index)
+    await install(server, cast.client, cast.organizationId, { actsForMembers: true })
+    const disabledAt = server.clock.now()
+    server.clock.advance(10)
+    const code = await allow(new PlainBrowser(server), cast, { resource: 'https://jwt.example' })
+    const family = (await redeem(server, cast.client, code)).json<Tokens>()
+    const form = { org_id: cast.organizationId, user_id: cast.userId }
+    const alone = await machineTokens(cast, form)
+    // As on a node that learns of it a moment later.
+    await disable(cast, disabledAt)
+    server.clock.advance(10)
+    await enable(cast, server.clock.now())
+    server.clock.advance(NEWS_MS)
+    assert.deepEqual(await activity([family]), [!ends[0]])
+    assert.deepEqual(await activity(alone), [!ends[1], !ends[1]])
+    const refreshed = await refresh(server, cast.client, family.refresh_token ?? '')
+    assert.equal(refreshed.statusCode, ends[0] ? 400 : 200, refreshed.body)
+    const again = await askAsMachine(cast, form)
+    assert.equal(again.statusCode, 200, again.body)
+  })
+}
 
 test('INT-06: what ends while a client is asking without a person ends what it is about to get', async () => {
   const cast = await openCast(4000)
@@ -284,12 +341,12 @@ async function disableAndEnableUser({ userId: id }: Cast, now: EpochMs): Promise
 
 async function disableAndEnableOrganization({ organizationId: id }: Cast, now: EpochMs): Promise<void> {
   await store.disableOrganization({ id, now })
-  await store.enableOrganization(id)
+  await store.enableOrganization({ id, now })
 }
 
 async function disableAndEnableMember(cast: Cast, now: EpochMs): Promise<void> {
   await store.disableMember({ ...cast, now })
-  await store.enableMember(cast)
+  await store.enableMember({ ...cast, now })
 }
 
 async function removeAndAddMember(cast: Cast): Promise<void> {

@@ -27,7 +27,9 @@ const DISABLE = {
 }
 const ENABLE = {
   name: 'enable-user',
-  text: 'update users set disabled_at = null where user_id = $1 returning user_id',
+  text: `update users set disabled_at = null,
+      valid_from = case when disabled_at is null then valid_from else greatest(valid_from, $1) end
+    where user_id = $2 returning user_id`,
 }
 const EXPIRE = {
   name: 'expire-user',
@@ -102,7 +104,7 @@ export function accountStatements(database: Database) {
     },
     enableUser: {
       keys: ({ id }) => [id],
-      run: eachAlone((query, { id }: Input<'enableUser'>) => changeRow(query, ENABLE, [id])),
+      run: eachAlone((query, { id, now }: Input<'enableUser'>) => changeRow(query, ENABLE, [now, id])),
     },
     deleteUser: {
       keys: (id) => [id],

@@ -28,7 +28,9 @@ const DISABLE = {
 }
 const ENABLE = {
   name: 'enable-installation',
-  text: 'update installations set disabled_at = null where client_id = $1 and organization_id = $2 returning client_id',
+  text: `update installations set disabled_at = null,
+      valid_from = case when disabled_at is null then valid_from else greatest(valid_from, $3) end
+    where client_id = $1 and organization_id = $2 returning client_id`,
 }
 const DELETE = {
   name: 'delete-installation',
@@ -74,8 +76,8 @@ export function installationStatements(database: Database) {
     },
     enableInstallation: {
       ...sharing,
-      run: eachAlone((query, { clientId, organizationId }: InstallationKey) =>
-        changeRow(query, ENABLE, [clientId, organizationId]),
+      run: eachAlone((query, { clientId, organizationId, now }: Input<'enableInstallation'>) =>
+        changeRow(query, ENABLE, [clientId, organizationId, now]),
       ),
     },
     uninstall: {

@@ -23,7 +23,9 @@ const DISABLE = {
 }
 const ENABLE = {
   name: 'enable-membership',
-  text: 'update memberships set disabled_at = null where user_id = $1 and organization_id = $2 returning user_id',
+  text: `update memberships set disabled_at = null,
+      valid_from = case when disabled_at is null then valid_from else greatest(valid_from, $3) end
+    where user_id = $1 and organization_id = $2 returning user_id`,
 }
 const DELETE = {
   name: 'delete-membership',
@@ -69,8 +71,8 @@ export function membershipStatements(database: Database) {
     },
     enableMember: {
       ...sharing,
-      run: eachAlone((query, { userId, organizationId }: MembershipKey) =>
-        changeRow(query, ENABLE, [userId, organizationId]),
+      run: eachAlone((query, { userId, organizationId, now }: Input<'enableMember'>) =>
+        changeRow(query, ENABLE, [userId, organizationId, now]),
       ),
     },
     removeMember: {

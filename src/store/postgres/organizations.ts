@@ -23,7 +23,9 @@ const DISABLE = {
 }
 const ENABLE = {
   name: 'enable-organization',
-  text: 'update organizations set disabled_at = null where organization_id = $1 returning organization_id',
+  text: `update organizations set disabled_at = null,
+      valid_from = case when disabled_at is null then valid_from else greatest(valid_from, $2) end
+    where organization_id = $1 returning organization_id`,
 }
 const EXPIRE = {
   name: 'expire-organization',
@@ -69,8 +71,8 @@ export function organizationStatements(database: Database) {
       run: eachAlone((query, { id, now }: Input<'disableOrganization'>) => changeRow(query, DISABLE, [id, now])),
     },
     enableOrganization: {
-      keys: (id) => [id],
-      run: eachAlone((query, id: OrganizationId) => changeRow(query, ENABLE, [id])),
+      keys: ({ id }) => [id],
+      run: eachAlone((query, { id, now }: Input<'enableOrganization'>) => changeRow(query, ENABLE, [id, now])),
     },
     expireOrganization: {
       keys: ({ id }) => [id],

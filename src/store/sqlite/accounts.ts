@@ -21,7 +21,11 @@ export function accountStatements(database: DatabaseSync) {
   const disable = database.prepare(
     'update users set disabled_at = coalesce(disabled_at, ?1), valid_from = max(valid_from, ?1) where user_id = ?2',
   )
-  const enable = database.prepare('update users set disabled_at = null where user_id = ?')
+  const enable = database.prepare(
+    `update users set disabled_at = null,
+       valid_from = case when disabled_at is null then valid_from else max(valid_from, ?) end
+     where user_id = ?`,
+  )
   const expire = database.prepare('update users set valid_from = max(valid_from, ?) where user_id = ?')
   const remove = database.prepare('delete from users where user_id = ?')
   const removeOwn = [
@@ -64,7 +68,7 @@ export function accountStatements(database: DatabaseSync) {
     setPassword: ({ id, passwordHash, now }) =>
       setPassword.run(passwordHash, now, id).changes === 1 ? 'changed' : 'unknown',
     disableUser: ({ id, now }) => (disable.run(now, id).changes === 1 ? 'changed' : 'unknown'),
-    enableUser: ({ id }) => (enable.run(id).changes === 1 ? 'changed' : 'unknown'),
+    enableUser: ({ id, now }) => (enable.run(now, id).changes === 1 ? 'changed' : 'unknown'),
     deleteUser(id) {
       for (const statement of removeOwn) statement.run(id)
       return remove.run(id).changes === 1 ? 'deleted' : 'unknown'

@@ -21,7 +21,9 @@ export function installationStatements(database: DatabaseSync) {
      where client_id = ?2 and organization_id = ?3`,
   )
   const enable = database.prepare(
-    'update installations set disabled_at = null where client_id = ? and organization_id = ?',
+    `update installations set disabled_at = null,
+       valid_from = case when disabled_at is null then valid_from else max(valid_from, ?) end
+     where client_id = ? and organization_id = ?`,
   )
   const remove = database.prepare('delete from installations where client_id = ? and organization_id = ?')
   const find = database.prepare('select * from installations where client_id = ? and organization_id = ?')
@@ -39,8 +41,8 @@ export function installationStatements(database: DatabaseSync) {
     },
     disableInstallation: ({ clientId, organizationId, now }) =>
       disable.run(now, clientId, organizationId).changes === 1 ? 'changed' : 'unknown',
-    enableInstallation: ({ clientId, organizationId }) =>
-      enable.run(clientId, organizationId).changes === 1 ? 'changed' : 'unknown',
+    enableInstallation: ({ clientId, organizationId, now }) =>
+      enable.run(now, clientId, organizationId).changes === 1 ? 'changed' : 'unknown',
     uninstall: ({ clientId, organizationId }) =>
       remove.run(clientId, organizationId).changes === 1 ? 'removed' : 'unknown',
     findInstallation: ({ clientId, organizationId }: InstallationKey): InstallationRecord | undefined =>

@@ -17,7 +17,11 @@ export function membershipStatements(database: DatabaseSync) {
     `update memberships set disabled_at = coalesce(disabled_at, ?1), valid_from = max(valid_from, ?1)
      where user_id = ?2 and organization_id = ?3`,
   )
-  const enable = database.prepare('update memberships set disabled_at = null where user_id = ? and organization_id = ?')
+  const enable = database.prepare(
+    `update memberships set disabled_at = null,
+       valid_from = case when disabled_at is null then valid_from else max(valid_from, ?) end
+     where user_id = ? and organization_id = ?`,
+  )
   const remove = database.prepare('delete from memberships where user_id = ? and organization_id = ?')
   const find = database.prepare('select * from memberships where user_id = ? and organization_id = ?')
   const listOfUser = database.prepare('select * from memberships where user_id = ? order by organization_id limit ?')
@@ -37,8 +41,8 @@ export function membershipStatements(database: DatabaseSync) {
     },
     disableMember: ({ userId, organizationId, now }) =>
       disable.run(now, userId, organizationId).changes === 1 ? 'changed' : 'unknown',
-    enableMember: ({ userId, organizationId }) =>
-      enable.run(userId, organizationId).changes === 1 ? 'changed' : 'unknown',
+    enableMember: ({ userId, organizationId, now }) =>
+      enable.run(now, userId, organizationId).changes === 1 ? 'changed' : 'unknown',
     removeMember: ({ userId, organizationId }) =>
       remove.run(userId, organizationId).changes === 1 ? 'removed' : 'unknown',
     findMembership,

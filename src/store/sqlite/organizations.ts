@@ -14,7 +14,11 @@ export function organizationStatements(database: DatabaseSync) {
     `update organizations set disabled_at = coalesce(disabled_at, ?1), valid_from = max(valid_from, ?1)
      where organization_id = ?2`,
   )
-  const enable = database.prepare('update organizations set disabled_at = null where organization_id = ?')
+  const enable = database.prepare(
+    `update organizations set disabled_at = null,
+       valid_from = case when disabled_at is null then valid_from else max(valid_from, ?) end
+     where organization_id = ?`,
+  )
   const expire = database.prepare('update organizations set valid_from = max(valid_from, ?) where organization_id = ?')
   const remove = database.prepare('delete from organizations where organization_id = ?')
   const removeMemberships = database.prepare('delete from memberships where organization_id = ?')
@@ -31,7 +35,7 @@ export function organizationStatements(database: DatabaseSync) {
     },
     renameOrganization: ({ id, name }) => (rename.run(name, id).changes === 1 ? 'changed' : 'unknown'),
     disableOrganization: ({ id, now }) => (disable.run(now, id).changes === 1 ? 'changed' : 'unknown'),
-    enableOrganization: (id) => (enable.run(id).changes === 1 ? 'changed' : 'unknown'),
+    enableOrganization: ({ id, now }) => (enable.run(now, id).changes === 1 ? 'changed' : 'unknown'),
     expireOrganization: ({ id, now }) => (expire.run(now, id).changes === 1 ? 'changed' : 'unknown'),
     deleteOrganization(id) {
       removeMemberships.run(id)

@@ -18,14 +18,15 @@ export async function openKeys(
   { clock, random, logger }: Pick<Context, 'clock' | 'random'> & { readonly logger: Log },
 ): Promise<Pick<Context, 'tokens' | 'tokenReader' | 'keys'>> {
   const create: Context['keys']['create'] = (plan) => createSigningKey(plan, random, encryptionKey)
-  const known = await store.listKeys()
+  const [known, before] = await Promise.all([store.listKeys(), store.findServerAlgorithm()])
   const now = clock()
   const records =
     known.length > 0
       ? known
       : [await store.addFirstKey(await create({ algorithm: signingAlgorithm, createdAt: now, activeFrom: now }))]
   const onFailure = (cause: unknown): void => logger.error({ event: 'keys.not-read', err: cause })
-  const ring = openKeyRing(records, { store, algorithm: signingAlgorithm, clock, encryptionKey, issuer, onFailure })
+  const options = { store, algorithm: signingAlgorithm, clock, encryptionKey, issuer, onFailure }
+  const ring = openKeyRing({ records, before }, options)
   const current = async (): Promise<KeySet> => ring.known() ?? ring.read()
   return {
     tokens: openBurstSigner(ring),

@@ -4,6 +4,7 @@ import { after, type EpochMs } from '../protocol/brand.ts'
 import type { KeyId } from '../protocol/ids.ts'
 import {
   chooseServerKey,
+  chooseStartedKey,
   findHeir,
   findReplacement,
   INTRODUCTION_MS,
@@ -21,12 +22,21 @@ const KEY_LIMIT = 20
 /** A node whose clock differs by more is not ready; neither may it judge when keys change. */
 const CLOCK_TOLERANCE_MS = 2000
 
-type StoreNeeds = 'addFirstKey' | 'addKey' | 'listApis' | 'listKeys' | 'ping' | 'removeKey'
+type StoreNeeds =
+  | 'addFirstKey'
+  | 'addKey'
+  | 'findServerAlgorithm'
+  | 'listApis'
+  | 'listKeys'
+  | 'noteServerAlgorithm'
+  | 'ping'
+  | 'removeKey'
 type Needs = Pick<Context, 'clock' | 'keys' | 'settings'> & { readonly store: Pick<Context['store'], StoreNeeds> }
 
 /** Which algorithms sign. */
 interface Demand {
   readonly own: SigningAlgorithm
+  readonly before: SigningAlgorithm | undefined
   readonly declared: ReadonlySet<SigningAlgorithm>
 }
 
@@ -37,8 +47,8 @@ export interface KeptKeys {
 }
 
 /**
- * Makes the first key of an algorithm that an API asks for, and the next one of each when it is time, one key at a time; and
- * withdraws those whose tokens have all expired. Every node does this again and again; the store lets one of them make the
+ * Makes the first key of an algorithm that an API asks for, and the next one of each when it is time, one key at a time;
+ * withdraws those whose tokens have all expired; and writes down which algorithm signs for the server. Every node does this again and again; the store lets one of them make the
  * key. A node whose clock is wrong does nothing.
  */
 export async function keepKeys(context: Needs): Promise<KeptKeys> {
@@ -46,6 +56,8 @@ export async function keepKeys(context: Needs): Promise<KeptKeys> {
   if ((await clockDifferenceMs(context)) > CLOCK_TOLERANCE_MS) return { made: undefined, withdrawn: [] }
   const [keys, demand] = await Promise.all([store.listKeys(), findDemand(context)])
   const now = clock()
+  const isServing = chooseStartedKey(keys, demand.own, now) !== undefined
+  if (isServing && demand.before !== demand.own) await store.noteServerAlgorithm(demand.own)
   const made = keys.length < KEY_LIMIT ? await makeDueKey(context, keys, demand, now) : undefined
   const withdrawn: KeyId[] = []
   for (const key of keys) {
@@ -138,8 +150,9 @@ export async function retireKey(context: Needs, text: string): Promise<KeyId> {
 }
 
 async function findDemand({ settings, store }: Needs): Promise<Demand> {
-  const declared = (await store.listApis()).flatMap(({ tokens }) => tokens.algorithm ?? [])
-  return { own: settings.signingAlgorithm, declared: new Set(declared) }
+  const [apis, before] = await Promise.all([store.listApis(), store.findServerAlgorithm()])
+  const declared = apis.flatMap(({ tokens }) => tokens.algorithm ?? [])
+  return { own: settings.signingAlgorithm, before, declared: new Set(declared) }
 }
 
 function lineOf(keys: readonly KeyRecord[], algorithm: SigningAlgorithm): readonly KeyRecord[] {
@@ -149,9 +162,10 @@ function lineOf(keys: readonly KeyRecord[], algorithm: SigningAlgorithm): readon
 async function makeDueKey(
   context: Needs,
   keys: readonly KeyRecord[],
-  { own, declared }: Demand,
+  demand: Demand,
   now: EpochMs,
 ): Promise<KeyRecord | undefined> {
+  const { own, declared } = demand
   for (const algorithm of declared) {
     const made = await introduceAlgorithm(context, algorithm)
     if (made !== undefined) return made
@@ -159,7 +173,7 @@ async function makeDueKey(
   const rotationMs = context.settings.keyRotation * 1000
   const due = [own, ...declared].find((algorithm) => {
     const line = lineOf(keys, algorithm)
-    const serving = line.length === 0 && algorithm === own ? chooseServerKey(keys, own, now) : undefined
+    const serving = line.length === 0 && algorithm === own ? chooseServerKey(keys, demand, now) : undefined
     return isRotationDue(serving === undefined ? line : [serving], rotationMs, now)
   })
   return due === undefined ? undefined : addKey(context, keys, due, PUBLICATION_MS)

@@ -38,8 +38,15 @@ export interface KeyRing {
   readonly last: () => KeySet
 }
 
+/** What the store says of keys. */
+export interface KnownKeys {
+  readonly records: readonly KeyRecord[]
+  /** What signed for the server last. */
+  readonly before: SigningAlgorithm | undefined
+}
+
 export interface KeyRingOptions {
-  readonly store: Pick<Reads, 'listKeys'>
+  readonly store: Pick<Reads, 'findServerAlgorithm' | 'listKeys'>
   /** The server's own. */
   readonly algorithm: SigningAlgorithm
   readonly clock: () => EpochMs
@@ -54,7 +61,7 @@ export interface KeyRingOptions {
  * nobody waits for that. A process that stood still for days reads them before it signs. While the store is away nobody
  * waits for it.
  */
-export function openKeyRing(first: readonly KeyRecord[], options: KeyRingOptions): KeyRing {
+export function openKeyRing(first: KnownKeys, options: KeyRingOptions): KeyRing {
   const { store, algorithm, clock, encryptionKey, issuer, onFailure } = options
   let current = makeKeySet(first, undefined)
   let readAt = clock()
@@ -63,13 +70,13 @@ export function openKeyRing(first: readonly KeyRecord[], options: KeyRingOptions
   let reading: Promise<KeySet> | undefined
 
   /** What did not change stays the same object: the tokens that a verifier remembers, the key that was decrypted. */
-  function makeKeySet(records: readonly KeyRecord[], before: (KeySet & { readonly ids: string }) | undefined) {
+  function makeKeySet({ records, before }: KnownKeys, last: (KeySet & { readonly ids: string }) | undefined) {
     const now = clock()
-    const chosen = chooseServerKey(records, algorithm, now)
+    const chosen = chooseServerKey(records, { own: algorithm, before }, now)
     if (chosen === undefined) throw new Error('There is no signing key.')
     const ids = records.map(({ id }) => id).join()
-    const isSame = before?.ids === ids
-    const known = before === undefined ? [] : [before.signing, ...before.byAlgorithm.values()]
+    const isSame = last?.ids === ids
+    const known = last === undefined ? [] : [last.signing, ...last.byAlgorithm.values()]
     const signerOf = (record: KeyRecord): Signer =>
       known.find((signer) => signer.record.id === record.id) ?? {
         ...unlockSigningKey(record, encryptionKey),
@@ -81,14 +88,15 @@ export function openKeyRing(first: readonly KeyRecord[], options: KeyRingOptions
       ids,
       signing: signerOf(chosen),
       byAlgorithm: new Map(started.map((record) => [record.algorithm, signerOf(record)])),
-      verifier: isSame ? before.verifier : openTokenVerifier(records, issuer),
-      published: isSame ? before.published : records.map(({ publicJwk }) => JSON.parse(publicJwk) as object),
+      verifier: isSame ? last.verifier : openTokenVerifier(records, issuer),
+      published: isSame ? last.published : records.map(({ publicJwk }) => JSON.parse(publicJwk) as object),
     }
   }
 
   async function readNow(): Promise<KeySet> {
     try {
-      current = makeKeySet(await store.listKeys(), current)
+      const [records, before] = await Promise.all([store.listKeys(), store.findServerAlgorithm()])
+      current = makeKeySet({ records, before }, current)
       readAt = clock()
       isAway = false
     } catch (cause) {

@@ -44,6 +44,7 @@ import type {
   ApiRecord,
   AuditEvent,
   KeyRecord,
+  SigningAlgorithm,
 } from './operator-records.ts'
 
 /**
@@ -161,6 +162,8 @@ export interface Operations {
   addKey: [next: { readonly key: KeyRecord; readonly follows: KeyId }, outcome: 'added' | 'outrun']
   /** Withdraws a key, if the one because of which it may go is there. */
   removeKey: [removal: { readonly id: KeyId; readonly replacement: KeyId }, outcome: 'removed' | 'unknown']
+  /** Writes down which algorithm signs for the server, for nodes that are told another one whose first key waits. */
+  noteServerAlgorithm: [algorithm: SigningAlgorithm, outcome: 'noted']
   /** Keeps a value of the store itself unless there is one already; answers the one that counts. */
   settle: [setting: { readonly name: string; readonly value: string }, outcome: string]
   createAdminCredential: [credential: AdminCredentialRecord, outcome: 'created']

@@ -26,7 +26,13 @@ import type {
   SessionRecord,
   UserRecord,
 } from './records.ts'
-import type { AdminCredentialRecord, ApiRecord, AuditLinkRecord, KeyRecord } from './operator-records.ts'
+import type {
+  AdminCredentialRecord,
+  ApiRecord,
+  AuditLinkRecord,
+  KeyRecord,
+  SigningAlgorithm,
+} from './operator-records.ts'
 
 /** One result of a batch: an operation that failed never spoils its neighbours. */
 export type Settled =
@@ -90,6 +96,8 @@ export interface Reads {
     readonly limit: number
   }) => Promise<readonly AuditLinkRecord[]>
   readonly listKeys: () => Promise<readonly KeyRecord[]>
+  /** As it was noted last (`noteServerAlgorithm`). */
+  readonly findServerAlgorithm: () => Promise<SigningAlgorithm | undefined>
   /** How many grants of a slice are what, for those who watch the server. */
   readonly walkGrants: (walk: Walk) => Promise<WalkedGrants>
   readonly walkClients: (walk: Walk) => Promise<WalkedClients>

@@ -35,6 +35,8 @@ export type KeyState = 'next' | 'signing' | 'verifying'
 export interface SigningDemand {
   /** The server's own. */
   readonly own: string
+  /** What signed for the server last, as far as is known: it goes on until `own` has a key. */
+  readonly before: string | undefined
   /** Those that APIs ask for. */
   readonly declared: ReadonlySet<string>
 }
@@ -45,9 +47,17 @@ export function chooseSigningKey<Key extends KeyTerm>(keys: readonly Key[], now:
   return ordered.findLast(({ activeFrom }) => activeFrom <= now) ?? ordered[0]
 }
 
-/** What signs for the server: a key of its own algorithm, or, before the first of those has its turn, any. */
-export function chooseServerKey<Key extends KeyTerm>(keys: readonly Key[], own: string, now: EpochMs): Key | undefined {
-  return chooseStartedKey(keys, own, now) ?? chooseSigningKey(keys, now)
+/**
+ * What signs for the server: a key of its own algorithm, or, before the first of those has its turn, of the one before; if
+ * neither has one, any.
+ */
+export function chooseServerKey<Key extends KeyTerm>(
+  keys: readonly Key[],
+  { own, before }: Pick<SigningDemand, 'own' | 'before'>,
+  now: EpochMs,
+): Key | undefined {
+  const going = before === undefined ? undefined : chooseStartedKey(keys, before, now)
+  return chooseStartedKey(keys, own, now) ?? going ?? chooseSigningKey(keys, now)
 }
 
 /** What signs by one algorithm. undefined: none of its keys has had its turn, so that the server's signs instead. */
@@ -64,7 +74,7 @@ export function chooseStartedKey<Key extends KeyTerm>(
 
 export function keyState(key: KeyTerm, keys: readonly KeyTerm[], demand: SigningDemand, now: EpochMs): KeyState {
   const isSigning =
-    chooseServerKey(keys, demand.own, now)?.id === key.id ||
+    chooseServerKey(keys, demand, now)?.id === key.id ||
     (demand.declared.has(key.algorithm) && chooseStartedKey(keys, key.algorithm, now)?.id === key.id)
   if (isSigning) return 'signing'
   return key.activeFrom > now ? 'next' : 'verifying'
@@ -100,14 +110,15 @@ export function findReplacement<Key extends KeyTerm>(
 export function findHeir<Key extends KeyTerm>(
   key: KeyTerm,
   keys: readonly Key[],
-  { own, declared }: SigningDemand,
+  demand: SigningDemand,
   settledMs: number,
   now: EpochMs,
 ): Key | undefined {
   if (key.activeFrom > after(now, SPREAD_MS)) {
     const others = keys.filter(({ activeFrom }) => activeFrom <= now)
-    return chooseServerKey(others, own, now)
+    return chooseServerKey(others, demand, now)
   }
+  const { own, declared } = demand
   if (key.algorithm === own || declared.has(key.algorithm)) return undefined
   const settled = keys.filter(({ activeFrom }) => activeFrom <= after(now, -settledMs))
   return chooseStartedKey(settled, own, now)

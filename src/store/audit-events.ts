@@ -94,6 +94,7 @@ const EVENTS: { readonly [Name in OperationName]: Teller<Name> } = {
   addFirstKey: ({ id }, first) => (first.id === id ? { event: 'key.added', details: { key: id } } : undefined),
   addKey: ({ key }, outcome) => (outcome === 'added' ? { event: 'key.added', details: { key: key.id } } : undefined),
   removeKey: ({ id }, outcome) => (outcome === 'removed' ? { event: 'key.removed', details: { key: id } } : undefined),
+  noteServerAlgorithm: 'nothing',
   settle: 'nothing',
   createAdminCredential: ({ id, access, organizationId }) => ({
     ...ofAdminCredential('admin-credential.created', id, access),

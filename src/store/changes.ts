@@ -62,6 +62,7 @@ const CHANGES: { readonly [Name in OperationName]: Change<Name> } = {
   addFirstKey: 'nothing',
   addKey: 'nothing',
   removeKey: 'nothing',
+  noteServerAlgorithm: 'nothing',
   settle: 'nothing',
   createAdminCredential: 'nothing',
   revokeAdminCredential: 'nothing',

@@ -63,6 +63,7 @@ const NAMES: { readonly [Name in OperationName]: true } = {
   addFirstKey: true,
   addKey: true,
   removeKey: true,
+  noteServerAlgorithm: true,
   settle: true,
   createAdminCredential: true,
   revokeAdminCredential: true,

@@ -171,6 +171,17 @@ export const keyCases: Suite = (check) => {
     assert.deepEqual(await first.listKeys(), [one])
   })
 
+  check('noteServerAlgorithm: the last one counts, seen through both handles', async ({ first, second }) => {
+    assert.equal(await first.findServerAlgorithm(), undefined)
+    for (const algorithm of ['ES256', 'EdDSA', 'EdDSA', 'ES256'] as const) {
+      assert.equal(await perform(first, 'noteServerAlgorithm', algorithm), 'noted')
+      assert.equal(await first.findServerAlgorithm(), algorithm)
+      assert.equal(await second.findServerAlgorithm(), algorithm)
+    }
+    assert.deepEqual(await performAll(second, 'noteServerAlgorithm', ['EdDSA', 'RS256']), ['noted', 'noted'])
+    assert.equal(await first.findServerAlgorithm(), 'RS256')
+  })
+
   check('removeKey twice in one batch, each for the other: one key stays', async ({ first }) => {
     const [one, two] = [aKey(), aKey(1)]
     await perform(first, 'addFirstKey', one)

@@ -163,6 +163,36 @@ test("a change of the server's algorithm takes effect at the next rotation, besi
   assert.equal(await algorithmOf(server, client, API), 'ES256')
 })
 
+test("after a change of the server's algorithm the one before goes on until the next rotation, whatever APIs asked for since", async (t) => {
+  const closed = closedFirst(t)
+  const before = closed(await openOne(t))
+  const { clock, folder } = before
+  await keepKeys(before.context)
+  // Its key is newer than the server's, and the server's algorithm is also one that an API asks for.
+  await declare(before, API, 'RS256')
+  await declare(before, OTHER_API, 'ES256')
+  clock.advance(HOUR)
+  const client = await registerClient(before)
+  const { kid } = await issue(before, client, undefined)
+  await before.close()
+  const env = { GRANTOR_SIGNING_ALGORITHM: 'EdDSA' }
+  const nodes = [
+    closed(await openTestServer(t, { folder, clock, env })),
+    closed(await openTestServer(t, { folder, clock, env })),
+  ] as const
+  const [server] = nodes
+  for (const node of nodes) assert.equal((await issue(node, client, undefined)).kid, kid)
+  assert.deepEqual(await states(server), ['ES256 signing', 'RS256 signing'])
+  await rotateKeys(server.context, 'now', undefined)
+  for (const node of nodes) assert.equal((await issue(node, client, undefined)).kid, kid)
+  clock.advance(12_000)
+  for (const node of nodes) {
+    assert.equal(await algorithmOf(node, client, undefined), 'EdDSA')
+    assert.equal(await algorithmOf(node, client, API), 'RS256')
+    assert.equal(await algorithmOf(node, client, OTHER_API), 'ES256')
+  }
+})
+
 test("by hand, an algorithm is rotated and a stolen key of it withdrawn as of the server's own; one that nobody uses is refused", async (t) => {
   const server = await openOne(t)
   const client = await registerClient(server)

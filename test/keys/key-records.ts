@@ -19,14 +19,17 @@ export function aKeyRecord(differing: Partial<KeyPlan> = {}): Promise<KeyRecord>
 
 /** A ring whose keys do not change, at NOW. */
 export function ringOf(records: readonly KeyRecord[], issuer: string): KeyRing {
-  return openKeyRing(records, {
-    store: { listKeys: async () => records },
-    algorithm: records[0]?.algorithm ?? 'ES256',
-    clock: () => NOW,
-    encryptionKey,
-    issuer,
-    onFailure(cause) {
-      throw cause
+  return openKeyRing(
+    { records, before: undefined },
+    {
+      store: { listKeys: async () => records, findServerAlgorithm: async () => undefined },
+      algorithm: records[0]?.algorithm ?? 'ES256',
+      clock: () => NOW,
+      encryptionKey,
+      issuer,
+      onFailure(cause) {
+        throw cause
+      },
     },
-  })
+  )
 }

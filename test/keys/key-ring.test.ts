@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeProtectedHeader } from 'jose'
 import { openBurstSigner } from '../../src/keys/burst-signer.ts'
-import { openKeyRing } from '../../src/keys/key-ring.ts'
+import { openKeyRing, type KeyRingOptions } from '../../src/keys/key-ring.ts'
 import type { KeyRecord } from '../../src/ports/operator-records.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import { aKeyRecord, encryptionKey, NOW } from './key-records.ts'
@@ -24,8 +24,9 @@ function openStage(first: readonly KeyRecord[]) {
     failure: undefined as unknown,
     answer: undefined as Promise<readonly KeyRecord[]> | undefined,
   }
-  const ring = openKeyRing(first, {
+  const options: KeyRingOptions = {
     store: {
+      findServerAlgorithm: async () => undefined,
       async listKeys() {
         stage.reads += 1
         if (stage.failure !== undefined) throw stage.failure
@@ -37,8 +38,8 @@ function openStage(first: readonly KeyRecord[]) {
     encryptionKey,
     issuer: ISSUER,
     onFailure: (cause) => void stage.failures.push(cause),
-  })
-  return { stage, ring }
+  }
+  return { stage, ring: openKeyRing({ records: first, before: undefined }, options) }
 }
 
 test('for a second the keys are not read again, and for another one they are read beside the work', async () => {

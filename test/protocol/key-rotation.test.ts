@@ -50,7 +50,7 @@ for (const [why, keys, signing] of CHOICES) {
 test('keys before the one that signs verify, and keys after it are next', () => {
   const keys = [key('a', -2 * DAY), key('b', -DAY), key('c', DAY)]
   assert.deepEqual(
-    keys.map((one) => keyState(one, keys, { own: 'ES256', declared: new Set() }, NOW)),
+    keys.map((one) => keyState(one, keys, { own: 'ES256', before: undefined, declared: new Set() }, NOW)),
     ['verifying', 'signing', 'next'],
   )
 })
@@ -96,7 +96,9 @@ for (const [why, of, keys, replacement] of GONE) {
   })
 }
 
-const SERVER: readonly (readonly [why: string, keys: readonly KeyTerm[], signing: string | undefined])[] = [
+type ServerChoice = readonly [why: string, keys: readonly KeyTerm[], signing: string | undefined, before?: string]
+
+const SERVER: readonly ServerChoice[] = [
   ['there is no key', [], undefined],
   ['another algorithm has a newer key', [key('a', -DAY), key('b', -HOUR, 'EdDSA')], 'a'],
   ['its own has two', [key('a', -DAY), key('b', -HOUR), key('c', 0, 'EdDSA')], 'b'],
@@ -104,12 +106,20 @@ const SERVER: readonly (readonly [why: string, keys: readonly KeyTerm[], signing
   ['the first of its own waits', [key('a', -DAY, 'EdDSA'), key('b', DAY)], 'a'],
   ['the first of its own begins now', [key('a', -DAY, 'EdDSA'), key('b', 0)], 'b'],
   ['none has begun', [key('a', HOUR, 'EdDSA'), key('b', DAY)], 'a'],
+  [
+    'it was EdDSA, and an API got a newer key of RS256',
+    [key('a', -2 * DAY, 'EdDSA'), key('b', -DAY, 'EdDSA'), key('c', -HOUR, 'RS256'), key('d', DAY)],
+    'b',
+    'EdDSA',
+  ],
+  ['the first of its own begins now, and it was EdDSA', [key('a', -DAY, 'EdDSA'), key('b', 0)], 'b', 'EdDSA'],
+  ['it was one that has no key any more', [key('a', -DAY, 'EdDSA'), key('b', DAY, 'RS256')], 'a', 'RS256'],
 ]
 
-for (const [why, keys, signing] of SERVER) {
+for (const [why, keys, signing, before] of SERVER) {
   test(`which key signs for the server, whose algorithm is ES256, when ${why}`, () => {
-    assert.equal(chooseServerKey(keys, 'ES256', NOW)?.id, signing)
-    assert.equal(chooseServerKey(keys.toReversed(), 'ES256', NOW)?.id, signing)
+    assert.equal(chooseServerKey(keys, { own: 'ES256', before }, NOW)?.id, signing)
+    assert.equal(chooseServerKey(keys.toReversed(), { own: 'ES256', before }, NOW)?.id, signing)
   })
 }
 
@@ -123,7 +133,7 @@ test('an algorithm signs from the turn of its first key on, and not before', () 
 test('each algorithm has a key that signs, and one that nobody asks for any more verifies', () => {
   const keys = [key('a', -DAY), key('b', -DAY, 'EdDSA'), key('c', HOUR, 'EdDSA'), key('d', -HOUR, 'RS256')]
   const states = (...declared: readonly string[]) =>
-    keys.map((one) => keyState(one, keys, { own: 'ES256', declared: new Set(declared) }, NOW))
+    keys.map((one) => keyState(one, keys, { own: 'ES256', before: undefined, declared: new Set(declared) }, NOW))
   assert.deepEqual(states('EdDSA'), ['signing', 'signing', 'next', 'verifying'])
   assert.deepEqual(states('RS256'), ['signing', 'verifying', 'next', 'signing'])
 })
@@ -142,7 +152,7 @@ for (const [why, of, keys, heir] of HEIRS) {
   test(`whether a key may go because of another algorithm when ${why}`, () => {
     const one = keys.find(({ id }) => id === of)
     assert.ok(one)
-    const demand = { own: 'ES256', declared: new Set(['EdDSA']) }
+    const demand = { own: 'ES256', before: undefined, declared: new Set(['EdDSA']) }
     assert.equal(findHeir(one, keys, demand, KEEPING_MS, NOW)?.id, heir)
   })
 }

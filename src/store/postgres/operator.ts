@@ -1,4 +1,4 @@
-import type { ApiRecord, KeyRecord } from '../../ports/operator-records.ts'
+import type { ApiRecord, KeyRecord, SigningAlgorithm } from '../../ports/operator-records.ts'
 import type { Reads } from '../../ports/store.ts'
 import type { Input } from '../../ports/operations.ts'
 import { apiOf, apiValues, firstKey, keyOf, keyValues } from '../operator-rows.ts'
@@ -57,6 +57,15 @@ const REMOVE_KEY = {
     returning key_id`,
 }
 const LIST_KEYS = { name: 'list-keys', text: 'select * from signing_keys order by key_id' }
+const NOTE_ALGORITHM = {
+  name: 'note-server-algorithm',
+  text: `insert into settings (name, value) values ('server-algorithm', $1)
+    on conflict (name) do update set value = excluded.value`,
+}
+const FIND_ALGORITHM = {
+  name: 'find-server-algorithm',
+  text: `select value from settings where name = 'server-algorithm'`,
+}
 const SETTLE = {
   name: 'settle',
   text: 'insert into settings (name, value) values ($1, $2) on conflict (name) do nothing',
@@ -119,6 +128,13 @@ export function operatorStatements(database: Database) {
         return rows.length === 1 ? 'removed' : 'unknown'
       }),
     },
+    noteServerAlgorithm: {
+      keys: () => ['setting:server-algorithm'],
+      run: eachAlone(async (query, algorithm: SigningAlgorithm) => {
+        await query(NOTE_ALGORITHM, [algorithm])
+        return 'noted' as const
+      }),
+    },
     settle: {
       keys: ({ name }) => [`setting:${name}`],
       run: eachAlone(async (query, { name, value }: Input<'settle'>) => {
@@ -133,6 +149,10 @@ export function operatorStatements(database: Database) {
       return (await database.query(LIST_APIS)).map((row) => apiOf(row))
     },
     listKeys: () => listKeys(database.query),
+    async findServerAlgorithm(): Promise<SigningAlgorithm | undefined> {
+      const [row] = await database.query(FIND_ALGORITHM)
+      return row?.['value'] as SigningAlgorithm | undefined
+    },
   } satisfies Partial<Reads>
   return { handlers, reads }
 }

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { ApiRecord, KeyRecord } from '../../ports/operator-records.ts'
+import type { ApiRecord, KeyRecord, SigningAlgorithm } from '../../ports/operator-records.ts'
 import { type Row } from '../rows.ts'
 import { apiOf, apiValues, firstKey, keyOf, keyValues } from '../operator-rows.ts'
 import type { Handlers } from './handlers.ts'
@@ -34,6 +34,11 @@ export function operatorStatements(database: DatabaseSync) {
   )
   const settle = database.prepare('insert into settings (name, value) values (?, ?) on conflict (name) do nothing')
   const setting = database.prepare('select value from settings where name = ?')
+  const noteAlgorithm = database.prepare(
+    `insert into settings (name, value) values ('server-algorithm', ?)
+     on conflict (name) do update set value = excluded.value`,
+  )
+  const findAlgorithm = database.prepare(`select value from settings where name = 'server-algorithm'`)
   const listKeys = keyLister(database)
 
   return {
@@ -49,12 +54,17 @@ export function operatorStatements(database: DatabaseSync) {
     },
     addKey: ({ key, follows }) => (addKey.run(...keyValues(key), follows).changes === 1 ? 'added' : 'outrun'),
     removeKey: ({ id, replacement }) => (removeKey.run(id, replacement).changes === 1 ? 'removed' : 'unknown'),
+    noteServerAlgorithm(algorithm) {
+      noteAlgorithm.run(algorithm)
+      return 'noted'
+    },
     settle({ name, value }) {
       settle.run(name, value)
       return (setting.get(name) as Row)['value'] as string
     },
     listApis: (): readonly ApiRecord[] => listApis.all().map((row) => apiOf(row as Row)),
     listKeys,
+    findServerAlgorithm: () => (findAlgorithm.get() as Row | undefined)?.['value'] as SigningAlgorithm | undefined,
   } satisfies Partial<Handlers> & Record<string, unknown>
 }
 

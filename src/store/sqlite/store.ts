@@ -121,6 +121,7 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
     },
     listAuditHeads: async (page) => read(() => audit.listAuditHeads(page)),
     listKeys: async () => read(() => operator.listKeys()),
+    findServerAlgorithm: async () => read(() => operator.findServerAlgorithm()),
     walkGrants: async (walk) => read(() => walks.walkGrants(walk)),
     walkClients: async (walk) => read(() => walks.walkClients(walk)),
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Settled, StoreDriver } from '../../src/ports/store.ts'
 import type { Input, Operation, OperationName, Outcome } from '../../src/ports/operations.ts'
 
@@ -31,13 +32,14 @@ export async function perform<Name extends OperationName>(
   return outcome as Outcome<Name>
 }
 
-/** The same operation several times in one batch. */
+/** The same operation several times in one batch. In a turn of its own, as whatever another process does comes in another turn. */
 export async function performAll<Name extends OperationName>(
   store: StoreDriver,
   name: Name,
   inputs: readonly Input<Name>[],
 ): Promise<Outcome<Name>[]> {
   const operations = inputs.map((input) => ({ name, input }) as Operation)
+  await nextTurn()
   return outcomesOf(await store.commit(operations)) as Outcome<Name>[]
 }
 

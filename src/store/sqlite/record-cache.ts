@@ -4,6 +4,8 @@ import { changedRecord } from '../changes.ts'
 
 /** Clients, users, organizations and who belongs to them, which token requests read, kept for as long as nothing can have changed them. */
 export interface RecordCache {
+  /** Drops everything if anybody else may have changed it. Called when a snapshot begins. */
+  readonly refresh: () => void
   readonly read: <Id extends string, Found extends object>(
     id: Id,
     find: (id: Id) => Found | undefined,
@@ -16,28 +18,21 @@ export interface RecordCache {
 const RECORD_LIMIT = 10_000
 
 /**
- * Never stale: before anything is read it asks whether another connection committed anything since the last time
- * (https://sqlite.org/pragma.html#pragma_data_version), which costs a third of reading a row. One question serves one turn of
- * the event loop: its requests had all begun to arrive when it was asked, so none was sent because of what came after.
+ * Never stale: each snapshot first asks whether another connection committed anything since the one before
+ * (https://sqlite.org/pragma.html#pragma_data_version).
  */
 export function openRecordCache(database: DatabaseSync): RecordCache {
   const dataVersion = database.prepare('pragma data_version')
   const records = new Map<string, object>()
   let known: unknown
-  let isCurrent = false
-
-  function clearIfChanged(): void {
-    if (isCurrent) return
-    isCurrent = true
-    setImmediate(() => (isCurrent = false))
-    const version = dataVersion.get()?.['data_version']
-    if (version !== known) records.clear()
-    known = version
-  }
 
   return {
+    refresh() {
+      const version = dataVersion.get()?.['data_version']
+      if (version !== known) records.clear()
+      known = version
+    },
     read<Id extends string, Found extends object>(id: Id, find: (id: Id) => Found | undefined) {
-      clearIfChanged()
       // Ids are prefixed by kind, so what is found under one is of its kind.
       const kept = records.get(id) as Found | undefined
       if (kept !== undefined) return kept

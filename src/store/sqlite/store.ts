@@ -24,6 +24,7 @@ import { openRecordCache } from './record-cache.ts'
 import { revocationStatements } from './revocations.ts'
 import { sweepStatements } from './sweep.ts'
 import { tokenStatements } from './tokens.ts'
+import { openTransactions, type Transactions } from './transactions.ts'
 import { walkStatements } from './walks.ts'
 
 export interface SqliteOptions {
@@ -43,6 +44,7 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
   const checkpoints = options.checkpoints === 'worker' ? startCheckpoints(database, options.path) : undefined
 
   const cache = openRecordCache(database)
+  const transactions = openTransactions(database, cache.refresh)
   const clients = clientStatements(database)
   const authorizations = authorizationStatements(database)
   const tokens = tokenStatements(database)
@@ -77,11 +79,22 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
     return (handlers[operation.name] as (input: unknown) => unknown)(operation.input)
   }
 
+  function read<T>(query: () => T): T {
+    try {
+      return transactions.read(query)
+    } catch (cause) {
+      if (isBusy(cause) || isStorageFault(cause)) throw new StoreUnavailable('SQLite could not read', cause)
+      throw cause
+    }
+  }
+
+  const committing: Committing = { ...options, transactions, database, run, addAuditLink: audit.addAuditLink }
   return {
     batchesInFlight: 1,
-    commit: (operations) => commitBatch({ database, run, addAuditLink: audit.addAuditLink, ...options }, operations),
+    commit: (operations) => commitBatch(committing, operations),
     async close() {
       await checkpoints?.stop()
+      transactions.endReading()
       database.close()
     },
     async ping() {
@@ -129,13 +142,14 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
 
 interface Committing extends Pick<SqliteOptions, 'audit' | 'patienceMs'> {
   readonly database: DatabaseSync
+  readonly transactions: Transactions
   readonly run: (operation: Operation) => unknown
   readonly addAuditLink: (link: AuditLinkRecord) => void
 }
 
 async function commitBatch(means: Committing, operations: readonly Operation[]): Promise<readonly Settled[]> {
   const { database, run, addAuditLink } = means
-  await begin(database, means.patienceMs)
+  await begin(means)
   const writing = means.audit?.begin()
   try {
     const outcomes = operations.map(run)
@@ -155,26 +169,17 @@ async function commitBatch(means: Committing, operations: readonly Operation[]):
 }
 
 /** Waits for the lock with the event loop running (threats.md STO-08). */
-async function begin(database: DatabaseSync, patienceMs: number): Promise<void> {
+async function begin({ transactions, patienceMs }: Committing): Promise<void> {
   const deadline = performance.now() + patienceMs
   for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 20)) {
     try {
-      database.exec('begin immediate')
+      transactions.beginWriting()
       return
     } catch (cause) {
       if (!isBusy(cause) || performance.now() + pauseMs > deadline)
         throw new StoreUnavailable('SQLite is locked', cause)
     }
     await delay(pauseMs)
-  }
-}
-
-function read<T>(query: () => T): T {
-  try {
-    return query()
-  } catch (cause) {
-    if (isBusy(cause) || isStorageFault(cause)) throw new StoreUnavailable('SQLite could not read', cause)
-    throw cause
   }
 }
 

@@ -67,6 +67,8 @@ export async function serve(serving: Serving, message: IncomingMessage, response
     const endpoint = admit(serving, exchange)
     if (endpoint === undefined) return
     const body = endpoint.accepts === undefined ? undefined : await readBody(message, tooLargeFor(endpoint))
+    // All that came in a turn goes through each stage together: what one has just done is quick for the next.
+    await serving.turnEnd()
     const request = readRequest(message, body, endpoint, serving.proxies.callerOf(message), serving.jar)
     let reply: Reply
     // Under way once its body is there, so that slow callers hold up nobody.
@@ -76,8 +78,6 @@ export async function serve(serving: Serving, message: IncomingMessage, response
     } finally {
       serving.gate.leave()
     }
-    // Answers leave together: each that is written by itself wakes its reader, which costs more than making most of them.
-    await serving.turnEnd()
     closeIfStopping(serving, response)
     serving.replies.send(response, reply, request.language, endpoint.cors === true)
     logReply(serving, exchange, endpoint, reply)

@@ -7,6 +7,10 @@ import { locationOf } from '../database-url.ts'
 import { readSchema } from '../open-store.ts'
 import type { Context } from '../ports/context.ts'
 import { UsageError } from './failure.ts'
+import type { Terminal } from './terminal.ts'
+
+/** Adds a verb to the program, or to the noun that it stands below. */
+export type AddVerb = (parent: Command, terminal: Terminal) => void
 
 /** Runs a task over the store, beside a server or without one. */
 export async function inWorkshop<T>(task: (context: Context) => Promise<T>): Promise<T> {

@@ -8,5 +8,5 @@ import { openTerminal } from './terminal.ts'
 writeFileSync(new URL('../../docs/configuration.md', import.meta.url), settingsDocument())
 writeFileSync(
   new URL('../../docs/commands.md', import.meta.url),
-  commandsDocument(createProgram(openTerminal(process, {}))),
+  commandsDocument(await createProgram(openTerminal(process, {}), () => true)),
 )

@@ -39,15 +39,14 @@ interface Organization {
   readonly disabled_at: string | null
 }
 
-test('docs/commands.md is what `npm run docs` makes of the command line', () => {
+test('docs/commands.md is what `npm run docs` makes of the command line', async () => {
   const committed = readFileSync(new URL('../../docs/commands.md', import.meta.url), 'utf8')
-  assert.equal(committed, commandsDocument(createProgram(openTerminal(process, {}))))
+  assert.equal(committed, commandsDocument(await createProgram(openTerminal(process, {}), () => true)))
 })
 
-test('the command line has a verb for every task, but for those that another verb does with an option', () => {
-  const sources = createProgram(openTerminal(process, {})).commands.flatMap((noun) =>
-    noun.commands.map((verb) => verb.description()),
-  )
+test('the command line has a verb for every task, but for those that another verb does with an option', async () => {
+  const { commands } = await createProgram(openTerminal(process, {}), () => true)
+  const sources = commands.flatMap((noun) => noun.commands.map((verb) => verb.description()))
   const missing = TASKS.filter(({ summary }) => !sources.includes(summary)).map(({ name }) => name)
   const within = ['organization.list-grants', 'organization.show-grant', 'organization.revoke-grant']
   assert.deepEqual(missing, within)

@@ -73,12 +73,13 @@ export function openQueue<Asked, Answer>({
 
   /** Only what a batch was in the way of: a process that was suspended is not slow. */
   function refuseLate(): void {
+    if (waiting.length === 0) return
     const oldest = performance.now() - PATIENCE_MS
     const late = waiting.findIndex(({ since }) => since > oldest)
     if (late === 0) return
     const cause = new StoreUnavailable('too slow for all that is asked of it')
     const refused = waiting.splice(0, late === -1 ? waiting.length : late)
-    if (refused.length > 0) observer?.refused('late', refused.length)
+    observer?.refused('late', refused.length)
     for (const { reject } of refused) reject(cause)
   }
 

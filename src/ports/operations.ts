@@ -146,7 +146,7 @@ export interface Operations {
   /** Takes attempts back, because they were none. */
   forgiveHit: [hit: Hit, outcome: 'forgiven']
 
-  /** A new API has no credentials. */
+  /** A new API has no credentials. `taken`: it is declared, or its twin is (`findTwin`). */
   declareApi: [api: Omit<ApiRecord, 'credentials'>, outcome: 'declared' | 'taken']
   /** Replaces what its operator said of it, if that is still `previous`. */
   updateApi: [update: { readonly previous: ApiDefinition; readonly api: ApiDefinition }, outcome: 'changed' | 'outrun']

@@ -19,15 +19,17 @@ export function parseResource(text: string): Resource | undefined {
  * forgiven there and nowhere else.
  */
 export function sameResource(left: string, right: string): boolean {
-  return left === right || withoutOriginSlash(left) === withoutOriginSlash(right)
+  return left === right || findTwin(left) === right
+}
+
+/** The other text that names the same API. undefined: there is none, because it is no bare origin. */
+export function findTwin(text: string): string | undefined {
+  const [, origin, slash] = /^([A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?]+)(\/?)$/.exec(text) ?? []
+  return slash === '' ? `${origin}/` : origin
 }
 
 /** One text for a set of resources, whatever their order; '' for none. */
 export function resourcesKey(resources: readonly Resource[]): string {
   const text = resources.toSorted().join(' ')
   return text.length <= KEY_LENGTH_LIMIT ? text : `sha256:${hash('sha256', text, 'base64url')}`
-}
-
-function withoutOriginSlash(text: string): string {
-  return /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?]+\/$/.test(text) ? text.slice(0, -1) : text
 }

@@ -26,6 +26,20 @@ test('of two who change one API at once the second is told, and brings nothing b
   assert.deepEqual([name, scopes.map((one) => one.name)], ['Old', ['read']])
 })
 
+test('of two who declare one API at once, with and without the slash after its origin, the second is told', async (t) => {
+  const { context } = await openTestServer(t)
+  const declare = (resource: string) =>
+    createApi(context, { resource, name: undefined, scopes: [], tokens: SERVER_TOKENS })
+  const [one, other] = await Promise.allSettled([declare('https://api.example'), declare('https://api.example/')])
+  assert.equal(one.status, 'fulfilled')
+  assert.ok(other.status === 'rejected' && other.reason instanceof AdminError)
+  assert.equal(other.reason.kind, 'conflict')
+  assert.deepEqual(
+    (await context.store.listApis()).map(({ resource }) => resource),
+    ['https://api.example'],
+  )
+})
+
 test('of two who change how one API makes its tokens the second is told, however late the first came between', async (t) => {
   const { context } = await openTestServer(t)
   const resource = 'https://api.example'

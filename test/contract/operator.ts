@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ApiDefinition, ApiRecord } from '../../src/ports/operator-records.ts'
-import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
+import type { Resource } from '../../src/protocol/resource.ts'
+import { outcomesOf, perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import { aHash, anApi } from './records.ts'
 
 export const operatorCases: Suite = (check) => {
@@ -16,6 +17,45 @@ export const operatorCases: Suite = (check) => {
     const outcomes = await race(stores, 'declareApi', apis)
     assert.deepEqual(tally(outcomes), { declared: 1, taken: 9 })
     assert.deepEqual(await stores.first.listApis(), [apis[outcomes.indexOf('declared')]])
+  })
+
+  check('of many who declare one API with and without the slash after its origin, one does', async (stores) => {
+    for (let round = 1; round <= 5; round += 1) {
+      const { resource } = anApi()
+      const apis = times(12, (index) => anApi({ resource: [resource, `${resource}/`][(index >> 1) % 2] as Resource }))
+      const outcomes = await race(stores, 'declareApi', apis)
+      assert.deepEqual(tally(outcomes), { declared: 1, taken: 11 })
+      const declared = (await stores.first.listApis()).filter((api) => api.resource.startsWith(resource))
+      assert.deepEqual(declared, [apis[outcomes.indexOf('declared')]])
+    }
+  })
+
+  check('an API is declared with or without the slash, in one batch and one after the other', async (stores) => {
+    const { first, second } = stores
+    for (const slashes of [
+      ['', '/'],
+      ['/', ''],
+    ]) {
+      const { resource } = anApi()
+      const [one, other] = slashes.map((slash) => anApi({ resource: `${resource}${slash}` as Resource }))
+      assert.ok(one && other)
+      assert.deepEqual(await performAll(first, 'declareApi', [one, other]), ['declared', 'taken'])
+      assert.equal(await perform(second, 'declareApi', other), 'taken')
+      const deletion = [
+        { name: 'deleteApi', input: one.resource },
+        { name: 'declareApi', input: other },
+      ] as const
+      assert.deepEqual(outcomesOf(await first.commit(deletion)), ['deleted', 'declared'])
+      assert.equal(await perform(second, 'declareApi', one), 'taken')
+      assert.ok((await second.listApis()).some((api) => api.resource === other.resource))
+    }
+  })
+
+  check('only after an origin a slash changes nothing', async ({ first }) => {
+    const { resource } = anApi()
+    const apis = ['/a', '/a/', '?x', '/?x', '//'].map((end) => anApi({ resource: `${resource}${end}` as Resource }))
+    assert.deepEqual(tally(await performAll(first, 'declareApi', apis)), { declared: apis.length })
+    assert.deepEqual(await first.listApis(), byResource(apis))
   })
 
   check('an API keeps how its tokens are made, each choice by itself', async ({ first, second }) => {

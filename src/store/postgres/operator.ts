@@ -1,14 +1,22 @@
 import type { ApiRecord, KeyRecord, SigningAlgorithm } from '../../ports/operator-records.ts'
 import type { Reads } from '../../ports/store.ts'
 import type { Input } from '../../ports/operations.ts'
+import { findTwin } from '../../protocol/resource.ts'
 import { apiOf, apiValues, firstKey, keyOf, keyValues } from '../operator-rows.ts'
 import type { Database, Query } from './database.ts'
 import { eachAlone, type Handlers } from './handlers.ts'
 
+/** Who declares an API that has a twin waits here for whoever does the same, so that the next statement sees theirs. */
+const DECLARE_IN_TURN = {
+  name: 'declare-in-turn',
+  text: `insert into settings (name, value) values ('declaring', $1)
+    on conflict (name) do update set value = excluded.value`,
+}
 const DECLARE_API = {
   name: 'declare-api',
   text: `insert into apis (name, scopes, token_format, token_lifetime, algorithm, resource, created_at)
-    values ($1, $2, $3, $4, $5, $6, $7) on conflict (resource) do nothing returning resource`,
+    select $1, $2, $3, $4::bigint, $5, $6, $7::bigint where not exists (select 1 from apis where resource = $8)
+    on conflict (resource) do nothing returning resource`,
 }
 const UPDATE_API = {
   name: 'update-api',
@@ -76,9 +84,11 @@ const FIND_SETTING = { name: 'find-setting', text: 'select value from settings w
 export function operatorStatements(database: Database) {
   const handlers = {
     declareApi: {
-      keys: ({ resource }) => [resource],
+      keys: ({ resource }) => [resource, findTwin(resource) ?? []].flat(),
       run: eachAlone(async (query, api: Input<'declareApi'>) => {
-        const rows = await query(DECLARE_API, [...apiValues(api), api.createdAt])
+        const twin = findTwin(api.resource)
+        if (twin !== undefined) await query(DECLARE_IN_TURN, [api.resource])
+        const rows = await query(DECLARE_API, [...apiValues(api), api.createdAt, twin ?? null])
         return rows.length === 1 ? 'declared' : 'taken'
       }),
     },

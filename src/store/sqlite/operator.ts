@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ApiRecord, KeyRecord, SigningAlgorithm } from '../../ports/operator-records.ts'
+import { findTwin } from '../../protocol/resource.ts'
 import { type Row } from '../rows.ts'
 import { apiOf, apiValues, firstKey, keyOf, keyValues } from '../operator-rows.ts'
 import type { Handlers } from './handlers.ts'
@@ -8,7 +9,8 @@ import type { Handlers } from './handlers.ts'
 export function operatorStatements(database: DatabaseSync) {
   const declareApi = database.prepare(
     `insert into apis (name, scopes, token_format, token_lifetime, algorithm, resource, created_at)
-     values (?, ?, ?, ?, ?, ?, ?) on conflict (resource) do nothing`,
+     select ?1, ?2, ?3, ?4, ?5, ?6, ?7 where not exists (select 1 from apis where resource = ?8)
+     on conflict (resource) do nothing`,
   )
   const updateApi = database.prepare(
     `update apis set name = ?, scopes = ?, token_format = ?, token_lifetime = ?, algorithm = ? where resource = ?
@@ -42,7 +44,10 @@ export function operatorStatements(database: DatabaseSync) {
   const listKeys = keyLister(database)
 
   return {
-    declareApi: (api) => (declareApi.run(...apiValues(api), api.createdAt).changes === 1 ? 'declared' : 'taken'),
+    declareApi(api) {
+      const { changes } = declareApi.run(...apiValues(api), api.createdAt, findTwin(api.resource) ?? null)
+      return changes === 1 ? 'declared' : 'taken'
+    },
     updateApi: ({ previous, api }) =>
       updateApi.run(...apiValues(api), ...apiValues(previous).slice(0, -1)).changes === 1 ? 'changed' : 'outrun',
     setApiCredentials: ({ resource, credentials: { id, secretHash } }) =>

@@ -11,10 +11,13 @@ import { temporaryFolder } from '../server.ts'
 const MEGABYTE = 1024 * 1024
 
 test('when the thread of checkpoints is gone SQLite makes them itself, and the store closes', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   const path = join(temporaryFolder(t), 'grantor.db')
   const started = once(process, 'worker') as Promise<[Worker]>
   const store = openSqliteStore({ path, patienceMs: 10_000, checkpoints: 'worker' })
+  t.mock.timers.tick(1000)
   const [worker] = await started
+  t.mock.timers.reset()
   await worker.terminate()
   for (let batch = 0; batch < 40; batch += 1) {
     const clients = Array.from({ length: 500 }, () => aClient())
@@ -23,4 +26,20 @@ test('when the thread of checkpoints is gone SQLite makes them itself, and the s
   assert.ok(statSync(path).size > 5 * MEGABYTE)
   assert.ok(statSync(`${path}-wal`).size < 12 * MEGABYTE, String(statSync(`${path}-wal`).size))
   await store.close()
+})
+
+test('a store that is closed within a second starts no thread', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const started = t.mock.fn()
+  process.on('worker', started)
+  t.after(() => process.off('worker', started))
+  const store = openSqliteStore({
+    path: join(temporaryFolder(t), 'grantor.db'),
+    patienceMs: 1000,
+    checkpoints: 'worker',
+  })
+  t.mock.timers.tick(999)
+  await store.close()
+  t.mock.timers.tick(1000)
+  assert.equal(started.mock.callCount(), 0)
 })

@@ -9,8 +9,23 @@ export interface Checkpoints {
 /** SQLite's own number: https://sqlite.org/pragma.html#pragma_wal_autocheckpoint */
 const PAGES_BETWEEN = 1000
 
-/** Leaves checkpoints to a thread of their own, and to SQLite again should that thread end: the log must not grow for ever. */
+/** A thread takes as long to start as all else that a store does to open, and so soon there is no log to move. */
+const START_AFTER_MS = 1000
+
+/** Leaves checkpoints to a thread of their own soon. Until then SQLite makes them itself. */
 export function startCheckpoints(database: DatabaseSync, path: string): Checkpoints {
+  let thread: Checkpoints | undefined
+  const timer = setTimeout(() => (thread = startThread(database, path)), START_AFTER_MS).unref()
+  return {
+    async stop() {
+      clearTimeout(timer)
+      await thread?.stop()
+    },
+  }
+}
+
+/** SQLite makes checkpoints again should the thread end: the log must not grow for ever. */
+function startThread(database: DatabaseSync, path: string): Checkpoints {
   database.exec('pragma wal_autocheckpoint = 0')
   const worker = new Worker(new URL('./checkpoint-worker.ts', import.meta.url), { workerData: { path } })
   worker.unref()

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { unknownMember } from '../../admin/input-problems.ts'
-import { readQueryValue } from '../../admin/query-values.ts'
+import { readQueryValue, type QueryType } from '../../admin/query-values.ts'
 import { readInput } from '../../admin/run-task.ts'
 import { hasBody, placeOf } from '../../admin/task.ts'
 import { invalidRequest, type OAuthError } from '../../protocol/errors.ts'
@@ -26,7 +26,7 @@ export async function readTaskInput(
   parameters: Readonly<Record<string, string>>,
 ): Promise<Record<string, unknown>> {
   const problems: Problem[] = []
-  const query = readQuery(message.url ?? '', queryTypes, problems)
+  const query = readQuery(message.url ?? '', queryTypes(), problems)
   const body = hasBody(task) ? await readJsonBody(message) : {}
   const parts = { query, body }
   const sent: Members[] = []
@@ -40,7 +40,7 @@ export async function readTaskInput(
   throw malformed(422, [...problems, ...(read.kind === 'faulty' ? read.problems : [])])
 }
 
-function readQuery(url: string, types: TaskRow['queryTypes'], problems: Problem[]): Members {
+function readQuery(url: string, types: ReadonlyMap<string, QueryType>, problems: Problem[]): Members {
   const mark = url.indexOf('?')
   const form = parseForm(mark === -1 ? '' : url.slice(mark + 1))
   if (form === undefined) {

@@ -30,7 +30,8 @@ export type AdminRoute =
 
 export interface TaskRow {
   readonly task: Task
-  readonly queryTypes: ReadonlyMap<string, QueryType>
+  /** Made when a request first asks: JSON Schemas of all tasks take longer than all else that a start does here. */
+  readonly queryTypes: () => ReadonlyMap<string, QueryType>
 }
 
 /** Paths of one shape: `/admin/v1/clients/{client_id}`. */
@@ -67,7 +68,8 @@ export function openAdminRoutes(
 function patternOf(path: string, rows: readonly Task[]): Pattern {
   const tasks = new Map(
     rows.flatMap((task) => {
-      const row = { task, queryTypes: queryTypes(task) }
+      let types: ReadonlyMap<string, QueryType> | undefined
+      const row = { task, queryTypes: () => (types ??= queryTypes(task)) }
       return (task.method === 'GET' ? ['GET', 'HEAD'] : [task.method]).map((method): [string, TaskRow] => [method, row])
     }),
   )

@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto'
+import { createPublicKey, hash, verify, type KeyObject } from 'node:crypto'
 import type { KeyRecord } from '../ports/operator-records.ts'
 import { parseAccessTokenClaims, type AccessTokenFacts } from '../protocol/access-token.ts'
 import { ALGORITHMS } from './algorithms.ts'
@@ -37,7 +37,7 @@ export function openTokenVerifier(keys: readonly KeyRecord[], issuer: string): T
   return {
     read(token) {
       if (token.length > LENGTH_LIMIT) return undefined
-      const digest = createHash('sha256').update(token).digest('base64url')
+      const digest = hash('sha256', token, 'base64url')
       const seen = known.get(digest)
       if (seen !== undefined) return seen
       const claims = readSigned(token, publicKeys)

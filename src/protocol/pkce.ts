@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Brand } from './brand.ts'
 import { sameText } from './secrets.ts'
 
@@ -17,5 +17,5 @@ export function parseCodeVerifier(text: string): CodeVerifier | undefined {
 
 /** RFC 7636 §4.6. */
 export function verifierMatches(verifier: CodeVerifier, challenge: CodeChallenge): boolean {
-  return sameText(challenge, createHash('sha256').update(verifier).digest('base64url'))
+  return sameText(challenge, hash('sha256', verifier, 'base64url'))
 }

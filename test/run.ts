@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { run } from 'node:test'
+import { COMPILE_CACHE } from './compile-cache.ts'
 import { SHARED_CLUSTER, startPostgres } from './postgres.ts'
 
 /**
@@ -30,6 +31,7 @@ if (files.length === 0) report('no test file matches', 'Nothing was tested.')
 
 // However this process ends, the cluster ends with it.
 const cluster = await startPostgres({ settings: { max_connections: String(100 + 50 * availableParallelism()) } })
+process.env['NODE_COMPILE_CACHE'] = COMPILE_CACHE
 process.env[SHARED_CLUSTER] = cluster.adminUrl()
 const events = run({
   files: files.toSorted().map((file) => `${process.cwd()}/${file}`),

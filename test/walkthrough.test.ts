@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { COMPILE_CACHE } from './compile-cache.ts'
 import { freePort } from './free-port.ts'
 import { replay } from './replay.ts'
 import { temporaryFolder } from './server.ts'
@@ -19,7 +19,7 @@ test('docs/walkthrough.md shows what happens when it is typed, word for word', a
     // Nobody watches its readiness.
     GRANTOR_DRAIN_SECONDS: '0',
     // Halves the time that a process needs to start.
-    NODE_COMPILE_CACHE: join(tmpdir(), 'grantor-compile-cache'),
+    NODE_COMPILE_CACHE: COMPILE_CACHE,
   }
   const page = readFileSync('docs/walkthrough.md', 'utf8')
   const faults = await replay({ page, folder, environment, limitMs: 160_000 })

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { COMPILE_CACHE } from '../compile-cache.ts'
 import { freePort } from '../free-port.ts'
 
 /** The real command line in processes of its own, over one temporary folder. */
@@ -59,7 +60,7 @@ export async function openPlace(test: Pick<TestContext, 'after'>): Promise<Place
     // Nobody watches its readiness.
     GRANTOR_DRAIN_SECONDS: '0',
     // Halves the time that a process needs to start.
-    NODE_COMPILE_CACHE: join(tmpdir(), 'grantor-compile-cache'),
+    NODE_COMPILE_CACHE: COMPILE_CACHE,
   }
   return { folder, port, adminPort, issuer: `http://localhost:${port}`, environment, servers }
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
+import { COMPILE_CACHE } from '../compile-cache.ts'
 import { freePort } from '../free-port.ts'
 
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts')
@@ -23,6 +24,7 @@ export async function startChildServer(
   const port = String(await freePort())
   const env = {
     PATH: process.env['PATH'],
+    NODE_COMPILE_CACHE: COMPILE_CACHE,
     PORT: port,
     GRANTOR_ADMIN_PORT: 'off',
     DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}`,

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
+import { COMPILE_CACHE } from '../compile-cache.ts'
 import { temporaryFolder } from '../server.ts'
 
 const PROCESSES = 5
@@ -33,7 +34,8 @@ test('of several processes that start at once on nothing, all start, with one sc
 })
 
 async function startChild(t: TestContext, folder: string): Promise<{ go: () => void; said: Promise<string> }> {
-  const env = { DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}`, LOG_LEVEL: 'silent' }
+  const database = `sqlite:${join(folder, 'grantor.db')}`
+  const env = { DATABASE_URL: database, LOG_LEVEL: 'silent', NODE_COMPILE_CACHE: COMPILE_CACHE }
   const child = spawn(process.execPath, ['--input-type=module', '--eval', PROGRAM], { env })
   t.after(() => child.kill('SIGKILL'))
   const said = text(child.stderr)

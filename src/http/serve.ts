@@ -3,6 +3,7 @@ import type { Endpoint } from '../endpoints/index.ts'
 import { PATHS } from '../endpoints/paths.ts'
 import type { Context, OutcomeEvent } from '../ports/context.ts'
 import type { Reply } from '../ports/message.ts'
+import type { Language } from '../ports/pages.ts'
 import type { RequestObserver } from '../ports/observers.ts'
 import { invalidRequest } from '../protocol/errors.ts'
 import { problem } from '../protocol/validation.ts'
@@ -67,24 +68,32 @@ export async function serve(serving: Serving, message: IncomingMessage, response
     const endpoint = admit(serving, exchange)
     if (endpoint === undefined) return
     const body = endpoint.accepts === undefined ? undefined : await readBody(message, tooLargeFor(endpoint))
-    // All that came in a turn goes through each stage together: what one has just done is quick for the next.
-    await serving.turnEnd()
-    const request = readRequest(message, body, endpoint, serving.proxies.callerOf(message), serving.jar)
-    let reply: Reply
-    // Under way once its body is there, so that slow callers hold up nobody.
-    serving.gate.enter()
-    try {
-      reply = await endpoint.run(serving.context, request)
-    } finally {
-      serving.gate.leave()
-    }
+    const { reply, language } = await run(serving, exchange, endpoint, body)
     closeIfStopping(serving, response)
-    serving.replies.send(response, reply, request.language, endpoint.cors === true)
+    serving.replies.send(response, reply, language, endpoint.cors === true)
     logReply(serving, exchange, endpoint, reply)
   } catch (cause) {
     // What is refused costs nothing; whoever floods us with it must not keep the others waiting.
     await serving.turnEnd()
     refuse(serving, exchange, cause)
+  }
+}
+
+/** Under way from here on, when its body is there, so that slow callers hold up nobody. */
+async function run(
+  { context, gate, jar, proxies, turnEnd }: Serving,
+  { message }: Exchange,
+  endpoint: Endpoint,
+  body: Buffer | undefined,
+): Promise<{ readonly reply: Reply; readonly language: Language }> {
+  gate.enter()
+  try {
+    // All that came in a turn goes through each stage together: what one has just done is quick for the next.
+    await turnEnd()
+    const request = readRequest(message, body, endpoint, proxies.callerOf(message), jar)
+    return { reply: await endpoint.run(context, request), language: request.language }
+  } finally {
+    gate.leave()
   }
 }
 

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import { ENDPOINTS } from '../../src/endpoints/index.ts'
 import type { ClientRecord } from '../../src/ports/records.ts'
 import { postJson, registerClient, requestToken, REDIRECT_URI } from '../flow.ts'
 import { openTestServer } from '../server.ts'
+import { openSocket } from './raw-socket.ts'
 
 const BUSY_LIMIT = 500
 
@@ -52,6 +54,35 @@ test('D1: beyond five hundred requests under way, the next is refused at once, a
   for (const { statusCode } of await Promise.all(waiting)) assert.equal(statusCode, 201)
   assert.equal((await register()).statusCode, 201)
   assert.match(server.log(), /"reason":"overloaded"/)
+})
+
+test('D1: those that come in the same turn of the event loop are counted one by one', async (t) => {
+  const server = await openTestServer(t, { listen: true })
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const { store } = server.context
+  const registerClientNow = store.registerClient.bind(store)
+  let underWay = 0
+  let shed = 0
+  const releaseWhenAllCame = (): void => void (underWay + shed === BUSY_LIMIT + 20 && release())
+  t.mock.method(store, 'registerClient', async (record: ClientRecord) => {
+    underWay += 1
+    releaseWhenAllCame()
+    await released
+    return registerClientNow(record)
+  })
+  const sockets = Array.from({ length: BUSY_LIMIT + 20 }, () => openSocket(t, server))
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  const body = JSON.stringify({ redirect_uris: [REDIRECT_URI] })
+  const head = `POST /v2/oauth/register HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`
+  for (const socket of sockets) socket.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`)
+  await Promise.all(
+    sockets.map(async (socket) => {
+      const [answer] = (await once(socket, 'data')) as [Buffer]
+      if (answer.toString('latin1').startsWith('HTTP/1.1 503 ')) shed += 1
+      releaseWhenAllCame()
+    }),
+  )
+  assert.deepEqual({ underWay, shed }, { underWay: BUSY_LIMIT, shed: 20 })
 })
 
 test('what takes tokens back, what APIs read and what machinery asks are shed last', () => {

@@ -1,20 +1,12 @@
 import { existsSync } from 'node:fs'
 import type { Config } from './config.ts'
 import { locationOf } from './database-url.ts'
-import { inspectKey } from './keys/inspect-keys.ts'
 import { readRootSecret, rootSecretPath } from './keys/root-secret.ts'
 import type { SecretInspection, StoreInspection } from './ports/inspection.ts'
 import type { Store, StoreDriver } from './ports/store.ts'
 import { openSecrets, type Secrets } from './protocol/secrets.ts'
 import type { Chains } from './store/audit-chain.ts'
 import type { SchemaState } from './store/migrations.ts'
-import { inspectPostgres } from './store/postgres/inspect.ts'
-import { readPostgresSchema } from './store/postgres/migrate-at.ts'
-import { openPostgresStore } from './store/postgres/store.ts'
-import { whenReachable } from './store/postgres/when-reachable.ts'
-import { inspectDatabase } from './store/sqlite/inspect.ts'
-import { readSqliteSchema } from './store/sqlite/migrate.ts'
-import { openSqliteStore } from './store/sqlite/store.ts'
 
 /** Who opens the store: a server answers many at once, a command runs and ends. */
 export type StoreUser = 'server' | 'command'
@@ -27,7 +19,10 @@ const CONNECTIONS = { server: 4, command: 1 } as const
 /** How long opening waits for a PostgreSQL that is not up yet. */
 const START_PATIENCE_MS = { server: 60_000, command: 0 } as const
 
-/** The driver that the configuration names. Migrates first. `onWaiting` is told each time the database is not up yet. */
+/**
+ * The driver that the configuration names, and nothing of the other one is loaded. Migrates first. `onWaiting` is told each
+ * time the database is not up yet.
+ */
 export async function openDriver(
   { database }: Config,
   user: StoreUser,
@@ -35,9 +30,14 @@ export async function openDriver(
   audit: Chains,
 ): Promise<StoreDriver> {
   if (database.kind === 'postgres') {
+    const [{ openPostgresStore }, { whenReachable }] = await Promise.all([
+      import('./store/postgres/store.ts'),
+      import('./store/postgres/when-reachable.ts'),
+    ])
     const options = { url: database.url, connections: CONNECTIONS[user], audit }
     return whenReachable(START_PATIENCE_MS[user], () => openPostgresStore(options), onWaiting)
   }
+  const { openSqliteStore } = await import('./store/sqlite/store.ts')
   const checkpoints = user === 'server' ? 'worker' : 'inline'
   return openSqliteStore({ path: database.path, patienceMs: PATIENCE_MS[user], checkpoints, audit })
 }
@@ -58,14 +58,19 @@ export async function refuseOtherSecret(store: Store, secrets: Secrets, config: 
 
 /** Which migrations were applied, and which this release would add; changes nothing. */
 export async function readSchema({ database }: Config): Promise<SchemaState> {
-  return database.kind === 'postgres' ? readPostgresSchema(database.url) : readSqliteSchema(database.path)
+  if (database.kind === 'postgres') {
+    const { readPostgresSchema } = await import('./store/postgres/migrate-at.ts')
+    return readPostgresSchema(database.url)
+  }
+  const { readSqliteSchema } = await import('./store/sqlite/migrate.ts')
+  return readSqliteSchema(database.path)
 }
 
 /** Looks at everything that is kept, for the doctor, and changes nothing. */
 export async function inspectStore(config: Config): Promise<StoreInspection> {
   const { database: choice } = config
-  const { database, keys } =
-    choice.kind === 'postgres' ? await inspectPostgres(choice.url) : inspectDatabase(choice.path)
+  const { inspectKey } = await import('./keys/inspect-keys.ts')
+  const { database, keys } = await inspectKept(choice)
   const { secrets, inspection } = inspectSecret(config, database.kind === 'opened' ? database.secretCheck : undefined)
   return {
     location: locationOf(choice),
@@ -74,6 +79,11 @@ export async function inspectStore(config: Config): Promise<StoreInspection> {
     secret: inspection,
     keys: secrets === undefined ? [] : keys.map((key) => inspectKey(key, secrets.encryptionKey)),
   }
+}
+
+async function inspectKept(choice: Config['database']) {
+  if (choice.kind === 'postgres') return (await import('./store/postgres/inspect.ts')).inspectPostgres(choice.url)
+  return (await import('./store/sqlite/inspect.ts')).inspectDatabase(choice.path)
 }
 
 function inspectSecret(config: Config, check: string | undefined): { secrets?: Secrets; inspection: SecretInspection } {

@@ -1,6 +1,4 @@
 import type { Server } from 'node:http'
-import { describeTasks } from '../../admin/openapi.ts'
-import { TASKS } from '../../admin/tasks.ts'
 import type { Context } from '../../ports/context.ts'
 import { isLoopbackHost } from '../../protocol/loopback.ts'
 import { SILENCE_TIMEOUT_MS, TIMEOUTS } from '../app.ts'
@@ -24,15 +22,19 @@ export interface AdminAppOptions {
 
 export const OPENAPI_PATH = '/admin/v1/openapi.json'
 
+/** Nobody asks for a task so soon, and the server's own users may ask for much. */
+const LOAD_AFTER_MS = 1000
+
 /** The tasks of operators over HTTP, on a listener of their own (threats.md ADM-01). Does not listen yet. */
 export function createAdminApp({ context, host, trustedProxies, plainRoutes, log }: AdminAppOptions): Server {
   const proxies = openProxies(trustedProxies)
+  const findRoute = openLazyRoutes([...plainRoutes, openapiRoute(context.version)])
   const serving: AdminServing = {
     context,
     log,
     proxies,
+    findRoute,
     isLoopback: isLoopbackHost(host),
-    findRoute: openAdminRoutes(TASKS, [...plainRoutes, openapiRoute(context.version)]),
     gate: openGate({ issuer: context.issuer, proxies }),
     turnEnd: openTurnEnd(),
   }
@@ -41,7 +43,28 @@ export function createAdminApp({ context, host, trustedProxies, plainRoutes, log
     (message, response) => void serveAdmin(serving, message, response).catch(() => response.destroy()),
   )
     .on('clientError', refuseBytes)
+    .once('listening', () => setTimeout(() => void loadTasks(findRoute), LOAD_AFTER_MS).unref())
     .setTimeout(SILENCE_TIMEOUT_MS)
+}
+
+/**
+ * Tasks with their schemas are much of a start, and few servers are asked for one soon. They are loaded a moment later, or
+ * when the first is asked for.
+ */
+function openLazyRoutes(plainRoutes: readonly PlainRoute[]): AdminServing['findRoute'] {
+  const findPlain = openAdminRoutes([], plainRoutes)
+  let tasks: Promise<ReturnType<typeof openAdminRoutes>> | undefined
+  return async (path) => {
+    const route = findPlain(path)
+    if (route !== undefined) return route
+    tasks ??= import('../../admin/tasks.ts').then(({ TASKS }) => openAdminRoutes(TASKS, []))
+    return (await tasks)(path)
+  }
+}
+
+/** Whoever then asks for a task is told if that fails. */
+async function loadTasks(findRoute: AdminServing['findRoute']): Promise<void> {
+  await findRoute('').catch(() => undefined)
 }
 
 /** What the routes are is no secret, but this port tells nothing to strangers. */
@@ -51,6 +74,9 @@ function openapiRoute(version: string): PlainRoute {
     path: OPENAPI_PATH,
     access: 'administrator',
     // Made when somebody asks for it: few do, and a start would wait for it.
-    answer: async () => ({ contentType: 'application/json', body: (body ??= JSON.stringify(describeTasks(version))) }),
+    async answer() {
+      const { describeTasks } = await import('../../admin/openapi.ts')
+      return { contentType: 'application/json', body: (body ??= JSON.stringify(describeTasks(version))) }
+    },
   }
 }

@@ -31,7 +31,7 @@ export interface AdminLine {
 
 export interface AdminServing {
   readonly context: Context
-  readonly findRoute: (path: string) => AdminRoute | undefined
+  readonly findRoute: (path: string) => Promise<AdminRoute | undefined>
   readonly proxies: Proxies
   readonly gate: Gate
   readonly isLoopback: boolean
@@ -95,7 +95,7 @@ async function answerTo(serving: AdminServing, exchange: Exchange): Promise<Answ
   const { message } = exchange
   checkHeaders(message, {})
   const [path = ''] = (message.url ?? '').split('?', 1)
-  const route = serving.findRoute(path)
+  const route = await serving.findRoute(path)
   if (route === undefined) throw invalidRequest('path_unknown', { status: 404, problems: [PATH_PROBLEM] })
   const method = message.method ?? ''
   const refuseMethod = (): OAuthError => wrongMethod(method, route.methods, route.methods.join(', '))

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { DatabaseSync } from 'node:sqlite'
+import { test, type TestContext } from 'node:test'
 import type { Worker } from 'node:worker_threads'
+import { checkpoint } from '../../src/store/sqlite/checkpoint.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { aClient } from '../contract/records.ts'
 import { temporaryFolder } from '../server.ts'
@@ -43,3 +45,50 @@ test('a store that is closed within a second starts no thread', async (t) => {
   t.mock.timers.tick(1000)
   assert.equal(started.mock.callCount(), 0)
 })
+
+const LIMITS = { cutBytes: MEGABYTE, restPages: 16, mostBytes: 4 * MEGABYTE }
+
+test('a log that grew too long is cut, and a shorter one is only moved', (t) => {
+  const { path, write, mover } = openLogged(t)
+  write(0.5)
+  assert.equal(checkpoint(mover, logBytes(path), LIMITS), false)
+  assert.ok(logBytes(path) > 0)
+  write(1)
+  assert.equal(checkpoint(mover, logBytes(path), LIMITS), true)
+  assert.equal(logBytes(path), 0)
+})
+
+test('while much of the log cannot be moved nobody is made to wait for the cut, until the log is far too long', (t) => {
+  const { path, write, mover } = openLogged(t)
+  const reader = new DatabaseSync(path)
+  reader.exec('begin; select count(*) from pieces')
+  write(2)
+  assert.equal(checkpoint(mover, logBytes(path), LIMITS), false)
+  reader.exec('rollback')
+  reader.close()
+  write(3)
+  const tooLong = { ...LIMITS, restPages: -1 }
+  assert.equal(checkpoint(mover, logBytes(path), tooLong), true, 'nothing is ever little enough, and it is cut')
+})
+
+/** A database whose log only `mover` moves, and how to write so many megabytes to it. */
+function openLogged(t: TestContext): { path: string; mover: DatabaseSync; write: (megabytes: number) => void } {
+  const path = join(temporaryFolder(t), 'grantor.db')
+  const [writer, mover] = [new DatabaseSync(path), new DatabaseSync(path)]
+  t.after(() => [writer, mover].forEach((one) => one.close()))
+  writer.exec('pragma journal_mode = wal; pragma wal_autocheckpoint = 0; create table pieces (piece blob)')
+  const insert = writer.prepare('insert into pieces values (randomblob(4000))')
+  return {
+    path,
+    mover,
+    write(megabytes) {
+      writer.exec('begin')
+      for (let piece = 0; piece < megabytes * 256; piece += 1) insert.run()
+      writer.exec('commit')
+    },
+  }
+}
+
+function logBytes(path: string): number {
+  return statSync(`${path}-wal`).size
+}

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
+import { checkpoint, LOG_LIMITS } from './checkpoint.ts'
 
 /**
  * Moves the write-ahead log into the database file, away from the thread that answers requests: a checkpoint there makes
@@ -9,18 +10,16 @@ import { parentPort, workerData } from 'node:worker_threads'
 const { path } = workerData as { readonly path: string }
 
 const INTERVAL_MS = 250
-/** A log that grew past this is cut back, which makes writers wait for once. */
-const LOG_LIMIT_BYTES = 64 * 1024 * 1024
 
 const database = new DatabaseSync(path, { timeout: 20 })
 database.exec('pragma synchronous = full')
-const timer = setInterval(checkpoint, INTERVAL_MS)
+const timer = setInterval(tick, INTERVAL_MS)
 
-function checkpoint(): void {
+function tick(): void {
   const logBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
   if (logBytes === 0) return
   try {
-    database.prepare(`pragma wal_checkpoint(${logBytes > LOG_LIMIT_BYTES ? 'truncate' : 'passive'})`).all()
+    checkpoint(database, logBytes, LOG_LIMITS)
   } catch {
     // Nothing is lost by a checkpoint that fails: the log keeps everything, and the next tick tries again.
   }

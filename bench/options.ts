@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { ENDPOINT_NAMES, type EndpointName } from './endpoints.ts'
+import { readBetween, readSaveName, readStore, readWhole } from './option-values.ts'
 import { PEER_NAMES, type PeerName } from './peer-subject.ts'
 
 /** What a run is asked to do. */
@@ -60,26 +61,25 @@ export function readOptions(args: readonly string[]): Options {
       runtime: { type: 'string', default: 'node' },
     },
   })
-  if (values.save !== undefined && !/^[a-z0-9-]+$/.test(values.save)) throw new Error('--save takes a-z, 0-9 and -.')
   const only = chosen('only', ENDPOINT_NAMES, values.only)
   const peers = values.peers === 'all' ? PEER_NAMES : chosen('peers', PEER_NAMES, values.peers)
-  const { store, runtime } = values
+  const { runtime } = values
+  const store = readStore(values.store)
   if (runtime !== 'node' && runtime !== 'bun') throw new Error('--runtime takes node or bun.')
   if (runtime === 'bun' && values.profile !== undefined) throw new Error('--profile needs --runtime node.')
-  if (store !== 'sqlite' && store !== 'postgres') throw new Error('--store takes sqlite or postgres.')
-  const workers = whole('workers', values.workers, 64)
+  const workers = readWhole('workers', values.workers, 1, 64)
   if (workers > 1 && store === 'sqlite') throw new Error('--workers needs --store postgres.')
   return {
     store,
     workers,
     peers,
     runtime,
-    connections: values.connections.split(',').map((text) => whole('connections', text, 1024)),
-    rounds: whole('rounds', values.rounds, 100),
-    seconds: between('seconds', values.seconds, 0.05, 60),
+    connections: values.connections.split(',').map((text) => readWhole('connections', text, 1, 1024)),
+    rounds: readWhole('rounds', values.rounds, 1, 100),
+    seconds: readBetween('seconds', values.seconds, 0.05, 60),
     only,
     isJson: values.json,
-    save: values.save,
+    save: readSaveName(values.save),
     isGated: values.gate,
     profileFolder: values.profile,
   }
@@ -90,16 +90,4 @@ function chosen<Name extends string>(option: string, known: readonly Name[], tex
   const found = known.filter((name) => names.includes(name))
   if (found.length === names.length) return found
   throw new Error(`--${option} takes names of: ${known.join(', ')}.`)
-}
-
-function whole(name: string, text: string, max: number): number {
-  const value = between(name, text, 1, max)
-  if (!Number.isInteger(value)) throw new Error(`--${name} takes a whole number.`)
-  return value
-}
-
-function between(name: string, text: string, min: number, max: number): number {
-  const value = Number(text)
-  if (text.trim() !== '' && value >= min && value <= max) return value
-  throw new Error(`--${name} takes a number from ${min} to ${max}.`)
 }

@@ -1,19 +1,15 @@
 import { renderDatabase, renderFactors } from './database-report.ts'
 import type { Measurement } from './measure.ts'
+import type { Machine } from './result.ts'
 import { renderTable } from './table.ts'
 
 /** A whole run, as it is kept. */
 export interface Report {
   readonly date: string
-  readonly machine: {
-    readonly processor: string
-    readonly cores: number
+  readonly machine: Machine & {
     readonly pinned: boolean
-    readonly node: string
-    readonly sqlite: string
     /** undefined: there was none. */
     readonly postgres: string | undefined
-    readonly grantor: string
     readonly loadBefore: number
   }
   readonly rounds: number

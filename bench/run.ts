@@ -1,18 +1,17 @@
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { cpus, loadavg } from 'node:os'
-import { join } from 'node:path'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { loadavg } from 'node:os'
+import { stopOnSignal } from '../prove/run.ts'
 import { benchFolderPrefix } from './bench-folder.ts'
 import { chooseCores, openChildren, type Children, type Cores } from './children.ts'
 import { measure, type BareServer, type Measurement } from './measure.ts'
 import { readOptions, USAGE, type Options } from './options.ts'
 import { passesGate, renderReport, type Report } from './report.ts'
+import { describeMachine, saveResult, today } from './result.ts'
 import type { BareMessage } from './slice.ts'
 import { startSubjects } from './subjects.ts'
 
 /** `npm run bench`: the real server and a bare one take turns under the same load. See docs/performance.md. */
-
-const ROOT = new URL('../', import.meta.url).pathname
 
 const options = parseOptions()
 const folder = mkdtempSync(benchFolderPrefix())
@@ -21,13 +20,7 @@ process.once('exit', () => {
   children.kill()
   rmSync(folder, { recursive: true, force: true })
 })
-for (const [signal, code] of [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-  ['SIGHUP', 129],
-] as const) {
-  process.once(signal, () => process.exit(code))
-}
+stopOnSignal()
 setTimeout(() => giveUp('The run takes too long.'), limitMs(options)).unref()
 
 // What several processes do together shows only where each has every core.
@@ -35,7 +28,7 @@ const cores = options.workers === 1 ? chooseCores() : undefined
 const loadBefore = loadavg()[0] ?? 0
 const report = await run(children, cores)
 console.log(options.isJson ? JSON.stringify(report, undefined, 2) : renderReport(report))
-if (options.save !== undefined) saveReport(report, options.save)
+if (options.save !== undefined) saveResult(report, options.save)
 process.exitCode = options.isGated && !report.endpoints.every(passesGate) ? 1 : 0
 
 async function run(started: Children, pinned: Cores | undefined): Promise<Report> {
@@ -60,8 +53,13 @@ async function run(started: Children, pinned: Cores | undefined): Promise<Report
     await subjects.close()
     const { rounds, seconds } = options
     return {
-      date: new Date().toISOString().slice(0, 10),
-      machine: describeMachine(subjects.postgresVersion),
+      date: today(),
+      machine: {
+        ...describeMachine(),
+        pinned: cores !== undefined,
+        postgres: subjects.postgresVersion,
+        loadBefore,
+      },
       rounds,
       seconds,
       workers: options.workers,
@@ -106,24 +104,4 @@ function limitMs({ only, connections, rounds, seconds, store, peers }: Options):
 function giveUp(reason: string): never {
   console.error(reason)
   process.exit(1)
-}
-
-function describeMachine(postgres: string | undefined): Report['machine'] {
-  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
-  return {
-    processor: cpus()[0]?.model ?? 'unknown processor',
-    cores: cpus().length,
-    pinned: cores !== undefined,
-    node: process.versions.node,
-    postgres,
-    sqlite: process.versions['sqlite'] ?? 'unknown',
-    grantor: version,
-    loadBefore,
-  }
-}
-
-function saveReport(saved: Report, name: string): void {
-  const results = join(ROOT, 'bench/results')
-  mkdirSync(results, { recursive: true })
-  writeFileSync(join(results, `${saved.date}-${name}.json`), `${JSON.stringify(saved, undefined, 2)}\n`)
 }

@@ -1,0 +1,24 @@
+/** Values of a command line. All throw what is wrong with them. */
+
+export function readWhole(name: string, text: string, min: number, max: number): number {
+  const value = readBetween(name, text, min, max)
+  if (!Number.isInteger(value)) throw new Error(`--${name} takes a whole number.`)
+  return value
+}
+
+export function readBetween(name: string, text: string, min: number, max: number): number {
+  const value = Number(text)
+  if (text.trim() !== '' && value >= min && value <= max) return value
+  throw new Error(`--${name} takes a number from ${min} to ${max}.`)
+}
+
+export function readStore(text: string): 'sqlite' | 'postgres' {
+  if (text === 'sqlite' || text === 'postgres') return text
+  throw new Error('--store takes sqlite or postgres.')
+}
+
+/** What a file of bench/results is named after. */
+export function readSaveName(text: string | undefined): string | undefined {
+  if (text === undefined || /^[a-z0-9-]+$/.test(text)) return text
+  throw new Error('--save takes a-z, 0-9 and -.')
+}

@@ -107,12 +107,13 @@ export async function rotateSecret(
   overlapSeconds: number,
 ): Promise<NewClientSecret> {
   const client = await showClient(context, text)
-  const outcome = await rotateClientSecret(context, client, overlapSeconds)
+  const outcome = await rotateClientSecret(context, client, { overlapSeconds, kept: undefined })
   switch (outcome.kind) {
     case 'rotated':
       return { id: client.id, secret: outcome.secret, previousUntil: outcome.previousUntil }
     case 'public':
       throw conflict(`The client ${client.id} is public: it has no secret.`)
+    case 'wrong-secret':
     case 'outrun':
       throw conflict(`The client ${client.id} changed at the same moment. See how it is now, then try again.`)
   }

@@ -3,7 +3,7 @@ import type { Reply, Request } from '../ports/message.ts'
 import { OAuthError, unavailable } from '../protocol/errors.ts'
 import { readJson } from '../protocol/json.ts'
 import { problem, type Problem } from '../protocol/validation.ts'
-import { rotateClientSecret, SECRET_OVERLAP } from '../tokens/rotate-client-secret.ts'
+import { rotateClientSecret, SECRET_OVERLAP, type SecretWishes } from '../tokens/rotate-client-secret.ts'
 import { authenticateManager, OUTRUN_RETRY_SECONDS } from './client-configuration.ts'
 import { describeRegistration } from './client-information.ts'
 import { takeRegistrationBudget } from './registration-request.ts'
@@ -18,14 +18,17 @@ type Needs = Pick<Context, 'budgets' | 'clock' | 'issuer' | 'random' | 'secrets'
  *
  *  1. The registration access token, as for every request of RFC 7592.
  *  2. `overlap_seconds`, a day where it is left out: so long the secret before works beside the new one.
- *  3. The client information with the new secret, which is shown this once.
+ *  3. `client_secret`, the newest where it is left out: this is the secret before, if it works now. So who lost the answer asks
+ *     again with what it has, and is not refused meanwhile.
+ *  4. The client information with the new secret, which is shown this once.
  *
  * @throws OAuthError invalid_token, invalid_client_metadata, temporarily_unavailable
  */
 export async function rotateSecret(context: Needs, request: Request): Promise<Reply> {
   const { client, token } = await authenticateManager(context, request)
   takeRegistrationBudget(context, request.network)
-  const outcome = await rotateClientSecret(context, client, readOverlap(request.body))
+  const outcome = await rotateClientSecret(context, client, readWishes(request.body))
+  if (outcome.kind === 'wrong-secret') throw wrongSecret()
   if (outcome.kind !== 'rotated') throw unavailable('client_changed_meanwhile', OUTRUN_RETRY_SECONDS)
   const shown = { secret: outcome.secret, managementToken: token }
   return {
@@ -36,19 +39,26 @@ export async function rotateSecret(context: Needs, request: Request): Promise<Re
   }
 }
 
-function readOverlap(body: string): number {
-  if (body === '') return SECRET_OVERLAP.usual
+function readWishes(body: string): SecretWishes {
+  if (body === '') return { overlapSeconds: SECRET_OVERLAP.usual, kept: undefined }
   const json = readJson(body)
   if (json.kind === 'malformed') throw refusal(json.status, json.problem)
   if (typeof json.value !== 'object' || json.value === null || Array.isArray(json.value)) {
     throw refusal(422, problem(['body'], 'object_type', 'The body must be an object.', json.value, {}))
   }
-  const { overlap_seconds: seconds = SECRET_OVERLAP.usual } = json.value as Readonly<Record<string, unknown>>
+  const members = json.value as Readonly<Record<string, unknown>>
+  const { overlap_seconds: seconds = SECRET_OVERLAP.usual, client_secret: kept } = members
+  if (kept !== undefined && typeof kept !== 'string') throw wrongSecret()
   if (typeof seconds === 'number' && Number.isInteger(seconds) && seconds >= 0 && seconds <= SECRET_OVERLAP.most) {
-    return seconds
+    return { overlapSeconds: seconds, kept }
   }
   const msg = `This must be a whole number of seconds from 0 to ${SECRET_OVERLAP.most}.`
   throw refusal(400, problem(['body', 'overlap_seconds'], 'value_error', msg, seconds, {}))
+}
+
+function wrongSecret(): OAuthError {
+  const msg = 'This is no secret of the client that works now.'
+  return refusal(400, problem(['body', 'client_secret'], 'value_error', msg, null, {}))
 }
 
 function refusal(status: 400 | 422, fault: Problem): OAuthError {

@@ -12,7 +12,9 @@ export interface SecretRotation {
   readonly id: ClientId
   readonly previous: SecretHash
   readonly secretHash: SecretHash
-  readonly previousUntil: EpochMs
+  /** What goes on working until that moment: `previous`, or the one before that. */
+  readonly kept: SecretHash
+  readonly keptUntil: EpochMs
 }
 
 export type MembershipKey = Pick<MembershipRecord, 'userId' | 'organizationId'>

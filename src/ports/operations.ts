@@ -68,7 +68,7 @@ export interface Operations {
   /** Nothing of the client works from now on, and nobody gets it by registering. The first time counts. */
   disableClient: [change: { readonly id: ClientId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   enableClient: [id: ClientId, outcome: 'changed' | 'unknown']
-  /** Gives it a new secret if `previous` is still its secret, which works until `previousUntil`. */
+  /** Gives it a new secret if `previous` is still its secret; beside it one more works for a while. */
   rotateClientSecret: [rotation: SecretRotation, outcome: 'rotated' | 'outrun']
   /** Replaces the scopes that the operator approved it for. */
   approveClientScope: [change: { readonly id: ClientId; readonly scope: Scope }, outcome: 'changed' | 'unknown']

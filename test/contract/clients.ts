@@ -180,19 +180,23 @@ export const clientCases: Suite = (check) => {
   })
 
   check(
-    'rotateClientSecret replaces the secret, and keeps the one before and until when',
+    'rotateClientSecret replaces the secret, and keeps another one and until when',
     async ({ first, second }) => {
       const [client, other] = [aClient(), aClient()]
       await performAll(first, 'registerClient', [client, other])
       const [one, two] = [aRotationOf(client), aRotationOf(client)]
       assert.equal(await perform(first, 'rotateClientSecret', one), 'rotated')
-      const previousSecret = { hash: client.secretHash, until: one.previousUntil }
+      const previousSecret = { hash: client.secretHash, until: one.keptUntil }
       assert.deepEqual(await first.findClient(client.id), { ...client, secretHash: one.secretHash, previousSecret })
+      // Whoever never heard of the second secret keeps the first one.
       assert.equal(await perform(first, 'rotateClientSecret', { ...two, previous: one.secretHash }), 'rotated')
+      assert.deepEqual(await first.findClient(client.id), { ...client, secretHash: two.secretHash, previousSecret })
+      const three = { ...aRotationOf({ ...client, secretHash: two.secretHash }), keptUntil: at(2 * HOUR) }
+      assert.equal(await perform(first, 'rotateClientSecret', three), 'rotated')
       assert.deepEqual(await second.findClient(client.id), {
         ...client,
-        secretHash: two.secretHash,
-        previousSecret: { hash: one.secretHash, until: two.previousUntil },
+        secretHash: three.secretHash,
+        previousSecret: { hash: two.secretHash, until: three.keptUntil },
       })
       assert.deepEqual(await second.findClient(other.id), other)
     },
@@ -367,5 +371,6 @@ type Six = [ClientRecord, ClientRecord, ClientRecord, ClientRecord, ClientRecord
 
 /** A new secret for a client that has the secret it was made with. */
 function aRotationOf({ id, secretHash }: ClientRecord): SecretRotation {
-  return { id, previous: secretHash ?? aHash(), secretHash: aHash(), previousUntil: at(HOUR) }
+  const previous = secretHash ?? aHash()
+  return { id, previous, secretHash: aHash(), kept: previous, keptUntil: at(HOUR) }
 }

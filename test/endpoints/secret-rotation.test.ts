@@ -98,6 +98,39 @@ test('CC-06: two secrets work, never three', async () => {
   assert.deepEqual([await works(server, second), await works(server, third)], [false, false])
 })
 
+test('CC-06: who lost the answer asks again with the secret it has, which goes on working as long as it was to', async (t) => {
+  const own = await openTestServer(t)
+  const client = await registerClient(own)
+  const lost = await rotated(own, client, 3600)
+  const again = (overlap: number, secret: unknown = client.client_secret) =>
+    rotate(own, client, { payload: JSON.stringify({ overlap_seconds: overlap, client_secret: secret }) })
+  own.clock.advance(60_000)
+  const [second, third] = [await again(3600), await again(DAY)].map((answer) => answer.json<RegisteredClient>())
+  assert.ok(second && third)
+  const all = [client, lost, second, third]
+  assert.deepEqual(await Promise.all(all.map((one) => works(own, one))), [true, false, false, true])
+  // A secret that does not work is kept by nobody, and its rotation changes nothing.
+  for (const secret of [lost.client_secret, 'gcs_x', '', 7, null]) {
+    const refused = await assertStoreUnchanged(own, () => again(60, secret))
+    const problems = problemsOf(assertError(refused, 400, 'invalid_client_metadata'))
+    assert.deepEqual(problems, ['body.client_secret:value_error'])
+    if (typeof secret === 'string' && secret !== '') assert.ok(!refused.body.includes(secret))
+  }
+  own.clock.advance(3_540_000)
+  assert.deepEqual(await Promise.all(all.map((one) => works(own, one))), [false, false, false, true])
+  assert.equal((await again(60)).statusCode, 400)
+  const next = (await again(60, third.client_secret)).json<RegisteredClient>()
+  assert.deepEqual([await works(own, third), await works(own, next)], [true, true])
+})
+
+test('CC-06: who asks again may end the secret that it names, sooner than it was to', async () => {
+  const client = await registerClient(server)
+  await rotated(server, client)
+  const payload = JSON.stringify({ overlap_seconds: 0, client_secret: client.client_secret })
+  const next = (await rotate(server, client, { payload })).json<RegisteredClient>()
+  assert.deepEqual([await works(server, client), await works(server, next)], [false, true])
+})
+
 test('CC-06: of many who rotate at once each one either gets a secret or changes nothing, and two secrets work', async () => {
   const client = await registerClient(server)
   const answers = await Promise.all(Array.from({ length: 5 }, () => rotate(server, client)))

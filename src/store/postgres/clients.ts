@@ -60,8 +60,8 @@ const ENABLE = {
 const FIND = { name: 'find-clients', text: 'select * from clients where client_id = any($1::text[])' }
 const ROTATE_SECRET = {
   name: 'rotate-client-secret',
-  text: `update clients set previous_secret_hash = secret_hash, previous_secret_until = $1, secret_hash = $2
-    where client_id = $3 and secret_hash = $4 returning client_id`,
+  text: `update clients set previous_secret_hash = $1, previous_secret_until = $2, secret_hash = $3
+    where client_id = $4 and secret_hash = $5 returning client_id`,
 }
 const APPROVE_SCOPE = {
   name: 'approve-client-scope',
@@ -180,8 +180,8 @@ export function clientStatements(database: Database) {
     rotateClientSecret: {
       keys: ({ id }) => [id],
       run: eachAlone(async (query, rotation: Input<'rotateClientSecret'>) => {
-        const { id, previous, secretHash, previousUntil } = rotation
-        const rows = await query(ROTATE_SECRET, [previousUntil, secretHash, id, previous])
+        const { id, previous, secretHash, kept, keptUntil } = rotation
+        const rows = await query(ROTATE_SECRET, [kept, keptUntil, secretHash, id, previous])
         return rows.length === 1 ? 'rotated' : 'outrun'
       }),
     },

@@ -32,7 +32,7 @@ export function clientStatements(database: DatabaseSync) {
   )
   const enable = database.prepare('update clients set disabled_at = null where client_id = ?')
   const rotateSecret = database.prepare(
-    `update clients set previous_secret_hash = secret_hash, previous_secret_until = ?, secret_hash = ?
+    `update clients set previous_secret_hash = ?, previous_secret_until = ?, secret_hash = ?
      where client_id = ? and secret_hash = ?`,
   )
   const approveScope = database.prepare('update clients set approved_scope = ? where client_id = ?')
@@ -69,8 +69,8 @@ export function clientStatements(database: DatabaseSync) {
     unverifyClient: (id) => (unverify.run(id).changes === 1 ? 'changed' : 'unknown'),
     disableClient: ({ id, now }) => (disable.run(now, id).changes === 1 ? 'changed' : 'unknown'),
     enableClient: (id) => (enable.run(id).changes === 1 ? 'changed' : 'unknown'),
-    rotateClientSecret({ id, previous, secretHash, previousUntil }) {
-      return rotateSecret.run(previousUntil, secretHash, id, previous).changes === 1 ? 'rotated' : 'outrun'
+    rotateClientSecret({ id, previous, secretHash, kept, keptUntil }) {
+      return rotateSecret.run(kept, keptUntil, secretHash, id, previous).changes === 1 ? 'rotated' : 'outrun'
     },
     approveClientScope: ({ id, scope }) => (approveScope.run(scope, id).changes === 1 ? 'changed' : 'unknown'),
     expireClient: ({ id, now }) => (expire.run(now, id).changes === 1 ? 'changed' : 'unknown'),

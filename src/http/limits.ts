@@ -1,5 +1,6 @@
 import type { BudgetName, BudgetOutcome, Budgets } from '../ports/context.ts'
 import type { EpochMs } from '../protocol/brand.ts'
+import { openRecentlyUsed, type RecentlyUsed } from '../protocol/recently-used.ts'
 
 interface Bucket {
   /** What is left, in whole credits; refills steadily. Below zero when other nodes took more than there was. */
@@ -37,17 +38,17 @@ export interface NodeBudgets extends Budgets {
 const MINUTE_MS = 60_000
 /** Credits of one request. A millisecond gives `perMinute` of them, so that no fraction is ever lost. */
 const COST = MINUTE_MS
-/** Networks remembered per budget. Beyond it the one that asked longest ago is forgotten. */
-const BUCKET_LIMIT = 50_000
+/** Networks remembered per budget at least, of those that asked last; at most twice as many. */
+const BUCKETS = 50_000
 /** Networks that wait to be told of. Beyond it they are told of when they ask again. */
 const UNTOLD_LIMIT = 10_000
 
 /** Token buckets by network (decisions.md D7). `perMinute` is both the rate and the burst. */
 export function openBudgets(perMinute: Readonly<Record<BudgetName, number>>): NodeBudgets {
-  const buckets: Readonly<Record<BudgetName, Map<string, Bucket>>> = {
-    registration: new Map(),
-    'client-authentication': new Map(),
-    authorization: new Map(),
+  const buckets: Readonly<Record<BudgetName, RecentlyUsed<Bucket>>> = {
+    registration: openRecentlyUsed(BUCKETS),
+    'client-authentication': openRecentlyUsed(BUCKETS),
+    authorization: openRecentlyUsed(BUCKETS),
   }
   const untold = new Map<Bucket, Omit<Usage, 'requests'>>()
 
@@ -67,10 +68,7 @@ export function openBudgets(perMinute: Readonly<Record<BudgetName, number>>): No
       bucket.left = isWithin ? before - COST : before
       bucket.at = now
       if (isWithin) markUntold(budget, network, bucket, 1)
-      // Deleted and set again, so that the map's order is the order of last use.
-      known.delete(network)
       known.set(network, bucket)
-      if (known.size > BUCKET_LIMIT) known.delete(known.keys().next().value ?? network)
       const missing = isWithin ? 0 : COST - bucket.left
       return {
         isWithin,

@@ -1,13 +1,14 @@
 import { createPublicKey, hash, verify, type KeyObject } from 'node:crypto'
 import type { KeyRecord } from '../ports/operator-records.ts'
 import { parseAccessTokenClaims, type AccessTokenFacts } from '../protocol/access-token.ts'
+import { openRecentlyUsed } from '../protocol/recently-used.ts'
 import { ALGORITHMS } from './algorithms.ts'
 import { tokenHeader } from './token-header.ts'
 
 /** Longer than any token that we make. */
 const LENGTH_LIMIT = 16_384
-/** Tokens remembered as read; beyond it the one read longest ago goes. A resource server asks about each many times. */
-const READ_LIMIT = 10_000
+/** Tokens remembered as read at least, of the newest; at most twice as many. A resource server asks about each many times. */
+const KNOWN = 10_000
 
 /** Reads the access tokens that some keys signed. */
 export interface TokenVerifier {
@@ -27,12 +28,7 @@ interface PublicKey {
  */
 export function openTokenVerifier(keys: readonly KeyRecord[], issuer: string): TokenVerifier {
   const publicKeys = new Map(keys.map((key) => [tokenHeader(key), publicKeyOf(key)]))
-  const known = new Map<string, AccessTokenFacts>()
-
-  function remember(digest: string, facts: AccessTokenFacts): void {
-    known.set(digest, facts)
-    if (known.size > READ_LIMIT) known.delete(known.keys().next().value ?? digest)
-  }
+  const known = openRecentlyUsed<AccessTokenFacts>(KNOWN)
 
   return {
     read(token) {
@@ -42,7 +38,7 @@ export function openTokenVerifier(keys: readonly KeyRecord[], issuer: string): T
       if (seen !== undefined) return seen
       const claims = readSigned(token, publicKeys)
       const facts = claims === undefined ? undefined : parseAccessTokenClaims(claims, issuer)
-      if (facts !== undefined) remember(digest, facts)
+      if (facts !== undefined) known.set(digest, facts)
       return facts
     },
   }

@@ -1,4 +1,5 @@
 import type { Operation } from '../../ports/operations.ts'
+import { openRecentlyUsed } from '../../protocol/recently-used.ts'
 import { changedRecord } from '../changes.ts'
 
 /** Clients, users, organizations and who belongs to them, which token requests read, kept for a moment. */
@@ -13,8 +14,8 @@ export interface RecordCache {
 
 /** decisions.md D5: a disabled user or client is dead on every node within a second. */
 const MAX_AGE_MS = 900
-/** Records kept at most; beyond it the one kept longest goes. */
-const RECORD_LIMIT = 10_000
+/** Records kept at least, of those that were read last; at most twice as many. */
+const RECORDS = 10_000
 
 interface Kept {
   readonly record: object
@@ -23,7 +24,7 @@ interface Kept {
 
 /** What this node changes it sees at once; what another node changes, within MAX_AGE_MS. */
 export function openRecordCache(now: () => number = () => performance.now()): RecordCache {
-  const records = new Map<string, Kept>()
+  const records = openRecentlyUsed<Kept>(RECORDS)
   /** By id, the latest question that is under way and not older than a change of what it asks for. */
   const questions = new Map<string, object>()
   return {
@@ -36,7 +37,7 @@ export function openRecordCache(now: () => number = () => performance.now()): Re
       questions.set(id, question)
       try {
         const record = await find(id)
-        if (record !== undefined && questions.get(id) === question) keep(id, { record, until: question.until })
+        if (record !== undefined && questions.get(id) === question) records.set(id, { record, until: question.until })
         return record
       } finally {
         if (questions.get(id) === question) questions.delete(id)
@@ -50,11 +51,5 @@ export function openRecordCache(now: () => number = () => performance.now()): Re
         else known.delete(changed.id)
       }
     },
-  }
-
-  function keep(id: string, kept: Kept): void {
-    records.delete(id)
-    records.set(id, kept)
-    if (records.size > RECORD_LIMIT) records.delete(records.keys().next().value ?? id)
   }
 }

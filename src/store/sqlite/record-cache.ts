@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Operation } from '../../ports/operations.ts'
+import { openRecentlyUsed } from '../../protocol/recently-used.ts'
 import { changedRecord } from '../changes.ts'
 
 /** Clients, users, organizations and who belongs to them, which token requests read, kept for as long as nothing can have changed them. */
@@ -14,8 +15,8 @@ export interface RecordCache {
   readonly forget: (operation: Operation) => void
 }
 
-/** Records kept at most; beyond it the one kept longest goes. */
-const RECORD_LIMIT = 10_000
+/** Records kept at least, of those that were read last; at most twice as many. */
+const RECORDS = 10_000
 
 /**
  * Never stale: each snapshot first asks whether another connection committed anything since the one before
@@ -23,7 +24,7 @@ const RECORD_LIMIT = 10_000
  */
 export function openRecordCache(database: DatabaseSync): RecordCache {
   const dataVersion = database.prepare('pragma data_version')
-  const records = new Map<string, object>()
+  const records = openRecentlyUsed<object>(RECORDS)
   let known: unknown
 
   return {
@@ -39,7 +40,6 @@ export function openRecordCache(database: DatabaseSync): RecordCache {
       const found = find(id)
       if (found === undefined) return undefined
       records.set(id, found)
-      if (records.size > RECORD_LIMIT) records.delete(records.keys().next().value ?? id)
       return found
     },
     forget(operation) {

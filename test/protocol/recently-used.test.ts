@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openRecentlyUsed } from '../../src/protocol/recently-used.ts'
+
+test('the newest are kept, and of all no more than twice as many', () => {
+  const kept = openRecentlyUsed<number>(10)
+  for (let number = 0; number < 95; number += 1) kept.set(String(number), number)
+  const found = Array.from({ length: 95 }, (_, age) => kept.get(String(94 - age))).filter((one) => one !== undefined)
+  assert.ok(found.length >= 10 && found.length <= 20, String(found.length))
+  assert.deepEqual(found.slice(0, 10), [94, 93, 92, 91, 90, 89, 88, 87, 86, 85])
+})
+
+test('what is used is kept, however much comes', () => {
+  const kept = openRecentlyUsed<number>(10)
+  kept.set('used', -1)
+  for (let number = 0; number < 1000; number += 1) {
+    kept.set(String(number), number)
+    assert.equal(kept.get('used'), -1)
+  }
+})
+
+test('the newest value counts, and what was deleted is gone from both generations', () => {
+  const kept = openRecentlyUsed<number>(2)
+  for (const [key, value] of [
+    ['a', 1],
+    ['b', 2],
+    ['c', 3],
+    ['a', 4],
+  ] as const)
+    kept.set(key, value)
+  assert.equal(kept.get('a'), 4)
+  kept.delete('a')
+  kept.delete('b')
+  assert.deepEqual(
+    ['a', 'b', 'c'].map((key) => kept.get(key)),
+    [undefined, undefined, 3],
+  )
+  kept.clear()
+  assert.equal(kept.get('c'), undefined)
+})

@@ -4,6 +4,7 @@ import { createApi, SERVER_TOKENS } from '../src/admin/apis.ts'
 import { createUser } from '../src/admin/users.ts'
 import { openWorkshop } from '../src/build.ts'
 import { readConfig } from '../src/config.ts'
+import type { Context } from '../src/ports/context.ts'
 import { after } from '../src/protocol/brand.ts'
 import { mintAuthorizationId, type ClientId, type UserId } from '../src/protocol/ids.ts'
 import { parseCodeChallenge } from '../src/protocol/pkce.ts'
@@ -32,17 +33,7 @@ export async function openCodeMint(settings: Readonly<Record<string, string>>): 
   const { context, close } = await openWorkshop(readConfig({ ...settings, LOG_LEVEL: 'silent' }))
   const account = { email: 'ada@bench.test', password: randomBytes(12).toString('base64url'), name: 'Ada' }
   const user = await createUser(context, account)
-  const scopes = SCOPE.split(' ').map((name) => ({
-    name,
-    sentence: `Use ${name}`,
-    grantedTo: 'users-and-machines' as const,
-  }))
-  const apis = [
-    { resource: 'https://api.example', tokens: SERVER_TOKENS },
-    { resource: OPAQUE_RESOURCE, tokens: { ...SERVER_TOKENS, format: 'opaque' as const } },
-  ]
-  for (const api of apis) await createApi(context, { ...api, name: undefined, scopes })
-  await delay(CATALOGUE_MS)
+  await declareApis(context)
 
   async function make(clientId: ClientId, userId: UserId): Promise<string> {
     if (CHALLENGE === undefined) throw new Error('A SHA-256 in base64url must be a code challenge.')
@@ -94,4 +85,19 @@ export async function openCodeMint(settings: Readonly<Record<string, string>>): 
     },
     close,
   }
+}
+
+/** Declares what tokens are for, beside the running server, and waits until it knows. */
+export async function declareApis(context: Context): Promise<void> {
+  const scopes = SCOPE.split(' ').map((name) => ({
+    name,
+    sentence: `Use ${name}`,
+    grantedTo: 'users-and-machines' as const,
+  }))
+  const apis = [
+    { resource: 'https://api.example', tokens: SERVER_TOKENS },
+    { resource: OPAQUE_RESOURCE, tokens: { ...SERVER_TOKENS, format: 'opaque' as const } },
+  ]
+  for (const api of apis) await createApi(context, { ...api, name: undefined, scopes })
+  await delay(CATALOGUE_MS)
 }

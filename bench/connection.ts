@@ -7,8 +7,8 @@ export interface Connection {
 }
 
 export interface Listener {
-  /** `body` is read as Latin-1, which is the cheapest and right for JSON in ASCII. */
-  readonly onAnswer: (status: number, body: string) => void
+  /** `body` is read as Latin-1, which is the cheapest and right for JSON in ASCII; `head` is all before it. */
+  readonly onAnswer: (status: number, body: string, head: string) => void
   readonly onFailure: (reason: string) => void
 }
 
@@ -27,35 +27,36 @@ export function openConnection(port: number, { onAnswer, onFailure }: Listener):
     const headEnd = received.indexOf('\r\n\r\n')
     if (headEnd === -1) return
     const length = readLength(received, headEnd)
-    if (length === undefined) return takeChunks(headEnd + 4)
+    if (length === undefined) return takeChunks(headEnd)
     const end = headEnd + 4 + length
     if (received.length < end) return
     if (received.length > end) return fail('A server sent more than it was asked for.')
-    take(received.slice(headEnd + 4))
+    take(headEnd, received.slice(headEnd + 4))
   })
   socket.on('error', (cause) => fail(cause.message))
   socket.on('close', () => fail('A server closed a connection.'))
 
   /** RFC 9112 §7.1. */
-  function takeChunks(start: number): void {
+  function takeChunks(headEnd: number): void {
     let body = ''
-    for (let at = start; ;) {
+    for (let at = headEnd + 4; ;) {
       const lineEnd = received.indexOf('\r\n', at)
       if (lineEnd === -1) return
       const size = Number.parseInt(received.slice(at, lineEnd), 16)
       if (Number.isNaN(size)) return fail('An answer has neither a Content-Length nor chunks.')
       const end = lineEnd + 2 + size
       if (received.length < end + 2) return
-      if (size === 0) return take(body)
+      if (size === 0) return take(headEnd, body)
       body += received.slice(lineEnd + 2, end)
       at = end + 2
     }
   }
 
-  function take(body: string): void {
+  function take(headEnd: number, body: string): void {
     const status = Number(received.slice(9, 12))
+    const head = received.slice(0, headEnd)
     received = ''
-    onAnswer(status, body)
+    onAnswer(status, body, head)
   }
 
   function fail(reason: string): void {

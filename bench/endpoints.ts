@@ -130,7 +130,7 @@ export async function openEndpoints(port: number, mint: CodeMint): Promise<reado
 }
 
 /** As a desktop client registers itself, with all three grants. */
-function metadata(number: string): object {
+export function metadata(number: string): object {
   return {
     redirect_uris: [REDIRECT_URI, 'https://client.example/callback'],
     token_endpoint_auth_method: 'client_secret_post',
@@ -166,6 +166,6 @@ async function redeem(port: number, body: string): Promise<string> {
   return refresh_token
 }
 
-function form(fields: Readonly<Record<string, string>>): string {
+export function form(fields: Readonly<Record<string, string>>): string {
   return new URLSearchParams(fields).toString()
 }

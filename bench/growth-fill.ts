@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import pg from 'pg'
 
 /**
  * Fills a database with rows as they come from weeks of use, by SQL: through the store it would take hours. Ids are ordered by
@@ -63,7 +64,7 @@ const DIALECTS = {
 } as const
 
 /** The statements that fill clients, grants with their families, and spent codes with `rows` rows each. */
-export function fillStatements(dialect: keyof typeof DIALECTS, { rows, now }: Fill): readonly string[] {
+function fillStatements(dialect: keyof typeof DIALECTS, { rows, now }: Fill): readonly string[] {
   const { numbers, hex, pad, integer } = DIALECTS[dialect]
   const start = now - NEWEST_AGE_MS - SPAN_MS
   const moment = integer(`${start} + i * ${SPAN_MS}.0 / ${rows}`)
@@ -94,4 +95,15 @@ export function fillSqlite(path: string, fill: Fill): void {
   const file = openSync(path, 'r+')
   fsyncSync(file)
   closeSync(file)
+}
+
+/** Fills a PostgreSQL database, with statistics for its planner as it would have them after weeks. */
+export async function fillPostgres(url: string, fill: Fill): Promise<void> {
+  const connection = new pg.Client({ connectionString: url })
+  await connection.connect()
+  await connection.query('set synchronous_commit = off')
+  for (const statement of fillStatements('postgres', fill)) await connection.query(statement)
+  await connection.query('vacuum analyze')
+  await connection.query('checkpoint')
+  await connection.end()
 }

@@ -7,7 +7,7 @@ import { openWorkshop, type Workshop } from '../src/build.ts'
 import { readConfig } from '../src/config.ts'
 import { benchFolderPrefix } from './bench-folder.ts'
 import { startDatabase } from './database.ts'
-import { fillSqlite, fillStatements, type Fill } from './growth-fill.ts'
+import { fillPostgres, fillSqlite } from './growth-fill.ts'
 import { growthOperations } from './growth-operations.ts'
 import { renderTable } from './table.ts'
 
@@ -104,15 +104,6 @@ async function repeat(run: () => Promise<void>, times: number): Promise<number> 
     }),
   )
   return times
-}
-
-async function fillPostgres(url: string, fill: Fill): Promise<void> {
-  const connection = new pg.Client({ connectionString: url })
-  await connection.connect()
-  await connection.query('set synchronous_commit = off')
-  for (const statement of fillStatements('postgres', fill)) await connection.query(statement)
-  await connection.query('checkpoint')
-  await connection.end()
 }
 
 async function bytesWritten(url: string): Promise<number | undefined> {

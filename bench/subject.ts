@@ -13,6 +13,7 @@ export interface Subject {
   readonly settings: Readonly<Record<string, string>>
   /** The end of what it logged, to explain a failure. */
   readonly readLog: () => string
+  readonly logPath: string
 }
 
 export interface SubjectOptions {
@@ -26,6 +27,8 @@ export interface SubjectOptions {
   readonly workers: number
   /** undefined: this Node.js. */
   readonly runtime: string | undefined
+  /** Beside those that all have. */
+  readonly settings?: Readonly<Record<string, string>>
 }
 
 const START_LIMIT_MS = 20_000
@@ -46,6 +49,7 @@ export async function startSubject(children: Children, options: SubjectOptions):
     GRANTOR_REGISTRATION_RATE: '1000000000',
     // Codes are made in advance, so they must outlive the slice that spends them.
     GRANTOR_CODE_LIFETIME: '600',
+    ...options.settings,
   }
   const logPath = join(folder, `server-${port}.log`)
   const child = children.start({
@@ -65,7 +69,7 @@ export async function startSubject(children: Children, options: SubjectOptions):
     }
     await delay(50)
   }
-  return { pid: child.pid, port, settings, readLog }
+  return { pid: child.pid, port, settings, readLog, logPath }
 }
 
 async function isReady(port: number): Promise<boolean> {

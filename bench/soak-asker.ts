@@ -1,0 +1,62 @@
+import { openConnection } from './connection.ts'
+import type { SoakTimes } from './soak-times.ts'
+
+/** One request of the load, and what its answer must be. */
+export interface Asked {
+  /** Under which its time is counted. */
+  readonly name: string
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  /** undefined: there is no body. */
+  readonly contentType?: string
+  readonly body?: string
+  readonly cookie?: string
+  readonly status: number
+  /** Every right answer has it, in its body or its headers. */
+  readonly contains: string
+}
+
+export interface Told {
+  readonly head: string
+  readonly body: string
+}
+
+/** Asks over one keep-alive connection, one request after the other. */
+export interface Asker {
+  /** @throws WrongAnswer */
+  readonly ask: (asked: Asked) => Promise<Told>
+  readonly close: () => void
+}
+
+/** An answer that is not as it must be: counted, and the load goes on with something else. */
+export class WrongAnswer extends Error {}
+
+/** `onEnd`: the connection ended, which no server has a reason for. */
+export async function openAsker(port: number, times: SoakTimes, onEnd: (reason: string) => void): Promise<Asker> {
+  let answer: ((status: number, told: Told) => void) | undefined
+  const connection = await openConnection(port, {
+    onAnswer: (status, body, head) => answer?.(status, { head, body }),
+    onFailure: onEnd,
+  })
+  return {
+    ask: (asked) =>
+      new Promise((resolve, reject) => {
+        const sentMs = performance.now()
+        answer = (status, told) => {
+          times.answered(asked.name, performance.now() - sentMs)
+          if (status === asked.status && (told.body.includes(asked.contains) || told.head.includes(asked.contains)))
+            return resolve(told)
+          reject(new WrongAnswer(`${asked.name}: ${status} ${told.body.slice(0, 200)}`))
+        }
+        connection.send(render(asked, port))
+      }),
+    close: connection.close,
+  }
+}
+
+function render({ method, path, contentType, body = '', cookie }: Asked, port: number): string {
+  const lines = [`${method} ${path} HTTP/1.1`, `Host: 127.0.0.1:${port}`, 'Accept: application/json']
+  if (cookie !== undefined) lines.push(`Cookie: ${cookie}`)
+  if (contentType !== undefined) lines.push(`Content-Type: ${contentType}`, `Content-Length: ${body.length}`)
+  return `${lines.join('\r\n')}\r\n\r\n${body}`
+}

@@ -1,0 +1,30 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+
+/** Changes the signing key of the running server as an operator does. */
+export interface SoakKeys {
+  /** Makes the next key, which signs in ten seconds, and withdraws the one before the one that signs. */
+  readonly rotate: () => Promise<void>
+}
+
+const MAIN = new URL('../src/cli/main.ts', import.meta.url).pathname
+const run = promisify(execFile)
+
+export function openSoakKeys(settings: Readonly<Record<string, string>>): SoakKeys {
+  const made: string[] = []
+
+  async function grantor(...args: readonly string[]): Promise<string> {
+    const env = { PATH: process.env['PATH'] ?? '', ...settings }
+    return (await run(process.execPath, [MAIN, 'keys', ...args], { env })).stdout
+  }
+
+  return {
+    async rotate() {
+      const { kid } = JSON.parse(await grantor('rotate', '--now', '--json')) as { kid: string }
+      made.push(kid)
+      // Of tokens that live for a minute none is left that it signed, when it is the last but two.
+      const old = made.at(-4)
+      if (old !== undefined) await grantor('retire', old)
+    },
+  }
+}

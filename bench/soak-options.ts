@@ -1,0 +1,61 @@
+import { parseArgs } from 'node:util'
+import { readBetween, readSaveName, readStore, readWhole } from './option-values.ts'
+
+export interface SoakOptions {
+  readonly minutes: number
+  readonly connections: number
+  /** Requests a second. undefined: as fast as the answers come. */
+  readonly rate: number | undefined
+  /** Of each kind that are there before. */
+  readonly rows: number
+  /** How often the signing key changes. */
+  readonly rotations: number
+  readonly sampleSeconds: number
+  /** After the load, until rows are counted. */
+  readonly settleSeconds: number
+  readonly store: 'sqlite' | 'postgres'
+  readonly save: string | undefined
+}
+
+export const USAGE = `npm run bench:soak -- [options]
+  --minutes <n>       how long (30)
+  --connections <n>   at once (32)
+  --rate <n>          requests a second (as fast as the answers come)
+  --rows <n>          clients, families and spent codes that are there before (100000)
+  --rotations <n>     how often the signing key changes (6)
+  --sample <seconds>  between two samples (10)
+  --settle <seconds>  after the load, for the sweeps to end, before rows are counted (30)
+  --store postgres    on PostgreSQL
+  --save <name>       keep the result as bench/results/<date>-<name>.json`
+
+/** More than the server publishes at once are not made; the oldest are withdrawn. */
+const MOST_ROTATIONS = 60
+
+/** Reads the command line. Throws when it makes no sense. */
+export function readSoakOptions(args: readonly string[]): SoakOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      minutes: { type: 'string', default: '30' },
+      connections: { type: 'string', default: '32' },
+      rate: { type: 'string' },
+      rows: { type: 'string', default: '100000' },
+      rotations: { type: 'string', default: '6' },
+      sample: { type: 'string', default: '10' },
+      settle: { type: 'string', default: '30' },
+      store: { type: 'string', default: 'sqlite' },
+      save: { type: 'string' },
+    },
+  })
+  return {
+    minutes: readBetween('minutes', values.minutes, 0.1, 24 * 60),
+    connections: readWhole('connections', values.connections, 1, 500),
+    rate: values.rate === undefined ? undefined : readBetween('rate', values.rate, 1, 1e6),
+    rows: readWhole('rows', values.rows, 1, 1e7),
+    rotations: readWhole('rotations', values.rotations, 0, MOST_ROTATIONS),
+    sampleSeconds: readBetween('sample', values.sample, 1, 600),
+    settleSeconds: readBetween('settle', values.settle, 0, 600),
+    store: readStore(values.store),
+    save: readSaveName(values.save),
+  }
+}

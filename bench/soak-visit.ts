@@ -1,0 +1,134 @@
+import { Agent } from 'node:http'
+import { openVisitor } from '../prove/visitor.ts'
+import { PATHS } from '../src/endpoints/paths.ts'
+import { authorizeUrl, PlainBrowser, signInAndAllow, VERIFIER } from '../test/flow.ts'
+import { OPAQUE_RESOURCE } from './codes.ts'
+import { form, metadata } from './endpoints.ts'
+import type { Asked, Asker } from './soak-asker.ts'
+
+/** A person at a program: a client that was registered and allowed, and what it got. */
+export interface Visit {
+  readonly steps: Readonly<Record<Step, () => Promise<void>>>
+}
+
+/** How many of a hundred turns are such; some are two requests. */
+export const MIX = {
+  register: 14,
+  client_credentials: 22,
+  opaque: 10,
+  introspect: 16,
+  code: 10,
+  refresh: 20,
+  revoke: 3,
+  metadata: 3,
+  jwks: 2,
+} as const
+export type Step = keyof typeof MIX
+
+const FORM = { method: 'POST', contentType: 'application/x-www-form-urlencoded', status: 200 } as const
+const TOKEN = { ...FORM, path: PATHS.token } as const
+const DOCUMENT = { method: 'GET', status: 200 } as const
+/** Not a loopback address: consent to such is remembered, so that further codes need no page. */
+const REDIRECT_URI = 'https://client.example/callback'
+/** Families that are refreshed in turn; of more the oldest is left to expire. */
+const FAMILY_LIMIT = 64
+/** The whole of it, password and pages included, over connections of its own. */
+const WALK_LIMIT_MS = 20_000
+const agent = new Agent()
+
+/** Registers a client, lets a person sign in and allow it, and answers what both can do from then on. */
+export async function openVisit(
+  { ask }: Asker,
+  { port, number }: { readonly port: number; readonly number: () => number },
+): Promise<Visit> {
+  const client = await register()
+  const cookie = await signIn(port, client.client_id)
+  const families: string[] = []
+  const state = { turn: 0, accessToken: await takeAccessToken(), opaqueToken: '' }
+
+  async function register(): Promise<{ client_id: string; client_secret: string }> {
+    const { body } = await ask({
+      name: 'register',
+      method: 'POST',
+      path: PATHS.register,
+      contentType: 'application/json',
+      body: JSON.stringify(metadata(String(number()))),
+      status: 201,
+      contains: '"client_secret":"',
+    })
+    const { client_id, client_secret } = JSON.parse(body) as { client_id: string; client_secret: string }
+    return { client_id, client_secret }
+  }
+
+  function askToken(name: string, fields: Readonly<Record<string, string>>): Promise<{ readonly body: string }> {
+    return ask({ ...TOKEN, name, body: form({ ...client, ...fields }), contains: '"access_token":"' })
+  }
+
+  async function takeAccessToken(): Promise<string> {
+    const { body } = await askToken('client_credentials', { grant_type: 'client_credentials' })
+    return memberOf(body, 'access_token')
+  }
+
+  async function introspect(token: string, contains: string): Promise<void> {
+    await ask({ ...FORM, name: 'introspect', path: PATHS.introspect, body: form({ ...client, token }), contains })
+  }
+
+  async function code(): Promise<void> {
+    const path = authorizeUrl(client, { redirect_uri: REDIRECT_URI, prompt: 'none' })
+    const asked: Asked = { name: 'authorize', method: 'GET', path, cookie, status: 303, contains: 'code=' }
+    const { head } = await ask(asked)
+    const [, issued = ''] = /[?&]code=([^&\r\n]+)/.exec(head) ?? []
+    const grant = { grant_type: 'authorization_code', redirect_uri: REDIRECT_URI, code_verifier: VERIFIER }
+    const { body } = await askToken('code', { ...grant, code: decodeURIComponent(issued) })
+    families.push(memberOf(body, 'refresh_token'))
+    if (families.length > FAMILY_LIMIT) families.shift()
+  }
+
+  async function refresh(): Promise<void> {
+    const token = families.shift()
+    if (token === undefined) return code()
+    const { body } = await askToken('refresh', { grant_type: 'refresh_token', refresh_token: token })
+    families.push(memberOf(body, 'refresh_token'))
+  }
+
+  return {
+    steps: {
+      register: async () => void (await register()),
+      async client_credentials() {
+        state.accessToken = await takeAccessToken()
+      },
+      async opaque() {
+        const { body } = await askToken('opaque', { grant_type: 'client_credentials', resource: OPAQUE_RESOURCE })
+        state.opaqueToken = memberOf(body, 'access_token')
+      },
+      async introspect() {
+        const isOpaque = state.opaqueToken !== '' && state.turn++ % 2 === 1
+        await introspect(isOpaque ? state.opaqueToken : state.accessToken, '"active":true')
+      },
+      code,
+      refresh,
+      async revoke() {
+        const token = families.shift() ?? state.accessToken
+        await ask({ ...FORM, name: 'revoke', path: PATHS.revoke, body: form({ ...client, token }), contains: '{}' })
+        if (token === state.accessToken) state.accessToken = await takeAccessToken()
+        await introspect(token, '"active":false')
+      },
+      metadata: async () =>
+        void (await ask({ ...DOCUMENT, name: 'metadata', path: PATHS.oauthMetadata, contains: '"token_endpoint":"' })),
+      jwks: async () => void (await ask({ ...DOCUMENT, name: 'jwks', path: PATHS.jwks, contains: '"keys":[' })),
+    },
+  }
+}
+
+/** Answers the cookies of a browser in which the person is signed in and has allowed the client. */
+async function signIn(port: number, clientId: string): Promise<string> {
+  const browser = new PlainBrowser(openVisitor({ port, agent, limitMs: WALK_LIMIT_MS }))
+  await signInAndAllow(browser, authorizeUrl({ client_id: clientId }, { redirect_uri: REDIRECT_URI }))
+  return [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+}
+
+function memberOf(body: string, name: 'access_token' | 'refresh_token'): string {
+  const value = (JSON.parse(body) as Readonly<Record<string, unknown>>)[name]
+  if (typeof value !== 'string') throw new Error(`There is no ${name} in ${body.slice(0, 200)}`)
+  return value
+}

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { readSoakOptions } from '../../bench/soak-options.ts'
+import { summarizeSoak, type SoakSample } from '../../bench/soak-report.ts'
+import { MIX } from '../../bench/soak-visit.ts'
+
+const run = promisify(execFile)
+const SCRIPT = new URL('../../bench/soak.ts', import.meta.url).pathname
+
+test('a soak of seconds answers every kind of request as it must, changes the signing key and counts the rows', async () => {
+  const args = ['--minutes', '0.1', '--sample', '2', '--connections', '4', '--rows', '100', '--rotations', '1']
+  const { stdout } = await run(process.execPath, [SCRIPT, ...args, '--settle', '0'])
+  assert.match(stdout, /requests, \d+\/s, 0 of them not as they must be/)
+  for (const endpoint of ['register', 'authorize', 'code', 'refresh', 'revoke', 'introspect', 'jwks']) {
+    assert.match(stdout, new RegExp(`\\n\\| ${endpoint} +\\| +\\d+ \\|`))
+  }
+  assert.match(stdout, /1 changes of the signing key/)
+  assert.match(stdout, /\n\| signing_keys +\| +1 \| +2 \|/)
+})
+
+test('the mix is of a hundred steps', () => {
+  assert.equal(
+    Object.values(MIX).reduce((sum, share) => sum + share, 0),
+    100,
+  )
+})
+
+test('the summary of a soak names its worst request and its largest log', () => {
+  const samples = [4, 4, 4, 4, 4, 4, 5, 5].map((cpuMicros, index): SoakSample => {
+    const at = (index + 1) * 10
+    return {
+      at,
+      seconds: 10,
+      endpoints: [{ name: 'refresh', count: 1000, p50Ms: 1, p99Ms: 2, worstMs: index === 3 ? 70 : 9 }],
+      cpuMicros,
+      residentMegabytes: 100 + at / 3600,
+      logMegabytes: index,
+      databaseMegabytes: 1,
+      generatorShare: 0.2,
+    }
+  })
+  const { residentMegabytesPerHour, ...rest } = summarizeSoak(samples)
+  assert.deepEqual(rest, {
+    requests: 8000,
+    requestsPerSecond: 100,
+    rateDrift: 1,
+    cpuDrift: 1.25,
+    worst: { name: 'refresh', ms: 70, at: 40 },
+    logMegabytes: 7,
+  })
+  assert.ok(Math.abs(residentMegabytesPerHour - 1) < 1e-6)
+})
+
+test('a soak takes numbers that make sense only', () => {
+  assert.equal(readSoakOptions([]).minutes, 30)
+  assert.throws(() => readSoakOptions(['--minutes', 'many']), /--minutes takes a number/)
+  assert.throws(() => readSoakOptions(['--connections', '1.5']), /--connections takes a whole number/)
+  assert.throws(() => readSoakOptions(['--store', 'redis']), /--store takes sqlite or postgres/)
+})

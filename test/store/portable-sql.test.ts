@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type pg from 'pg'
 import { SESSION_SETTINGS } from '../../src/store/postgres/database.ts'
 import { inspectPostgres } from '../../src/store/postgres/inspect.ts'
@@ -94,7 +95,9 @@ const recorded: Record<StoreKind, (t: TestContext) => Promise<Recorded>> = {
       await readPostgresSchema(url)
       const open = () => openPostgresStore({ ...options, audit: openTestChains() })
       const stores = { first: await open(), second: await open() }
-      await runContract(stores, async () => void (await cleaner.query(`truncate ${emptied().join(', ')}`)))
+      // Truncating takes a hundred times as long.
+      const emptying = emptied().map((table) => `delete from ${table}`)
+      await runContract(stores, async () => void (await cleaner.query(emptying.join('; '))))
       await inspectPostgres(url)
     })
     return { executed, source: listSource('postgres') }
@@ -237,6 +240,8 @@ async function runContract(stores: Stores, empty: () => Promise<void>): Promise<
   for (const suite of CONTRACT) suite((_, body) => void bodies.push(body))
   for (const body of bodies) {
     await empty()
+    // In a turn of its own, as requests are: until a turn ends, a store may go on reading what it has read.
+    await nextTurn()
     await body(stores)
   }
   await stores.first.ping()

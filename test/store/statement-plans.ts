@@ -112,13 +112,14 @@ export async function fillUnanalyzed(client: pg.Client, rows: number): Promise<v
   const { columns } = await readPostgresObjects(client)
   // Filling a table is no statement of the product, whose limit may stand in this session.
   await client.query('set statement_timeout = 0')
+  // Numbers of one length come in the order of their indexes, which with unlogged tables takes half the time.
   for (const table of Object.keys(SHARD_KEYS)) {
     const own = columns.filter((column) => column.table === table)
     const values = own.map(({ type }) => (type === 'bigint' ? 'number' : `'row-' || number`))
-    await client.query(`alter table ${table} set (autovacuum_enabled = off)`)
+    await client.query(`alter table ${table} set (autovacuum_enabled = off), set unlogged`)
     await client.query(
       `insert into ${table} (${own.map(({ name }) => name).join(', ')})
-       select ${values.join(', ')} from generate_series(1, ${rows}) as number`,
+       select ${values.join(', ')} from generate_series(${rows}, ${2 * rows - 1}) as number`,
     )
   }
 }

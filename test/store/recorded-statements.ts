@@ -76,7 +76,7 @@ export function literalsOf(source: string): readonly string[] {
 }
 
 function isSql(text: string): boolean {
-  return /^\s*(select|insert|update|delete|with|create|alter|drop|truncate|merge|begin|commit|rollback|savepoint|release|set|reset|lock|listen|notify|do|call|pragma)(\s|$)/i.test(
+  return /^\s*(select|insert|update|delete|with|create|alter|drop|truncate(?=\s)|merge|begin|commit|rollback|savepoint|release|set|reset|lock|listen|notify|do|call|pragma)(\s|$)/i.test(
     text,
   )
 }

@@ -8,6 +8,7 @@ import { openServer, type Server } from '../src/build.ts'
 import { readConfig } from '../src/config.ts'
 import { openLog } from '../src/log.ts'
 import type { EpochMs } from '../src/protocol/brand.ts'
+import { placeBlankDatabase } from './blank-database.ts'
 import { freePort } from './free-port.ts'
 
 /** A clock that tests move. Starts at the real time, so that released clients agree with it. */
@@ -50,6 +51,7 @@ export async function openTestServer(
   options: TestServerOptions = {},
 ): Promise<TestServer> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'grantor-test-'))
+  if (options.folder === undefined) placeBlankDatabase(join(folder, 'grantor.db'))
   const clock = options.clock ?? openTestClock()
   const port = options.listen === true ? await freePort() : 3000
   const adminPort = options.listen === true ? await freePort() : 3001

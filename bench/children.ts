@@ -78,7 +78,8 @@ export function pin(pid: number, core: number): void {
 function spawnPinned({ script, runtime, args = [], nodeArgs = [], core, env, logPath }: ChildOptions): ChildProcess {
   const command = [runtime ?? process.execPath, ...nodeArgs, script.pathname, ...args]
   const [program = '', ...rest] = core === undefined ? command : [PINNER, '-c', String(core), ...command]
-  const options = { env: { PATH: process.env['PATH'] ?? '', ...env } }
+  const { PATH = '', NODE_COMPILE_CACHE: cache } = process.env
+  const options = { env: { PATH, ...(cache !== undefined && { NODE_COMPILE_CACHE: cache }), ...env } }
   if (logPath === undefined) {
     return spawn(program, rest, {
       ...options,

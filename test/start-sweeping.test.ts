@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
-
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import type { Log } from '../src/log.ts'
 import type { Swept } from '../src/ports/operation-inputs.ts'
 import { startSweeping } from '../src/start-sweeping.ts'
 import { declareApi, knowApis, OPAQUE_API } from './endpoints/api-stage.ts'
 import { registerClient, requestToken } from './flow.ts'
-import { openTestServer } from './server.ts'
-import { selectAll } from './storage/dump.ts'
+import { openTestServer, type TestServer } from './server.ts'
+import { execute, selectAll } from './storage/dump.ts'
 
 test('opaque tokens that expired by the hundred are all removed at once, a slice after the other', async (t) => {
   const server = await openTestServer(t)
@@ -20,17 +19,44 @@ test('opaque tokens that expired by the hundred are all removed at once, a slice
   for (let round = 0; round < 5; round += 1) await Promise.all(Array.from({ length: 90 }, ask))
   server.clock.advance(61_000)
   await ask()
-  const slices = new EventEmitter()
-  const counts: number[] = []
-  const debug = ({ opaqueTokens }: Swept): void => {
-    counts.push(opaqueTokens)
-    if (counts.length === 3) slices.emit('three')
-  }
-  t.mock.timers.enable({ apis: ['setInterval'] })
-  const three = once(slices, 'three')
-  t.after(startSweeping(server.context, { debug } as unknown as Log))
-  t.mock.timers.tick(10_000)
-  await three
-  assert.deepEqual(counts, [200, 200, 50])
+  const counts = await sweepOnce(t, server, 3)
+  assert.deepEqual(
+    counts.map(({ opaqueTokens }) => opaqueTokens),
+    [200, 200, 50],
+  )
   assert.equal(selectAll(server, 'select * from opaque_tokens').length, 1)
 })
+
+test('grants that expired by the hundred are removed at once, and those that live are looked at step by step', async (t) => {
+  const server = await openTestServer(t)
+  const now = server.clock.now()
+  execute(
+    server,
+    `with recursive n(i) as (select 0 union all select i + 1 from n where i < 999)
+     insert into grants (grant_id, client_id, user_id, scope, resources, created_at, expires_at)
+     select printf('%012x%022d', ?1 + i, i), 'gci_', 'gus_', '', '[]', ?1, case when i < 500 then ?1 - 1 else ?1 + 60000 end
+     from n`,
+    now,
+  )
+  const counts = await sweepOnce(t, server, 4)
+  assert.deepEqual(
+    counts.map(({ grants }) => grants),
+    [200, 200, 100, 0],
+  )
+})
+
+/** Lets the time of a sweep come, and answers what its slices removed, of which there are so many. */
+async function sweepOnce(t: TestContext, { context }: TestServer, slices: number): Promise<readonly Swept[]> {
+  const ended = new EventEmitter()
+  const counts: Swept[] = []
+  const debug = (swept: Swept): void => {
+    counts.push(swept)
+    if (counts.length === slices) ended.emit('ended')
+  }
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const all = once(ended, 'ended')
+  t.after(startSweeping(context, { debug } as unknown as Log))
+  t.mock.timers.tick(10_000)
+  await all
+  return counts
+}

@@ -1,99 +1,105 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import pg from 'pg'
-import { openWorkshop, type Workshop } from '../src/build.ts'
-import { readConfig } from '../src/config.ts'
+import { stopOnSignal } from '../prove/run.ts'
 import { benchFolderPrefix } from './bench-folder.ts'
 import { startDatabase } from './database.ts'
-import { fillPostgres, fillSqlite } from './growth-fill.ts'
-import { growthOperations } from './growth-operations.ts'
-import { renderTable } from './table.ts'
+import { renderGrowth, type GrowthCost, type GrowthResult } from './growth-report.ts'
+import { openGrowthStage, type GrowthStage } from './growth-stage.ts'
+import { readSaveName, readStore, readWhole } from './option-values.ts'
+import { describeMachine, saveResult, today } from './result.ts'
 
 /**
  * `npm run bench:growth -- --sizes 10000,1000000,5000000 --store sqlite`: what an operation of the store costs when there are so
  * many clients, families and spent codes, each picked at random. Through the store itself, 64 at a time, every commit synced.
+ * The sizes take turns, so that what else the machine does falls on all of them.
  */
 
-interface Cost {
-  readonly operation: string
-  readonly rows: number
-  readonly wallMicros: number
-  /** Of this process: all of SQLite's, none of PostgreSQL's. */
-  readonly cpuMicros: number
-  /** Written by an operation: to PostgreSQL's log, or with SQLite to its log and file. undefined: cannot be known here. */
-  readonly bytes: number | undefined
-}
-
 const AT_ONCE = 64
-const SECRET = randomBytes(32).toString('base64url')
+/** Of all operations of a round, those before it that do not count. */
+const WARM_UP_PART = 4
+/** Operations whose bytes in the log are counted. */
+const COUNTED = 2048
+/** What was written is moved into the file then, so that it does not fall on what comes next. */
+const SETTLE_MS = 600
+/** Filling and measuring of one size. */
+const MOST_MS_PER_SIZE = 15 * 60_000
+
 const { values } = parseArgs({
   options: {
     sizes: { type: 'string', default: '10000,1000000' },
     store: { type: 'string', default: 'sqlite' },
-    operations: { type: 'string', default: '20000' },
-    json: { type: 'boolean', default: false },
+    rounds: { type: 'string', default: '5' },
+    operations: { type: 'string', default: '10000' },
+    save: { type: 'string' },
   },
 })
-const sizes = values.sizes.split(',').map(Number)
+const sizes = values.sizes.split(',').map((text) => readWhole('sizes', text, 1000, 1e8))
+const store = readStore(values.store)
+const rounds = readWhole('rounds', values.rounds, 1, 100)
+const operations = readWhole('operations', values.operations, AT_ONCE, 1e6)
+const save = readSaveName(values.save)
+
 const folder = mkdtempSync(benchFolderPrefix())
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+stopOnSignal()
+setTimeout(() => {
+  console.error('The run takes too long.')
+  process.exit(1)
+}, sizes.length * MOST_MS_PER_SIZE).unref()
 
-const costs: Cost[] = []
-const database = values.store === 'postgres' ? await startDatabase(undefined) : undefined
+const database = store === 'postgres' ? await startDatabase(undefined) : undefined
+const stages: GrowthStage[] = []
 try {
-  for (const rows of sizes) costs.push(...(await measureSize(rows)))
+  for (const rows of sizes) stages.push(await fill(rows))
+  const costs: GrowthCost[] = []
+  for (const operation of Object.keys(stages[0]?.operations ?? {})) costs.push(...(await measure(operation)))
+  const result: GrowthResult = { kind: 'growth', date: today(), machine: describeMachine(), store, operations, costs }
+  console.log(renderGrowth(result))
+  if (save !== undefined) saveResult(result, save)
 } finally {
+  for (const stage of stages) await stage.close()
   await database?.close()
 }
-if (values.json) console.log(JSON.stringify(costs, undefined, 2))
-else console.log(render(costs))
 
-async function measureSize(rows: number): Promise<readonly Cost[]> {
-  const fill = { rows, now: Date.now() }
-  const path = join(folder, `${rows}.db`)
-  const url = database === undefined ? `sqlite:${path}` : (await database.open()).url
+async function fill(rows: number): Promise<GrowthStage> {
   const startedAt = performance.now()
-  await (await openStore(url)).close()
-  if (database === undefined) fillSqlite(path, fill)
-  else await fillPostgres(url, fill)
-  const workshop = await openStore(url)
-  try {
-    console.error(`${rows} rows of each kind in ${((performance.now() - startedAt) / 1000).toFixed(0)} s`)
-    const operations = growthOperations(workshop.context, fill)
-    const found: Cost[] = []
-    for (const [operation, run] of Object.entries(operations)) {
-      // What the store reads for the first time is read now.
-      await repeat(run, Number(values.operations) / 4)
-      const bytesBefore = await bytesWritten(url)
+  const stage = await openGrowthStage(rows, { folder, secret: randomBytes(32).toString('base64url'), database })
+  console.error(`${rows} rows of each kind in ${((performance.now() - startedAt) / 1000).toFixed(0)} s`)
+  return stage
+}
+
+async function measure(operation: string): Promise<readonly GrowthCost[]> {
+  const turns = stages.map((stage) => ({ stage, wallMicros: [] as number[], cpuMicros: [] as number[] }))
+  for (let round = 0; round < rounds; round += 1) {
+    for (const { stage, wallMicros, cpuMicros } of turns) {
+      const run = runOf(stage, operation)
+      await repeat(run, Math.ceil(operations / WARM_UP_PART))
       const cpu = process.cpuUsage()
       const before = performance.now()
-      const count = await repeat(run, Number(values.operations))
-      const elapsedMs = performance.now() - before
+      await repeat(run, operations)
+      wallMicros.push(((performance.now() - before) * 1000) / operations)
+      await delay(SETTLE_MS)
       const { user, system } = process.cpuUsage(cpu)
-      const bytesAfter = await bytesWritten(url)
-      found.push({
-        operation,
-        rows,
-        wallMicros: (elapsedMs * 1000) / count,
-        cpuMicros: (user + system) / count,
-        bytes: bytesBefore === undefined || bytesAfter === undefined ? undefined : (bytesAfter - bytesBefore) / count,
-      })
+      cpuMicros.push((user + system) / operations)
     }
-    return found
-  } finally {
-    await workshop.close()
-    rmSync(path, { force: true })
   }
+  const costs: GrowthCost[] = []
+  for (const { stage, wallMicros, cpuMicros } of turns) {
+    const bytes = await stage.countLogBytes(() => repeat(runOf(stage, operation), COUNTED))
+    costs.push({ operation, rows: stage.rows, wallMicros, cpuMicros, logBytes: bytes / COUNTED })
+  }
+  return costs
 }
 
-function openStore(url: string): Promise<Workshop> {
-  const config = readConfig({ DATABASE_URL: url, GRANTOR_SECRET: SECRET, LOG_LEVEL: 'silent' })
-  return openWorkshop(config, undefined, 'server')
+function runOf({ operations: known }: GrowthStage, name: string): () => Promise<void> {
+  const run = known[name]
+  if (run === undefined) throw new Error(`There is no operation ${name}.`)
+  return run
 }
 
-async function repeat(run: () => Promise<void>, times: number): Promise<number> {
+async function repeat(run: () => Promise<void>, times: number): Promise<void> {
   let left = times
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
@@ -103,34 +109,4 @@ async function repeat(run: () => Promise<void>, times: number): Promise<number> 
       }
     }),
   )
-  return times
-}
-
-async function bytesWritten(url: string): Promise<number | undefined> {
-  if (database === undefined) {
-    const found = /^write_bytes: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))
-    return found === null ? undefined : Number(found[1])
-  }
-  const connection = new pg.Client({ connectionString: url })
-  await connection.connect()
-  const { rows } = await connection.query<{ bytes: string }>("select pg_current_wal_lsn() - '0/0' as bytes")
-  await connection.end()
-  return Number(rows[0]?.bytes)
-}
-
-function render(all: readonly Cost[]): string {
-  const [smallest] = sizes
-  const rows = all.map(({ operation, rows: size, wallMicros, cpuMicros, bytes }) => {
-    const base = all.find((one) => one.operation === operation && one.rows === smallest)
-    const factor = base === undefined ? Number.NaN : wallMicros / base.wallMicros
-    const cells = [
-      String(size),
-      wallMicros.toFixed(1),
-      cpuMicros.toFixed(1),
-      bytes?.toFixed(0) ?? '–',
-      factor.toFixed(2),
-    ]
-    return [operation, ...cells]
-  })
-  return renderTable(['operation', 'rows', 'µs', 'CPU µs', 'bytes written', 'to the smallest'], rows)
 }

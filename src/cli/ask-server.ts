@@ -11,8 +11,6 @@ export interface ServerAccess {
   /** Without a slash at its end. */
   readonly address: string
   readonly token: string
-  /** Whoever is on the network between can read the token. */
-  readonly isExposed: boolean
 }
 
 type Members = Readonly<Record<string, unknown>>
@@ -25,13 +23,22 @@ const IS_IT_RIGHT =
 /** Of what was to change something. */
 const DOUBT = 'Whether it was done nobody knows: look before you try again.'
 
-/** @throws UsageError when the address is none, or there is no token */
-export function readServer(text: string, token: string | undefined): ServerAccess {
+/**
+ * `mayBeRead`: whoever is on the network between may read the token.
+ *
+ * @throws UsageError when the address is none, the token would go there unencrypted, or there is no token
+ */
+export function readServer(text: string, token: string | undefined, mayBeRead: boolean): ServerAccess {
   const url = URL.parse(text)
   const isPlain = url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
   if (!isPlain || !/^https?:$/.test(url.protocol)) {
     throw new UsageError(
       '--server is the address of the administration of a server: http://localhost:3001, or https://… without a query.',
+    )
+  }
+  if (url.protocol === 'http:' && !isLoopbackHost(url.hostname) && !mayBeRead) {
+    throw new UsageError(
+      `The token would go to ${visible(url.origin)} unencrypted, for whoever is on the network between. Use https or a tunnel; where nobody else is on that network, add --insecure-http.`,
     )
   }
   const trimmed = token?.trim() ?? ''
@@ -45,8 +52,7 @@ export function readServer(text: string, token: string | undefined): ServerAcces
       'GRANTOR_ADMIN_TOKEN is not a token: "grantor admin create" prints one, which begins with gad_.',
     )
   }
-  const isExposed = url.protocol === 'http:' && !isLoopbackHost(url.hostname)
-  return { address: url.href.replace(/\/+$/, ''), token: trimmed, isExposed }
+  return { address: url.href.replace(/\/+$/, ''), token: trimmed }
 }
 
 /**

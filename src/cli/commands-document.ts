@@ -22,8 +22,9 @@ const INTRODUCTION = [
   'grantor client list --server http://localhost:3001',
   '```',
   '',
-  'The server sees the token, so across a network it must be `https` or a tunnel; a redirect is not followed. Credentials of one',
-  'organization may use `org show`, `org expire`, the `org` commands about its members (but `add-member`) and installations, and the',
+  'The token must not be read on the way: `http` is for this machine, and elsewhere the command is refused unless `--insecure-http` says',
+  'that nobody else is on that network. Use `https` or a tunnel. A redirect is not followed. Credentials of one organization may use',
+  '`org show`, `org expire`, the `org` commands about its members (but `add-member`) and installations, and the',
   '`grant` commands with `--organization`; [administration.md](administration.md) has all of it. When no answer comes to a command',
   'that changes something, it says that nobody knows whether it was done.',
   '',
@@ -33,7 +34,7 @@ const INTRODUCTION = [
 ]
 
 /** Options that the page explains once. */
-const COMMON: ReadonlySet<string> = new Set(['json', 'server', 'limit', 'before'])
+const COMMON: ReadonlySet<string> = new Set(['json', 'server', 'insecureHttp', 'limit', 'before'])
 
 /** The whole of docs/commands.md. */
 export function commandsDocument(program: Command): string {

@@ -5,7 +5,7 @@ import type { Task } from '../admin/task.ts'
 import { findTask } from '../admin/tasks.ts'
 import { askServer, readServer } from './ask-server.ts'
 import type { Terminal } from './terminal.ts'
-import { inWorkshop } from './verb.ts'
+import { inWorkshop, type ServerOptions } from './verb.ts'
 
 export type Members = Readonly<Record<string, unknown>>
 
@@ -17,15 +17,12 @@ export type PerformTask = <Answer>(name: string, input: Members) => Promise<Answ
  * in the way.
  */
 export function withTasks<T>(
-  { adminToken, stderr }: Pick<Terminal, 'adminToken' | 'stderr'>,
-  { server }: { readonly server?: string },
+  { adminToken }: Pick<Terminal, 'adminToken'>,
+  { server, insecureHttp }: ServerOptions,
   work: (perform: PerformTask) => Promise<T>,
 ): Promise<T> {
   if (server !== undefined) {
-    const access = readServer(server, adminToken)
-    if (access.isExposed) {
-      stderr.write(`grantor: The token goes to ${access.address} unencrypted. Across a network use https.\n`)
-    }
+    const access = readServer(server, adminToken, insecureHttp === true)
     return work(performBy((task, input) => askServer(access, task, input)))
   }
   return inWorkshop((context) => {

@@ -3,12 +3,11 @@ import { columns } from './columns.ts'
 import { requireTask, withTasks, type Members } from './perform-task.ts'
 import type { Subject } from './subjects.ts'
 import type { Terminal } from './terminal.ts'
-import { nextPage, subjectOf, withJson, withPage, withServer, type PageOptions } from './verb.ts'
+import { nextPage, subjectOf, withJson, withPage, withServer, type PageOptions, type ServerOptions } from './verb.ts'
 
 /** What is typed behind a verb, as commander reads it. */
-export interface CommonOptions {
+export interface CommonOptions extends ServerOptions {
   readonly json?: true
-  readonly server?: string
 }
 
 /** A verb that does one task of the table. Its description is the task's summary. */

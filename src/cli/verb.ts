@@ -43,12 +43,19 @@ export function withJson(command: Command): Command {
   return command.option('--json', 'print one JSON document')
 }
 
+export interface ServerOptions {
+  readonly server?: string
+  readonly insecureHttp?: true
+}
+
 /** Adds how to ask a running server instead of the store. */
 export function withServer(command: Command): Command {
-  return command.option(
-    '--server <url>',
-    'do it at the administration of a running server, with the token in GRANTOR_ADMIN_TOKEN, instead of in the store',
-  )
+  return command
+    .option(
+      '--server <url>',
+      'do it at the administration of a running server, with the token in GRANTOR_ADMIN_TOKEN, instead of in the store',
+    )
+    .option('--insecure-http', 'let the token go to a --server on another machine unencrypted')
 }
 
 export interface PageOptions {

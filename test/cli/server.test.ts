@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { readServer } from '../../src/cli/ask-server.ts'
+import { UsageError } from '../../src/cli/failure.ts'
 import { freePort } from '../free-port.ts'
 import { stageOf, type PeopledOrganization, type Stage } from '../http/admin/stage.ts'
 import { createAda, type Tokens } from '../flow.ts'
@@ -261,17 +262,23 @@ const ADDRESSES: readonly (readonly [text: string, address: string, isExposed: b
 
 test('--server takes an address with or without a path, and knows where others can read the token', () => {
   for (const [text, address, isExposed] of ADDRESSES) {
-    assert.deepEqual(readServer(text, ' gad_a\n'), { address, token: 'gad_a', isExposed }, text)
+    assert.deepEqual(readServer(text, ' gad_a\n', true), { address, token: 'gad_a' }, text)
+    const read = () => readServer(text, 'gad_a', false)
+    if (isExposed) assert.throws(read, UsageError, text)
+    else assert.equal(read().address, address)
   }
 })
 
-test('a token that goes over a network unencrypted is warned of', async () => {
-  const { stderr } = await command(['client', 'show', '..', '--server', 'http://grantor.invalid'], { token: 'gad_a' })
-  assert.match(
-    stderr,
-    /^grantor: The token goes to http:\/\/grantor\.invalid unencrypted\. Across a network use https\.\n/,
-  )
-  assert.match(stderr, /There is nothing that is named "\.\."/, 'And a path that leads elsewhere is never asked for.')
+test('a token goes over a network unencrypted only where it is said', async () => {
+  // Of a path that leads elsewhere than the task nothing is ever sent.
+  const words = ['client', 'show', '..', '--server', 'http://grantor.invalid']
+  const refused = await command(words, { token: 'gad_a' })
+  assert.deepEqual([refused.code, refused.stdout], [2, ''])
+  assert.match(refused.stderr, /^grantor: .*http:\/\/grantor\.invalid unencrypted.*https.*--insecure-http/)
+  assert.doesNotMatch(refused.stderr, /gad_a/)
+  const asked = await command([...words, '--insecure-http'], { token: 'gad_a' })
+  assert.deepEqual([asked.code, asked.stderr], [1, 'grantor: There is nothing that is named "..".\n'])
+  assert.equal((await atServer(['client', 'list', '--insecure-http'])).code, 0, 'It allows; it does not ask for http.')
 })
 
 test('a server that does not answer is named, and whoever changed something learns that nobody knows', async (t) => {

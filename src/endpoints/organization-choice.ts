@@ -41,7 +41,11 @@ export async function findChoices(
   const memberships = await store.listMemberships(userId)
   const found = await Promise.all(memberships.map((membership) => ownOrganization({ store }, membership)))
   const organizations = found.filter((one) => one !== undefined)
-  return { kind: 'free', organizations: organizations.toSorted((one, other) => compare(one.name, other.name)) }
+  // The same for every reader, whatever language this machine speaks.
+  return {
+    kind: 'free',
+    organizations: organizations.toSorted((one, other) => one.name.localeCompare(other.name, 'en')),
+  }
 }
 
 async function ownOrganization(
@@ -54,6 +58,3 @@ async function ownOrganization(
   const { id, name, validFrom } = organization
   return { id, name, since: Math.max(validFrom, membership.validFrom) as EpochMs }
 }
-
-/** The same for every reader, whatever language this machine speaks. */
-const { compare } = new Intl.Collator('en')

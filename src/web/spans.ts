@@ -1,9 +1,6 @@
 import type { Language } from '../ports/pages.ts'
 
-const words: Readonly<Record<Language, Intl.RelativeTimeFormat>> = {
-  en: new Intl.RelativeTimeFormat('en', { numeric: 'always' }),
-  de: new Intl.RelativeTimeFormat('de', { numeric: 'always' }),
-}
+const known = new Map<Language, Intl.RelativeTimeFormat>()
 
 const minute = 60
 const hour = 60 * minute
@@ -15,7 +12,7 @@ const year = 365 * day
 export function ago(language: Language, ageSeconds: number): string | undefined {
   if (ageSeconds < minute) return undefined
   const say = (unit: Intl.RelativeTimeFormatUnit, seconds: number): string =>
-    words[language].format(-Math.floor(ageSeconds / seconds), unit)
+    words(language).format(-Math.floor(ageSeconds / seconds), unit)
   if (ageSeconds < hour) return say('minute', minute)
   if (ageSeconds < 2 * day) return say('hour', hour)
   if (ageSeconds < 2 * month) return say('day', day)
@@ -26,7 +23,14 @@ export function ago(language: Language, ageSeconds: number): string | undefined 
 /** A time to wait, never promised too short: "in 30 seconds", "in 2 minutes". */
 export function inAWhile(language: Language, waitSeconds: number): string {
   const seconds = Math.max(1, Math.ceil(waitSeconds))
-  if (seconds <= 90) return words[language].format(seconds, 'second')
-  if (seconds <= 90 * minute) return words[language].format(Math.ceil(seconds / minute), 'minute')
-  return words[language].format(Math.ceil(seconds / hour), 'hour')
+  if (seconds <= 90) return words(language).format(seconds, 'second')
+  if (seconds <= 90 * minute) return words(language).format(Math.ceil(seconds / minute), 'minute')
+  return words(language).format(Math.ceil(seconds / hour), 'hour')
+}
+
+/** Made when somebody needs it: what ICU knows of languages takes 7 MB, and few servers show such a page soon. */
+function words(language: Language): Intl.RelativeTimeFormat {
+  const format = known.get(language) ?? new Intl.RelativeTimeFormat(language, { numeric: 'always' })
+  known.set(language, format)
+  return format
 }

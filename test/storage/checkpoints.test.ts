@@ -5,8 +5,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import type { Worker } from 'node:worker_threads'
+import { beginWriting } from '../../src/store/sqlite/begin-writing.ts'
 import { checkpoint } from '../../src/store/sqlite/checkpoint.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { openTransactions } from '../../src/store/sqlite/transactions.ts'
 import { aClient } from '../contract/records.ts'
 import { temporaryFolder } from '../server.ts'
 
@@ -51,11 +53,14 @@ const LIMITS = { cutBytes: MEGABYTE, restPages: 16, mostBytes: 4 * MEGABYTE }
 test('a log that grew too long is cut, and a shorter one is only moved', (t) => {
   const { path, write, mover } = openLogged(t)
   write(0.5)
-  assert.equal(checkpoint(mover, logBytes(path), LIMITS), false)
-  assert.ok(logBytes(path) > 0)
+  const cuts: number[] = []
+  const onCutting = (): void => void cuts.push(logBytes(path))
+  assert.equal(checkpoint(mover, logBytes(path), LIMITS, onCutting), false)
+  assert.deepEqual(cuts, [])
   write(1)
-  assert.equal(checkpoint(mover, logBytes(path), LIMITS), true)
-  assert.equal(logBytes(path), 0)
+  const before = logBytes(path)
+  assert.equal(checkpoint(mover, before, LIMITS, onCutting), true)
+  assert.deepEqual([...cuts, logBytes(path)], [before, 0])
 })
 
 test('while much of the log cannot be moved nobody is made to wait for the cut, until the log is far too long', (t) => {
@@ -63,12 +68,33 @@ test('while much of the log cannot be moved nobody is made to wait for the cut, 
   const reader = new DatabaseSync(path)
   reader.exec('begin; select count(*) from pieces')
   write(2)
-  assert.equal(checkpoint(mover, logBytes(path), LIMITS), false)
+  assert.equal(checkpoint(mover, logBytes(path), LIMITS, assert.fail), false)
   reader.exec('rollback')
   reader.close()
   write(3)
+  // Nothing is ever little enough, and it is cut.
   const tooLong = { ...LIMITS, restPages: -1 }
-  assert.equal(checkpoint(mover, logBytes(path), tooLong), true, 'nothing is ever little enough, and it is cut')
+  assert.equal(
+    checkpoint(mover, logBytes(path), tooLong, () => undefined),
+    true,
+  )
+})
+
+test('a commit waits as long as its own process cuts the log, and no longer than its patience for another', async (t) => {
+  const { path } = openLogged(t)
+  const [holder, waiting] = [new DatabaseSync(path), new DatabaseSync(path)]
+  t.after(() => [holder, waiting].forEach((one) => one.close()))
+  const transactions = openTransactions(waiting, () => undefined)
+  holder.exec('begin immediate')
+  await assert.rejects(beginWriting(transactions, { patienceMs: 0, isCutting: () => false }), /SQLite is locked/)
+  let asked = 0
+  const isCutting = (): boolean => {
+    asked += 1
+    if (asked === 5) holder.exec('rollback')
+    return true
+  }
+  await beginWriting(transactions, { patienceMs: 0, isCutting })
+  assert.equal(asked, 5)
 })
 
 /** A database whose log only `mover` moves, and how to write so many megabytes to it. */

@@ -1,5 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 
+/** What the thread that moves the log is told. */
+export interface CheckpointOrder {
+  readonly path: string
+  /** 1 while it holds the lock of those who write. */
+  readonly cutting: Int32Array<SharedArrayBuffer>
+}
+
 /** How far the write-ahead log may grow. */
 export interface LogLimits {
   /** A log that grew past this is cut. */
@@ -18,16 +25,22 @@ const MOST_PASSES = 8
 
 /**
  * Moves the log into the database file, beside those who read and write, and cuts it when it grew too long. Cutting holds
- * the writers' lock until all is moved and synced, for which a request does not wait; so nearly all is moved before. Answers
- * whether it was cut. Throws when another connection is in the way: then the next time will do.
+ * the writers' lock until all is moved and synced, so nearly all is moved before; `onCutting` is called at the last moment
+ * before. Answers whether it was cut. Throws when another connection is in the way: then the next time will do.
  */
-export function checkpoint(database: DatabaseSync, logBytes: number, limits: LogLimits): boolean {
+export function checkpoint(
+  database: DatabaseSync,
+  logBytes: number,
+  limits: LogLimits,
+  onCutting: () => void,
+): boolean {
   let missingPages = moveLog(database, 'passive')
   if (logBytes <= limits.cutBytes) return false
   for (let pass = 1; missingPages > limits.restPages && pass < MOST_PASSES; pass += 1) {
     missingPages = moveLog(database, 'passive')
   }
   if (missingPages > limits.restPages && logBytes <= limits.mostBytes) return false
+  onCutting()
   return moveLog(database, 'truncate') === 0
 }
 

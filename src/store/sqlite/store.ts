@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AuditLinkRecord } from '../../ports/operator-records.ts'
 import { StoreUnavailable, type Settled, type StoreDriver } from '../../ports/store.ts'
 import { type Operation } from '../../ports/operations.ts'
@@ -10,6 +10,7 @@ import { accountStatements } from './accounts.ts'
 import { administratorStatements } from './administrators.ts'
 import { auditStatements } from './audit.ts'
 import { authorizationStatements } from './authorizations.ts'
+import { beginWriting, type LockPatience } from './begin-writing.ts'
 import { startCheckpoints } from './checkpoints.ts'
 import { clientStatements } from './clients.ts'
 import { isBusy, openDatabase, primaryCode } from './database.ts'
@@ -88,7 +89,15 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
     }
   }
 
-  const committing: Committing = { ...options, transactions, database, run, addAuditLink: audit.addAuditLink }
+  const isCutting = (): boolean => checkpoints?.isCutting() ?? false
+  const committing: Committing = {
+    ...options,
+    isCutting,
+    transactions,
+    database,
+    run,
+    addAuditLink: audit.addAuditLink,
+  }
   return {
     batchesInFlight: 1,
     commit: (operations) => commitBatch(committing, operations),
@@ -140,7 +149,7 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
   }
 }
 
-interface Committing extends Pick<SqliteOptions, 'audit' | 'patienceMs'> {
+interface Committing extends LockPatience, Pick<SqliteOptions, 'audit'> {
   readonly database: DatabaseSync
   readonly transactions: Transactions
   readonly run: (operation: Operation) => unknown
@@ -149,7 +158,7 @@ interface Committing extends Pick<SqliteOptions, 'audit' | 'patienceMs'> {
 
 async function commitBatch(means: Committing, operations: readonly Operation[]): Promise<readonly Settled[]> {
   const { database, run, addAuditLink } = means
-  await begin(means)
+  await beginWriting(means.transactions, means)
   const writing = means.audit?.begin()
   try {
     const outcomes = operations.map(run)
@@ -166,21 +175,6 @@ async function commitBatch(means: Committing, operations: readonly Operation[]):
     if (operations.length === 1) return failAll(operations, cause)
   }
   return settleAlone(operations, (some) => commitBatch(means, some))
-}
-
-/** Waits for the lock with the event loop running (threats.md STO-08). */
-async function begin({ transactions, patienceMs }: Committing): Promise<void> {
-  const deadline = performance.now() + patienceMs
-  for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 20)) {
-    try {
-      transactions.beginWriting()
-      return
-    } catch (cause) {
-      if (!isBusy(cause) || performance.now() + pauseMs > deadline)
-        throw new StoreUnavailable('SQLite is locked', cause)
-    }
-    await delay(pauseMs)
-  }
 }
 
 /** Busy, locked, no memory, read-only, I/O, full, cannot open, corrupt: the file's fault, not an operation's. */

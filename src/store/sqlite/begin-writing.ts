@@ -1,0 +1,33 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { StoreUnavailable } from '../../ports/store.ts'
+import { isBusy } from './database.ts'
+import type { Transactions } from './transactions.ts'
+
+export interface LockPatience {
+  /** How long a commit waits for another process that holds the lock. */
+  readonly patienceMs: number
+  /** Whether this process holds it, to cut the log: that takes as long as the disk does, as a commit itself would. */
+  readonly isCutting: () => boolean
+}
+
+const LONGEST_PAUSE_MS = 20
+
+/** Waits for the lock with the event loop running (threats.md STO-08). @throws StoreUnavailable */
+export async function beginWriting(
+  { beginWriting: begin }: Pick<Transactions, 'beginWriting'>,
+  { patienceMs, isCutting }: LockPatience,
+): Promise<void> {
+  let deadline = performance.now() + patienceMs
+  for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    const isOurs = isCutting()
+    if (isOurs) deadline = performance.now() + patienceMs
+    try {
+      begin()
+      return
+    } catch (cause) {
+      if (!isBusy(cause) || (!isOurs && performance.now() + pauseMs > deadline))
+        throw new StoreUnavailable('SQLite is locked', cause)
+    }
+    await delay(pauseMs)
+  }
+}

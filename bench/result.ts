@@ -33,5 +33,10 @@ export function today(): string {
 /** Keeps a result in bench/results. */
 export function saveResult(result: { readonly date: string }, name: string): void {
   mkdirSync(RESULTS, { recursive: true })
-  writeFileSync(join(RESULTS, `${result.date}-${name}.json`), `${JSON.stringify(result, undefined, 2)}\n`)
+  writeFileSync(join(RESULTS, `${result.date}-${name}.json`), `${JSON.stringify(result, rounded, 2)}\n`)
+}
+
+/** Counts stay as they are; of what was measured six digits say all. */
+function rounded(_key: string, value: unknown): unknown {
+  return typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value
 }

@@ -1,11 +1,9 @@
 import type { Command } from 'commander'
-import { diagnose } from '../admin/doctor.ts'
 import { failed, ok, type Finding } from '../admin/finding.ts'
 import { openWorld } from '../build.ts'
 import { ConfigError, readConfig } from '../config.ts'
 import { inspectStore } from '../open-store.ts'
 import { visible } from './columns.ts'
-import { probeIssuer } from './discovery.ts'
 import type { Paint, Terminal } from './terminal.ts'
 import { withJson } from './verb.ts'
 
@@ -27,6 +25,7 @@ export function addDoctor(parent: Command, terminal: Terminal): void {
 async function examine(): Promise<readonly Finding[]> {
   try {
     const config = readConfig()
+    const [{ diagnose }, { probeIssuer }] = await Promise.all([import('../admin/doctor.ts'), import('./discovery.ts')])
     const [store, probe] = await Promise.all([inspectStore(config), probeIssuer(config.issuer)])
     const now = openWorld({ ...config, logLevel: 'silent' }).clock()
     return [ok('configuration', 'Every setting is acceptable.'), ...diagnose({ choices: config, store, probe, now })]

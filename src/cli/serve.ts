@@ -7,10 +7,8 @@ import type { Context } from '../ports/context.ts'
 import { closeOnSignal, onStopSignal } from './close-on-signal.ts'
 import { UsageError } from './failure.ts'
 import { settingsHelp } from './settings.ts'
-import { supervise } from './supervisor.ts'
 import type { Terminal } from './terminal.ts'
 import { DEMO_EMAIL, tryCommands, welcomeLines } from './welcome.ts'
-import { forkWorker, isWorker, serveInWorker } from './workers.ts'
 
 interface ServeOptions {
   readonly json?: true
@@ -38,9 +36,9 @@ export function addServe(parent: Command, terminal: Terminal): void {
       const hasPerson = terminal.isTerminal && json !== true
       const greet = (world: World, context: Context): Promise<void> =>
         sayReady(config, world, context, hasPerson ? terminal : undefined)
-      if (isWorker()) await serveInWorker(config)
-      else if (workers === 1) await serveAlone(config, greet)
-      else await serveWithWorkers(config, workers, greet)
+      // Whom a supervisor started has a channel to it.
+      if (workers === 1 && process.send === undefined) await serveAlone(config, greet)
+      else await serveInSeveral(config, workers, greet)
     })
 }
 
@@ -54,8 +52,14 @@ async function serveAlone(config: Config, greet: Greet): Promise<void> {
   await greet(world, server.context)
 }
 
-/** Ends when the last worker has. */
-async function serveWithWorkers(config: Config, count: number, greet: Greet): Promise<void> {
+/** As one of the workers, or as their supervisor, who ends when the last of them has. */
+async function serveInSeveral(config: Config, count: number, greet: Greet): Promise<void> {
+  const [{ supervise }, { forkWorker, isWorker, serveInWorker }] = await Promise.all([
+    import('./supervisor.ts'),
+    import('./workers.ts'),
+  ])
+  if (isWorker()) return serveInWorker(config)
+  if (count === 1) return serveAlone(config, greet)
   if (config.database.kind === 'sqlite') {
     throw new UsageError(
       'Several workers need PostgreSQL: a SQLite file has one writer, and a second process would only wait for the first. Set DATABASE_URL to a postgres:// address, or leave --workers out.',

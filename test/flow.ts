@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { createUser } from '../src/admin/users.ts'
+import { createAccount } from './accounts.ts'
 import type { TestServer } from './server.ts'
 
 /** The steps of a flow as plain requests, for tests that are about something else. */
@@ -40,7 +40,7 @@ export async function registerClient(server: Asked, metadata: object = {}): Prom
 }
 
 export async function createAda(server: TestServer): Promise<void> {
-  await createUser(server.context, { email: EMAIL, password: PASSWORD, name: 'Ada' })
+  await createAccount(server, { email: EMAIL, password: PASSWORD, name: 'Ada' })
 }
 
 export function postJson(server: Asked, url: string, body: unknown): Promise<LightMyRequestResponse> {

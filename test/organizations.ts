@@ -1,9 +1,9 @@
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { createUser } from '../src/admin/users.ts'
 import type { InstallationRecord } from '../src/ports/records.ts'
 import type { ClientId, OrganizationId, UserId } from '../src/protocol/ids.ts'
 import { mintOrganizationId } from '../src/protocol/ids.ts'
 import { NO_SCOPE } from '../src/protocol/scope.ts'
+import { createAccount } from './accounts.ts'
 import { EMAIL, locationOf, PASSWORD, type PlainBrowser, type RegisteredClient } from './flow.ts'
 import type { TestServer } from './server.ts'
 
@@ -49,8 +49,8 @@ export function clientId(client: RegisteredClient): ClientId {
 }
 
 /** A person with the password of all tests. */
-export async function createPerson({ context }: TestServer, email = EMAIL): Promise<UserId> {
-  return (await createUser(context, { email, password: PASSWORD, name: undefined })).id
+export async function createPerson(server: TestServer, email = EMAIL): Promise<UserId> {
+  return (await createAccount(server, { email, password: PASSWORD, name: undefined })).id
 }
 
 /** Goes to an authorization's page and signs in there if it asks; answers the consent page, or whatever comes instead. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { verifyClient } from '../../src/admin/clients.ts'
-import { createUser, disableUser, setPassword } from '../../src/admin/users.ts'
+import { disableUser, setPassword } from '../../src/admin/users.ts'
 import {
   authorizeUrl,
   createAda,
@@ -17,6 +17,7 @@ import {
   signInAndAllow,
   type RegisteredClient,
 } from '../flow.ts'
+import { createAccount } from '../accounts.ts'
 import { openTestServer } from '../server.ts'
 import { assertStoreUnchanged, selectAll } from '../storage/dump.ts'
 import {
@@ -30,7 +31,7 @@ import {
 const EVE = 'eve@acme.test'
 const server = await openTestServer(WHOLE_FILE)
 await createAda(server)
-await createUser(server.context, { email: EVE, password: PASSWORD, name: 'Eve' })
+await createAccount(server, { email: EVE, password: PASSWORD, name: 'Eve' })
 const allow = { decision: 'allow' }
 
 test('UI-01: a consent form without its token, with another one, or from another site is refused', async () => {

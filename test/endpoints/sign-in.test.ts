@@ -311,7 +311,7 @@ async function open(
 ): Promise<{ server: TestServer; client: RegisteredClient }> {
   const server = await openTestServer(t, { env })
   server.clock.advance(WINDOW_MS - (server.clock.now() % WINDOW_MS))
-  await createAda(server)
+  await createUser(server.context, { email: EMAIL, password: PASSWORD, name: 'Ada' })
   return { server, client: await registerClient(server) }
 }
 

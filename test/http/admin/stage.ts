@@ -4,7 +4,6 @@ import { createAdminCredential } from '../../../src/admin/administrators.ts'
 import { createApi, SERVER_TOKENS } from '../../../src/admin/apis.ts'
 import { pathParameters, placeOf, type Access, type Task } from '../../../src/admin/task.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
-import { createUser } from '../../../src/admin/users.ts'
 import {
   mintOrganizationId,
   parseClientId,
@@ -13,6 +12,7 @@ import {
   type UserId,
 } from '../../../src/protocol/ids.ts'
 import type { Scope } from '../../../src/protocol/scope.ts'
+import { createAccount } from '../../accounts.ts'
 import {
   authorizeUrl,
   createAda,
@@ -96,7 +96,7 @@ export function stageOf(server: TestServer): Stage {
 
   async function makeUser(): Promise<Person> {
     const email = anEmail()
-    const { id } = await createUser(context, { email, password: PASSWORD, name: 'A Person' })
+    const { id } = await createAccount(server, { email, password: PASSWORD, name: 'A Person' })
     return { id, email }
   }
 

@@ -24,16 +24,18 @@ export interface ChaosProxy {
   /** Sends new connections somewhere else. */
   readonly repoint: (url: string) => void
   /**
-   * Cuts the connection at the next `commit`: before it reaches PostgreSQL, or after PostgreSQL has done it and before the
-   * node hears of it. Resolves when it has happened.
+   * Cuts the connection at the next `commit`, or at the next change that is a transaction by itself: before it reaches
+   * PostgreSQL, or after PostgreSQL has done it and before the node hears of it. Resolves when it has happened.
    */
   readonly cutAtCommit: (when: 'before' | 'after') => Promise<void>
 }
 
 type Direction = 'questions' | 'answers'
 
-/** The message that ends a transaction: simple query, length, text. */
-const COMMIT = Buffer.from('Q\0\0\0\x0bcommit\0', 'latin1')
+/** Statements that are whole transactions where no other began: a message names them between zeros. */
+const CHANGES = ['insert-clients-and-tell', 'redeem-codes', 'rotate-families', 'issue-tokens'].map((name) =>
+  Buffer.from(`\0${name}\0`, 'latin1'),
+)
 
 interface Gate {
   readonly passed: Promise<void>
@@ -59,8 +61,9 @@ export async function openChaosProxy(test: Pick<TestContext, 'after'>, url: stri
     links.add(link)
     for (const socket of [node, database]) socket.setNoDelay(true).on('error', () => undefined)
     let isDoomed = false
+    const commits = openCommitWatch()
     pump(node, database, 'questions', (chunk) => {
-      if (atCommit === undefined || !chunk.includes(COMMIT)) return true
+      if (!commits(chunk) || atCommit === undefined) return true
       const { when, done } = atCommit
       atCommit = undefined
       const end = (): void => {
@@ -138,6 +141,23 @@ export async function openChaosProxy(test: Pick<TestContext, 'after'>, url: stri
     repoint: (other) => void (target = new URL(other)),
     cutAtCommit: (when) => new Promise((resolve) => (atCommit = { when, done: resolve })),
   }
+}
+
+/** Says of each piece of what a node asks whether it commits something. */
+function openCommitWatch(): (chunk: Buffer) => boolean {
+  let isBegun = false
+  return (chunk) => {
+    const isOver = chunk.includes(simpleQuery('commit'))
+    const isWhole = !isBegun && !chunk.includes(simpleQuery('begin')) && CHANGES.some((name) => chunk.includes(name))
+    if (chunk.includes(simpleQuery('begin'))) isBegun = true
+    if (isOver || chunk.includes(simpleQuery('rollback'))) isBegun = false
+    return isOver || isWhole
+  }
+}
+
+/** A message of its own: kind, length, text. */
+function simpleQuery(text: string): Buffer {
+  return Buffer.from(`Q\0\0\0${String.fromCodePoint(text.length + 5)}${text}\0`, 'latin1')
 }
 
 async function listen(port: number): Promise<{ readonly server: Server; readonly port: number }> {

@@ -3,9 +3,11 @@ import { verifyAudit } from '../../src/admin/verify-audit.ts'
 import type { Operation } from '../../src/ports/operations.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
+import { approved } from './authorizations.ts'
 import { AUDIT_SECRETS, eventsOf, listLinks, startNewChains } from './chains.ts'
-import { kindsOf, outcomesOf, perform, times, type Suite } from './harness.ts'
-import { aClient, aHash, at, aUser, NOW } from './records.ts'
+import { kindsOf, outcomesOf, perform, performAll, tally, times, type Suite } from './harness.ts'
+import { aClient, aGrant, aHash, aRedemption, aRotation, at, aUser, NOW } from './records.ts'
+import { aLiveGrant } from './tokens.ts'
 
 export const auditCases: Suite = (check) => {
   check('a batch tells the audit what matters, with who made it, and nothing else', async ({ first, second }) => {
@@ -104,6 +106,27 @@ export const auditCases: Suite = (check) => {
       await assertWhole(second, since)
     },
   )
+
+  check('of codes and refresh tokens in one batch the audit is told of copies alone', async ({ first }) => {
+    const [copied, live] = [await aLiveGrant(first), await aLiveGrant(first)]
+    const [spent, fresh] = [
+      aRedemption((await approved(first)).approval),
+      aRedemption((await approved(first)).approval),
+    ]
+    await perform(first, 'redeemCode', spent)
+    const since = startNewChains()
+    const rotations = [aRotation(live), aRotation(copied, { presentedHash: aHash() })]
+    assert.deepEqual(tally(await performAll(first, 'rotateRefreshToken', rotations)), { rotated: 1, reused: 1 })
+    const redemptions = [fresh, { ...spent, grant: aGrant() }]
+    assert.deepEqual(await performAll(first, 'redeemCode', redemptions), ['redeemed', 'replayed'])
+    const events = eventsOf(await listLinks(first, since))
+    assert.deepEqual(
+      new Set(events.map(({ event, grantId }) => `${event} ${grantId ?? ''}`)),
+      new Set([`refresh.reused ${copied.id}`, 'code.replayed ']),
+    )
+    assert.equal(events.length, 2)
+    await assertWhole(first, since)
+  })
 
   check('an hour that is over ends its chains', async ({ first }) => {
     const since = startNewChains()

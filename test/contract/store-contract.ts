@@ -16,6 +16,7 @@ import { organizationCases } from './organizations.ts'
 import { revocationCases } from './revocations.ts'
 import { sharedClientCases } from './shared-clients.ts'
 import { sweepCases } from './sweep.ts'
+import { textCases } from './texts.ts'
 import { tokenCases } from './tokens.ts'
 import { walkCases } from './walks.ts'
 
@@ -28,6 +29,7 @@ export const CONTRACT: readonly Suite[] = [
   sharedClientCases,
   authorizationCases,
   tokenCases,
+  textCases,
   accountCases,
   deletionCases,
   organizationCases,

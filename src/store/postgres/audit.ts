@@ -4,7 +4,7 @@ import { idBefore } from '../rows.ts'
 import type { Database } from './database.ts'
 import type { Handlers } from './handlers.ts'
 
-/** Takes the values in the order of `auditLinkValues`. */
+/** Takes the values in the order of `auditLinkValues`. Statements that do something else as well add a link in the same words. */
 export const ADD_AUDIT_LINK = {
   name: 'add-audit-link',
   text: `insert into audit_links (link_id, chain_id, sequence, recorded_at, previous_hash, events, link_hash)

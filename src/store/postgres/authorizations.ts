@@ -6,14 +6,16 @@ import type { EpochMs } from '../../protocol/brand.ts'
 import type { AuthorizationId, ClientId, UserId } from '../../protocol/ids.ts'
 import { scopeTokens, type Scope } from '../../protocol/scope.ts'
 import { authorizationOf, consentAim, fixedRequest } from '../rows.ts'
-import { columns, type Database, type Query } from './database.ts'
+import { columns, jsonLines } from './column-parameters.ts'
+import type { Database, Query } from './database.ts'
 import { openGather } from './gather.ts'
 import { valuesOf, type Handlers } from './handlers.ts'
 
 const INSERT = {
   name: 'insert-authorizations',
-  text: `insert into authorizations (authorization_id, client_id, browser_hash, request, created_at, expires_at, status)
-    select i.*, 'pending' from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[]) as i`,
+  text: `insert into authorizations (authorization_id, client_id, browser_hash, created_at, expires_at, request, status)
+    select i.*, 'pending'
+    from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], string_to_array($6, chr(10))) as i`,
 }
 const APPROVE = {
   name: 'approve-authorizations',
@@ -72,11 +74,10 @@ export function authorizationStatements(database: Database) {
           ({ id }) => id,
           ({ clientId }) => clientId,
           ({ browserHash }) => browserHash,
-          (authorization) => JSON.stringify(fixedRequest(authorization)),
           ({ createdAt }) => createdAt,
           ({ expiresAt }) => expiresAt,
         )
-        await query(INSERT, rows)
+        await query(INSERT, [...rows, jsonLines(inputs, fixedRequest)])
         return inputs.map(() => 'started' as const)
       },
     },

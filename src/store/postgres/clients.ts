@@ -2,20 +2,30 @@ import type { ClientRecord } from '../../ports/records.ts'
 import type { ClientFilter, Page, Reads } from '../../ports/store.ts'
 import type { Input } from '../../ports/operations.ts'
 import type { ClientId } from '../../protocol/ids.ts'
+import { auditLinkValues } from '../operator-rows.ts'
 import { clientOf } from '../rows.ts'
-import { columns, type Database } from './database.ts'
+import { columns, jsonLines } from './column-parameters.ts'
+import type { Database, Parameter } from './database.ts'
 import { openGather } from './gather.ts'
 import { changeRow, eachAlone, valuesOf, type Handlers } from './handlers.ts'
 
 const INSERT = {
   name: 'insert-clients',
   text: `insert into clients (client_id, issued_at, secret_hash, management_hash, metadata, held_until)
-    select i.*, 0 from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[]) as i`,
+    select i.*, 0 from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], string_to_array($5, chr(10))) as i`,
+}
+const INSERT_AND_TELL = {
+  name: 'insert-clients-and-tell',
+  text: `with told as (
+      insert into audit_links (link_id, chain_id, sequence, recorded_at, previous_hash, events, link_hash)
+      values ($6, $7, $8, $9, $10, $11, $12))
+    insert into clients (client_id, issued_at, secret_hash, management_hash, metadata, held_until)
+    select i.*, 0 from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], string_to_array($5, chr(10))) as i`,
 }
 const SHARE = {
   name: 'share-clients',
-  text: `insert into clients as c (client_id, issued_at, metadata, shared_key, held_until)
-    select * from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[])
+  text: `insert into clients as c (client_id, issued_at, shared_key, held_until, metadata)
+    select * from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], string_to_array($5, chr(10)))
     on conflict (shared_key) where shared_key is not null
     do update set held_until = greatest(c.held_until, excluded.held_until)
     returning *`,
@@ -91,18 +101,18 @@ export function clientStatements(database: Database) {
     registerClient: {
       keys: ({ id }) => [id],
       async run(query, inputs) {
-        await query(
-          INSERT,
-          columns(
-            inputs,
-            ({ id }) => id,
-            ({ issuedAt }) => issuedAt,
-            ({ secretHash }) => secretHash,
-            ({ managementHash }) => managementHash,
-            ({ metadata }) => JSON.stringify(metadata),
-          ),
-        )
+        await query(INSERT, registrationRows(inputs))
         return inputs.map(() => 'registered' as const)
+      },
+      atOnce: {
+        outcome: () => 'registered',
+        isTold: true,
+        async run(query, inputs, link) {
+          const rows = registrationRows(inputs)
+          if (link === undefined) await query(INSERT, rows)
+          else await query(INSERT_AND_TELL, [...rows, ...auditLinkValues(link)])
+          return inputs.map(() => true)
+        },
       },
     },
     shareClient: {
@@ -113,17 +123,16 @@ export function clientStatements(database: Database) {
         const firsts = [...Map.groupBy(inputs, ({ client }) => client.sharedKey).values()].flatMap(
           ([first]) => first ?? [],
         )
-        const rows = await query(
-          SHARE,
-          columns(
+        const rows = await query(SHARE, [
+          ...columns(
             firsts,
             ({ client }) => client.id,
             ({ client }) => client.issuedAt,
-            ({ client }) => JSON.stringify(client.metadata),
             ({ client }) => client.sharedKey,
             ({ heldUntil }) => heldUntil,
           ),
-        )
+          jsonLines(firsts, ({ client }) => client.metadata),
+        ])
         const clients = new Map(rows.map((row) => [row['shared_key'], clientOf(row)]))
         return inputs.map(({ client }) => clients.get(client.sharedKey) as ClientRecord)
       },
@@ -219,4 +228,17 @@ export function clientStatements(database: Database) {
     },
   } satisfies Partial<Reads>
   return { handlers, reads }
+}
+
+function registrationRows(inputs: readonly ClientRecord[]): readonly Parameter[] {
+  return [
+    ...columns(
+      inputs,
+      ({ id }) => id,
+      ({ issuedAt }) => issuedAt,
+      ({ secretHash }) => secretHash,
+      ({ managementHash }) => managementHash,
+    ),
+    jsonLines(inputs, ({ metadata }) => metadata),
+  ]
 }

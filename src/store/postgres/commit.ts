@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict'
+import type { AuditLinkRecord } from '../../ports/operator-records.ts'
 import { StoreUnavailable, type Settled } from '../../ports/store.ts'
 import type { Operation } from '../../ports/operations.ts'
 import { auditLinkValues } from '../operator-rows.ts'
@@ -13,12 +15,18 @@ type AnyHandler = {
   readonly keys: (input: unknown) => readonly string[]
   readonly isShared?: true
   readonly run: (query: Query, inputs: readonly unknown[]) => Promise<readonly unknown[]>
+  readonly atOnce?: {
+    readonly outcome: (input: unknown) => unknown
+    readonly isTold?: true
+    readonly run: (query: Query, inputs: readonly unknown[], link?: AuditLinkRecord) => Promise<readonly boolean[]>
+  }
 }
 
 interface Committing {
   readonly audit: PostgresOptions['audit'] | undefined
   readonly handlers: Handlers
   readonly transact: <T>(work: (query: Query, finish: Finish) => Promise<T>) => Promise<T>
+  readonly once: <T>(work: (query: Query) => Promise<T>) => Promise<T>
 }
 
 /**
@@ -35,15 +43,20 @@ export async function commitBatch(
     ({ name, input }) => (handlers[name] as AnyHandler).keys(input),
     (name) => (handlers[name] as AnyHandler).isShared === true,
   )
-  const means: Committing = { handlers, audit, transact: (work) => database.transact(work, answerBy) }
+  const means: Committing = {
+    handlers,
+    audit,
+    transact: (work) => database.transact(work, answerBy),
+    once: (work) => database.once(work, answerBy),
+  }
   const results: Settled[] = []
   for (const [number, wave] of waves.entries()) {
     try {
       await commitWave(means, wave, results)
     } catch (cause) {
-      if (number === 0 && cause instanceof StoreUnavailable) throw cause
-      // Of waves before, everybody knows what became of them.
-      for (const { index } of waves.slice(number).flat()) results[index] = { kind: 'failed', cause }
+      if (results.length === 0 && cause instanceof StoreUnavailable) throw cause
+      // Of some, everybody knows what became of them.
+      for (const { index } of waves.slice(number).flat()) results[index] ??= { kind: 'failed', cause }
       return results
     }
   }
@@ -52,9 +65,43 @@ export async function commitBatch(
 
 /** Puts what became of each operation into its place of `results`. Throws StoreUnavailable when nobody can tell. */
 async function commitWave(means: Committing, wave: Wave, results: Settled[]): Promise<void> {
+  const rest = await commitAtOnce(means, wave, results)
+  if (rest.length === 0) return
+  const settled = await settle(
+    means,
+    rest.map(({ operation }) => operation),
+  )
+  for (const [place, { index }] of rest.entries()) results[index] = settled[place] as Settled
+}
+
+/** Makes true what one statement can, and answers what is left: what it could not, or all when the database refuses one. */
+async function commitAtOnce(means: Committing, wave: Wave, results: Settled[]): Promise<Wave> {
+  const atOnce = findAtOnce(means.handlers, wave)
+  if (atOnce === undefined) return wave
   const operations = wave.map(({ operation }) => operation)
-  const settled = await settle(means, operations)
-  for (const [place, { index }] of wave.entries()) results[index] = settled[place] as Settled
+  const inputs = operations.map(({ input }) => input)
+  const outcomes = inputs.map((input) => atOnce.outcome(input))
+  const writing = means.audit?.begin()
+  const link = writing?.link(operations, outcomes)
+  assert(link === undefined || atOnce.isTold, 'the audit would not be told of what comes true')
+  try {
+    const isTrue = await means.once((query) => atOnce.run(query, inputs, link))
+    writing?.committed()
+    for (const [place, { index }] of wave.entries())
+      if (isTrue[place] === true) results[index] = { kind: 'done', outcome: outcomes[place] }
+    return wave.filter((_, place) => isTrue[place] !== true)
+  } catch (cause) {
+    writing?.failed(cause)
+    if (cause instanceof StoreUnavailable) throw cause
+    return wave
+  }
+}
+
+/** Only where all are of one kind: a wave is one transaction. */
+function findAtOnce(handlers: Handlers, wave: Wave): AnyHandler['atOnce'] {
+  const [first, last] = [wave[0]?.operation, wave.at(-1)?.operation]
+  if (first === undefined || first.name !== last?.name) return undefined
+  return (handlers[first.name] as AnyHandler).atOnce
 }
 
 /** All of them, or each alone when the database refuses one. */

@@ -1,7 +1,8 @@
 import pg from 'pg'
 import { StoreUnavailable } from '../../ports/store.ts'
 import type { Chains } from '../audit-chain.ts'
-import type { Row, Value } from '../rows.ts'
+import type { Row } from '../rows.ts'
+import { arrayLiteral, type Scalar } from './column-parameters.ts'
 import { allOrFirstFault, faultOf, judgeFault, unavailable } from './faults.ts'
 
 /** A statement that is prepared once for each connection, under its name. */
@@ -11,7 +12,7 @@ export interface Statement {
 }
 
 /** A parameter: a value, or the values of one column of many rows. */
-export type Parameter = Value | boolean | readonly (Value | boolean)[]
+export type Parameter = Scalar | readonly Scalar[]
 
 /** Runs one statement and answers its rows. */
 export type Query = (statement: Statement, parameters?: readonly Parameter[]) => Promise<readonly Row[]>
@@ -36,6 +37,8 @@ export interface Database {
    * nobody knows whether it was committed; told anything else, it was not. `work` may run several times.
    */
   readonly transact: <T>(work: (query: Query, finish: Finish) => Promise<T>, answerBy: number) => Promise<T>
+  /** The same for work that sends one statement: it is the whole transaction, and costs one round trip. */
+  readonly once: <T>(work: (query: Query) => Promise<T>, answerBy: number) => Promise<T>
   /** Lets what is under way finish. */
   readonly close: () => Promise<void>
 }
@@ -156,6 +159,7 @@ export function openDatabase({ url, connections }: Omit<PostgresOptions, 'audit'
       return run((query) => query(statement, parameters), answerDeadline())
     },
     transact: (work, answerBy) => run((query) => transact(query, work), answerBy),
+    once: run,
     async close() {
       // A pool that ends gives no connection to those who wait for one.
       if (underWay > 0) await new Promise<void>((resolve) => (whenIdle = resolve))
@@ -190,7 +194,10 @@ function openQuery(client: pg.PoolClient, answerBy: number): Query {
     const query_timeout = Math.ceil(answerBy - performance.now())
     if (query_timeout <= 0) throw new StoreUnavailable('PostgreSQL was too slow')
     try {
-      const config = { name, text, values: [...parameters], query_timeout }
+      const values = parameters.map((value) =>
+        typeof value === 'object' && value !== null ? arrayLiteral(value) : value,
+      )
+      const config = { name, text, values, query_timeout }
       const { rows } = await client.query<Row>(config)
       return rows
     } catch (cause) {
@@ -206,9 +213,4 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   } catch (cause) {
     throw unavailable(cause)
   }
-}
-
-/** Many rows as one parameter a column: what `unnest` takes. */
-export function columns<T>(rows: readonly T[], ...read: readonly ((row: T) => Value | boolean | undefined)[]) {
-  return read.map((value) => rows.map((row) => value(row) ?? null))
 }

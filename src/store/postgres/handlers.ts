@@ -1,3 +1,4 @@
+import type { AuditLinkRecord } from '../../ports/operator-records.ts'
 import type { Input, OperationName, Outcome } from '../../ports/operations.ts'
 import type { Row } from '../rows.ts'
 import type { Parameter, Query, Statement } from './database.ts'
@@ -10,6 +11,25 @@ export interface Handler<Name extends OperationName> {
   readonly isShared?: true
   /** Sends its first statement at once. `inputs` come sorted by their first key, so that two nodes lock in one order. */
   readonly run: (query: Query, inputs: readonly Input<Name>[]) => Promise<readonly Outcome<Name>[]>
+  /** Absent: it takes several statements. */
+  readonly atOnce?: AtOnce<Name>
+}
+
+/**
+ * How one statement, which is a whole transaction, makes operations of one kind true. Those that it does not make true it
+ * leaves as they are, and `run` says what became of them.
+ */
+export interface AtOnce<Name extends OperationName> {
+  /** What becomes of one that comes true. */
+  readonly outcome: (input: Input<Name>) => Outcome<Name>
+  /** Whether the statement takes what the audit says of them. Otherwise that must be nothing. */
+  readonly isTold?: true
+  /** Answers which came true: with `link`, all of them. */
+  readonly run: (
+    query: Query,
+    inputs: readonly Input<Name>[],
+    link: AuditLinkRecord | undefined,
+  ) => Promise<readonly boolean[]>
 }
 
 export type Handlers = { readonly [Name in OperationName]: Handler<Name> }

@@ -1,14 +1,16 @@
+import type { OpaqueTokenRecord } from '../../ports/records.ts'
 import type { Reads } from '../../ports/store.ts'
 import type { OpaqueTokenId } from '../../protocol/ids.ts'
 import { opaqueTokenOf } from '../rows.ts'
-import { columns, type Database } from './database.ts'
+import { columns, jsonLines } from './column-parameters.ts'
+import type { Database, Query } from './database.ts'
 import { openGather } from './gather.ts'
 import type { Handlers } from './handlers.ts'
 
 const ISSUE = {
   name: 'issue-tokens',
   text: `insert into opaque_tokens (token_id, token_hash, facts)
-    select i.* from unnest($1::text[], $2::text[], $3::text[]) as i on conflict (token_id) do nothing`,
+    select i.* from unnest($1::text[], $2::text[], string_to_array($3, chr(10))) as i on conflict (token_id) do nothing`,
 }
 const FIND = { name: 'find-opaque-tokens', text: 'select * from opaque_tokens where token_id = any($1::text[])' }
 
@@ -18,14 +20,15 @@ export function opaqueTokenStatements(database: Database) {
       keys: ({ id }) => [`opaque:${id}`],
       isShared: true,
       async run(query, inputs) {
-        const rows = columns(
-          inputs,
-          ({ id }) => id,
-          ({ hash }) => hash,
-          ({ facts }) => JSON.stringify(facts),
-        )
-        await query(ISSUE, rows)
+        await issue(query, inputs)
         return inputs.map(() => 'issued' as const)
+      },
+      atOnce: {
+        outcome: () => 'issued',
+        async run(query, inputs) {
+          await issue(query, inputs)
+          return inputs.map(() => true)
+        },
       },
     },
   } satisfies Partial<Handlers>
@@ -35,4 +38,13 @@ export function opaqueTokenStatements(database: Database) {
     ),
   } satisfies Partial<Reads>
   return { handlers, reads }
+}
+
+async function issue(query: Query, inputs: readonly OpaqueTokenRecord[]): Promise<void> {
+  const rows = columns(
+    inputs,
+    ({ id }) => id,
+    ({ hash }) => hash,
+  )
+  await query(ISSUE, [...rows, jsonLines(inputs, ({ facts }) => facts)])
 }

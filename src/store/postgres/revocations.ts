@@ -1,5 +1,6 @@
 import type { Reads } from '../../ports/store.ts'
-import { columns, type Database } from './database.ts'
+import { columns } from './column-parameters.ts'
+import type { Database } from './database.ts'
 import { openGather } from './gather.ts'
 import { valuesOf, type Handlers } from './handlers.ts'
 

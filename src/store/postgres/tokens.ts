@@ -5,7 +5,8 @@ import type { EpochMs } from '../../protocol/brand.ts'
 import type { GrantId } from '../../protocol/ids.ts'
 import { judgeRotation } from '../rotation.ts'
 import { grantOf, type Row } from '../rows.ts'
-import { columns, type Database, type Query } from './database.ts'
+import { columns } from './column-parameters.ts'
+import type { Database, Query } from './database.ts'
 import { openGather } from './gather.ts'
 import { valuesOf, type Handlers } from './handlers.ts'
 
@@ -71,8 +72,15 @@ export function tokenStatements(database: Database) {
   const handlers = {
     redeemCode: {
       keys: ({ id, grant }) => [id, grant.id],
+      atOnce: {
+        outcome: () => 'redeemed',
+        async run(query, inputs) {
+          const redeemed = await redeem(query, inputs)
+          return inputs.map(({ grant }) => redeemed.has(grant.id))
+        },
+      },
       async run(query, inputs) {
-        const redeemed = valuesOf(await query(REDEEM, redemptionRows(inputs)), 'grant_id')
+        const redeemed = await redeem(query, inputs)
         const late = inputs.filter(({ grant }) => !redeemed.has(grant.id))
         const spent = late.length === 0 ? new Map<unknown, unknown>() : await findRedeemed(query, late)
         // RFC 6749 §4.1.2: what was issued on a code that is presented twice is revoked.
@@ -89,8 +97,15 @@ export function tokenStatements(database: Database) {
     },
     rotateRefreshToken: {
       keys: ({ grantId }) => [grantId],
+      atOnce: {
+        outcome: ({ now }) => ({ kind: 'rotated', rotatedAt: now }),
+        async run(query, inputs) {
+          const rotated = await rotate(query, inputs)
+          return inputs.map(({ grantId }) => rotated.has(grantId))
+        },
+      },
       async run(query, inputs) {
-        const rotated = valuesOf(await query(ROTATE, rotationRows(inputs)), 'grant_id')
+        const rotated = await rotate(query, inputs)
         const late = inputs.filter(({ grantId }) => !rotated.has(grantId))
         const outcomes = new Map(await judgeLate(query, late))
         return inputs.map(({ grantId, now }) => outcomes.get(grantId) ?? { kind: 'rotated', rotatedAt: now })
@@ -106,8 +121,9 @@ export function tokenStatements(database: Database) {
   return { handlers, reads }
 }
 
-function redemptionRows(inputs: readonly Redemption[]) {
-  return columns(
+/** Answers the grants that were made. */
+async function redeem(query: Query, inputs: readonly Redemption[]): Promise<ReadonlySet<unknown>> {
+  const rows = columns(
     inputs,
     ({ id }) => id,
     ({ codeHash }) => codeHash,
@@ -125,10 +141,12 @@ function redemptionRows(inputs: readonly Redemption[]) {
     ({ grant }) => grant.family?.rotatedAt,
     ({ grant }) => grant.family?.idleExpiresAt,
   )
+  return valuesOf(await query(REDEEM, rows), 'grant_id')
 }
 
-function rotationRows(inputs: readonly Rotation[]) {
-  return columns(
+/** Answers the grants whose families were rotated. */
+async function rotate(query: Query, inputs: readonly Rotation[]): Promise<ReadonlySet<unknown>> {
+  const rows = columns(
     inputs,
     ({ grantId }) => grantId,
     ({ generation }) => generation,
@@ -137,6 +155,7 @@ function rotationRows(inputs: readonly Rotation[]) {
     ({ now }) => now,
     ({ idleExpiresAt }) => idleExpiresAt,
   )
+  return valuesOf(await query(ROTATE, rows), 'grant_id')
 }
 
 async function findRedeemed(query: Query, late: readonly Redemption[]): Promise<ReadonlyMap<unknown, unknown>> {

@@ -3,12 +3,12 @@ import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { countImports, findDisorder, type SourceFile } from './tidy.ts'
 
-const files: readonly SourceFile[] = globSync('{src,test,bench,prove}/**/*.ts', { exclude: ['bench/peers/**'] }).map(
-  (path) => ({
-    path,
-    text: readFileSync(path, 'utf8'),
-  }),
-)
+const files: readonly SourceFile[] = globSync('{src,test,bench,prove}/**/*.{ts,js}', {
+  exclude: ['bench/peers/**'],
+}).map((path) => ({
+  path,
+  text: readFileSync(path, 'utf8'),
+}))
 
 test('the house is tidy', () => {
   assert.ok(countImports(files) > 200, 'too few imports were found to have been read')

@@ -81,7 +81,7 @@ const IMPURE =
   /\b(Date\.now|new Date\(\)|Math\.random|process\.|performance\.now|setTimeout|setInterval|setImmediate|fetch\()/
 /** The configuration, and the command line's entry, which hands the terminal's part of it on. */
 const ENVIRONMENT_READERS: ReadonlySet<string> = new Set(['src/config.ts', 'src/cli/main.ts'])
-const VAGUE_NAMES = /\/(utils?|helpers?|common|types|misc)\.ts$/
+const VAGUE_NAMES = /\/(utils?|helpers?|common|types|misc)\.(ts|js)$/
 
 /** Every broken rule, a line each. Empty: the house is tidy. */
 export function findDisorder(files: readonly SourceFile[]): readonly string[] {
@@ -124,7 +124,7 @@ function judgeImport(from: string, target: string): readonly string[] {
       .join('/')
     return layer.packages.includes(name) ? [] : [`${from}: ${layerName} may not import the package ${name}.`]
   }
-  if (!/\.(ts|md|json)$/.test(target) && !target.endsWith('/'))
+  if (!/\.(ts|js|md|json)$/.test(target) && !target.endsWith('/'))
     return [`${from}: ${target} must be imported with its ending.`]
   const other = layerOf(resolve(from, target))
   return other === layerName || layer.layers.includes(other)
@@ -145,7 +145,7 @@ function judgeSource(file: SourceFile): readonly string[] {
   if (/^export default/m.test(text)) disorder.push(`${path}: exports are named.`)
   if (/\b(TODO|FIXME|XXX)\b/.test(file.text)) disorder.push(`${path}: what is left to do belongs into an issue.`)
   if (VAGUE_NAMES.test(path)) disorder.push(`${path}: a file is named for the thing in it.`)
-  if (!/\/[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(path)) disorder.push(`${path}: file names are kebab-case.`)
+  if (!/\/[a-z0-9]+(-[a-z0-9]+)*\.(ts|js)$/.test(path)) disorder.push(`${path}: file names are kebab-case.`)
   return disorder
 }
 

@@ -6,7 +6,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import type { Worker } from 'node:worker_threads'
 import { beginWriting } from '../../src/store/sqlite/begin-writing.ts'
-import { checkpoint } from '../../src/store/sqlite/checkpoint.ts'
+import type { StoreDriver } from '../../src/ports/store.ts'
+import { checkpoint } from '../../src/store/sqlite/checkpoint.js'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { openTransactions } from '../../src/store/sqlite/transactions.ts'
 import { aClient } from '../contract/records.ts'
@@ -15,38 +16,44 @@ import { temporaryFolder } from '../server.ts'
 const MEGABYTE = 1024 * 1024
 
 test('when the thread of checkpoints is gone SQLite makes them itself, and the store closes', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
+  t.mock.timers.enable({ apis: ['setInterval'] })
   const path = join(temporaryFolder(t), 'grantor.db')
   const started = once(process, 'worker') as Promise<[Worker]>
   const store = openSqliteStore({ path, patienceMs: 10_000, checkpoints: 'worker' })
+  await registerClients(store, 2000)
   t.mock.timers.tick(1000)
   const [worker] = await started
   t.mock.timers.reset()
   await worker.terminate()
-  for (let batch = 0; batch < 40; batch += 1) {
-    const clients = Array.from({ length: 500 }, () => aClient())
-    await store.commit(clients.map((input) => ({ name: 'registerClient', input }) as const))
-  }
+  await registerClients(store, 20_000)
   assert.ok(statSync(path).size > 5 * MEGABYTE)
-  assert.ok(statSync(`${path}-wal`).size < 12 * MEGABYTE, String(statSync(`${path}-wal`).size))
+  assert.ok(logBytes(path) < 12 * MEGABYTE, String(logBytes(path)))
   await store.close()
 })
 
-test('a store that is closed within a second starts no thread', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
+test('a store that little is written to starts no thread, nor does one that was closed', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
   const started = t.mock.fn()
   process.on('worker', started)
   t.after(() => process.off('worker', started))
-  const store = openSqliteStore({
-    path: join(temporaryFolder(t), 'grantor.db'),
-    patienceMs: 1000,
-    checkpoints: 'worker',
-  })
-  t.mock.timers.tick(999)
+  const path = join(temporaryFolder(t), 'grantor.db')
+  const store = openSqliteStore({ path, patienceMs: 1000, checkpoints: 'worker' })
+  await registerClients(store, 10)
+  t.mock.timers.tick(60_000)
+  assert.ok(logBytes(path) > 0)
+  await registerClients(store, 2000)
+  assert.ok(logBytes(path) > MEGABYTE)
   await store.close()
-  t.mock.timers.tick(1000)
+  t.mock.timers.tick(60_000)
   assert.equal(started.mock.callCount(), 0)
 })
+
+async function registerClients(store: StoreDriver, count: number): Promise<void> {
+  for (let done = 0; done < count; done += 500) {
+    const clients = Array.from({ length: Math.min(500, count - done) }, () => aClient())
+    await store.commit(clients.map((input) => ({ name: 'registerClient', input }) as const))
+  }
+}
 
 const LIMITS = { cutBytes: MEGABYTE, restPages: 16, mostBytes: 4 * MEGABYTE }
 

@@ -1,6 +1,6 @@
+import { statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
-import type { CheckpointOrder } from './checkpoint.ts'
 
 /** What moves the write-ahead log into the database file. */
 export interface Checkpoints {
@@ -9,20 +9,33 @@ export interface Checkpoints {
   readonly stop: () => Promise<void>
 }
 
+/** What the thread that moves the log is told. */
+export interface CheckpointOrder {
+  readonly path: string
+  /** 1 while it holds the lock of those who write. */
+  readonly cutting: Int32Array<SharedArrayBuffer>
+}
+
 /** SQLite's own number: https://sqlite.org/pragma.html#pragma_wal_autocheckpoint */
 const PAGES_BETWEEN = 1000
 
-/** A thread takes as long to start as all else that a store does to open, and so soon there is no log to move. */
-const START_AFTER_MS = 1000
+/** A thread takes 10 MB, and as long to start as all else that a store does to open. A shorter log is no work for it. */
+const WORTHWHILE_BYTES = 1024 * 1024
+const LOOK_INTERVAL_MS = 1000
 
-/** Leaves checkpoints to a thread of their own soon. Until then SQLite makes them itself. */
+/** Leaves checkpoints to a thread of their own once so much is written. Until then SQLite makes them itself. */
 export function startCheckpoints(database: DatabaseSync, path: string): Checkpoints {
   let thread: Checkpoints | undefined
-  const timer = setTimeout(() => (thread = startThread(database, path)), START_AFTER_MS).unref()
+  const timer = setInterval(() => {
+    const log = statSync(`${path}-wal`, { throwIfNoEntry: false })
+    if (log === undefined || log.size < WORTHWHILE_BYTES) return
+    clearInterval(timer)
+    thread = startThread(database, path)
+  }, LOOK_INTERVAL_MS).unref()
   return {
     isCutting: () => thread?.isCutting() ?? false,
     async stop() {
-      clearTimeout(timer)
+      clearInterval(timer)
       await thread?.stop()
     },
   }
@@ -33,7 +46,7 @@ function startThread(database: DatabaseSync, path: string): Checkpoints {
   database.exec('pragma wal_autocheckpoint = 0')
   const cutting = new Int32Array(new SharedArrayBuffer(4))
   const workerData: CheckpointOrder = { path, cutting }
-  const worker = new Worker(new URL('./checkpoint-worker.ts', import.meta.url), { workerData })
+  const worker = new Worker(new URL('./checkpoint-worker.js', import.meta.url), { workerData })
   worker.unref()
   let isStopping = false
   const ended = new Promise<void>((resolve) => {

@@ -17,6 +17,7 @@ export function addAdminCreate(parent: Command, terminal: Terminal): void {
   addTaskVerb<AdminCredentialDocument & { readonly token: string }, Options>(parent, terminal, {
     verb: 'create',
     task: 'admin.create',
+    whenMissing: 'create',
     options: (command) =>
       command
         .requiredOption('--name <name>', 'whose they are or what they are for; the audit names it')

@@ -9,6 +9,7 @@ export function addApiCreate(parent: Command, terminal: Terminal): void {
   addTaskVerb<KeptApiDocument, ApiOptions & { readonly resource: string }>(parent, terminal, {
     verb: 'create',
     task: 'api.create',
+    whenMissing: 'create',
     options: (command) =>
       addApiOptions(
         command.requiredOption('--resource <uri>', 'its identifier, as clients ask for it and tokens name it'),

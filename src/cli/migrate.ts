@@ -21,7 +21,7 @@ export function addMigrate(parent: Command, terminal: Terminal): void {
         )
       }
       // Opening is migrating.
-      await inWorkshop((context) => context.store.ping())
+      await inWorkshop(terminal, 'create', (context) => context.store.ping())
       const after = before.missing.length === 0 ? before : await readSchema(config)
       const versions = after.applied.map(({ version }) => version)
       const version = versions.at(-1) ?? 0

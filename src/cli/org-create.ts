@@ -9,6 +9,7 @@ export function addOrgCreate(parent: Command, terminal: Terminal): void {
   addTaskVerb<OrganizationDocument>(parent, terminal, {
     verb: 'create',
     task: 'organization.create',
+    whenMissing: 'create',
     subjects: [NAME],
     say: ({ organization_id, name }) => [
       `Created ${name} (${organization_id}). To add somebody: grantor org add-member ${organization_id} <address>`,

@@ -5,7 +5,7 @@ import type { Task } from '../admin/task.ts'
 import { findTask } from '../admin/tasks.ts'
 import { askServer, readServer } from './ask-server.ts'
 import type { Terminal } from './terminal.ts'
-import { inWorkshop, type ServerOptions } from './verb.ts'
+import { inWorkshop, type ServerOptions, type WhenMissing } from './verb.ts'
 
 export type Members = Readonly<Record<string, unknown>>
 
@@ -17,15 +17,16 @@ export type PerformTask = <Answer>(name: string, input: Members) => Promise<Answ
  * in the way.
  */
 export function withTasks<T>(
-  { adminToken }: Pick<Terminal, 'adminToken'>,
+  terminal: Pick<Terminal, 'adminToken' | 'stderr'>,
   { server, insecureHttp }: ServerOptions,
+  whenMissing: WhenMissing,
   work: (perform: PerformTask) => Promise<T>,
 ): Promise<T> {
   if (server !== undefined) {
-    const access = readServer(server, adminToken, insecureHttp === true)
+    const access = readServer(server, terminal.adminToken, insecureHttp === true)
     return work(performBy((task, input) => askServer(access, task, input)))
   }
-  return inWorkshop((context) => {
+  return inWorkshop(terminal, whenMissing, (context) => {
     const administration = asAdministrator(context, COMMAND_LINE)
     return work(performBy((task, input) => runTask(administration, task, input)))
   })

@@ -3,7 +3,16 @@ import { columns } from './columns.ts'
 import { requireTask, withTasks, type Members } from './perform-task.ts'
 import type { Subject } from './subjects.ts'
 import type { Terminal } from './terminal.ts'
-import { nextPage, subjectOf, withJson, withPage, withServer, type PageOptions, type ServerOptions } from './verb.ts'
+import {
+  nextPage,
+  subjectOf,
+  withJson,
+  withPage,
+  withServer,
+  type PageOptions,
+  type ServerOptions,
+  type WhenMissing,
+} from './verb.ts'
 
 /** What is typed behind a verb, as commander reads it. */
 export interface CommonOptions extends ServerOptions {
@@ -16,6 +25,8 @@ export interface TaskVerb<Answer, Options extends object = object> {
   readonly task: string
   /** The same task for one organization, done when `--organization` is given. */
   readonly within?: string
+  /** `create`: it may begin with a store that is not there yet. */
+  readonly whenMissing?: WhenMissing
   /** What it is about, in the order in which it is typed. */
   readonly subjects?: readonly Subject[]
   /** Adds its own options. */
@@ -54,7 +65,7 @@ export function addTaskVerb<Answer, Options extends object = object>(
     const input = (await verb.input?.(options, terminal, command.args)) ?? {}
     const place = within === undefined ? {} : { organization_id: options.organization }
     const task = within === undefined || options.organization === undefined ? verb.task : within
-    const answer = await withTasks(terminal, options, async (perform) => {
+    const answer = await withTasks(terminal, options, verb.whenMissing ?? 'refuse', async (perform) => {
       const members: Record<string, unknown> = { ...place, ...input }
       for (const [index, { find }] of subjects.entries()) {
         Object.assign(members, await find(texts[index] ?? '', perform, members))

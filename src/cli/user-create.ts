@@ -15,6 +15,7 @@ export function addUserCreate(parent: Command, terminal: Terminal): void {
   addTaskVerb<UserDocument, Options>(parent, terminal, {
     verb: 'create',
     task: 'user.create',
+    whenMissing: 'create',
     options: (command) =>
       command
         .requiredOption('--email <address>', 'the address that the person signs in with')

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { InvalidArgumentError, type Command } from 'commander'
+import { AdminError } from '../admin/admin-error.ts'
 import { LIST_LIMIT } from '../admin/page.ts'
 import { openWorkshop, openWorld } from '../build.ts'
 import { readConfig, type Config } from '../config.ts'
@@ -12,10 +13,21 @@ import type { Terminal } from './terminal.ts'
 /** Adds a verb to the program, or to the noun that it stands below. */
 export type AddVerb = (parent: Command, terminal: Terminal) => void
 
-/** Runs a task over the store, beside a server or without one. */
-export async function inWorkshop<T>(task: (context: Context) => Promise<T>): Promise<T> {
+/** What becomes of a store that is not there yet: only for what creates something it is made. */
+export type WhenMissing = 'create' | 'refuse'
+
+/** Runs a task over the store, beside a server or without one. @throws AdminError when there is no store */
+export async function inWorkshop<T>(
+  { stderr }: Pick<Terminal, 'stderr'>,
+  whenMissing: WhenMissing,
+  task: (context: Context) => Promise<T>,
+): Promise<T> {
   const config = readConfig()
-  await tellOfNewDatabase(config)
+  if (await isMissing(config)) {
+    const words = wordsOfMissing(config)
+    if (whenMissing === 'refuse') throw new AdminError(words.refusal)
+    stderr.write(`grantor: ${words.notice} A server with other settings does not know it.\n`)
+  }
   // Standard output is the command's answer, so nothing is logged there.
   const workshop = await openWorkshop(config, openWorld({ ...config, logLevel: 'silent' }))
   try {
@@ -25,17 +37,24 @@ export async function inWorkshop<T>(task: (context: Context) => Promise<T>): Pro
   }
 }
 
-/** A mistyped address makes an empty database; whoever did not mean to must see it. */
-async function tellOfNewDatabase(config: Config): Promise<void> {
-  const location = locationOf(config.database)
-  if (config.database.kind === 'postgres') {
-    if ((await readSchema(config)).applied.length > 0) return
-    tell(`There was nothing of Grantor in ${location}; its tables were made there.`)
-  } else if (!existsSync(location)) tell(`There was no database at ${location}; a new one was made.`)
+async function isMissing(config: Config): Promise<boolean> {
+  if (config.database.kind === 'postgres') return (await readSchema(config)).applied.length === 0
+  return !existsSync(locationOf(config.database))
 }
 
-function tell(what: string): void {
-  process.stderr.write(`grantor: ${what} A server with other settings does not know it.\n`)
+/** A mistyped address names nothing; whoever did not mean to begin anew must see it. */
+function wordsOfMissing({ database }: Config): { readonly refusal: string; readonly notice: string } {
+  const location = locationOf(database)
+  if (database.kind === 'postgres') {
+    return {
+      refusal: `There is nothing of Grantor in ${location}. If there should be, correct DATABASE_URL; its tables are made by: grantor serve`,
+      notice: `There was nothing of Grantor in ${location}; its tables were made there.`,
+    }
+  }
+  return {
+    refusal: `There is no database at ${location}. If there should be one, correct DATABASE_URL; a new one is made by: grantor serve`,
+    notice: `There was no database at ${location}; a new one was made.`,
+  }
 }
 
 /** Adds how to print for a program. */

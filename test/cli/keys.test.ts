@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { openPlace, run, runJson, type Place } from './process.ts'
 
 interface Key {
@@ -12,12 +12,18 @@ interface Key {
 
 const DAY = 24 * 60 * 60 * 1000
 
+async function openKeys(t: TestContext): Promise<Place> {
+  const place = await openPlace(t)
+  assert.equal((await run(place, ['migrate'])).code, 0)
+  return place
+}
+
 async function listed(place: Place): Promise<readonly Key[]> {
   return (await runJson<{ keys: readonly Key[] }>(place, ['keys', 'list'])).keys
 }
 
 test('keys rotate makes the next key, which is published and signs a day later; a second one is refused', async (t) => {
-  const place = await openPlace(t)
+  const place = await openKeys(t)
   const [first, ...none] = await listed(place)
   assert.deepEqual([first?.state, first?.algorithm, none], ['signing', 'ES256', []])
   const next = await runJson<Key>(place, ['keys', 'rotate'])
@@ -31,7 +37,7 @@ test('keys rotate makes the next key, which is published and signs a day later; 
 })
 
 test('keys rotate --now says what it means for verifiers, and keys that are made take the algorithm of the setting', async (t) => {
-  const place = await openPlace(t)
+  const place = await openKeys(t)
   const made = await run(place, ['keys', 'rotate', '--now'], { environment: { GRANTOR_SIGNING_ALGORITHM: 'EdDSA' } })
   assert.match(made.stdout, /signs in ten seconds[^]*five minutes[^]*grantor keys retire/)
   const [, second] = await listed(place)
@@ -41,7 +47,7 @@ test('keys rotate --now says what it means for verifiers, and keys that are made
 })
 
 test('keys retire withdraws a key that waits, and neither the one that signs nor one that is not there', async (t) => {
-  const place = await openPlace(t)
+  const place = await openKeys(t)
   const [first] = await listed(place)
   const next = await runJson<Key>(place, ['keys', 'rotate'])
   assert.deepEqual(await runJson(place, ['keys', 'retire', next.kid]), { kid: next.kid, retired: true })

@@ -21,8 +21,9 @@ export interface DatabaseWatch {
 export interface DatabaseUse {
   /** undefined where there is no /proc. */
   readonly cpuMs: number | undefined
+  /** Transactions that wrote. */
+  readonly commits: number
   /** undefined where there is no pg_stat_statements. */
-  readonly commits: number | undefined
   readonly statements: number | undefined
 }
 
@@ -50,7 +51,8 @@ export async function startDatabase(core: number | undefined): Promise<BenchData
         watch: {
           async read() {
             const cpuMs = readTreeUsage(pid)?.cpuMs
-            return { cpuMs, ...(counts ? await countStatements(admin, name) : NOT_COUNTED) }
+            const commits = await countCommits(admin)
+            return { cpuMs, commits, statements: counts ? await countStatements(admin, name) : undefined }
           },
         },
       }
@@ -62,8 +64,6 @@ export async function startDatabase(core: number | undefined): Promise<BenchData
   }
 }
 
-const NOT_COUNTED = { commits: undefined, statements: undefined }
-
 /** An installed PostgreSQL may lack the extension; then nothing is counted. */
 async function startCounting(): Promise<Postgres> {
   try {
@@ -73,12 +73,17 @@ async function startCounting(): Promise<Postgres> {
   }
 }
 
-async function countStatements(admin: pg.Pool, name: string): Promise<Pick<DatabaseUse, 'commits' | 'statements'>> {
-  const { rows } = await admin.query<{ commits: string; statements: string }>(
-    `select coalesce(sum(calls) filter (where query = 'commit'), 0) as commits,
-       coalesce(sum(calls) filter (where query not in ('begin', 'commit')), 0) as statements
+/** Who writes gets a number of the cluster's, and nobody else does (https://www.postgresql.org/docs/current/transaction-id.html). */
+async function countCommits(admin: pg.Pool): Promise<number> {
+  const { rows } = await admin.query<{ next: string }>('select pg_snapshot_xmax(pg_current_snapshot())::text as next')
+  return Number(rows[0]?.next)
+}
+
+async function countStatements(admin: pg.Pool, name: string): Promise<number> {
+  const { rows } = await admin.query<{ statements: string }>(
+    `select coalesce(sum(calls) filter (where query not in ('begin', 'commit')), 0) as statements
      from ${EXTENSION} join pg_database on pg_database.oid = dbid where datname = $1`,
     [name],
   )
-  return { commits: Number(rows[0]?.commits), statements: Number(rows[0]?.statements) }
+  return Number(rows[0]?.statements)
 }

@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import type { Swept } from '../ports/operation-inputs.ts'
+import type { SweepPlace, Swept } from '../ports/operation-inputs.ts'
 import { chainStart } from '../protocol/audit-link.ts'
 import { after, type EpochMs } from '../protocol/brand.ts'
 
@@ -13,13 +13,18 @@ const NEVER = 0 as EpochMs
 
 type Needs = Pick<Context, 'clock' | 'settings'> & { readonly store: Pick<Context['store'], 'sweepExpired'> }
 
-/** Removes a slice of what expired; called again and again. `grantsAfter` is the answer of the call before. */
-export function sweep({ clock, settings, store }: Needs, grantsAfter: Swept['grantsAfter']): Promise<Swept> {
+/** Where a round of slices begins. */
+export const SWEEP_START: SweepPlace = { grantsAfter: '', consentsAfter: '' }
+
+/** Removes a slice of what expired; called again and again. `place` is the answer of the call before. */
+export function sweep({ clock, settings, store }: Needs, place: SweepPlace): Promise<Swept> {
+  const { grantsAfter, consentsAfter } = place
   const now = clock()
   return store.sweepExpired({
     now,
     limit: SLICE,
     grantsAfter,
+    consentsAfter,
     unusedSince: after(now, -settings.lifetimes.unusedClient * 1000),
     authorizationsBefore: after(now, -EVIDENCE_MS),
     auditBefore: settings.auditRetention === 0 ? NEVER : chainStart(after(now, -settings.auditRetention * 1000)),
@@ -28,11 +33,11 @@ export function sweep({ clock, settings, store }: Needs, grantsAfter: Swept['gra
 
 /**
  * Whether as many rows of a kind went as may at a time, so that there are probably more: what expires by the thousand, such
- * as opaque tokens, must go as fast as it comes. Grants are examined, not found: where a quarter of them is dead, as among
- * the oldest, more are, and elsewhere they have time.
+ * as opaque tokens, must go as fast as it comes. Grants and consents are examined, not found: where a quarter of them is dead,
+ * as among the oldest, more are, and elsewhere they have time.
  */
 export function isWholeSlice(swept: Swept): boolean {
-  const { authorizations, sessions, clients, hits, revokedTokens, opaqueTokens, auditLinks, grants } = swept
+  const { authorizations, sessions, clients, hits, revokedTokens, opaqueTokens, auditLinks } = swept
   const found = Math.max(authorizations, sessions, clients, hits, revokedTokens, opaqueTokens, auditLinks)
-  return found >= SLICE || grants >= SLICE / 4
+  return found >= SLICE || Math.max(swept.grants, swept.consents) >= SLICE / 4
 }

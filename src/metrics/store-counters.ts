@@ -1,6 +1,6 @@
 import type { BatchReport, QueueDepth, StoreObserver } from '../ports/observers.ts'
 import type { Operation, OperationName, Outcome } from '../ports/operations.ts'
-import type { Swept } from '../ports/operation-inputs.ts'
+import type { SweepPlace, Swept } from '../ports/operation-inputs.ts'
 import type { Settled } from '../ports/store.ts'
 import {
   counterSamples,
@@ -31,9 +31,10 @@ const WATCHED: readonly (readonly [OperationName, string])[] = [
 ]
 
 /** Of the sweep's answer, what is a number of rows. */
-const SWEPT: { readonly [Kind in Exclude<keyof Swept, 'grantsAfter'>]: true } = {
+const SWEPT: { readonly [Kind in Exclude<keyof Swept, keyof SweepPlace>]: true } = {
   authorizations: true,
   grants: true,
+  consents: true,
   sessions: true,
   clients: true,
   hits: true,

@@ -91,7 +91,17 @@ export interface Hit {
   readonly by: number
 }
 
-export interface Sweep {
+/**
+ * What is examined, not found, is examined in slices, in the order of its keys. This is where the last slices ended, '' at first
+ * and when they reached the end.
+ */
+export interface SweepPlace {
+  readonly grantsAfter: GrantId | ''
+  /** A user and a client, with a space between. */
+  readonly consentsAfter: string
+}
+
+export interface Sweep extends SweepPlace {
   readonly now: EpochMs
   readonly limit: number
   /** Clients registered before this, without a token ever, are removed (decisions.md D7). */
@@ -100,15 +110,13 @@ export interface Sweep {
   readonly authorizationsBefore: EpochMs
   /** Links of the audit from before this are removed. */
   readonly auditBefore: EpochMs
-  /** Grants are examined in slices, in the order of their ids; this is where the last slice ended, '' at first. */
-  readonly grantsAfter: GrantId | ''
 }
 
-export interface Swept {
-  /** Where the next slice of grants starts; '' when the last one reached the end. */
-  readonly grantsAfter: GrantId | ''
+export interface Swept extends SweepPlace {
   readonly authorizations: number
   readonly grants: number
+  /** To clients that are gone. */
+  readonly consents: number
   readonly sessions: number
   readonly clients: number
   readonly hits: number

@@ -61,6 +61,7 @@ export interface Operations {
   holdClient: [hold: { readonly id: ClientId; readonly until: EpochMs }, outcome: 'held' | 'unknown']
   /** Replaces its metadata if that is still `previous`. RFC 7592 §2.2. */
   updateClient: [update: ClientUpdate, outcome: 'updated' | 'outrun']
+  /** With its installations. Consents to it are swept; its grants are dead, because no client is there. */
   deleteClient: [id: ClientId, outcome: 'deleted' | 'unknown']
   /** The operator vouches for the client (decisions.md D8). The first time counts. */
   verifyClient: [change: { readonly id: ClientId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']

@@ -11,7 +11,7 @@ const CHANGES: { readonly [Name in OperationName]: Change<Name> } = {
   useClient: ({ id }) => id,
   holdClient: 'nothing',
   updateClient: ({ id }) => id,
-  deleteClient: (id) => id,
+  deleteClient: 'everything',
   verifyClient: ({ id }) => id,
   unverifyClient: (id) => id,
   disableClient: ({ id }) => id,

@@ -185,6 +185,25 @@ export function consentAim({ organizationId, resources }: ConsentKey): string {
   return organizationId === undefined ? resources : `${organizationId} ${resources}`
 }
 
+/** Of a consent, whose it is and to whom, as sweeps go through them. */
+export type ConsentPair = Pick<ConsentKey, 'userId' | 'clientId'>
+
+export function consentOf(row: Row): ConsentPair {
+  return { userId: row['user_id'] as UserId, clientId: row['client_id'] as ClientId }
+}
+
+/** The pair after which a slice begins. */
+export function consentKey(place: string): readonly [userId: string, clientId: string] {
+  const [userId = '', clientId = ''] = place.split(' ')
+  return [userId, clientId]
+}
+
+/** Where the next slice begins; '' when this one reached the end. */
+export function nextConsent(slice: readonly ConsentPair[], limit: number): string {
+  const last = slice.at(-1)
+  return last === undefined || slice.length < limit ? '' : `${last.userId} ${last.clientId}`
+}
+
 export function organizationOf(row: Row): OrganizationRecord {
   return {
     id: row['organization_id'] as OrganizationId,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sweep } from '../../src/admin/sweep.ts'
+import { sweep, SWEEP_START } from '../../src/admin/sweep.ts'
 import { verifyAudit } from '../../src/admin/verify-audit.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import { eventsOf, listLinks } from '../contract/chains.ts'
@@ -28,9 +28,9 @@ test('the audit is kept for as long as the operator says, by whole hours, and wh
   assert.ok(before.includes('audit.head'))
 
   last.clock.advance(HOUR + HOUR / 4)
-  assert.equal((await sweep(last.context, '')).auditLinks, 0)
+  assert.equal((await sweep(last.context, SWEEP_START)).auditLinks, 0)
   last.clock.advance(HOUR / 2)
-  assert.ok((await sweep(last.context, '')).auditLinks >= 2)
+  assert.ok((await sweep(last.context, SWEEP_START)).auditLinks >= 2)
   const links = await listLinks(last.context.store, 0 as EpochMs)
   assert.ok(links.every(({ recordedAt }) => recordedAt >= NOW + HOUR))
   const [swept] = links
@@ -51,7 +51,7 @@ test('what is swept while the audit is verified is not missed either', async (t)
   const busy: Pick<typeof store, 'listAuditLinks'> = {
     async listAuditLinks(page) {
       const links = await store.listAuditLinks(page)
-      if (reads === 0) while ((await sweep(server.context, '')).auditLinks > 0);
+      if (reads === 0) while ((await sweep(server.context, SWEEP_START)).auditLinks > 0);
       reads += 1
       return links
     },
@@ -64,6 +64,6 @@ test('with a retention of 0 the audit is kept for ever', async (t) => {
   await registerClient(server)
   const before = await wordsOf(server)
   server.clock.advance(10_000 * 24 * HOUR)
-  assert.equal((await sweep(server.context, '')).auditLinks, 0)
+  assert.equal((await sweep(server.context, SWEEP_START)).auditLinks, 0)
   assert.deepEqual(await wordsOf(server), before)
 })

@@ -172,6 +172,7 @@ export const auditCases: Suite = (check) => {
       unusedSince: 0 as EpochMs,
       authorizationsBefore: 0 as EpochMs,
       grantsAfter: '',
+      consentsAfter: '',
     } as const
     assert.ok((await perform(first, 'sweepExpired', { ...sweep, limit: 1000, auditBefore: later })).auditLinks >= 3)
     assert.equal((await listLinks(first, since)).length, 2)

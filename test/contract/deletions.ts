@@ -4,7 +4,7 @@ import type { StoreDriver } from '../../src/ports/store.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import { approved } from './authorizations.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { aGrant, aHash, aMembership, aSession, aUser, at, NOW } from './records.ts'
+import { aClient, aGrant, aHash, aMembership, anInstallation, aSession, aUser, at, NOW } from './records.ts'
 import { aLiveGrant } from './tokens.ts'
 
 const EVER = 0 as EpochMs
@@ -25,6 +25,23 @@ export const deletionCases: Suite = (check) => {
       assert.deepEqual(await first.findUser(kept.user.id), kept.user)
     },
   )
+
+  check('deleteClient takes its installations along, and no others', async ({ first, second }) => {
+    const [gone, kept] = [aClient(), aClient()]
+    await performAll(first, 'registerClient', [gone, kept])
+    const installations = [gone, gone, kept].map(({ id }) => anInstallation({ clientId: id }))
+    await performAll(first, 'install', installations)
+    for (const store of [first, second]) await Promise.all(installations.map(store.findInstallation))
+    assert.deepEqual(await performAll(first, 'deleteClient', [gone.id, aClient().id]), ['deleted', 'unknown'])
+    assert.deepEqual(await Promise.all(installations.map(first.findInstallation)), [
+      undefined,
+      undefined,
+      installations[2],
+    ])
+    for (const { organizationId } of installations.slice(0, 2)) {
+      assert.deepEqual(await second.listInstallations({ organizationId, before: undefined, limit: 10 }), [])
+    }
+  })
 
   check('deleteUser leaves the grants: they tell what once was issued', async ({ first }) => {
     const user = aUser()

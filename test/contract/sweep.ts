@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Sweep, Swept } from '../../src/ports/operation-inputs.ts'
 import type { GrantRecord } from '../../src/ports/records.ts'
+import type { StoreDriver } from '../../src/ports/store.ts'
+import type { EpochMs } from '../../src/protocol/brand.ts'
+import type { Scope } from '../../src/protocol/scope.ts'
 import { approved } from './authorizations.ts'
 import { perform, performAll, times, type Suite } from './harness.ts'
 import {
@@ -9,17 +12,23 @@ import {
   aGrant,
   aHash,
   anAuthorization,
+  anInstallation,
   aRedemption,
   aRotation,
   aSession,
+  aUser,
   at,
   HOUR,
   NOW,
 } from './records.ts'
 
+const EVER = 0 as EpochMs
+
 const NOTHING: Swept = {
   grantsAfter: '',
+  consentsAfter: '',
   grants: 0,
+  consents: 0,
   clients: 0,
   authorizations: 0,
   sessions: 0,
@@ -51,6 +60,42 @@ export const sweepCases: Suite = (check) => {
     assert.equal((await perform(first, 'sweepExpired', aSweep({ unusedSince: at(-24 * HOUR) }))).clients, 2)
     const left = await first.listClients({ before: undefined, limit: 10 })
     assert.deepEqual(new Set(left.map(({ id }) => id)), new Set([used.id, held.id, young.id]))
+  })
+
+  check('a client that is swept takes its installations along', async ({ first, second }) => {
+    const [gone, kept] = [aClient({}, at(-25 * HOUR)), aClient({}, at(-HOUR))]
+    await performAll(first, 'registerClient', [gone, kept])
+    const installations = [gone, kept].map(({ id }) => anInstallation({ clientId: id }))
+    await performAll(first, 'install', installations)
+    await Promise.all(installations.map(first.findInstallation))
+    assert.equal((await perform(first, 'sweepExpired', aSweep({ unusedSince: at(-24 * HOUR) }))).clients, 1)
+    assert.deepEqual(await Promise.all(installations.map(first.findInstallation)), [undefined, installations[1]])
+    assert.deepEqual(await Promise.all(installations.map(second.findInstallation)), [undefined, installations[1]])
+  })
+
+  check('consents to clients that are gone go, slice by slice, and no others', async ({ first }) => {
+    const clients = times(2, () => aClient())
+    await performAll(first, 'registerClient', clients)
+    const [gone, kept] = clients.map(({ id }) => id)
+    assert.ok(gone && kept)
+    const users = times(4, () => aUser().id)
+    const consents = users.flatMap((userId) => [gone, kept].map((clientId) => ({ userId, clientId })))
+    for (const consent of consents) {
+      for (const redirectHost of ['app.example', 'other.example']) {
+        const key = { ...consent, organizationId: undefined, redirectHost, resources: '', since: EVER }
+        await approved(first, { userId: consent.userId, remember: { ...key, scope: 'read' as Scope } })
+      }
+    }
+    const known = () => Promise.all(consents.map(({ userId, clientId }) => first.hasConsented(userId, clientId, EVER)))
+    assert.deepEqual(await sweepConsents(first, 3), { slices: 5, consents: 0 })
+    await perform(first, 'deleteClient', gone)
+    assert.deepEqual(await known(), Array(consents.length).fill(true))
+    assert.equal((await sweepConsents(first, 3)).consents, users.length * 2)
+    assert.deepEqual(
+      await known(),
+      consents.map(({ clientId }) => clientId === kept),
+    )
+    assert.deepEqual(await sweepConsents(first, 100), { slices: 1, consents: 0 })
   })
 
   check('authorizations stay as evidence until they are old enough', async ({ first }) => {
@@ -130,8 +175,21 @@ export function aSweep(differing: Partial<Sweep> = {}): Sweep {
     authorizationsBefore: longAgo,
     auditBefore: longAgo,
     grantsAfter: '',
+    consentsAfter: '',
     ...differing,
   }
+}
+
+/** One whole round. */
+async function sweepConsents(store: StoreDriver, limit: number): Promise<{ slices: number; consents: number }> {
+  let [slices, consents, consentsAfter] = [0, 0, '']
+  do {
+    const swept: Swept = await perform(store, 'sweepExpired', aSweep({ limit, consentsAfter }))
+    consentsAfter = swept.consentsAfter
+    consents += swept.consents
+    slices += 1
+  } while (consentsAfter !== '' && slices < 20)
+  return { slices, consents }
 }
 
 async function keep(store: Parameters<typeof approved>[0], grant: GrantRecord): Promise<void> {

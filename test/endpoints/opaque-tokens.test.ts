@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { sweep } from '../../src/admin/sweep.ts'
+import { sweep, SWEEP_START } from '../../src/admin/sweep.ts'
 import type { AuthenticatedClient } from '../../src/endpoints/authenticate-client.ts'
 import { authorizationCode } from '../../src/endpoints/grants/authorization-code.ts'
 import type { ClientId } from '../../src/protocol/ids.ts'
@@ -178,7 +178,7 @@ test('INT-07: nothing expired is active, and the sweep removes it and nothing th
   assert.equal(await isActive(stage.server, stage.otherApi, short), true)
   stage.server.clock.advance(3000)
   assert.equal(await isActive(stage.server, stage.otherApi, short), false)
-  assert.equal((await sweep(stage.server.context, '')).opaqueTokens, 1)
+  assert.equal((await sweep(stage.server.context, SWEEP_START)).opaqueTokens, 1)
   assert.equal(await isActive(stage.server, stage.api, long), true)
   assert.equal(selectAll(stage.server, 'select * from opaque_tokens').length, 1)
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { disableClient, enableClient } from '../../src/admin/clients.ts'
-import { sweep } from '../../src/admin/sweep.ts'
+import { sweep, SWEEP_START } from '../../src/admin/sweep.ts'
 import { authorizeUrl, createAda, obtainTokens, PlainBrowser, REDIRECT_URI, registerClient } from '../flow.ts'
 import { openTestServer } from '../server.ts'
 import { selectAll } from '../storage/dump.ts'
@@ -77,13 +77,13 @@ test('decisions.md D7: who registers again keeps the client for another day, and
   server.clock.advance(23 * HOUR_MS)
   assert.equal((await registerClient(server, unused)).client_id, client_id)
   server.clock.advance(23 * HOUR_MS)
-  await sweep(server.context, '')
+  await sweep(server.context, SWEEP_START)
   const page = await new PlainBrowser(server).get(authorizeUrl({ client_id }))
   assert.equal(page.statusCode, 303, 'It is gone, though it was given out less than a day ago.')
   server.clock.advance(3 * HOUR_MS)
-  await sweep(server.context, '')
+  await sweep(server.context, SWEEP_START)
   server.clock.advance(24 * HOUR_MS)
-  await sweep(server.context, '')
+  await sweep(server.context, SWEEP_START)
   assert.notEqual((await registerClient(server, unused)).client_id, client_id)
   assert.equal((await registerClient(server, used)).client_id, signedIn.client_id)
 })

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { sweep } from '../../src/admin/sweep.ts'
+import { sweep, SWEEP_START } from '../../src/admin/sweep.ts'
 import { ENDPOINTS } from '../../src/endpoints/index.ts'
 import { FAMILIES } from '../../src/metrics/families.ts'
 import { createAda, obtainTokens, postForm, postJson, refresh, registerClient, requestToken } from '../flow.ts'
@@ -43,7 +43,7 @@ test('ADM-10: metrics are read at the administration, and the public listener ha
 test('a scrape tells what was asked and what became of it', async (t) => {
   const server = await openTestServer(t)
   await runEverything(server)
-  await sweep(server.context, '')
+  await sweep(server.context, SWEEP_START)
   const { value } = await scrape(server)
   const refused = { endpoint: 'token', outcome: 'request.refused' }
   assert.equal(value('grantor_requests_total', { endpoint: 'register', status: '201' }), 1)
@@ -79,7 +79,7 @@ test('what a sweep removed is counted by kind', async (t) => {
   const server = await openTestServer(t)
   await registerClient(server)
   server.clock.advance(25 * 60 * 60 * 1000)
-  await sweep(server.context, '')
+  await sweep(server.context, SWEEP_START)
   const { value } = await scrape(server)
   assert.equal(value('grantor_swept_rows_total', { kind: 'clients' }), 1)
   assert.equal(value('grantor_swept_rows_total', { kind: 'grants' }), 0)

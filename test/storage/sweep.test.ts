@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sweep } from '../../src/admin/sweep.ts'
+import { deleteClient } from '../../src/admin/clients.ts'
+import { sweep, SWEEP_START } from '../../src/admin/sweep.ts'
 import {
   authorizeUrl,
   createAda,
@@ -16,6 +17,7 @@ import {
   requestToken,
   type Tokens,
 } from '../flow.ts'
+import { createOrganization, install } from '../organizations.ts'
 import { openTestServer, type TestServer } from '../server.ts'
 import { selectAll } from './dump.ts'
 
@@ -94,10 +96,33 @@ test('D7: a client that never got a token vanishes after a day, one that did sta
   assert.equal(countOf(server, 'clients'), 3)
 })
 
+test('of a client that was deleted nothing is left in the end', async (t) => {
+  const server = await openTestServer(t)
+  await createAda(server)
+  const [gone, kept] = [await registerClient(server), await registerClient(server)]
+  const organization = await createOrganization(server, 'Acme')
+  for (const client of [gone, kept]) {
+    await obtainTokens(server, client)
+    await install(server, client, organization)
+  }
+  const tables = ['clients', 'consents', 'installations', 'grants', 'authorizations']
+  const left = () => tables.map((table) => countOf(server, table))
+  assert.deepEqual(left(), [2, 2, 2, 2, 2])
+  await deleteClient(server.context, gone.client_id)
+  assert.deepEqual(left(), [1, 2, 1, 2, 2])
+  await sweepAll(server)
+  assert.deepEqual(left(), [1, 1, 1, 2, 2])
+  server.clock.advance(91 * 24 * HOUR)
+  await sweepAll(server)
+  assert.deepEqual(left(), [1, 1, 1, 0, 0])
+  for (const table of ['consents', 'installations'])
+    assert.equal(selectAll(server, `select client_id from ${table}`)[0]?.['client_id'], kept.client_id)
+})
+
 async function sweepAll(server: TestServer): Promise<void> {
-  let grantsAfter: Parameters<typeof sweep>[1] = ''
-  do ({ grantsAfter } = await sweep(server.context, grantsAfter))
-  while (grantsAfter !== '')
+  let place: Parameters<typeof sweep>[1] = SWEEP_START
+  do place = await sweep(server.context, place)
+  while (place.grantsAfter !== '' || place.consentsAfter !== '')
 }
 
 function countOf(server: TestServer, table: string): number {

@@ -51,6 +51,10 @@ const DELETE = {
   name: 'delete-clients',
   text: 'delete from clients where client_id = any($1::text[]) returning client_id',
 }
+const DELETE_INSTALLATIONS = {
+  name: 'delete-installations-of-clients',
+  text: 'delete from installations where client_id = any($1::text[])',
+}
 const VERIFY = {
   name: 'verify-client',
   text: 'update clients set verified_at = coalesce(verified_at, $2) where client_id = $1 returning client_id',
@@ -167,6 +171,7 @@ export function clientStatements(database: Database) {
       keys: (id) => [id],
       async run(query, inputs) {
         const deleted = valuesOf(await query(DELETE, [inputs]), 'client_id')
+        await query(DELETE_INSTALLATIONS, [inputs])
         return inputs.map((id) => (deleted.has(id) ? 'deleted' : 'unknown'))
       },
     },

@@ -1,8 +1,8 @@
 import type { Sweep } from '../../ports/operation-inputs.ts'
 import type { GrantId } from '../../protocol/ids.ts'
-import { idBefore } from '../rows.ts'
+import { consentKey, consentOf, idBefore, nextConsent } from '../rows.ts'
 import type { Parameter, Query, Statement } from './database.ts'
-import { eachAlone, type Handlers } from './handlers.ts'
+import { eachAlone, valuesOf, type Handlers } from './handlers.ts'
 
 const CLIENTS = {
   name: 'sweep-clients',
@@ -11,6 +11,24 @@ const CLIENTS = {
       select client_id from clients where used_at is null and client_id < $1 and held_until < $2 order by client_id limit $3))
       and used_at is null and held_until < $2
     returning client_id`,
+}
+const INSTALLATIONS = {
+  name: 'sweep-installations',
+  text: 'delete from installations where client_id = any($1::text[]) returning client_id',
+}
+const CONSENT_SLICE = {
+  name: 'slice-consents',
+  text: `select user_id, client_id from consents where (user_id, client_id) > ($1, $2)
+    order by user_id, client_id limit $3`,
+}
+const KNOWN_CLIENTS = {
+  name: 'find-known-clients',
+  text: 'select client_id from clients where client_id = any($1::text[])',
+}
+const CONSENTS = {
+  name: 'sweep-consents',
+  text: `delete from consents as c using unnest($1::text[], $2::text[]) as i (user_id, client_id)
+    where c.user_id = i.user_id and c.client_id = i.client_id returning c.user_id`,
 }
 const AUTHORIZATIONS = {
   name: 'sweep-authorizations',
@@ -61,12 +79,15 @@ export const sweepHandlers = {
   sweepExpired: {
     keys: () => ['sweep'],
     run: eachAlone(async (query, sweep: Sweep) => {
-      const { now, limit, unusedSince, authorizationsBefore, auditBefore, grantsAfter } = sweep
-      const slice = await sweepGrants(query, grantsAfter, limit, now)
+      const { now, limit, unusedSince, authorizationsBefore, auditBefore, ...after } = sweep
+      const slice = await sweepGrants(query, after.grantsAfter, limit, now)
+      const consented = await sweepConsents(query, after.consentsAfter, limit)
       return {
         grantsAfter: slice.next,
         grants: slice.removed,
-        clients: await remove(query, CLIENTS, [idBefore(unusedSince, 'gci_'), now, limit]),
+        consentsAfter: consented.next,
+        consents: consented.removed,
+        clients: await sweepClients(query, [idBefore(unusedSince, 'gci_'), now, limit]),
         authorizations: await remove(query, AUTHORIZATIONS, [idBefore(authorizationsBefore, ''), limit]),
         sessions: await remove(query, SESSIONS, [now, limit]),
         hits: await remove(query, HITS, [now, limit]),
@@ -88,6 +109,27 @@ async function sweepGrants(
   const last = slice.at(-1)?.['grant_id'] as GrantId | undefined
   if (last === undefined) return { removed: 0, next: '' }
   return { removed: await remove(query, GRANTS, [after, last, now]), next: slice.length < limit ? '' : last }
+}
+
+async function sweepClients(query: Query, parameters: readonly Parameter[]): Promise<number> {
+  const ids = (await query(CLIENTS, parameters)).map((row) => row['client_id'] as string)
+  if (ids.length > 0) await query(INSTALLATIONS, [ids])
+  return ids.length
+}
+
+async function sweepConsents(
+  query: Query,
+  after: string,
+  limit: number,
+): Promise<{ readonly removed: number; readonly next: string }> {
+  const slice = (await query(CONSENT_SLICE, [...consentKey(after), limit])).map(consentOf)
+  const clients = [...new Set(slice.map(({ clientId }) => clientId))]
+  const known = clients.length === 0 ? [] : await query(KNOWN_CLIENTS, [clients])
+  const isKnown = valuesOf(known, 'client_id')
+  const gone = slice.filter(({ clientId }) => !isKnown.has(clientId))
+  const pairs = [gone.map(({ userId }) => userId), gone.map(({ clientId }) => clientId)]
+  const removed = gone.length === 0 ? 0 : await remove(query, CONSENTS, pairs)
+  return { removed, next: nextConsent(slice, limit) }
 }
 
 async function remove(query: Query, statement: Statement, parameters: readonly Parameter[]): Promise<number> {

@@ -25,6 +25,7 @@ export function clientStatements(database: DatabaseSync) {
      where client_id = ?3 and metadata = ?4`,
   )
   const remove = database.prepare('delete from clients where client_id = ?')
+  const removeInstallations = database.prepare('delete from installations where client_id = ?')
   const verify = database.prepare('update clients set verified_at = coalesce(verified_at, ?) where client_id = ?')
   const unverify = database.prepare('update clients set verified_at = null where client_id = ?')
   const disable = database.prepare(
@@ -64,7 +65,10 @@ export function clientStatements(database: DatabaseSync) {
       const texts = [JSON.stringify(metadata), JSON.stringify(previous)] as const
       return update.run(texts[0], identityFrom ?? null, id, texts[1]).changes === 1 ? 'updated' : 'outrun'
     },
-    deleteClient: (id) => (remove.run(id).changes === 1 ? 'deleted' : 'unknown'),
+    deleteClient(id) {
+      removeInstallations.run(id)
+      return remove.run(id).changes === 1 ? 'deleted' : 'unknown'
+    },
     verifyClient: ({ id, now }) => (verify.run(now, id).changes === 1 ? 'changed' : 'unknown'),
     unverifyClient: (id) => (unverify.run(id).changes === 1 ? 'changed' : 'unknown'),
     disableClient: ({ id, now }) => (disable.run(now, id).changes === 1 ? 'changed' : 'unknown'),

@@ -1,13 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { GrantId } from '../../protocol/ids.ts'
-import { idBefore, type Row } from '../rows.ts'
+import { consentKey, consentOf, idBefore, nextConsent, type Row } from '../rows.ts'
 import type { Handlers } from './handlers.ts'
 
 export function sweepStatements(database: DatabaseSync) {
   const clients = database.prepare(
     `delete from clients where client_id in (
-       select client_id from clients where used_at is null and client_id < ? and held_until < ? order by client_id limit ?)`,
+       select client_id from clients where used_at is null and client_id < ? and held_until < ? order by client_id limit ?)
+     returning client_id`,
   )
+  const installations = database.prepare('delete from installations where client_id = ?')
   const authorizations = database.prepare(
     `delete from authorizations where authorization_id in (
        select authorization_id from authorizations where authorization_id < ? order by authorization_id limit ?)`,
@@ -36,6 +38,25 @@ export function sweepStatements(database: DatabaseSync) {
     `delete from grants where grant_id > ? and grant_id <= ? and (expires_at < ? or idle_expires_at < ?)`,
   )
 
+  const consentSlice = database.prepare(
+    `select user_id, client_id from consents where (user_id, client_id) > (?, ?) order by user_id, client_id limit ?`,
+  )
+  const hasClient = database.prepare('select 1 from clients where client_id = ?')
+  const consents = database.prepare('delete from consents where user_id = ? and client_id = ?')
+
+  function sweepClients(before: string, now: number, limit: number): number {
+    const removed = clients.all(before, now, limit)
+    for (const row of removed) installations.run((row as Row)['client_id'] ?? null)
+    return removed.length
+  }
+
+  function sweepConsents(after: string, limit: number): { removed: number; next: string } {
+    const slice = consentSlice.all(...consentKey(after), limit).map((row) => consentOf(row as Row))
+    const gone = slice.filter(({ clientId }) => hasClient.get(clientId) === undefined)
+    const removed = gone.map(({ userId, clientId }) => Number(consents.run(userId, clientId).changes))
+    return { removed: removed.reduce((sum, one) => sum + one, 0), next: nextConsent(slice, limit) }
+  }
+
   function sweepGrants(after: string, limit: number, now: number): { removed: number; next: GrantId | '' } {
     const slice = grantSlice.all(after, limit) as unknown as readonly Row[]
     const last = slice.at(-1)?.['grant_id'] as GrantId | undefined
@@ -45,12 +66,15 @@ export function sweepStatements(database: DatabaseSync) {
   }
 
   return {
-    sweepExpired({ now, limit, unusedSince, authorizationsBefore, auditBefore, grantsAfter }) {
-      const slice = sweepGrants(grantsAfter, limit, now)
+    sweepExpired({ now, limit, unusedSince, authorizationsBefore, auditBefore, ...after }) {
+      const slice = sweepGrants(after.grantsAfter, limit, now)
+      const consented = sweepConsents(after.consentsAfter, limit)
       return {
         grantsAfter: slice.next,
         grants: slice.removed,
-        clients: Number(clients.run(idBefore(unusedSince, 'gci_'), now, limit).changes),
+        consentsAfter: consented.next,
+        consents: consented.removed,
+        clients: sweepClients(idBefore(unusedSince, 'gci_'), now, limit),
         authorizations: Number(authorizations.run(idBefore(authorizationsBefore, ''), limit).changes),
         sessions: Number(sessions.run(now, limit).changes),
         hits: Number(hits.run(now, limit).changes),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
+import { runHere, runJsonHere } from './command.ts'
 import { openPlace, run, runJson, serve } from './process.ts'
 
 interface Client {
@@ -59,22 +60,22 @@ test('client verify, unverify, disable and enable change a client of a running s
     return response.status
   }
   const judge = async (verb: string): Promise<readonly boolean[]> => {
-    const shown = await runJson<Record<string, unknown>>(place, ['client', verb, id])
+    const shown = await runJsonHere<Record<string, unknown>>(place, ['client', verb, id])
     assert.equal(shown['client_id'], id)
     return [shown['verified_at'] !== null, shown['disabled_at'] !== null]
   }
   assert.deepEqual(await judge('verify'), [true, false])
-  assert.match((await run(place, ['client', 'list'])).stdout, / verified/)
+  assert.match((await runHere(place, ['client', 'list'])).stdout, / verified/)
   assert.deepEqual(await judge('disable'), [true, true])
   assert.equal(await ask(), 401)
-  assert.match((await run(place, ['client', 'list'])).stdout, / disabled/)
-  assert.match((await run(place, ['client', 'unverify', '--id', id])).stdout, /is not verified any more/)
+  assert.match((await runHere(place, ['client', 'list'])).stdout, / disabled/)
+  assert.match((await runHere(place, ['client', 'unverify', '--id', id])).stdout, /is not verified any more/)
   assert.deepEqual(await judge('enable'), [false, false])
   assert.equal(await ask(), 200)
   const verbs = ['verify', 'unverify', 'disable', 'enable']
   const unknown = `gci_${'0'.repeat(id.length - 4)}`
   for (const verb of verbs) {
-    const failed = await run(place, ['client', verb, unknown])
+    const failed = await runHere(place, ['client', verb, unknown])
     assert.deepEqual([failed.code, /There is no client/.test(failed.stderr)], [1, true], failed.stderr)
   }
 })
@@ -85,7 +86,7 @@ test('decisions.md D6: a running server knows a declared API within about a seco
   const client = await register(place.issuer, {})
   const words = ['api', 'create', '--resource', 'https://api.acme.test', '--name', 'Acme']
   const scopes = ['--scope', 'read=Read your projects', '--machine-scope', 'sync=Keep a copy up to date']
-  const created = await runJson(place, [...words, ...scopes])
+  const created = await runJsonHere(place, [...words, ...scopes])
   const sentence = { read: 'Read your projects', sync: 'Keep a copy up to date' }
   assert.deepEqual(
     { ...(created as object), created_at: '' },
@@ -111,28 +112,28 @@ test('decisions.md D6: a running server knows a declared API within about a seco
   const deadline = performance.now() + 10_000
   while ((await ask('read')) !== 400) assert.ok(performance.now() < deadline, 'The server never learned it.')
   assert.equal(await ask('sync'), 200)
-  assert.match((await run(place, ['api', 'list'])).stdout, /sync +with consent, or by itself/)
+  assert.match((await runHere(place, ['api', 'list'])).stdout, /sync +with consent, or by itself/)
   assert.match(
-    (await run(place, ['api', 'delete', 'https://api.acme.test/'])).stdout,
+    (await runHere(place, ['api', 'delete', 'https://api.acme.test/'])).stdout,
     /^Deleted https:\/\/api\.acme\.test\./,
   )
-  assert.deepEqual(await runJson(place, ['api', 'list']), { apis: [], next: null })
+  assert.deepEqual(await runJsonHere(place, ['api', 'list']), { apis: [], next: null })
 })
 
 test('api credentials gives an API what it asks about tokens with, once, and a running server knows it', async (t) => {
   const place = await openPlace(t)
   await serve(place)
   const resource = 'https://api.acme.test'
-  await run(place, ['api', 'create', '--resource', resource])
-  const printed = await run(place, ['api', 'credentials', resource])
+  await runHere(place, ['api', 'create', '--resource', resource])
+  const printed = await runHere(place, ['api', 'credentials', resource])
   assert.match(printed.stdout, /user +gap_\S+\n +password +gas_\S+/)
-  const made = await runJson<{ id: string; secret: string }>(place, [
+  const made = await runJsonHere<{ id: string; secret: string }>(place, [
     'api',
     'credentials',
     '--resource',
     `${resource}/`,
   ])
-  const { apis } = await runJson<{ apis: readonly object[] }>(place, ['api', 'list'])
+  const { apis } = await runJsonHere<{ apis: readonly object[] }>(place, ['api', 'list'])
   assert.equal((apis[0] as { introspection_id?: string }).introspection_id, made.id)
   assert.ok(!JSON.stringify(apis).includes(made.secret))
   const ask = async (): Promise<number> => {
@@ -147,7 +148,7 @@ test('api credentials gives an API what it asks about tokens with, once, and a r
   }
   const deadline = performance.now() + 10_000
   while ((await ask()) !== 200) assert.ok(performance.now() < deadline, 'The server never learned the credentials.')
-  const unknown = await run(place, ['api', 'credentials', 'https://other.acme.test'])
+  const unknown = await runHere(place, ['api', 'credentials', 'https://other.acme.test'])
   assert.equal(unknown.code, 1)
   assert.match(unknown.stderr, /There is no API https:\/\/other\.acme\.test/)
 })
@@ -167,11 +168,11 @@ const REFUSED: readonly (readonly [why: string, code: number, words: readonly st
 
 test('what is wrong with an API is said in one message', async (t) => {
   const place = await openPlace(t)
-  await run(place, ['api', 'create', '--resource', 'https://taken.test'])
+  await runHere(place, ['api', 'create', '--resource', 'https://taken.test'])
   await Promise.all(
     REFUSED.map(([why, code, words, says]) =>
       t.test(why, async () => {
-        const finished = await run(place, ['api', ...words])
+        const finished = await runHere(place, ['api', ...words])
         assert.equal(finished.code, code, finished.stderr)
         assert.match(finished.stderr, says)
         assert.equal(finished.stdout, '')
@@ -188,7 +189,7 @@ test('many commands at once beside a busy server all succeed', async (t) => {
     while (!enough.signal.aborted) await Promise.all([1, 2, 3, 4].map(() => register(place.issuer, {})))
   })()
   const names = Array.from({ length: 8 }, (_, index) => `https://api-${index}.acme.test`)
-  const created = await Promise.all(names.map((resource) => run(place, ['api', 'create', '--resource', resource])))
+  const created = await Promise.all(names.map((resource) => runHere(place, ['api', 'create', '--resource', resource])))
   enough.abort()
   await busy
   assert.deepEqual(

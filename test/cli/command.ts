@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import { runCommandLine } from '../../src/cli/program.ts'
 import { openTerminal } from '../../src/cli/terminal.ts'
 import { openTestServer, type TestServer } from '../server.ts'
-import type { Finished } from './process.ts'
+import type { Finished, Place, RunOptions } from './process.ts'
 
 /** The command line within this process, for what would take too many processes of its own. */
 
@@ -27,9 +27,33 @@ export async function command(words: readonly string[], options: CommandOptions 
 
 /** Runs one command that must succeed with `--json`; answers its document. */
 export async function commandJson<T>(words: readonly string[], options: CommandOptions = {}): Promise<T> {
-  const { code, stdout, stderr } = await command([...words, '--json'], options)
-  if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${stderr}`)
-  return JSON.parse(stdout) as T
+  return documentOf(words, await command([...words, '--json'], options))
+}
+
+let last: Promise<unknown> = Promise.resolve()
+
+/**
+ * As `run` of process.ts, but within this process, one after the other: a process of its own takes longer to start than a
+ * command runs, and shows no more of what a command says and does.
+ */
+export function runHere(place: Place, words: readonly string[], options: RunOptions = {}): Promise<Finished> {
+  const { input = '', environment = {} } = options
+  const mine = last.then(async () => {
+    const before = { ...process.env }
+    setEnvironment({ ...place.environment, ...environment })
+    try {
+      return await command(words, { input })
+    } finally {
+      setEnvironment(before)
+    }
+  })
+  last = mine.catch(() => undefined)
+  return mine
+}
+
+/** As `runJson` of process.ts. */
+export async function runJsonHere<T>(place: Place, words: readonly string[]): Promise<T> {
+  return documentOf(words, await runHere(place, [...words, '--json']))
 }
 
 /** A server that listens, over whose store the commands of this process work. One a test file: the environment is one. */
@@ -38,6 +62,17 @@ export async function openServerForCommands(test: Pick<TestContext, 'after'>): P
   const { port } = new URL(server.origin)
   Object.assign(process.env, { PORT: port, DATABASE_URL: `sqlite:${server.folder}/grantor.db` })
   return server
+}
+
+function documentOf<T>(words: readonly string[], { code, stdout, stderr }: Finished): T {
+  if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${stderr}`)
+  return JSON.parse(stdout) as T
+}
+
+/** All of it; what is not named is not set. */
+function setEnvironment(wanted: NodeJS.ProcessEnv): void {
+  for (const name of Object.keys(process.env)) if (!(name in wanted)) delete process.env[name]
+  Object.assign(process.env, wanted)
 }
 
 function textOf(stream: PassThrough): string {

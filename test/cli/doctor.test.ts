@@ -8,6 +8,7 @@ import { diagnose } from '../../src/admin/doctor.ts'
 import type { Examination, Finding } from '../../src/admin/finding.ts'
 import type { ServerFacts } from '../../src/ports/inspection.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
+import { runHere } from './command.ts'
 import { openPlace, run, serve, type Place } from './process.ts'
 
 interface Report {
@@ -19,7 +20,7 @@ async function examine(
   place: Place,
   environment: Record<string, string> = {},
 ): Promise<Report & { code: number | null }> {
-  const { code, stdout } = await run(place, ['doctor', '--json'], { environment })
+  const { code, stdout } = await runHere(place, ['doctor', '--json'], { environment })
   return { code, ...(JSON.parse(stdout) as Report) }
 }
 
@@ -42,7 +43,7 @@ test('another database than that of the server is found out', async (t) => {
   const place = await openPlace(t)
   await serve(place)
   const environment = { DATABASE_URL: `sqlite:${join(place.folder, 'other', 'grantor.db')}` }
-  await run(place, ['migrate'], { environment })
+  await runHere(place, ['migrate'], { environment })
   const report = await examine(place, environment)
   assert.deepEqual([report.code, summary(report)], [1, ['issuer failed']])
   assert.match(report.findings.find(({ verdict }) => verdict === 'failed')?.message ?? '', /keys that are not in this/)
@@ -128,7 +129,7 @@ test('what is broken in the store is a line that says how to mend it', async (t)
     BROKEN.map(([why, harm, says]) =>
       t.test(why, async (part) => {
         const place = await openPlace(part)
-        await run(place, ['migrate'])
+        await runHere(place, ['migrate'])
         const report = await examine(place, harm(place.folder))
         assert.deepEqual(
           summary(report).filter((line) => line !== 'issuer failed'),

@@ -6,6 +6,7 @@ import pg from 'pg'
 import { listMigrations } from '../../src/store/migrations.ts'
 import { openDatabase } from '../../src/store/sqlite/database.ts'
 import { openTestDatabase } from '../postgres.ts'
+import { runHere } from './command.ts'
 import { openPlace, run, type Place } from './process.ts'
 
 interface Status {
@@ -36,13 +37,13 @@ for (const [kind, open] of [
       code: 3,
       document: { database: location, up_to_date: false, applied: [], missing: KNOWN, newer: [] },
     })
-    const words = await run(place, ['migrate', 'status'])
+    const words = await runHere(place, ['migrate', 'status'])
     assert.equal(words.code, 3)
     assert.match(words.stdout, /^VERSION +NAME +STATE +APPLIED \(UTC\)\n0001 +start +missing +–\n/)
     assert.ok(words.stdout.endsWith(`\n${location} is not up to date. Run: grantor migrate\n`))
 
     const started = Date.now()
-    const migrated = await run(place, ['migrate'])
+    const migrated = await runHere(place, ['migrate'])
     assert.equal(migrated.stdout, `Migrated ${location} to version ${KNOWN.length}.\n`)
     const { code, document } = await status(place)
     assert.equal(code, 0)
@@ -54,14 +55,14 @@ for (const [kind, open] of [
     for (const { applied_at: at } of document.applied)
       assert.ok(Date.parse(at) >= started && Date.parse(at) <= Date.now())
     assert.match(
-      (await run(place, ['migrate', 'status'])).stdout,
+      (await runHere(place, ['migrate', 'status'])).stdout,
       /\n0001 +start +applied +20\d\d-.*\n.* is up to date\.\n$/s,
     )
   })
 
   test(`${kind}: migrate status names what a newer release applied, and takes no offence`, async (t) => {
     const { place, execute } = await open(t)
-    await run(place, ['migrate'])
+    await runHere(place, ['migrate'])
     await execute(`insert into migrations (version, name, applied_at) values (9999, 'later', 7)`)
     const { code, document } = await status(place)
     assert.equal(code, 0)
@@ -70,18 +71,18 @@ for (const [kind, open] of [
       [true, [{ version: 9999, name: 'later', applied_at: '1970-01-01T00:00:00.007Z' }]],
     )
     assert.match(
-      (await run(place, ['migrate', 'status'])).stdout,
+      (await runHere(place, ['migrate', 'status'])).stdout,
       /\n9999 +later +of a newer release +1970-01-01 00:00\n/,
     )
-    const refused = await run(place, ['migrate'])
+    const refused = await runHere(place, ['migrate'])
     assert.equal(refused.code, 1)
     assert.match(refused.stderr, /^grantor: The database was migrated by a newer release than this one\./)
   })
 
   test(`${kind}: migrate tells neither a password nor anything new the second time`, async (t) => {
     const { place, location } = await open(t)
-    await run(place, ['migrate'])
-    const { code, stdout, stderr } = await run(place, ['migrate'])
+    await runHere(place, ['migrate'])
+    const { code, stdout, stderr } = await runHere(place, ['migrate'])
     assert.deepEqual([code, stdout, stderr], [0, `${location} is up to date (version ${KNOWN.length}).\n`, ''])
   })
 }
@@ -139,7 +140,7 @@ function withDatabase(place: Place, url: string): Place {
 }
 
 async function status(place: Place): Promise<{ readonly code: number | null; readonly document: Status }> {
-  const { code, stdout, stderr } = await run(place, ['migrate', 'status', '--json'])
+  const { code, stdout, stderr } = await runHere(place, ['migrate', 'status', '--json'])
   assert.equal(stderr, '')
   return { code, document: JSON.parse(stdout) as Status }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Finding } from '../../src/admin/finding.ts'
 import { openTestDatabase } from '../postgres.ts'
+import { runHere } from './command.ts'
 import { openPlace, run, runJson, serve, type Place } from './process.ts'
 
 /** The command line over PostgreSQL, where it differs from the one over a file. */
@@ -49,7 +50,7 @@ test('every noun works over PostgreSQL; the first command tells that nothing was
 test('a PostgreSQL that cannot be reached is one sentence and exit code 1, for every command', async (t) => {
   const place = withDatabase(await openPlace(t), `postgres://ada:${HIDDEN}@127.0.0.1:1/grantor`)
   const verbs = [['migrate'], ['migrate', 'status'], ['user', 'list'], ['client', 'list'], ['api', 'list']]
-  for (const { code, stdout, stderr } of await Promise.all(verbs.map((words) => run(place, words)))) {
+  for (const { code, stdout, stderr } of await Promise.all(verbs.map((words) => runHere(place, words)))) {
     assert.deepEqual([code, stdout], [1, ''])
     assert.match(
       stderr,
@@ -60,7 +61,7 @@ test('a PostgreSQL that cannot be reached is one sentence and exit code 1, for e
 
 test('a mistake in DATABASE_URL is told without the password', async (t) => {
   const place = withDatabase(await openPlace(t), `postgres://ada:${HIDDEN}@127.0.0.1:none/grantor`)
-  const { code, stderr } = await run(place, ['user', 'list'])
+  const { code, stderr } = await runHere(place, ['user', 'list'])
   assert.equal(code, 1)
   assert.match(stderr, /DATABASE_URL has a port/)
   assert.ok(!stderr.includes(HIDDEN))
@@ -80,9 +81,9 @@ test('doctor beside a healthy server finds the one thing that is wrong with the 
 
 test('a node with another secret does not start, and doctor says so', async (t) => {
   const place = await openPostgresPlace(t)
-  assert.equal((await run(place, ['migrate'])).code, 0)
+  assert.equal((await runHere(place, ['migrate'])).code, 0)
   const environment = { GRANTOR_SECRET: 'another secret that is long enough' }
-  const { code, stderr } = await run(place, ['serve'], { environment })
+  const { code, stderr } = await runHere(place, ['serve'], { environment })
   assert.equal(code, 1)
   assert.match(stderr, /^grantor: This database was made under another root secret than the one in GRANTOR_SECRET\./)
   const { complaints } = await examine(place, environment)
@@ -108,7 +109,7 @@ interface Examined {
 }
 
 async function examine(place: Place, environment: Readonly<Record<string, string>> = {}): Promise<Examined> {
-  const { code, stdout } = await run(place, ['doctor', '--json'], { environment })
+  const { code, stdout } = await runHere(place, ['doctor', '--json'], { environment })
   const { findings } = JSON.parse(stdout) as { readonly findings: readonly Finding[] }
   const complaints = findings
     .filter(({ verdict }) => verdict !== 'ok')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openPlace, run, runJson } from './process.ts'
+import { runHere, runJsonHere } from './command.ts'
+import { openPlace, run } from './process.ts'
 
 interface User {
   readonly user_id: string
@@ -32,18 +33,18 @@ test('user create, list, disable, enable and set-password do what they say, in w
 
 test('--json prints one document, and no hash in it', async (t) => {
   const place = await openPlace(t)
-  const user = await runJson<User>(place, ['user', 'create', ...ADA])
+  const user = await runJsonHere<User>(place, ['user', 'create', ...ADA])
   assert.deepEqual(
     [user.email, user.name, user.disabled_at, Object.keys(user).length],
     ['ada@acme.test', null, null, 6],
   )
-  assert.notEqual((await runJson<User>(place, ['user', 'disable', 'ada@acme.test'])).disabled_at, null)
-  assert.equal((await runJson<User>(place, ['user', 'enable', 'ada@acme.test'])).disabled_at, null)
-  const { stdout } = await run(place, ['user', 'set-password', ...ADA, '--json'])
+  assert.notEqual((await runJsonHere<User>(place, ['user', 'disable', 'ada@acme.test'])).disabled_at, null)
+  assert.equal((await runJsonHere<User>(place, ['user', 'enable', 'ada@acme.test'])).disabled_at, null)
+  const { stdout } = await runHere(place, ['user', 'set-password', ...ADA, '--json'])
   const changed = JSON.parse(stdout) as User
   assert.equal(changed.user_id, user.user_id)
   assert.ok(changed.valid_from > user.valid_from, 'What was before is dead.')
-  const list = await run(place, ['user', 'list', '--json'])
+  const list = await runHere(place, ['user', 'list', '--json'])
   assert.deepEqual(JSON.parse(list.stdout), { users: [changed], next: null })
   assert.doesNotMatch(list.stdout, /argon2|hash/i)
 })
@@ -51,14 +52,19 @@ test('--json prints one document, and no hash in it', async (t) => {
 test('a list goes on where the one before ended', async (t) => {
   const place = await openPlace(t)
   for (const name of ['a', 'b', 'c']) {
-    await run(place, ['user', 'create', '--email', `${name}@acme.test`, '--password', 'correct horse'])
+    await runHere(place, ['user', 'create', '--email', `${name}@acme.test`, '--password', 'correct horse'])
   }
-  const first = await runJson<{ users: readonly User[]; next: string }>(place, ['user', 'list', '--limit', '2'])
+  const first = await runJsonHere<{ users: readonly User[]; next: string }>(place, ['user', 'list', '--limit', '2'])
   assert.deepEqual(
     first.users.map(({ email }) => email),
     ['c@acme.test', 'b@acme.test'],
   )
-  const second = await runJson<{ users: readonly User[]; next: null }>(place, ['user', 'list', '--before', first.next])
+  const second = await runJsonHere<{ users: readonly User[]; next: null }>(place, [
+    'user',
+    'list',
+    '--before',
+    first.next,
+  ])
   assert.deepEqual([second.users.map(({ email }) => email), second.next], [['a@acme.test'], null])
 })
 
@@ -82,11 +88,11 @@ const REFUSED: readonly (readonly [why: string, code: number, words: readonly st
 
 test('what is wrong is said in one message, with the right exit code and no stack', async (t) => {
   const place = await openPlace(t)
-  await run(place, ['user', 'create', ...ADA])
+  await runHere(place, ['user', 'create', ...ADA])
   await Promise.all(
     REFUSED.map(([why, code, words, says]) =>
       t.test(why, async () => {
-        const finished = await run(place, ['user', ...words])
+        const finished = await runHere(place, ['user', ...words])
         assert.equal(finished.code, code, finished.stderr)
         assert.match(finished.stderr, says)
         assert.equal(finished.stdout, '')

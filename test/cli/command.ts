@@ -27,7 +27,7 @@ export async function command(words: readonly string[], options: CommandOptions 
 
 /** Runs one command that must succeed with `--json`; answers its document. */
 export async function commandJson<T>(words: readonly string[], options: CommandOptions = {}): Promise<T> {
-  return documentOf(words, await command([...words, '--json'], options))
+  return documentOf(words, await command([...words, '--json'], options)) as T
 }
 
 let last: Promise<unknown> = Promise.resolve()
@@ -53,7 +53,7 @@ export function runHere(place: Place, words: readonly string[], options: RunOpti
 
 /** As `runJson` of process.ts. */
 export async function runJsonHere<T>(place: Place, words: readonly string[]): Promise<T> {
-  return documentOf(words, await runHere(place, [...words, '--json']))
+  return documentOf(words, await runHere(place, [...words, '--json'])) as T
 }
 
 /** A server that listens, over whose store the commands of this process work. One a test file: the environment is one. */
@@ -64,9 +64,9 @@ export async function openServerForCommands(test: Pick<TestContext, 'after'>): P
   return server
 }
 
-function documentOf<T>(words: readonly string[], { code, stdout, stderr }: Finished): T {
+function documentOf(words: readonly string[], { code, stdout, stderr }: Finished): unknown {
   if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${stderr}`)
-  return JSON.parse(stdout) as T
+  return JSON.parse(stdout) as unknown
 }
 
 /** All of it; what is not named is not set. */

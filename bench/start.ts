@@ -57,7 +57,7 @@ async function startOnce(settings: Readonly<Record<string, string>>) {
   const issuer = `http://127.0.0.1:${port}`
   const startedAt = performance.now()
   const child = children.start({
-    script: new URL('../src/cli/main.ts', import.meta.url),
+    script: new URL('../bin/grantor.js', import.meta.url),
     args: ['serve'],
     core: undefined,
     env: {

@@ -4,6 +4,9 @@ import { AdminError } from './admin-error.ts'
 import { problemsOf } from './input-problems.ts'
 import type { Task, TaskContext } from './task.ts'
 
+/** What a member of the input is called by whoever typed it; undefined: as on the wire. */
+export type Spell = (member: string) => string | undefined
+
 /**
  * Reads the input and does the task. Members that the task does not know are refused: a mistyped filter would otherwise
  * choose everything.
@@ -14,10 +17,12 @@ export async function runTask<Input extends z.ZodObject, Output extends z.ZodObj
   context: TaskContext,
   task: Task<Input, Output>,
   input: Readonly<Record<string, unknown>>,
+  spell: Spell,
 ): Promise<z.output<Output>> {
   const read = readInput(task, input)
-  if (read.kind === 'faulty') throw new AdminError(sentenceOf(read.problems), 'refused', read.problems)
-  return task.run(context, read.input)
+  if (read.kind === 'sound') return task.run(context, read.input)
+  const { problems } = read
+  throw new AdminError(problems.map((one) => sentenceOf(one, spell)).join('\n'), 'refused', problems)
 }
 
 type ReadInput<Input extends z.ZodObject> =
@@ -35,7 +40,9 @@ export function readInput<Input extends z.ZodObject>(
     : { kind: 'faulty', problems: problemsOf(task, parsed.error.issues) }
 }
 
-/** For a terminal: one line a problem. */
-function sentenceOf(problems: readonly Problem[]): string {
-  return problems.map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`).join('\n')
+/** A problem as a line for a terminal. */
+export function sentenceOf({ loc, msg }: Pick<Problem, 'loc' | 'msg'>, spell: Spell): string {
+  const path = loc.slice(1)
+  const [member] = path
+  return member === undefined ? msg : `${spell(member) ?? path.join('.')}: ${msg}`
 }

@@ -1,4 +1,5 @@
 import { AdminError } from '../admin/admin-error.ts'
+import { sentenceOf, type Spell } from '../admin/run-task.ts'
 import { hasBody, pathParameters, placeOf, type Task } from '../admin/task.ts'
 import { parseJson } from '../protocol/json.ts'
 import { isLoopbackHost } from '../protocol/loopback.ts'
@@ -58,12 +59,12 @@ export function readServer(text: string, token: string | undefined, mayBeRead: b
 /**
  * Has a server do a task. No redirect is followed: the token is for this address.
  *
- * @throws AdminError in the server's words, or saying why there was no answer
+ * @throws AdminError in the server's words with what was typed, or saying why there was no answer
  */
-export async function askServer(access: ServerAccess, task: Task, input: Members): Promise<unknown> {
+export async function askServer(access: ServerAccess, task: Task, input: Members, spell: Spell): Promise<unknown> {
   const response = await send(access, task, input)
   const body = parseJson(await readText(access, task, response))
-  if (!response.ok) throw refusalOf(access, task, response, body)
+  if (!response.ok) throw refusalOf(access, task, response, body, spell)
   if (!task.output.safeParse(body).success) {
     throw new AdminError(
       `${access.address} answered something that this release does not know. Is it of another release?`,
@@ -132,14 +133,14 @@ interface Refusal {
   readonly detail?: readonly { readonly loc: readonly string[]; readonly msg: string }[]
 }
 
-function refusalOf({ address }: ServerAccess, task: Task, response: Response, body: unknown): AdminError {
+function refusalOf({ address }: ServerAccess, task: Task, response: Response, body: unknown, spell: Spell): AdminError {
   const { status, headers } = response
   const location = headers.get('location')
   if (location !== null) {
     return new AdminError(`${address} leads to ${visible(location)}. Give the address that answers itself.`)
   }
   if (!isRefusal(body)) return new AdminError(`${address} answered ${status}, and nothing of Grantor. ${IS_IT_RIGHT}`)
-  const said = body.detail?.map(({ loc, msg }) => (loc.length > 1 ? `${loc.slice(1).join('.')}: ${msg}` : msg)) ?? []
+  const said = body.detail?.map((one) => sentenceOf(one, spell)) ?? []
   const lines = said.length === 0 ? [body.error_description] : said
   return new AdminError([...lines.map(visible), ...adviceFor(task, status, body.error, headers)].join('\n'))
 }

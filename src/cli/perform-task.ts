@@ -1,6 +1,6 @@
 import { AdminError } from '../admin/admin-error.ts'
 import { asAdministrator, COMMAND_LINE } from '../admin/administrators.ts'
-import { runTask } from '../admin/run-task.ts'
+import { runTask, type Spell } from '../admin/run-task.ts'
 import type { Task } from '../admin/task.ts'
 import { findTask } from '../admin/tasks.ts'
 import { askServer, readServer } from './ask-server.ts'
@@ -14,21 +14,21 @@ export type PerformTask = <Answer>(name: string, input: Members) => Promise<Answ
 
 /**
  * Does tasks over the store, or, where a server is named, asks it. The answers are the same, and so are the words of what is
- * in the way.
+ * in the way, which name each member of the input as it is spelled.
  */
 export function withTasks<T>(
   terminal: Pick<Terminal, 'adminToken' | 'stderr'>,
   { server, insecureHttp }: ServerOptions,
   whenMissing: WhenMissing,
-  work: (perform: PerformTask) => Promise<T>,
+  work: (performAs: (spell: Spell) => PerformTask) => Promise<T>,
 ): Promise<T> {
   if (server !== undefined) {
     const access = readServer(server, terminal.adminToken, insecureHttp === true)
-    return work(performBy((task, input) => askServer(access, task, input)))
+    return work((spell) => performBy((task, input) => askServer(access, task, input, spell)))
   }
   return inWorkshop(terminal, whenMissing, (context) => {
     const administration = asAdministrator(context, COMMAND_LINE)
-    return work(performBy((task, input) => runTask(administration, task, input)))
+    return work((spell) => performBy((task, input) => runTask(administration, task, input, spell)))
   })
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { columns } from './columns.ts'
 import { requireTask, withTasks, type Members } from './perform-task.ts'
+import { spellingOf } from './spelling.ts'
 import type { Subject } from './subjects.ts'
 import type { Terminal } from './terminal.ts'
 import {
@@ -61,15 +62,20 @@ export function addTaskVerb<Answer, Options extends object = object>(
   verb.options?.(command)
   command.action(async () => {
     const options = command.opts<Options & CommonOptions & { readonly organization?: string }>()
-    const texts = readSubjects(subjects, command)
+    const about = readSubjects(subjects, command)
     const input = (await verb.input?.(options, terminal, command.args)) ?? {}
     const place = within === undefined ? {} : { organization_id: options.organization }
     const task = within === undefined || options.organization === undefined ? verb.task : within
-    const answer = await withTasks(terminal, options, verb.whenMissing ?? 'refuse', async (perform) => {
+    const answer = await withTasks(terminal, options, verb.whenMissing ?? 'refuse', async (performAs) => {
       const members: Record<string, unknown> = { ...place, ...input }
-      for (const [index, { find }] of subjects.entries()) {
-        Object.assign(members, await find(texts[index] ?? '', perform, members))
+      const spellings = new Map<string, string>()
+      for (const { find, text, spelling } of about) {
+        const perform = performAs((member) => spellings.get(member) ?? spelling)
+        const found = await find(text, perform, members)
+        for (const member of Object.keys(found)) spellings.set(member, spelling)
+        Object.assign(members, found)
       }
+      const perform = performAs((member) => spellings.get(member) ?? spellingOf(command, member))
       return perform<Answer>(task, members)
     })
     if (options.json) terminal.printJson(answer)
@@ -79,14 +85,22 @@ export function addTaskVerb<Answer, Options extends object = object>(
   })
 }
 
+/** A subject that was typed, alone or behind its option: `<id>` or `--id`. */
+interface TypedSubject extends Pick<Subject, 'find'> {
+  readonly text: string
+  readonly spelling: string
+}
+
 /** Those that are not behind their options stand alone, in their order. */
-function readSubjects(subjects: readonly Subject[], command: Command): readonly string[] {
+function readSubjects(subjects: readonly Subject[], command: Command): readonly TypedSubject[] {
   const options = command.opts<Readonly<Record<string, string | undefined>>>()
   const alone = [...command.args]
   const areAllAlone = alone.length === subjects.length
-  return subjects.map(({ name }) => {
+  return subjects.map(({ name, find }) => {
     const option = options[name]
-    return subjectOf(name, areAllAlone || option === undefined ? alone.shift() : undefined, option)
+    const argument = areAllAlone || option === undefined ? alone.shift() : undefined
+    const spelling = argument === undefined ? `--${name}` : `<${name}>`
+    return { find, text: subjectOf(name, argument, option), spelling }
   })
 }
 

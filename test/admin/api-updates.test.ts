@@ -44,7 +44,8 @@ test('of two who change how one API makes its tokens the second is told, however
   const { context } = await openTestServer(t)
   const resource = 'https://api.example'
   await createApi(context, { resource, name: undefined, scopes: [], tokens: SERVER_TOKENS })
-  const change = (own: TaskContext, tokens: object) => runTask(own, requireTask('api.update'), { resource, tokens })
+  const change = (own: TaskContext, tokens: object) =>
+    runTask(own, requireTask('api.update'), { resource, tokens }, () => undefined)
   const first = asAdministrator(context, COMMAND_LINE)
   let isBetween = false
   const second: TaskContext = {

@@ -18,7 +18,7 @@ export async function openOffice(t: TestContext, env: Readonly<Record<string, st
   const stage = await openStage(t, env)
   const context = asAdministrator(stage.server.context, COMMAND_LINE)
   const perform: Perform = async <Answer>(name: string, input: Members) =>
-    (await runTask(context, taskOf(name), input)) as Answer
+    (await runTask(context, taskOf(name), input, () => undefined)) as Answer
   return { stage, perform }
 }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { AUDIT_PLACE, listAudit } from './audit.ts'
 import { describeEntry, describeFault } from './describe-audit.ts'
+import { EVENT_FILTER } from './event-filter.ts'
 import { before, CLIENT_ID, ISO, LIMIT, MOMENT, NEXT, ORGANIZATION_ID, parsed, USER_ID } from './fields.ts'
 import { defineTask, type Task } from './task.ts'
 import { verifyAudit, type SeenHead } from './verify-audit.ts'
@@ -60,7 +61,7 @@ export const AUDIT_TASKS: readonly Task[] = [
     input: z.object({
       limit: LIMIT,
       before: before(PLACE),
-      event: z.string().optional().describe('This event, or with a dot at the end all that begin so: client.'),
+      event: EVENT_FILTER.optional(),
       client_id: CLIENT_ID.optional(),
       user_id: USER_ID.optional(),
       organization_id: ORGANIZATION_ID.optional(),

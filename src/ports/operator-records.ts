@@ -1,3 +1,4 @@
+import type { AuditWord } from '../protocol/audit-words.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type {
   AdminCredentialId,
@@ -85,7 +86,7 @@ export interface AdminCredentialRecord {
 /** What happened, for the record (docs/audit.md). Never a secret, a token or a parameter as it was sent. */
 export interface AuditEvent {
   /** A word of the table in docs/audit.md. */
-  readonly event: string
+  readonly event: AuditWord
   readonly clientId?: ClientId | undefined
   readonly userId?: UserId | undefined
   readonly organizationId?: OrganizationId | undefined

@@ -1,6 +1,7 @@
 import type { AuditEvent } from '../ports/operator-records.ts'
 import type { InstallationKey, MembershipKey } from '../ports/operation-inputs.ts'
 import type { Input, Operation, OperationName, Outcome } from '../ports/operations.ts'
+import type { AuditWord } from '../protocol/audit-words.ts'
 import type { AdminCredentialId, ClientId, OrganizationId, UserId } from '../protocol/ids.ts'
 
 type Teller<Name extends OperationName> =
@@ -122,30 +123,30 @@ function changed(outcome: 'changed' | 'unknown', event: AuditEvent): AuditEvent 
   return outcome === 'changed' ? event : undefined
 }
 
-function ofClient(event: string, clientId: ClientId): AuditEvent {
+function ofClient(event: AuditWord, clientId: ClientId): AuditEvent {
   return { event, clientId }
 }
 
-function ofUser(event: string, userId: UserId): AuditEvent {
+function ofUser(event: AuditWord, userId: UserId): AuditEvent {
   return { event, userId }
 }
 
-function ofOrganization(event: string, organizationId: OrganizationId): AuditEvent {
+function ofOrganization(event: AuditWord, organizationId: OrganizationId): AuditEvent {
   return { event, organizationId }
 }
 
-function ofMember(event: string, { userId, organizationId }: MembershipKey): AuditEvent {
+function ofMember(event: AuditWord, { userId, organizationId }: MembershipKey): AuditEvent {
   return { event, userId, organizationId }
 }
 
-function ofInstallation(event: string, { clientId, organizationId }: InstallationKey): AuditEvent {
+function ofInstallation(event: AuditWord, { clientId, organizationId }: InstallationKey): AuditEvent {
   return { event, clientId, organizationId }
 }
 
-function ofApi(event: string, resource: string): AuditEvent {
+function ofApi(event: AuditWord, resource: string): AuditEvent {
   return { event, details: { resource } }
 }
 
-function ofAdminCredential(event: string, credential: AdminCredentialId, access?: string): AuditEvent {
+function ofAdminCredential(event: AuditWord, credential: AdminCredentialId, access?: string): AuditEvent {
   return { event, details: access === undefined ? { credential } : { credential, access } }
 }

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { AUDIT_WORDS } from '../../src/protocol/audit-words.ts'
 
 /** Words of the log and of answers, which stand beside those of the audit in the same files. */
-const TELLERS = ['src/store/audit-events.ts', 'src/tally.ts', 'src/witness.ts']
+const TELLERS = ['src/store/audit-events.ts', 'src/tally.ts', 'src/witness.ts', 'src/admin/audit.ts']
 const WORD = /^[a-z-]+\.[a-z-]+$/
 
-test('docs/audit.md explains every event of the audit, and no other', () => {
+test('docs/audit.md explains every event of the audit, and no other; each may be asked for', () => {
   const told = [
     ...TELLERS.flatMap((path) => wordsOf(readFileSync(path, 'utf8'), /'([a-z-]+\.[a-z-]+)'/g)),
     ...globSync('src/**/*.ts').flatMap((path) =>
@@ -16,6 +17,7 @@ test('docs/audit.md explains every event of the audit, and no other', () => {
   const explained = wordsOf(readFileSync('docs/audit.md', 'utf8'), /^\| `([a-z-]+\.[a-z-]+)`/gm)
   assert.ok(told.length > 40)
   assert.deepEqual([...new Set(told)].toSorted(), explained.toSorted())
+  assert.deepEqual(AUDIT_WORDS.toSorted(), explained.toSorted(), 'What may be asked for is what is told.')
 })
 
 function wordsOf(text: string, pattern: RegExp): readonly string[] {

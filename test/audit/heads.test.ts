@@ -15,7 +15,7 @@ import { NOW } from '../contract/records.ts'
 import { openSteadyClock } from './steady-clock.ts'
 
 const MINUTE = 60_000
-const SOMETHING = { event: 'sign-in.failed' }
+const SOMETHING = { event: 'sign-in.failed' } as const
 
 test('audit: a command that ended is named by the server within a minute, though the last it wrote are heads of others', async (t) => {
   const { open, clock, links } = openStage(t)

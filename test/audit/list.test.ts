@@ -5,6 +5,7 @@ import { AdminError } from '../../src/admin/admin-error.ts'
 import { listAudit, type AuditEntry, type AuditFilter } from '../../src/admin/audit.ts'
 import type { AuditEvent } from '../../src/ports/operator-records.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
+import type { AuditWord } from '../../src/protocol/audit-words.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import type { ClientId, OrganizationId, UserId } from '../../src/protocol/ids.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
@@ -19,7 +20,8 @@ const LINKS: readonly (readonly AuditEvent[])[] = [
   [
     { event: 'client.verified', clientId: app, actor: 'command-line' },
     { event: 'audit.head' },
-    { event: 'clients.other' },
+    // A family that begins as another does.
+    { event: 'clients.other' as AuditWord },
   ],
   [
     { event: 'authorization.approved', clientId: app, userId: ada, organizationId: acme, details: { n: 1 } },

@@ -100,7 +100,7 @@ test('while the store takes nothing, the memory of a tally has a bound, and beyo
 
 test('what is reported again within a minute is counted; another minute begins anew', async () => {
   const { witness, events, lines, state } = openStage()
-  const event = { event: 'code.presented-by-another-client', clientId: aClientId(1) }
+  const event = { event: 'code.presented-by-another-client', clientId: aClientId(1) } as const
   for (let time = 0; time < 1000; time += 1) witness.report(event)
   witness.report({ ...event, clientId: aClientId(2) })
   await witness.keep()

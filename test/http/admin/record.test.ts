@@ -68,5 +68,5 @@ async function eventsBy({ server }: Stage, actor: string): Promise<readonly Audi
 
 /** A write of ours is behind all that were asked for before. */
 async function settled({ server }: Stage): Promise<void> {
-  await server.context.store.recordEvent({ event: 'server.started' })
+  await server.context.store.recordEvent({ event: 'sign-in.failed' })
 }

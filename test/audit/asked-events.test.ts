@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { describeTasks } from '../../src/admin/openapi.ts'
+import { AUDIT_WORDS } from '../../src/protocol/audit-words.ts'
+import { command, commandJson, openServerForCommands } from '../cli/command.ts'
+import { stageOf, type Stage } from '../http/admin/stage.ts'
+import type { TestServer } from '../server.ts'
+
+/** Events that a list of the audit is asked for: one that there is not would list nothing, as if nothing had happened. */
+
+const ends: (() => unknown)[] = []
+let server: TestServer
+let stage: Stage
+let token: string
+
+before(async () => {
+  server = await openServerForCommands({ after: (end) => void ends.push(end as () => unknown) })
+  stage = stageOf(server)
+  token = (await stage.issue('read', undefined, 365)).token
+})
+
+after(async () => {
+  for (const end of ends.toReversed()) await end()
+})
+
+const FAMILIES =
+  /^There is no such event\. Events begin with: admin-credential\., admin\., api\., .*, sign-in\., token\., tokens\., user\.$/
+const OF_CLIENTS =
+  /^There is no such event\. Those of client\. are: client\.registered, client\.shared, .*\bclient\.expired\b/
+const UNKNOWN: readonly (readonly [event: string, says: RegExp])[] = [
+  ['clint.', FAMILIES],
+  ['clint.deleted', FAMILIES],
+  ['nonsense', FAMILIES],
+  ['.', FAMILIES],
+  ['', FAMILIES],
+  ['CLIENT.', FAMILIES],
+  ['client', OF_CLIENTS],
+  ['client.delete', OF_CLIENTS],
+  ['client.deleted.', OF_CLIENTS],
+  [' client.', FAMILIES],
+]
+
+for (const [event, says] of UNKNOWN) {
+  test(`an event that there is not is refused: "${event}"`, async () => {
+    const answer = await stage.performByName('audit.list', { event }, token)
+    assert.equal(answer.statusCode, 422, answer.body)
+    const [problem, ...others] = answer.json<{ detail: readonly { loc: string[]; type: string; msg: string }[] }>()
+      .detail
+    assert.deepEqual([problem?.loc, problem?.type, others], [['query', 'event'], 'value_error', []])
+    assert.match(problem?.msg ?? '', says)
+    const told = await command(['audit', 'list', '--event', event])
+    assert.deepEqual(told, { code: 1, stdout: '', stderr: `grantor: --event: ${problem?.msg}\n` })
+    assert.deepEqual(
+      await command(['audit', 'list', '--event', event, '--server', server.adminOrigin], { token }),
+      told,
+    )
+  })
+}
+
+test('every word of the audit may be asked for, and what words begin with; OpenAPI names them', async () => {
+  await stage.makeClient()
+  const families = [...new Set(AUDIT_WORDS.map((word) => word.slice(0, word.indexOf('.') + 1)))]
+  for (const event of [...families, ...AUDIT_WORDS]) {
+    const { events } = await commandJson<{ events: readonly { event: string }[] }>(['audit', 'list', '--event', event])
+    assert.ok(events.every((one) => one.event.startsWith(event)))
+    if (event === 'client.' || event === 'client.registered') assert.notEqual(events.length, 0)
+  }
+  const { paths } = describeTasks('1.0.0') as { readonly paths: Readonly<Record<string, { readonly get: Operation }>> }
+  const parameter = paths['/admin/v1/audit']?.get.parameters.find(({ name }) => name === 'event')
+  assert.deepEqual(parameter?.schema.enum?.toSorted(), [...families, ...AUDIT_WORDS].toSorted())
+})
+
+interface Operation {
+  readonly parameters: readonly { readonly name: string; readonly schema: { readonly enum?: readonly string[] } }[]
+}

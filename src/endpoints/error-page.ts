@@ -12,6 +12,7 @@ const STATUS: Readonly<Record<ErrorProblem, number>> = {
   forged: 403,
   'too-many-requests': 429,
   'not-found': 404,
+  home: 404,
   unavailable: 503,
   'server-error': 500,
 }

@@ -25,6 +25,11 @@ export function openRoutes(issuer: string): (target: string) => Route | undefine
   return (target) => routes.get(target) ?? routes.get(pathOf(target))
 }
 
+/** Whether a target is the issuer's own address, where nothing is. */
+export function isHome(issuer: string, target: string): boolean {
+  return pathOf(target).replace(/\/$/, '') === new URL(issuer).pathname.replace(/\/$/, '')
+}
+
 /** RFC 8414 §3.1: the well-known part stands before the issuer's path; many clients append it instead. */
 function urlsOf(path: string, base: string): readonly string[] {
   if (base === '') return [path]

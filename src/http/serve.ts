@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { errorPage } from '../endpoints/error-page.ts'
 import type { Endpoint } from '../endpoints/index.ts'
 import { PATHS } from '../endpoints/paths.ts'
 import type { Context, OutcomeEvent } from '../ports/context.ts'
@@ -13,8 +14,9 @@ import { elapsed } from './elapsed.ts'
 import type { Gate } from './gate.ts'
 import type { Proxies } from './proxies.ts'
 import { toOAuthError, type Replies } from './reply.ts'
+import { prefersPage } from './prefers-page.ts'
 import { checkHeaders, readRequest, tooLargeFor } from './request.ts'
-import { withoutOrigin, type Route } from './routes.ts'
+import { isHome, withoutOrigin, type Route } from './routes.ts'
 import type { CookieJar } from './session.ts'
 import { wrongMethod } from './wrong-method.ts'
 
@@ -177,12 +179,17 @@ function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
 }
 
 /**
- * RFC 9110 §15.5.5, as JSON for everybody: nobody is led to an unknown path by us. Scripts may read it, because clients in
- * browsers try several addresses of metadata and must see that one is not there.
+ * RFC 9110 §15.5.5: a page for a person, who may have been told the issuer's address, and JSON for all others. Scripts may
+ * read that, because clients in browsers try several addresses of metadata and must see that one is not there.
  */
 function refuseUnknownPath(serving: Serving, exchange: Exchange): undefined {
+  const { context, replies } = serving
+  const { message, response } = exchange
   const error = invalidRequest('path_unknown', { status: 404, problems: [PATH_PROBLEM] })
-  serving.replies.sendError(exchange.response, error, true)
+  if (prefersPage(message)) {
+    const page = errorPage(isHome(context.issuer, message.url ?? '') ? 'home' : 'not-found')
+    replies.send(response, page, chooseLanguage(undefined, message.headers['accept-language']), false)
+  } else replies.sendError(response, error, true)
   tell(serving, exchange, { event: 'request.refused', reason: error.slug, status: error.status })
 }
 

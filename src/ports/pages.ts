@@ -123,6 +123,7 @@ export type ErrorProblem =
   | 'forged'
   | 'too-many-requests'
   | 'not-found'
+  | 'home'
   | 'unavailable'
   | 'server-error'
 

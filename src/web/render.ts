@@ -23,8 +23,18 @@ export function createRenderer(branding: Branding): Renderer {
   const sheet = stylesheet(branding.accent)
   for (const uri of [branding.termsUri, branding.privacyUri]) if (uri !== undefined) href(uri)
   const shared = { branding, styleElement: styleElement(sheet) }
+  const draw = (page: Page, language: Language): string =>
+    template({ ...shared, language, texts: translations[language] }, page).toString()
+  /** One for each problem and language: they say nothing of a request, and may be asked for by the thousand. */
+  const errorPages = new Map<string, string>()
   return {
-    render: (page, language) => template({ ...shared, language, texts: translations[language] }, page).toString(),
+    render(page, language) {
+      if (page.kind !== 'error') return draw(page, language)
+      const key = `${language} ${page.problem}`
+      const text = errorPages.get(key) ?? draw(page, language)
+      errorPages.set(key, text)
+      return text
+    },
     styleSource: `'sha256-${createHash('sha256').update(sheet).digest('base64')}'`,
   }
 }

@@ -125,6 +125,11 @@ export const english: Texts = {
       happened: 'The address may be mistyped or out of date.',
       todo: 'Check the address, or go back to the app and start again.',
     },
+    home: {
+      heading: 'There is nothing to do here',
+      happened: 'Apps send you to this site when they want to use your account. You do not need to open it yourself.',
+      todo: 'Go to the app that you want to use, and start there.',
+    },
     unavailable: {
       heading: 'We are not available right now',
       happened: 'The service is overloaded or being maintained. Nothing was done.',

@@ -130,6 +130,12 @@ export const german: Texts = {
       happened: 'Die Adresse ist vielleicht falsch geschrieben oder veraltet.',
       todo: 'Prüfen Sie die Adresse, oder gehen Sie zurück zur App und beginnen Sie neu.',
     },
+    home: {
+      heading: 'Hier gibt es nichts zu tun',
+      happened:
+        'Apps schicken Sie hierher, wenn sie Ihr Konto benutzen möchten. Selbst brauchen Sie diese Seite nicht zu öffnen.',
+      todo: 'Gehen Sie zu der App, die Sie benutzen möchten, und beginnen Sie dort.',
+    },
     unavailable: {
       heading: 'Wir sind gerade nicht erreichbar',
       happened: 'Der Dienst ist überlastet oder wird gewartet. Es ist nichts geschehen.',

@@ -220,7 +220,7 @@ test('NET-12: prototype names in a query, a form or JSON have no effect', async 
   assert.equal(({} as { polluted?: unknown }).polluted, undefined)
 })
 
-test('RFC 9110 §15.5.5: an unknown path answers 404 as JSON and leads nowhere', async (t) => {
+test('RFC 9110 §15.5.5: an unknown path answers whoever asks for no page 404 as JSON, and leads nowhere', async (t) => {
   const server = await openTestServer(t)
   for (const url of [
     '/',

@@ -115,6 +115,7 @@ const errorProblems: readonly ErrorProblem[] = [
   'forged',
   'too-many-requests',
   'not-found',
+  'home',
   'unavailable',
   'server-error',
 ]

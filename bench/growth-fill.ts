@@ -1,6 +1,8 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
+import { ID_LENGTH } from '../src/protocol/ids.ts'
+import { slotOf } from '../src/store/sqlite/slot.ts'
 
 /**
  * Fills a database with rows as they come from weeks of use, by SQL: through the store it would take hours. Ids are ordered by
@@ -11,6 +13,9 @@ import pg from 'pg'
 const NEWEST_AGE_MS = 60_000
 const SPAN_MS = 30 * 24 * 60 * 60 * 1000
 const DAY_MS = 24 * 60 * 60 * 1000
+
+/** Of each family: its token was refreshed before. */
+export const FILLED_GENERATION = 1
 
 export interface Fill {
   readonly rows: number
@@ -71,13 +76,18 @@ function fillStatements(dialect: keyof typeof DIALECTS, { rows, now }: Fill): re
   const id = `${hex(moment)} || ${pad(22)}`
   const from = numbers(rows)
   const later = now + 60 * DAY_MS
+  // No two ids are of the same millisecond, and the characters after it are zeros.
+  const slot =
+    dialect === 'sqlite'
+      ? { column: 'slot, ', value: `${moment} * 2048 + ${slotOf('0'.repeat(ID_LENGTH))}, ` }
+      : { column: '', value: '' }
   return [
-    `insert into clients (client_id, issued_at, secret_hash, metadata, used_at, held_until)
-     select 'gci_' || ${id}, ${moment} / 1000, ${pad(43)}, '${METADATA}', ${moment}, 0 from ${from}`,
-    `insert into grants (grant_id, client_id, user_id, scope, resources, created_at, expires_at, generation, live_hash,
-       rotated_at, idle_expires_at)
-     select ${id}, 'gci_' || ${id}, 'gus_' || ${id}, 'mcp:tools mcp:resources', '["https://api.example"]', ${moment}, ${later},
-       0, ${pad(43)}, ${moment}, ${later} from ${from}`,
+    `insert into clients (${slot.column}client_id, issued_at, secret_hash, metadata, used_at, held_until)
+     select ${slot.value}'gci_' || ${id}, ${moment} / 1000, ${pad(43)}, '${METADATA}', ${moment}, 0 from ${from}`,
+    `insert into grants (${slot.column}grant_id, client_id, user_id, scope, resources, created_at, expires_at, generation, live_hash,
+       previous_hash, rotated_at, idle_expires_at)
+     select ${slot.value}${id}, 'gci_' || ${id}, 'gus_' || ${id}, 'mcp:tools mcp:resources', '["https://api.example"]', ${moment}, ${later},
+       ${FILLED_GENERATION}, ${pad(43)}, ${pad(43)}, ${moment}, ${later} from ${from}`,
     `insert into authorizations (authorization_id, client_id, browser_hash, request, created_at, expires_at, status,
        user_id, code_hash, approved_at, grant_id)
      select ${id}, 'gci_' || ${id}, ${pad(43)}, '${REQUEST}', ${moment}, ${moment} + 60000, 'redeemed',

@@ -13,7 +13,7 @@ import { parseCodeChallenge } from '../src/protocol/pkce.ts'
 import type { RedirectUri } from '../src/protocol/redirect-uri.ts'
 import { NO_SCOPE, type Scope } from '../src/protocol/scope.ts'
 import type { SecretHash } from '../src/protocol/secrets.ts'
-import { hashOf, idOf, type Fill } from './growth-fill.ts'
+import { FILLED_GENERATION, hashOf, idOf, type Fill } from './growth-fill.ts'
 
 const SCOPE = 'mcp:tools mcp:resources' as Scope
 const REDIRECT_URI = 'http://127.0.0.1:33418/callback' as RedirectUri
@@ -60,13 +60,15 @@ export function growthOperations(
       const index = picked()
       const id = idOf(index, fill) as GrantId
       const [grant] = await Promise.all([store.findGrant(id), store.findClient(`gci_${id}` as ClientId)])
-      const generation = generations.get(index) ?? 0
+      const generation = generations.get(index) ?? FILLED_GENERATION
       if (grant?.family?.generation !== generation) throw new Error('A family is not as it was left.')
       const now = clock()
       const outcome = await store.rotateRefreshToken({
         grantId: id,
         generation,
-        presentedHash: (generation === 0 ? hashOf(index) : `${generation}.${hashOf(index)}`.slice(0, 43)) as SecretHash,
+        presentedHash: (generation === FILLED_GENERATION
+          ? hashOf(index)
+          : `${generation}.${hashOf(index)}`.slice(0, 43)) as SecretHash,
         successorHash: `${generation + 1}.${hashOf(index)}`.slice(0, 43) as SecretHash,
         now,
         idleExpiresAt: after(now, 30 * DAY_MS),

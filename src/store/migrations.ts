@@ -63,7 +63,7 @@ export function listMigrations(): readonly Migration[] {
 export function readScript({ version, sql }: Migration, dialect: 'sqlite' | 'postgres'): Script {
   const isStepwise = sql.startsWith(STEPWISE)
   const statements = sql
-    .replaceAll(/\/\*(\w*) ([\s\S]*?)\*\//g, (_, name: string, text: string) => (name === dialect ? text : ''))
+    .replaceAll(/\/\*(\w*)\s([\s\S]*?)\*\//g, (_, name: string, text: string) => (name === dialect ? text : ''))
     .replaceAll(REPEAT, REPEAT_MARK)
     .replaceAll(/--.*$/gm, '')
     .split(/;\s*$/m)

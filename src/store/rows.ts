@@ -151,7 +151,8 @@ export function grantOf(row: Row): GrantRecord {
         : {
             generation: row['generation'] as number,
             liveHash: row['live_hash'] as SecretHash,
-            previousHash: (row['previous_hash'] ?? undefined) as SecretHash | undefined,
+            // A first token has none; on SQLite a text stands there all the same, so that the row need not grow.
+            previousHash: (row['generation'] === 0 ? undefined : row['previous_hash']) as SecretHash | undefined,
             rotatedAt: row['rotated_at'] as EpochMs,
             idleExpiresAt: row['idle_expires_at'] as EpochMs,
           },

@@ -4,14 +4,16 @@ import type { ClientFilter, Page } from '../../ports/store.ts'
 import type { ClientId } from '../../protocol/ids.ts'
 import { clientOf, recordOf, type Row } from '../rows.ts'
 import type { Handlers } from './handlers.ts'
+import { slotOf } from './slot.ts'
 
 export function clientStatements(database: DatabaseSync) {
   const insert = database.prepare(
-    `insert into clients (client_id, issued_at, secret_hash, management_hash, metadata, held_until)
-     values (?, ?, ?, ?, ?, 0)`,
+    `insert into clients (slot, client_id, issued_at, secret_hash, management_hash, metadata, held_until)
+     values (iif(exists (select 1 from clients where slot = ?1), null, ?1), ?2, ?3, ?4, ?5, ?6, 0)`,
   )
   const share = database.prepare(
-    `insert into clients (client_id, issued_at, metadata, shared_key, held_until) values (?, ?, ?, ?, ?)
+    `insert into clients (slot, client_id, issued_at, metadata, shared_key, held_until)
+     values (iif(exists (select 1 from clients where slot = ?1), null, ?1), ?2, ?3, ?4, ?5, ?6)
      on conflict (shared_key) where shared_key is not null
      do update set held_until = max(held_until, excluded.held_until)
      returning *`,
@@ -41,6 +43,7 @@ export function clientStatements(database: DatabaseSync) {
   const noteUse = database.prepare(
     'update clients set last_used_at = ?1 where client_id = ?2 and coalesce(last_used_at, 0) < ?1',
   )
+  const findAtSlot = database.prepare('select * from clients where slot = ? and client_id = ?')
   const find = database.prepare('select * from clients where client_id = ?')
   const list = database.prepare(
     `select * from clients where client_id < ?1
@@ -54,11 +57,11 @@ export function clientStatements(database: DatabaseSync) {
   return {
     registerClient(client) {
       const { id, issuedAt, secretHash, managementHash, metadata } = client
-      insert.run(id, issuedAt, secretHash ?? null, managementHash ?? null, JSON.stringify(metadata))
+      insert.run(slotOf(id), id, issuedAt, secretHash ?? null, managementHash ?? null, JSON.stringify(metadata))
       return 'registered'
     },
     shareClient: ({ client: { id, issuedAt, metadata, sharedKey }, heldUntil }) =>
-      clientOf(share.get(id, issuedAt, JSON.stringify(metadata), sharedKey, heldUntil) as Row),
+      clientOf(share.get(slotOf(id), id, issuedAt, JSON.stringify(metadata), sharedKey, heldUntil) as Row),
     useClient: ({ id, now }) => (use.run(now, id).changes === 1 ? 'used' : 'unknown'),
     holdClient: ({ id, until }) => (hold.run(until, id).changes === 1 ? 'held' : 'unknown'),
     updateClient({ id, previous, metadata, identityFrom }) {
@@ -82,7 +85,8 @@ export function clientStatements(database: DatabaseSync) {
       for (const { id, at } of uses) noteUse.run(at, id)
       return 'noted'
     },
-    findClient: (id: ClientId): ClientRecord | undefined => recordOf(find.get(id), clientOf),
+    findClient: (id: ClientId): ClientRecord | undefined =>
+      recordOf(findAtSlot.get(slotOf(id), id) ?? find.get(id), clientOf),
     listClients({ before, limit, ...filter }: Page<ClientId> & ClientFilter): readonly ClientRecord[] {
       const { isUsed, isVerified, isDisabled, unusedSince } = filter
       const wanted = [isUsed, isVerified, isDisabled, unusedSince].map((value) =>

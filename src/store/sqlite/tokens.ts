@@ -5,6 +5,7 @@ import type { GrantId } from '../../protocol/ids.ts'
 import { judgeRotation } from '../rotation.ts'
 import { grantOf, recordOf, type Row } from '../rows.ts'
 import type { Handlers } from './handlers.ts'
+import { slotOf } from './slot.ts'
 
 export function tokenStatements(database: DatabaseSync) {
   const redeem = database.prepare(
@@ -14,12 +15,15 @@ export function tokenStatements(database: DatabaseSync) {
   const redeemed = database.prepare(
     `select grant_id from authorizations where authorization_id = ? and code_hash = ? and status = 'redeemed'`,
   )
+  // The hash is also put where the first rotation puts it: a row that grew would need another page.
   const insert = database.prepare(
-    `insert into grants (grant_id, client_id, user_id, organization_id, scope, resources, created_at, expires_at,
+    `insert into grants (slot, grant_id, client_id, user_id, organization_id, scope, resources, created_at, expires_at,
        revoked_at, generation, live_hash, previous_hash, rotated_at, idle_expires_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, null, ?, ?, null, ?, ?)`,
+     values (iif(exists (select 1 from grants where slot = ?1), null, ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, null, ?10, ?11,
+       ?11, ?12, ?13)`,
   )
-  const find = database.prepare('select * from grants where grant_id = ?')
+  const findAtSlot = database.prepare('select * from grants where slot = ? and grant_id = ?')
+  const findById = database.prepare('select * from grants where grant_id = ?')
   const listAll = database.prepare('select * from grants where grant_id < ? order by grant_id desc limit ?')
   const listOfUser = database.prepare(
     `select * from grants where user_id = ?1 and grant_id < ?2
@@ -34,10 +38,19 @@ export function tokenStatements(database: DatabaseSync) {
     'select * from grants where client_id = ? and grant_id < ? order by grant_id desc limit ?',
   )
   const revoke = database.prepare('update grants set revoked_at = ? where grant_id = ? and revoked_at is null')
-  const rotate = database.prepare(
-    `update grants set generation = generation + 1, previous_hash = live_hash, live_hash = ?, rotated_at = ?, idle_expires_at = ?
-     where grant_id = ? and generation = ? and live_hash = ? and revoked_at is null and idle_expires_at > ? and expires_at > ?`,
-  )
+  const rotateAtSlot = prepareRotation('slot = ?4 and grant_id = ?5')
+  const rotateById = prepareRotation('grant_id = ?5')
+
+  function prepareRotation(place: string) {
+    return database.prepare(
+      `update grants set generation = generation + 1, previous_hash = live_hash, live_hash = ?1, rotated_at = ?2, idle_expires_at = ?3
+       where ${place} and generation = ?6 and live_hash = ?7 and revoked_at is null and idle_expires_at > ?2 and expires_at > ?2`,
+    )
+  }
+
+  function find(id: GrantId): GrantRecord | undefined {
+    return recordOf(findAtSlot.get(slotOf(id), id) ?? findById.get(id), grantOf)
+  }
 
   /** By the filter that leaves the fewest. */
   function list({ before, limit, userId, organizationId, clientId }: Page<GrantId> & GrantFilter) {
@@ -52,6 +65,7 @@ export function tokenStatements(database: DatabaseSync) {
       if (redeem.run(grant.id, id, codeHash, now).changes === 1) {
         const { family } = grant
         insert.run(
+          slotOf(grant.id),
           grant.id,
           grant.clientId,
           grant.userId,
@@ -75,13 +89,15 @@ export function tokenStatements(database: DatabaseSync) {
     },
     rotateRefreshToken(rotation) {
       const { grantId, generation, presentedHash, successorHash, now, idleExpiresAt } = rotation
-      const rotated = rotate.run(successorHash, now, idleExpiresAt, grantId, generation, presentedHash, now, now)
-      if (rotated.changes === 1) return { kind: 'rotated', rotatedAt: now }
-      const outcome = judgeRotation(recordOf(find.get(grantId), grantOf), rotation)
+      const values = [successorHash, now, idleExpiresAt, slotOf(grantId), grantId, generation, presentedHash] as const
+      if (rotateAtSlot.run(...values).changes === 1 || rotateById.run(...values).changes === 1) {
+        return { kind: 'rotated', rotatedAt: now }
+      }
+      const outcome = judgeRotation(find(grantId), rotation)
       if (outcome.kind === 'reused') revoke.run(now, grantId)
       return outcome
     },
-    findGrant: (id: GrantId): GrantRecord | undefined => recordOf(find.get(id), grantOf),
+    findGrant: find,
     listGrants: (page: Page<GrantId> & GrantFilter): readonly GrantRecord[] =>
       list(page).map((row) => grantOf(row as Row)),
   } satisfies Partial<Handlers> & Record<string, unknown>

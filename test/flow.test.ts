@@ -10,7 +10,7 @@ import {
   requestToken,
   type Tokens,
 } from './flow.ts'
-import { openTestDatabase } from './postgres.ts'
+import { openMigratedDatabase } from './migrated-database.ts'
 import { openTestServer } from './server.ts'
 
 for (const store of ['SQLite', 'PostgreSQL'] as const) {
@@ -48,5 +48,5 @@ test('a machine client gets a token with its own credentials', async (t) => {
 })
 
 async function postgresSettings(t: TestContext): Promise<Readonly<Record<string, string>>> {
-  return { DATABASE_URL: await openTestDatabase(t), GRANTOR_SECRET: 'b'.repeat(43) }
+  return { DATABASE_URL: await openMigratedDatabase(t), GRANTOR_SECRET: 'b'.repeat(43) }
 }

@@ -6,14 +6,14 @@ import type { EpochMs } from '../../src/protocol/brand.ts'
 import { openChaosProxy } from '../chaos-proxy.ts'
 import { eventsOf, listLinks } from '../contract/chains.ts'
 import { postJson, registerClient } from '../flow.ts'
-import { openTestDatabase } from '../postgres.ts'
+import { openMigratedDatabase } from '../migrated-database.ts'
 import { openTestServer } from '../server.ts'
 import { databasePath } from '../storage/dump.ts'
 import { openSteadyClock } from './steady-clock.ts'
 
 for (const when of ['before', 'after'] as const) {
   test(`audit: a commit whose answer is lost ${when} it happened is told exactly if it happened, and no chain has a gap`, async (t) => {
-    const url = await openTestDatabase(t)
+    const url = await openMigratedDatabase(t)
     const proxy = await openChaosProxy(t, url)
     const server = await openTestServer(t, {
       env: { DATABASE_URL: proxy.url, GRANTOR_SECRET: 'a root secret that is long enough for it' },

@@ -1,7 +1,7 @@
 import { after } from 'node:test'
 import type { StoreDriver } from '../../src/ports/store.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
-import { openTestDatabase } from '../postgres.ts'
+import { openMigratedDatabase } from '../migrated-database.ts'
 import { connect } from '../store/postgres-schema.ts'
 import { openTestChains } from './chains.ts'
 import type { Stores } from './harness.ts'
@@ -9,7 +9,7 @@ import { checkStoreContract } from './store-contract.ts'
 
 /** Two pools on one database, each free to have several batches under way. To make them takes longer than any case does. */
 const file = { after: (end: unknown): void => after(end as () => unknown) }
-const url = await openTestDatabase(file)
+const url = await openMigratedDatabase(file)
 const open = (): Promise<StoreDriver> => openPostgresStore({ url, connections: 4, audit: openTestChains() })
 const stores: Stores = { first: await open(), second: await open() }
 after(async () => void (await Promise.all([stores.first.close(), stores.second.close()])))

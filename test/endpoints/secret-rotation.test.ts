@@ -5,7 +5,7 @@ import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { disableClient } from '../../src/admin/clients.ts'
 import { registerClient, requestToken, type RegisteredClient } from '../flow.ts'
 import { assertError, problemsOf } from '../http/error-answer.ts'
-import { openTestDatabase } from '../postgres.ts'
+import { openMigratedDatabase } from '../migrated-database.ts'
 import { openTestServer, type TestServer } from '../server.ts'
 import { assertStoreUnchanged, dumpStore, selectAll } from '../storage/dump.ts'
 import { closedFirst } from '../keys/closed-first.ts'
@@ -230,7 +230,7 @@ test('a rotation is kept over a restart, and so is its end', async (t) => {
 
 test('CC-06: on another node the new secret works, and a secret that ended does not, within a second', async (t) => {
   const closed = closedFirst(t)
-  const env = { DATABASE_URL: await openTestDatabase(t), GRANTOR_SECRET: 's'.repeat(40) }
+  const env = { DATABASE_URL: await openMigratedDatabase(t), GRANTOR_SECRET: 's'.repeat(40) }
   const a = closed(await openTestServer(t, { env }))
   const b = closed(await openTestServer(t, { env, clock: a.clock }))
   const client = await registerClient(a)

@@ -5,7 +5,7 @@ import { decodeProtectedHeader } from 'jose'
 import { keepKeys, listKeys } from '../../src/admin/keys.ts'
 import { registerClient, requestToken, type RegisteredClient, type Tokens } from '../flow.ts'
 import { isActive } from '../endpoints/token-questions.ts'
-import { openTestDatabase } from '../postgres.ts'
+import { openMigratedDatabase } from '../migrated-database.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../server.ts'
 import { openStillClocks } from './still-clocks.ts'
 import { closedFirst } from './closed-first.ts'
@@ -41,7 +41,7 @@ const PLACES: readonly (readonly [
   rotations: number,
   url: (t: TestContext) => string | Promise<string>,
 ])[] = [
-  ['PostgreSQL', 100, openTestDatabase],
+  ['PostgreSQL', 100, openMigratedDatabase],
   ['SQLite', 10, (t) => `sqlite:${join(temporaryFolder(t), 'grantor.db')}`],
 ]
 

@@ -23,7 +23,7 @@ import {
   type RegisteredClient,
   type Tokens,
 } from '../flow.ts'
-import { openTestDatabase } from '../postgres.ts'
+import { openMigratedDatabase } from '../migrated-database.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../server.ts'
 
 /** Two servers on one PostgreSQL, as two machines behind a load balancer would be. */
@@ -145,7 +145,7 @@ test('wrong passwords are counted over all nodes', async (t) => {
 })
 
 test('a node with another GRANTOR_SECRET does not start, and says why', async (t) => {
-  const env = { DATABASE_URL: await openTestDatabase(t), GRANTOR_SECRET: SECRET }
+  const env = { DATABASE_URL: await openMigratedDatabase(t), GRANTOR_SECRET: SECRET }
   const folder = temporaryFolder(t)
   await openTestServer(t, { env, folder })
   await assert.rejects(openTestServer(t, { env: { ...env, GRANTOR_SECRET: OTHER_SECRET }, folder }), {
@@ -155,7 +155,7 @@ test('a node with another GRANTOR_SECRET does not start, and says why', async (t
 })
 
 async function openNodes(t: TestContext): Promise<Nodes> {
-  const env = { DATABASE_URL: await openTestDatabase(t), GRANTOR_SECRET: SECRET }
+  const env = { DATABASE_URL: await openMigratedDatabase(t), GRANTOR_SECRET: SECRET }
   const a = await openTestServer(t, { env })
   const b = await openTestServer(t, { env, clock: a.clock })
   return { a, b }

@@ -4,12 +4,12 @@ import { declareApi, knowApis, OPAQUE_API } from '../endpoints/api-stage.ts'
 import { introspect, isActive, revoke } from '../endpoints/token-questions.ts'
 import { createAda, obtainTokens, refresh, registerClient, requestToken, type Tokens } from '../flow.ts'
 import { closedFirst } from '../keys/closed-first.ts'
-import { openTestDatabase } from '../postgres.ts'
+import { openMigratedDatabase } from '../migrated-database.ts'
 import { openTestServer } from '../server.ts'
 
 test('an opaque token of one node is known on another at once, given again there byte for byte, and revoked from there', async (t) => {
   const closed = closedFirst(t)
-  const env = { DATABASE_URL: await openTestDatabase(t), GRANTOR_SECRET: 's'.repeat(40) }
+  const env = { DATABASE_URL: await openMigratedDatabase(t), GRANTOR_SECRET: 's'.repeat(40) }
   const a = closed(await openTestServer(t, { env }))
   const b = closed(await openTestServer(t, { env, clock: a.clock }))
   await createAda(a)

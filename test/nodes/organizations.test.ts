@@ -24,7 +24,7 @@ import {
   install,
   openConsent,
 } from '../organizations.ts'
-import { openTestDatabase } from '../postgres.ts'
+import { openMigratedDatabase } from '../migrated-database.ts'
 import { openTestServer, type TestServer } from '../server.ts'
 
 /** Two servers on one PostgreSQL: what an operator takes away on one is dead on the other. */
@@ -104,7 +104,7 @@ function both(end: Ending): (typeof ENDINGS)[string] {
 }
 
 async function openNodes(t: TestContext): Promise<{ a: TestServer; b: TestServer }> {
-  const env = { DATABASE_URL: await openTestDatabase(t), GRANTOR_SECRET: 'b'.repeat(43) }
+  const env = { DATABASE_URL: await openMigratedDatabase(t), GRANTOR_SECRET: 'b'.repeat(43) }
   const a = await openTestServer(t, { env })
   return { a, b: await openTestServer(t, { env, clock: a.clock }) }
 }

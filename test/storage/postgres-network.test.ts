@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { openChaosProxy, type ChaosProxy } from '../chaos-proxy.ts'
 import { postJson, refresh, REDIRECT_URI, registerClient, requestToken } from '../flow.ts'
-import { openTestDatabase } from '../postgres.ts'
+import { openMigratedDatabase } from '../migrated-database.ts'
 import {
   assertAllRecover,
   assertAllUnavailable,
@@ -20,8 +20,8 @@ interface Setting {
   readonly stage: Stage
 }
 
-async function open(t: Parameters<typeof openTestDatabase>[0]): Promise<Setting> {
-  const url = await openTestDatabase(t)
+async function open(t: Parameters<typeof openMigratedDatabase>[0]): Promise<Setting> {
+  const url = await openMigratedDatabase(t)
   const proxy = await openChaosProxy(t, url)
   return { url, proxy, stage: await openStage(t, proxy.url) }
 }

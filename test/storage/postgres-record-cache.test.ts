@@ -7,7 +7,7 @@ import type { Operation } from '../../src/ports/operations.ts'
 import { openRecordCache } from '../../src/store/postgres/record-cache.ts'
 import { aUser, NOW } from '../contract/records.ts'
 import { createAda, EMAIL, obtainTokens, refresh, registerClient, requestToken, type Tokens } from '../flow.ts'
-import { openTestDatabase } from '../postgres.ts'
+import { openMigratedDatabase } from '../migrated-database.ts'
 import { openNode } from './postgres-stage.ts'
 
 const user = aUser()
@@ -83,7 +83,7 @@ test('a record that was not found, or could not be, is asked for again', async (
 
 describe('two nodes', { concurrency: true }, () => {
   test('a user whom another node disables is dead here within a second, and at once there', async (t) => {
-    const url = await openTestDatabase(t)
+    const url = await openMigratedDatabase(t)
     const [here, there] = [await openNode(t, url), await openNode(t, url)]
     await createAda(here)
     const client = await registerClient(here)
@@ -96,7 +96,7 @@ describe('two nodes', { concurrency: true }, () => {
   })
 
   test('a client that another node deletes is dead here within a second, and at once there', async (t) => {
-    const url = await openTestDatabase(t)
+    const url = await openMigratedDatabase(t)
     const [here, there] = [await openNode(t, url), await openNode(t, url)]
     const client = await registerClient(here)
     const ask = (node: typeof here) => requestToken(node, client, { grant_type: 'client_credentials' })

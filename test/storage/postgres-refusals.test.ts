@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
 import { postJson, refresh, registerClient, requestToken } from '../flow.ts'
-import { openTestDatabase } from '../postgres.ts'
+import { openMigratedDatabase } from '../migrated-database.ts'
 import {
   assertAllRecover,
   assertAllUnavailable,
@@ -16,7 +16,7 @@ import {
 } from './postgres-stage.ts'
 
 async function open(t: TestContext): Promise<{ readonly url: string; readonly stage: Stage }> {
-  const url = await openTestDatabase(t)
+  const url = await openMigratedDatabase(t)
   return { url, stage: await openStage(t, url) }
 }
 

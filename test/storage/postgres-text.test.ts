@@ -15,7 +15,7 @@ import {
   signInAndAllow,
   VERIFIER,
 } from '../flow.ts'
-import { openTestDatabase } from '../postgres.ts'
+import { openMigratedDatabase } from '../migrated-database.ts'
 import { openTestServer, type TestServer } from '../server.ts'
 import { openNode } from './postgres-stage.ts'
 
@@ -65,7 +65,7 @@ const PARAMETERS = [
 
 const STORES = {
   sqlite: (t: TestContext) => openTestServer(t),
-  postgres: async (t: TestContext) => openNode(t, await openTestDatabase(t)),
+  postgres: async (t: TestContext) => openNode(t, await openMigratedDatabase(t)),
 } as const
 
 describe('texts that a store cannot hold', { concurrency: true }, () => {

@@ -7,7 +7,7 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { outcomesOf, perform, type Stores } from '../contract/harness.ts'
 import { aMembership, anInstallation, anOrganization, at } from '../contract/records.ts'
-import { openTestDatabase } from '../postgres.ts'
+import { openMigratedDatabase } from '../migrated-database.ts'
 import { temporaryFolder } from '../server.ts'
 
 /** What one node keeps of an organization, who is in it and what is installed for it, while another node changes it. */
@@ -20,7 +20,7 @@ test('sqlite: what another process changes of an organization is seen in the nex
 })
 
 test('postgres: what another node changes of an organization is seen within a second', async (t) => {
-  const options = { url: await openTestDatabase(t), connections: 2 }
+  const options = { url: await openMigratedDatabase(t), connections: 2 }
   const stores = { first: await openPostgresStore(options), second: await openPostgresStore(options) }
   t.after(async () => void (await Promise.all([stores.first.close(), stores.second.close()])))
   await checkKept(stores, () => delay(1000))

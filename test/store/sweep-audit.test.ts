@@ -10,13 +10,13 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { perform } from '../contract/harness.ts'
 import { at, HOUR } from '../contract/records.ts'
 import { aSweep } from '../contract/sweep.ts'
-import { openTestDatabase } from '../postgres.ts'
+import { openMigratedDatabase } from '../migrated-database.ts'
 import { temporaryFolder } from '../server.ts'
 
 const STORES: Readonly<Record<string, (t: TestContext, audit: Chains) => Promise<StoreDriver>>> = {
   sqlite: async (t, audit) =>
     openSqliteStore({ path: join(temporaryFolder(t), 'grantor.db'), patienceMs: 1000, checkpoints: 'inline', audit }),
-  postgres: async (t, audit) => openPostgresStore({ url: await openTestDatabase(t), connections: 2, audit }),
+  postgres: async (t, audit) => openPostgresStore({ url: await openMigratedDatabase(t), connections: 2, audit }),
 }
 
 for (const [name, open] of Object.entries(STORES)) {

@@ -1,9 +1,9 @@
 import { test } from 'node:test'
-import { openTestDatabase } from '../../postgres.ts'
+import { openMigratedDatabase } from '../../migrated-database.ts'
 import { performEveryTask } from './every-route.ts'
 import { openStage } from './stage.ts'
 
 test('every route does its task over PostgreSQL as over a file', async (t) => {
-  const env = { DATABASE_URL: await openTestDatabase(t), GRANTOR_SECRET: 's'.repeat(32) }
+  const env = { DATABASE_URL: await openMigratedDatabase(t), GRANTOR_SECRET: 's'.repeat(32) }
   await performEveryTask(await openStage(t, env))
 })

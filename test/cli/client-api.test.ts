@@ -26,24 +26,24 @@ test('client list, show and delete work beside a running server, and show no sec
   const listed = await run(place, ['client', 'list'])
   assert.match(listed.stdout, /First/)
   assert.doesNotMatch(listed.stdout, /\u202e/, 'What a stranger registered must not turn the line around.')
-  const { clients, next } = await runJson<{ clients: readonly Client[]; next: string }>(place, [
+  const { clients, next } = await runJsonHere<{ clients: readonly Client[]; next: string }>(place, [
     'client',
     'list',
     '--limit',
     '1',
   ])
   assert.deepEqual([clients.map((one) => one.client_id), next], [[evil.client_id], evil.client_id])
-  const shown = await run(place, ['client', 'show', first.client_id, '--json'])
+  const shown = await runHere(place, ['client', 'show', first.client_id, '--json'])
   assert.equal((JSON.parse(shown.stdout) as Client).client_id, first.client_id)
   assert.doesNotMatch(shown.stdout, /client_secret"|hash/i)
-  assert.match((await run(place, ['client', 'show', '--id', first.client_id])).stdout, /client_name +First/)
+  assert.match((await runHere(place, ['client', 'show', '--id', first.client_id])).stdout, /client_name +First/)
   assert.deepEqual(await runJson(place, ['client', 'delete', first.client_id]), {
     client_id: first.client_id,
     deleted: true,
   })
-  const again = await run(place, ['client', 'delete', first.client_id])
+  const again = await runHere(place, ['client', 'delete', first.client_id])
   assert.deepEqual([again.code, /There is no client/.test(again.stderr)], [1, true])
-  const unknown = await run(place, ['client', 'show', 'nonsense'])
+  const unknown = await runHere(place, ['client', 'show', 'nonsense'])
   assert.deepEqual([unknown.code, /not a client id/.test(unknown.stderr)], [1, true])
 })
 

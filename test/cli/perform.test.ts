@@ -3,11 +3,14 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
+import { runHere, runJsonHere } from './command.ts'
 import { MAIN, openPlace, run, runJson, serve } from './process.ts'
 
 const PERFORM = ['perform', 'authorization-code']
 const EMAIL = ['--email', 'ada@acme.test']
 const ADA = [...EMAIL, '--password', 'correct horse']
+
+// A flow that fails while an answer is waited for is ended by the end of its process, so it is played in one.
 
 interface Performance {
   readonly client_id: string
@@ -18,7 +21,7 @@ interface Performance {
 
 test('a whole flow is played, checked and printed', async (t) => {
   const place = await openPlace(t)
-  await run(place, ['user', 'create', ...ADA])
+  await runHere(place, ['user', 'create', ...ADA])
   await serve(place)
   const aim = ['--scope', 'read write', '--resource', 'https://api.acme.test']
   const result = await runJson<Performance>(place, [...PERFORM, ...ADA, ...aim])
@@ -36,12 +39,12 @@ test('a whole flow is played, checked and printed', async (t) => {
 
 test('it plays a client that is there, for several APIs, an opaque token and an organization', async (t) => {
   const place = await openPlace(t)
-  const { user_id: ada } = await runJson<{ user_id: string }>(place, ['user', 'create', ...ADA])
-  const { organization_id: acme } = await runJson<{ organization_id: string }>(place, ['org', 'create', 'Acme'])
-  await run(place, ['org', 'add-member', acme, ada])
+  const { user_id: ada } = await runJsonHere<{ user_id: string }>(place, ['user', 'create', ...ADA])
+  const { organization_id: acme } = await runJsonHere<{ organization_id: string }>(place, ['org', 'create', 'Acme'])
+  await runHere(place, ['org', 'add-member', acme, ada])
   const api = ['api', 'create', '--scope', 'read=Read', '--resource']
-  await run(place, [...api, 'https://files.acme.test', '--format', 'opaque'])
-  await run(place, [...api, 'https://api.acme.test'])
+  await runHere(place, [...api, 'https://files.acme.test', '--format', 'opaque'])
+  await runHere(place, [...api, 'https://api.acme.test'])
   await serve(place)
   const registered = await fetch(`${place.issuer}/v2/oauth/register`, {
     method: 'POST',
@@ -55,10 +58,10 @@ test('it plays a client that is there, for several APIs, an opaque token and an 
   const { client_id: id } = (await registered.json()) as { client_id: string }
   const perform = [...PERFORM, ...ADA, '--client', id, '--organization', acme, '--scope', 'read', '--resource']
   const [jwt, opaque] = ['https://api.acme.test', 'https://files.acme.test'] as const
-  const first = await runJson<Performance>(place, [...perform, jwt, '--resource', opaque])
+  const first = await runJsonHere<Performance>(place, [...perform, jwt, '--resource', opaque])
   const { aud, org_id: organization, client_id: client } = first.claims
   assert.deepEqual([aud, organization, client, first.client_id], [jwt, acme, id, id])
-  const { code, stdout } = await run(place, [...perform, opaque, '--resource', jwt])
+  const { code, stdout } = await runHere(place, [...perform, opaque, '--resource', jwt])
   assert.equal(code, 0)
   assert.match(stdout, /the access token is opaque[^]*access_token +gat_/)
   assert.doesNotMatch(stdout, /client delete/)
@@ -69,7 +72,7 @@ test('it plays a client that is there, for several APIs, an opaque token and an 
 test('without credentials it prints the address to open, and says when nobody answers', async (t) => {
   const place = await openPlace(t)
   await serve(place)
-  const finished = await run(place, [...PERFORM, '--timeout', '1'])
+  const finished = await runHere(place, [...PERFORM, '--timeout', '1'])
   assert.match(
     finished.stdout,
     new RegExp(`Open this in a browser:\n\n${place.issuer}/v2/oauth/authorize\\?response_type=code&`),
@@ -100,7 +103,7 @@ test('RFC 9700 §4.4: an answer with another state is not taken', async (t) => {
 
 test('a wrong password, no server, and another server are each said in one line', async (t) => {
   const place = await openPlace(t)
-  const gone = await run(place, [...PERFORM, ...ADA])
+  const gone = await runHere(place, [...PERFORM, ...ADA])
   assert.deepEqual([gone.code, /^grantor: Discovery failed: .*Is the server running\?\n$/.test(gone.stderr)], [1, true])
   await serve(place)
   const wrong = await run(place, [...PERFORM, ...ADA])
@@ -112,8 +115,8 @@ test('a wrong password, no server, and another server are each said in one line'
   t.after(() => other.close())
   await once(other, 'listening')
   const { port } = other.address() as { port: number }
-  const evil = await run(place, [...PERFORM, '--issuer', `http://127.0.0.1:${port}`])
+  const evil = await runHere(place, [...PERFORM, '--issuer', `http://127.0.0.1:${port}`])
   assert.deepEqual([evil.code, /calls itself https:\/\/evil\.test/.test(evil.stderr)], [1, true])
-  const usage = await run(place, [...PERFORM, '--issuer', 'nonsense'])
+  const usage = await runHere(place, [...PERFORM, '--issuer', 'nonsense'])
   assert.equal(usage.code, 2)
 })

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Finding } from '../../src/admin/finding.ts'
 import { openTestDatabase } from '../postgres.ts'
-import { runHere } from './command.ts'
-import { openPlace, run, runJson, serve, type Place } from './process.ts'
+import { runHere, runJsonHere } from './command.ts'
+import { openPlace, run, serve, type Place } from './process.ts'
 
 /** The command line over PostgreSQL, where it differs from the one over a file. */
 
@@ -32,18 +32,28 @@ test('every noun works over PostgreSQL; the first command tells that nothing was
     ['ada@acme.test'],
   )
   const resource = 'https://api.acme.test'
-  assert.equal((await run(place, ['api', 'create', '--resource', resource, '--scope', 'read=Read'])).code, 0)
-  const { apis } = await runJson<{ readonly apis: readonly { readonly resource: string }[] }>(place, ['api', 'list'])
+  assert.equal((await runHere(place, ['api', 'create', '--resource', resource, '--scope', 'read=Read'])).code, 0)
+  const { apis } = await runJsonHere<{ readonly apis: readonly { readonly resource: string }[] }>(place, [
+    'api',
+    'list',
+  ])
   assert.equal(apis[0]?.resource, resource)
-  assert.deepEqual(await runJson(place, ['client', 'list']), { clients: [], next: null })
-  assert.deepEqual(await runJson(place, ['grant', 'list']), { grants: [], next: null })
-  const { organization_id: org } = await runJson<{ readonly organization_id: string }>(place, ['org', 'create', 'Acme'])
+  assert.deepEqual(await runJsonHere(place, ['client', 'list']), { clients: [], next: null })
+  assert.deepEqual(await runJsonHere(place, ['grant', 'list']), { grants: [], next: null })
+  const { organization_id: org } = await runJsonHere<{ readonly organization_id: string }>(place, [
+    'org',
+    'create',
+    'Acme',
+  ])
   assert.equal(
-    (await run(place, ['org', 'add-member', org, 'ada@acme.test'])).stdout,
+    (await runHere(place, ['org', 'add-member', org, 'ada@acme.test'])).stdout,
     `ada@acme.test may act for ${org} now.\n`,
   )
-  assert.match((await run(place, ['admin', 'create', '--name', 'Ada', '--access', 'read'])).stdout, /\n {2}gad_\S+\n/)
-  const audit = await run(place, ['audit', 'list', '--organization', org])
+  assert.match(
+    (await runHere(place, ['admin', 'create', '--name', 'Ada', '--access', 'read'])).stdout,
+    /\n {2}gad_\S+\n/,
+  )
+  const audit = await runHere(place, ['audit', 'list', '--organization', org])
   assert.match(audit.stdout, /member\.added +command-line .*[^]*organization\.created +command-line/)
 })
 

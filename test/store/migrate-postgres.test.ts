@@ -6,7 +6,7 @@ import { migratePostgres, schemaState, type MigrationTiming } from '../../src/st
 import { openTestDatabase } from '../postgres.ts'
 import { runAtOnce } from './at-once.ts'
 import { PLANTED, ROWS, VERSIONS, versionsOf } from './planted-migrations.ts'
-import { connect, dump, dyingAt, newSchema, onQuery } from './postgres-schema.ts'
+import { addressOf, connect, dump, dyingAt, enterSchema, newSchema, onQuery } from './postgres-schema.ts'
 
 const NOW = 1_700_000_000_000
 /** Nodes that die are replaced at once; there is no end to patience. */
@@ -42,15 +42,15 @@ for (const moment of ['before', 'after'] as const) {
     const counting = onQuery(undisturbed, () => void (count += 1))
     await migratePostgres(counting, NOW, PLANTED, QUICK)
     const expected = await dump(undisturbed)
+    // Another session than the one that dies. One for all rounds: to open it takes longer than what it does in a round.
+    const next = await connect(t, url)
     for (let fatal = 1; fatal <= count; fatal += 1) {
-      const address = await newSchema(url)
-      const dying = dyingAt(await connect(t, address), fatal, moment)
+      const schema = await enterSchema(next)
+      const dying = dyingAt(await connect(t, addressOf(url, schema)), fatal, moment)
       // Killed at the very end, when all is done, it has nothing to complain about.
       await Promise.allSettled([migratePostgres(dying, NOW, PLANTED, QUICK)])
-      const next = await connect(t, address)
       await migratePostgres(next, NOW, PLANTED, QUICK)
       assert.deepEqual(await dump(next), expected, `killed ${moment} query ${fatal} of ${count}`)
-      await next.end()
     }
   })
 }

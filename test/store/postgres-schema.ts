@@ -8,14 +8,24 @@ let schemas = 0
 
 /** The same address, but everything is made in a new schema of its own. */
 export async function newSchema(url: string): Promise<string> {
-  schemas += 1
-  const name = `planted_${process.pid}_${schemas}`
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  await client.query(`create schema ${name}`)
+  const name = await enterSchema(client)
   await client.end()
+  return addressOf(url, name)
+}
+
+/** From now on the session makes everything in a new schema, whose name this answers. */
+export async function enterSchema(client: pg.Client): Promise<string> {
+  schemas += 1
+  const name = `planted_${process.pid}_${schemas}`
+  await client.query(`create schema ${name}; set search_path = ${name}`)
+  return name
+}
+
+export function addressOf(url: string, schema: string): string {
   const address = new URL(url)
-  address.searchParams.set('options', `-c search_path=${name}`)
+  address.searchParams.set('options', `-c search_path=${schema}`)
   return address.href
 }
 
@@ -70,8 +80,11 @@ export async function dump(client: pg.Client): Promise<unknown> {
   const rowsOf = async (sql: string): Promise<readonly unknown[]> => (await client.query<Row>(sql)).rows
   return {
     columns: await rowsOf(
-      `select table_name, column_name, data_type, is_nullable, collation_name from information_schema.columns
-       where table_schema = current_schema() order by table_name, column_name`,
+      // The view of the standard looks at the columns of all schemas.
+      `select relname, attname, format_type(atttypid, atttypmod), attnotnull, collname
+       from pg_class join pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped
+         left join pg_collation on pg_collation.oid = attcollation
+       where relnamespace = current_schema()::regnamespace and relkind = 'r' order by relname, attname`,
     ),
     indexes: await rowsOf(
       `select relname, indisvalid, replace(pg_get_indexdef(indexrelid), current_schema(), '') as definition

@@ -1,13 +1,14 @@
-import { spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { run } from 'node:test'
 import { COMPILE_CACHE } from './compile-cache.ts'
+import { longestFirst, rememberTimes } from './file-times.ts'
 import { SHARED_CLUSTER, startPostgres } from './postgres.ts'
 
 /**
- * `npm test`: the compiler, the linter and the formatter, then every test file in a process of its own. Ends with one
- * line, `N passed, N failed`. A skipped or unfinished test is a failed one. One PostgreSQL serves all of them.
+ * `npm test`: the compiler, the linter and the formatter, and beside them every test file in a process of its own. Ends with
+ * one line, `N passed, N failed`. A skipped or unfinished test is a failed one. One PostgreSQL serves all of them.
  *
  * Arguments narrow it to matching files: `npm test -- register`.
  */
@@ -18,6 +19,8 @@ const CHECKS: readonly (readonly [command: string, ...args: string[]])[] = [
   ['knip'],
 ]
 
+const OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024
+
 let passed = 0
 let failed = 0
 
@@ -26,7 +29,7 @@ const files = globSync('test/**/*.test.ts').filter(
   (file) => wanted.length === 0 || wanted.some((word) => file.includes(word)),
 )
 
-if (wanted.length === 0) for (const [command, ...args] of CHECKS) check(command, args)
+const checks = wanted.length === 0 ? checkAll() : Promise.resolve()
 if (files.length === 0) report('no test file matches', 'Nothing was tested.')
 
 // However this process ends, the cluster ends with it.
@@ -34,10 +37,11 @@ const cluster = await startPostgres({ settings: { max_connections: String(100 + 
 process.env['NODE_COMPILE_CACHE'] = COMPILE_CACHE
 process.env[SHARED_CLUSTER] = cluster.adminUrl()
 const events = run({
-  files: files.toSorted().map((file) => `${process.cwd()}/${file}`),
+  files: longestFirst(files.toSorted().map((file) => `${process.cwd()}/${file}`)),
   concurrency: availableParallelism(),
   timeout: 180_000,
 })
+const times = new Map<string, number>()
 for await (const event of events) {
   if (event.type === 'test:pass' && event.data.details.type !== 'suite') {
     if (event.data.skip !== undefined || event.data.todo !== undefined) report(event.data.name, 'It was skipped.')
@@ -46,18 +50,30 @@ for await (const event of events) {
   if (event.type === 'test:fail' && event.data.details.type !== 'suite') {
     report(`${event.data.name} (${event.data.file ?? ''})`, describe(event.data.details.error))
   }
+  if (event.type === 'test:summary' && event.data.file !== undefined) times.set(event.data.file, event.data.duration_ms)
   if (event.type === 'test:stderr' && wanted.length > 0) process.stderr.write(event.data.message)
 }
 
+rememberTimes(times)
 await cluster.remove()
+await checks
 
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1
 
-function check(command: string, args: readonly string[]): void {
-  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' })
-  if (status === 0) passed += 1
-  else report([command, ...args].join(' '), `${stdout}${stderr}`)
+/** One after the other: each has as many threads as there are cores. */
+async function checkAll(): Promise<void> {
+  for (const [command, ...args] of CHECKS) await check(command, args)
+}
+
+function check(command: string, args: readonly string[]): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  execFile(command, args, { encoding: 'utf8', maxBuffer: OUTPUT_LIMIT_BYTES }, (error, stdout, stderr) => {
+    if (error === null) passed += 1
+    else report([command, ...args].join(' '), `${stdout}${stderr}` || error.message)
+    resolve()
+  })
+  return promise
 }
 
 function report(name: string, why: string): void {

@@ -25,16 +25,18 @@ export async function openCallbackListener(): Promise<CallbackListener> {
   server.listen(0, '127.0.0.1')
   await new Promise<void>((listening, failed) => server.once('listening', listening).once('error', failed))
   const { port } = server.address() as AddressInfo
+  let timer: NodeJS.Timeout | undefined
   return {
     redirectUri: `http://127.0.0.1:${port}${PATH}`,
     answer(limitMs) {
-      const timer = setTimeout(
+      timer = setTimeout(
         () => reject(new AdminError(`Nobody answered within ${limitMs / 1000} s. Try again, or give --timeout.`)),
         limitMs,
       )
       return promise.finally(() => clearTimeout(timer))
     },
     close() {
+      clearTimeout(timer)
       server.close()
       server.closeAllConnections()
     },

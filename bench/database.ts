@@ -10,6 +10,8 @@ export interface BenchDatabase {
   readonly version: string
   /** A new, empty database and what happens in it. */
   readonly open: () => Promise<{ readonly url: string; readonly watch: DatabaseWatch }>
+  /** Writes everything to the files, so that nothing of it is written while something is measured. */
+  readonly settle: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -57,6 +59,7 @@ export async function startDatabase(core: number | undefined): Promise<BenchData
         },
       }
     },
+    settle: async () => void (await admin.query('checkpoint')),
     async close() {
       await admin.end()
       await postgres.remove()

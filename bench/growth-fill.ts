@@ -111,9 +111,11 @@ export function fillSqlite(path: string, fill: Fill): void {
 export async function fillPostgres(url: string, fill: Fill): Promise<void> {
   const connection = new pg.Client({ connectionString: url })
   await connection.connect()
-  await connection.query('set synchronous_commit = off')
-  for (const statement of fillStatements('postgres', fill)) await connection.query(statement)
-  await connection.query('vacuum analyze')
-  await connection.query('checkpoint')
-  await connection.end()
+  try {
+    await connection.query('set synchronous_commit = off')
+    for (const statement of fillStatements('postgres', fill)) await connection.query(statement)
+    await connection.query('vacuum analyze')
+  } finally {
+    await connection.end()
+  }
 }

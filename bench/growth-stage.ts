@@ -33,7 +33,10 @@ export async function openGrowthStage(rows: number, { folder, secret, database }
     openWorkshop(readConfig({ DATABASE_URL: url, GRANTOR_SECRET: secret, LOG_LEVEL: 'silent' }), undefined, 'server')
   await (await open()).close()
   if (database === undefined) fillSqlite(path, fill)
-  else await fillPostgres(url, fill)
+  else {
+    await fillPostgres(url, fill)
+    await database.settle()
+  }
   const workshop = await open()
   return {
     rows,

@@ -1,5 +1,6 @@
 import { openConnection, type Connection } from './connection.ts'
 import { openBodies } from './bodies.ts'
+import { headOf } from './request-head.ts'
 import type { GeneratorMessage, Slice, SliceResult } from './slice.ts'
 import { quantile } from './statistics.ts'
 
@@ -79,19 +80,6 @@ function findFault(slice: Slice, status: number, body: string, previous: string)
   if (status !== slice.status) return `must answer ${slice.status}`
   if (!body.includes(slice.contains)) return `must answer with ${slice.contains}`
   return slice.isFresh && body === previous ? 'gave the same answer twice' : undefined
-}
-
-/** Everything before the length of a body, and without one everything. */
-function headOf({ method, path, port, contentType }: Slice): string {
-  const lines = [
-    `${method} ${path} HTTP/1.1`,
-    `Host: 127.0.0.1:${port}`,
-    'User-Agent: grantor-bench',
-    'Accept: application/json',
-  ]
-  return [...lines, ...(method === 'GET' ? ['', ''] : [`Content-Type: ${contentType}`, 'Content-Length: '])].join(
-    '\r\n',
-  )
 }
 
 function say(message: GeneratorMessage): void {

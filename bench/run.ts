@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { stopOnSignal } from '../prove/run.ts'
+import { startBare } from './bare.ts'
 import { benchFolderPrefix } from './bench-folder.ts'
 import { chooseCores, openChildren, type Children, type Cores } from './children.ts'
-import { measure, type BareServer, type Measurement } from './measure.ts'
+import { measure, type Measurement } from './measure.ts'
 import { readOptions, USAGE, type Options } from './options.ts'
 import { passesGate, renderReport, type Report } from './report.ts'
 import { describeMachine, saveResult, today } from './result.ts'
-import type { BareMessage } from './slice.ts'
 import { startSubjects } from './subjects.ts'
 
 /** `npm run bench`: the real server and a bare one take turns under the same load. See docs/performance.md. */
@@ -36,7 +36,7 @@ async function run(started: Children, pinned: Cores | undefined): Promise<Report
   try {
     const subjects = await startSubjects(started, folder, options, pinned)
     readLogs = subjects.readLogs
-    const bare = await startBare(started, pinned)
+    const bare = await startBare(started, pinned?.servers)
     const generator = started.start({ script: new URL('./generator.ts', import.meta.url), core: pinned?.generator })
     await once(generator, 'message')
     const endpoints: Measurement[] = []
@@ -68,21 +68,6 @@ async function run(started: Children, pinned: Cores | undefined): Promise<Report
   } catch (cause) {
     console.error(`${String(cause)}\n${readLogs()}`)
     process.exit(1)
-  }
-}
-
-async function startBare(started: Children, pinned: Cores | undefined): Promise<BareServer> {
-  const child = started.start({ script: new URL('./bare-server.ts', import.meta.url), core: pinned?.servers })
-  const [listening] = (await once(child, 'message')) as [BareMessage]
-  if (listening.kind !== 'listening') throw new Error('The bare server did not start.')
-  return {
-    pid: child.pid,
-    port: listening.port,
-    async imitate(answer) {
-      const set = once(child, 'message')
-      child.send(answer)
-      await set
-    },
   }
 }
 

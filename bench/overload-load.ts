@@ -1,0 +1,197 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { openBodies } from './bodies.ts'
+import { openConnection, type Connection } from './connection.ts'
+import type { OverloadMessage, OverloadOrder, OverloadRequest, OverloadResult } from './overload-order.ts'
+import { openTally } from './overload-tally.ts'
+import { headOf } from './request-head.ts'
+import { quantile } from './statistics.ts'
+
+/** Load beyond what a server can do, a process of its own: takes orders over IPC and answers with what it saw. */
+
+/** Connections that are opened at a time: more than a server accepts in a turn would wait for the next SYN. */
+const OPENED_TOGETHER = 100
+/** Who has not been answered so long after the end is not answered at all. */
+const PATIENCE_MS = 10_000
+const TICK_MS = 1
+
+/** A connection, and what is under way on it. */
+interface Line {
+  readonly connection: Connection
+  /** undefined: nothing. */
+  asked: { readonly request: OverloadRequest; readonly sinceMs: number } | undefined
+}
+
+/** Makes the load. Rejects when connections cannot be opened; whatever else is wrong is counted. */
+export async function runOverload(order: OverloadOrder): Promise<OverloadResult> {
+  const tally = openTally(order.requests)
+  const render = openRendering(order)
+  const late: number[] = []
+  const idle: Line[] = []
+  const due: number[] = []
+  const settled = Promise.withResolvers<void>()
+  let underWay = 0
+  let asked = 0
+  let isOver = false
+  let askAgain: NodeJS.Immediate | undefined
+
+  async function open(): Promise<Line> {
+    const connection = await openConnection(order.port, {
+      onAnswer(status, body, head) {
+        const { asked: was } = line
+        if (was === undefined) return
+        line.asked = undefined
+        underWay -= 1
+        tally.answered(was.request, { status, head, body }, performance.now() - was.sinceMs)
+        next(line)
+      },
+      onFailure(reason) {
+        if (line.asked === undefined) idle.splice(idle.indexOf(line), 1)
+        else underWay -= 1
+        tally.wrong(reason)
+        settleIfDone()
+      },
+    })
+    const line: Line = { connection, asked: undefined }
+    return line
+  }
+
+  function next(line: Line): void {
+    idle.push(line)
+    if (order.rate === undefined) askAgain ??= setImmediate(sendAll)
+    else sendDue()
+    settleIfDone()
+  }
+
+  /** After the turn: who is answered within it and asks within it keeps the loop from its timers, for seconds. */
+  function sendAll(): void {
+    askAgain = undefined
+    if (isOver) return
+    while (idle.length > 0) send(idle.shift(), performance.now())
+  }
+
+  /** Those that are due are due, whether or not a connection is free. */
+  function sendDue(): void {
+    while (idle.length > 0 && due.length > 0) send(idle.shift(), due.shift() ?? 0)
+  }
+
+  function send(line: Line | undefined, sinceMs: number): void {
+    if (line === undefined) return
+    const { request, text } = render(asked)
+    asked += 1
+    underWay += 1
+    if (order.rate !== undefined) late.push(performance.now() - sinceMs)
+    line.asked = { request, sinceMs }
+    line.connection.send(text)
+  }
+
+  function settleIfDone(): void {
+    if (isOver && underWay === 0) settled.resolve()
+  }
+
+  async function offer(rate: number, startMs: number, endMs: number): Promise<void> {
+    for (let nextMs = startMs; nextMs < endMs; await delay(TICK_MS)) {
+      for (const now = performance.now(); nextMs <= Math.min(now, endMs); nextMs += gapMs(rate)) due.push(nextMs)
+      sendDue()
+    }
+  }
+
+  const lines: Line[] = []
+  while (lines.length < order.connections) {
+    const count = Math.min(OPENED_TOGETHER, order.connections - lines.length)
+    lines.push(...(await Promise.all(Array.from({ length: count }, open))))
+  }
+  const probe = await openProbe(order, render)
+  const cpu = process.cpuUsage()
+  const startMs = performance.now()
+  const endMs = startMs + order.seconds * 1000
+  for (const line of lines) next(line)
+  await (order.rate === undefined ? delay(order.seconds * 1000) : offer(order.rate, startMs, endMs))
+  isOver = true
+  tally.end()
+  const seconds = (performance.now() - startMs) / 1000
+  const { user, system } = process.cpuUsage(cpu)
+  settleIfDone()
+  const recoveredMs = await probe.recover(PATIENCE_MS)
+  await Promise.race([settled.promise, delay(PATIENCE_MS, undefined, { ref: false })])
+  for (let count = underWay + due.length; count > 0; count -= 1) tally.wrong('A request was not answered.')
+  if (recoveredMs === undefined) tally.wrong('Nothing was served after the load.')
+  for (const { connection } of lines) connection.close()
+  return {
+    ...tally.read(seconds),
+    seconds,
+    asked,
+    lateP99Ms: late.length === 0 ? 0 : quantile(late, 0.99),
+    recoveredMs: recoveredMs ?? Number.NaN,
+    generatorCpuMs: (user + system) / 1000,
+  }
+}
+
+/** Arrivals that know nothing of each other: their distances are distributed exponentially. */
+function gapMs(rate: number): number {
+  return (-Math.log(1 - Math.random()) * 1000) / rate
+}
+
+type Render = (number: number) => { readonly request: OverloadRequest; readonly text: string }
+
+/** The requests of all kinds in turn. */
+function openRendering({ requests, port }: OverloadOrder): Render {
+  const kinds = requests.map((request) => {
+    const head = headOf({ ...request, port })
+    const bodies = openBodies(request.bodies, false)
+    return {
+      request,
+      render(): string {
+        const body = bodies.next(0) ?? ''
+        return request.method === 'GET' ? head : `${head}${body.length}\r\n\r\n${body}`
+      },
+    }
+  })
+  return (number) => {
+    const kind = kinds[number % kinds.length]
+    if (kind === undefined) throw new Error('There is nothing to ask.')
+    return { request: kind.request, text: kind.render() }
+  }
+}
+
+/** A connection beside those of the load, on which is asked when all is served again. undefined: not in time. */
+async function openProbe({ port }: OverloadOrder, render: Render) {
+  const { request, text } = render(0)
+  let answered = Promise.withResolvers<number>()
+  const connection = await openConnection(port, {
+    onAnswer: (status) => answered.resolve(status),
+    onFailure: () => answered.resolve(0),
+  })
+  return {
+    async recover(patienceMs: number): Promise<number | undefined> {
+      const startMs = performance.now()
+      try {
+        while (performance.now() < startMs + patienceMs) {
+          answered = Promise.withResolvers()
+          connection.send(text)
+          const status = await answered.promise
+          if (status === request.status) return performance.now() - startMs
+          if (status === 0) return undefined
+          await delay(TICK_MS)
+        }
+        return undefined
+      } finally {
+        connection.close()
+      }
+    },
+  }
+}
+
+function say(message: OverloadMessage): void {
+  process.send?.(message)
+}
+
+if (process.send !== undefined) {
+  process.on('disconnect', () => process.exit())
+  process.on('message', (order: OverloadOrder) => {
+    runOverload(order).then(
+      (result) => say({ kind: 'done', result }),
+      (cause: unknown) => say({ kind: 'failed', reason: String(cause) }),
+    )
+  })
+  say({ kind: 'ready' })
+}

@@ -1,0 +1,118 @@
+import type { OverloadOptions } from './overload-options.ts'
+import type { KindTimes, OverloadResult } from './overload-order.ts'
+import type { Machine } from './result.ts'
+import { renderTable } from './table.ts'
+
+/** One load on the server. */
+interface LoadRow {
+  readonly result: OverloadResult
+  /** What was asked beside it of what must be shed last. */
+  readonly shedLast: OverloadResult
+  /** The most that there was meanwhile. */
+  readonly residentMegabytes: number
+}
+
+export interface OfferedRow extends LoadRow {
+  /** In parts of the capacity. */
+  readonly factor: number
+  readonly rate: number
+}
+
+export interface FloodRow extends LoadRow {
+  readonly connections: number
+  /** The bare server with the same. undefined: nothing was refused, so that there was nothing to repeat. */
+  readonly bare: OverloadResult | undefined
+}
+
+/** A whole run, as it is kept. */
+export interface OverloadReport {
+  readonly kind: 'overload'
+  readonly date: string
+  readonly machine: Machine
+  readonly options: OverloadOptions
+  /** What is served in a second when nothing is refused. */
+  readonly capacity: number
+  readonly offered: readonly OfferedRow[]
+  readonly floods: readonly FloodRow[]
+}
+
+/** Whether every answer was one that a server may give. */
+export function isRight(report: OverloadReport): boolean {
+  return resultsOf(report).every(({ wrong }) => wrong === 0)
+}
+
+/** As text for a terminal; the tables are Markdown as well. */
+export function renderOverload(report: OverloadReport): string {
+  const { machine, options, capacity, offered, floods } = report
+  return [
+    `${report.date} · ${machine.processor}, ${machine.cores} cores · Grantor ${machine.grantor} · Node.js ${machine.node} · ${options.store === 'sqlite' ? `SQLite ${machine.sqlite}, synchronous = full` : 'PostgreSQL'}`,
+    `${options.endpoint}: ${capacity.toFixed(0)} a second can be served; each load ${options.seconds} s`,
+    '',
+    renderTable(
+      ['offered', 'req/s', ...LOAD_HEADS, 'generator late p99'],
+      offered.map((row) => [
+        `${row.factor.toFixed(1)}×`,
+        row.rate.toFixed(0),
+        ...loadCells(row),
+        row.result.lateP99Ms.toFixed(1),
+      ]),
+    ),
+    '',
+    renderTable(
+      ['connections that never wait', ...LOAD_HEADS, 'bare 503/s', 'p50 ms', 'p99', 'p50 ratio'],
+      floods.map((row) => [String(row.connections), ...loadCells(row), ...bareCells(row)]),
+    ),
+    '',
+    renderTable(
+      ['shed last', 'beside', '200', 'p50 ms', 'p99', 'worst'],
+      [
+        ...offered.map((row) => [`${row.factor.toFixed(1)}×`, row] as const),
+        ...floods.map((row) => [String(row.connections), row] as const),
+      ].flatMap(([beside, { shedLast }]) =>
+        shedLast.kinds.map(({ name, count, p50Ms, p99Ms, worstMs }) => [
+          name,
+          beside,
+          String(count),
+          p50Ms.toFixed(1),
+          p99Ms.toFixed(1),
+          worstMs.toFixed(0),
+        ]),
+      ),
+    ),
+    '',
+    `${resultsOf(report).reduce((sum, { wrong }) => sum + wrong, 0)} answers were not as they must be.`,
+    ...resultsOf(report).flatMap(({ wrongs }) => wrongs.map((reason) => `wrong: ${reason}`)),
+  ].join('\n')
+}
+
+const LOAD_HEADS = ['200/s', 'p50 ms', 'p99', '503/s', 'p50 ms', 'p99', 'within 50 ms', 'then 200 after ms', 'RSS MB']
+
+function loadCells({ result, residentMegabytes }: LoadRow): readonly string[] {
+  const shed = find(result, 'shed')
+  return [
+    ...timeCells(find(result, 'served')),
+    ...timeCells(shed),
+    shed === undefined ? '–' : `${(shed.soonShare * 100).toFixed(1)} %`,
+    result.recoveredMs.toFixed(0),
+    residentMegabytes.toFixed(0),
+  ]
+}
+
+function bareCells({ result, bare }: FloodRow): readonly string[] {
+  const [own, other] = [find(result, 'shed'), bare && find(bare, 'served')]
+  const ratio = own === undefined || other === undefined ? '–' : (own.p50Ms / other.p50Ms).toFixed(2)
+  return [...timeCells(other), ratio]
+}
+
+function timeCells(times: KindTimes | undefined): readonly string[] {
+  if (times === undefined) return ['0', '–', '–']
+  return [times.perSecond.toFixed(0), times.p50Ms.toFixed(1), times.p99Ms.toFixed(1)]
+}
+
+function find({ kinds }: OverloadResult, kind: KindTimes['kind']): KindTimes | undefined {
+  return kinds.find((one) => one.kind === kind)
+}
+
+function resultsOf({ offered, floods }: OverloadReport): readonly OverloadResult[] {
+  return [...offered, ...floods].flatMap(({ result, shedLast }) => [result, shedLast])
+}

@@ -1,0 +1,164 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { stopOnSignal } from '../prove/run.ts'
+import { startBare } from './bare.ts'
+import { benchFolderPrefix } from './bench-folder.ts'
+import { chooseCores, openChildren } from './children.ts'
+import { openCodeMint } from './codes.ts'
+import { startDatabase } from './database.ts'
+import { openEndpoints, type Endpoint } from './endpoints.ts'
+import { readOverloadOptions, USAGE, type OverloadOptions } from './overload-options.ts'
+import type { OverloadMessage, OverloadOrder, OverloadRequest, OverloadResult } from './overload-order.ts'
+import { isRight, renderOverload, type FloodRow, type OfferedRow, type OverloadReport } from './overload-report.ts'
+import { readTreeUsage } from './process-tree.ts'
+import { describeMachine, saveResult, today } from './result.ts'
+import { startSubject, type Subject } from './subject.ts'
+
+/**
+ * `npm run bench:overload`: more is asked of the real server than it can do, at a rate that does not care for answers and by
+ * connections that never wait, and what must be shed last is asked meanwhile. See docs/performance.md.
+ */
+
+/** As `npm run bench` has them; so many get the most out of a server. */
+const CAPACITY_CONNECTIONS = 64
+/** Of an open rate: more than wait at a time, however slow the answers are. */
+const OFFERED_CONNECTIONS = 3000
+const SHED_LAST = ['metadata', 'jwks', 'introspect']
+const SHED_LAST_RATE = 40
+const PAUSE_MS = 1000
+const LOOK_MS = 200
+/** For the start, and for loads that end slowly. */
+const SPARE_MS = 3 * 60_000
+
+const options = readOptionsOrExit()
+const folder = mkdtempSync(benchFolderPrefix())
+const children = openChildren()
+process.once('exit', () => {
+  children.kill()
+  rmSync(folder, { recursive: true, force: true })
+})
+stopOnSignal()
+setTimeout(() => giveUp('The run takes too long.'), limitMs(options)).unref()
+
+const cores = chooseCores()
+const database = options.store === 'postgres' ? await startDatabase(cores?.generator) : undefined
+const subject = await startSubject(children, {
+  folder,
+  core: cores?.servers,
+  profileFolder: options.profileFolder,
+  databaseUrl: (await database?.open())?.url,
+  workers: 1,
+  runtime: undefined,
+})
+try {
+  const report = await overload(subject)
+  console.log(renderOverload(report))
+  if (options.save !== undefined) saveResult(report, options.save)
+  process.exitCode = isRight(report) ? 0 : 1
+  await children.end()
+  await database?.close()
+} catch (cause) {
+  giveUp(`${String(cause)}\n${subject.readLog()}`)
+}
+
+async function overload({ pid, port, settings }: Subject): Promise<OverloadReport> {
+  const mint = await openCodeMint(settings)
+  const endpoints = await openEndpoints(port, mint)
+  const bare = await startBare(children, cores?.servers)
+  const [load, asker] = [await openLoad(), await openLoad()]
+  const { seconds } = options
+  const named = (name: string): Promise<OverloadRequest> => requestOf(endpoints, name)
+  const request = await named(options.endpoint)
+  const common = { port, seconds, requests: [request], rate: undefined }
+
+  /** One load beside the requests that must be answered all the same. */
+  async function run(order: OverloadOrder) {
+    const introspect = await named('introspect')
+    const revoke = { ...introspect, name: 'revoke', path: '/v2/oauth/revoke', contains: '' }
+    const shedLast = [
+      ...(await Promise.all(SHED_LAST.map(named))),
+      { ...revoke, bodies: (await named('introspect')).bodies },
+    ]
+    const last = shedLast.map((one) => ({ ...one, maybeShed: false }))
+    await delay(PAUSE_MS)
+    let residentBytes = 0
+    const look = setInterval(() => {
+      residentBytes = Math.max(residentBytes, readTreeUsage(pid)?.residentBytes ?? Number.NaN)
+    }, LOOK_MS)
+    const [result, shedLastResult] = await Promise.all([
+      load(order),
+      asker({ ...common, connections: 16, rate: SHED_LAST_RATE, requests: last }),
+    ])
+    clearInterval(look)
+    return { result, shedLast: shedLastResult, residentMegabytes: residentBytes / 1e6 }
+  }
+
+  // The first is for V8 to compile.
+  await load({ ...common, connections: CAPACITY_CONNECTIONS })
+  const capacity = servedBy(await load({ ...common, connections: CAPACITY_CONNECTIONS }))
+  const offered: OfferedRow[] = []
+  for (const factor of options.factors) {
+    console.error(`${(factor * capacity).toFixed(0)} requests a second …`)
+    const rate = factor * capacity
+    offered.push({ factor, rate, ...(await run({ ...common, connections: OFFERED_CONNECTIONS, rate })) })
+  }
+  const floods: FloodRow[] = []
+  for (const connections of options.floods) {
+    console.error(`${connections} connections that never wait …`)
+    const row = await run({ ...common, connections })
+    if (row.result.shed !== undefined) await bare.imitate(row.result.shed)
+    const { shed } = row.result
+    const order = { ...common, port: bare.port, connections }
+    floods.push({
+      connections,
+      ...row,
+      bare: shed && (await load({ ...order, requests: [{ ...request, status: 503, contains: '' }] })),
+    })
+  }
+  await mint.close()
+  return { kind: 'overload', date: today(), machine: describeMachine(), options, capacity, offered, floods }
+}
+
+async function requestOf(endpoints: readonly Endpoint[], name: string): Promise<OverloadRequest> {
+  const endpoint = endpoints.find((one) => one.name === name)
+  if (endpoint === undefined) throw new Error(`There is no ${name}.`)
+  const { method, path, contentType, status, contains } = endpoint
+  return { name, method, path, contentType, status, contains, bodies: await endpoint.prepare(1, 1), maybeShed: true }
+}
+
+function servedBy({ kinds }: OverloadResult): number {
+  return kinds.find(({ kind }) => kind === 'served')?.perSecond ?? 0
+}
+
+/** Starts a process that makes load. */
+async function openLoad(): Promise<(order: OverloadOrder) => Promise<OverloadResult>> {
+  const child = children.start({ script: new URL('./overload-load.ts', import.meta.url), core: cores?.generator })
+  await once(child, 'message')
+  return async (order) => {
+    const answer = once(child, 'message') as Promise<[OverloadMessage]>
+    child.send(order)
+    const [message] = await answer
+    if (message.kind === 'done') return message.result
+    throw new Error(message.kind === 'failed' ? message.reason : 'The load started twice.')
+  }
+}
+
+function readOptionsOrExit(): OverloadOptions {
+  try {
+    return readOverloadOptions(process.argv.slice(2))
+  } catch (cause) {
+    console.error(`${(cause as Error).message}\n\n${USAGE}`)
+    process.exit(2)
+  }
+}
+
+/** Twice what it should take, and the start. */
+function limitMs({ seconds, factors, floods }: OverloadOptions): number {
+  return SPARE_MS + (2 + factors.length + floods.length * 2) * 2 * (seconds * 1000 + PAUSE_MS)
+}
+
+function giveUp(reason: string): never {
+  console.error(reason)
+  process.exit(1)
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import { runOverload } from '../../bench/overload-load.ts'
+import { readOverloadOptions } from '../../bench/overload-options.ts'
+import type { OverloadOrder } from '../../bench/overload-order.ts'
+
+const run = promisify(execFile)
+const SCRIPT = new URL('../../bench/overload.ts', import.meta.url).pathname
+
+test('a run of seconds offers more than can be done, floods, asks what is shed last, and no answer is wrong', async () => {
+  const args = ['--seconds', '0.4', '--factors', '0.5,3', '--floods', '600']
+  const { stdout } = await run(process.execPath, [SCRIPT, ...args])
+  for (const row of ['0.5×', '3.0×', '600']) assert.match(stdout, new RegExp(`\\n\\| ${row} +\\| +\\d+ \\|`))
+  for (const name of ['metadata', 'jwks', 'introspect', 'revoke']) {
+    assert.match(stdout, new RegExp(`\\n\\| ${name} +\\| +3.0× \\| +\\d+ \\|`))
+  }
+  assert.match(stdout, /\n0 answers were not as they must be/)
+})
+
+test('what is due is asked and answered whatever the answers are, and refusals are told apart', async (t) => {
+  let count = 0
+  const order = await orderOn(t, (_request, response) => {
+    count += 1
+    if (count % 2 === 0) response.writeHead(503, { 'Retry-After': '1', 'X-Own': 'a: b', 'Content-Length': 13 })
+    response.end('{"token":"a"}')
+  })
+  const result = await runOverload({ ...order, rate: 500 })
+  assert.deepEqual([result.wrong, result.kinds.map(({ kind }) => kind)], [0, ['served', 'shed']])
+  assert.equal(
+    result.kinds.reduce((sum, kind) => sum + kind.count, 0),
+    result.asked,
+  )
+  assert.equal(result.shed?.headers.join(' '), 'Retry-After 1 X-Own a: b Content-Length 13')
+  assert.ok(result.recoveredMs >= 0)
+})
+
+test('time counts from when a request was due, also while every connection waits', async (t) => {
+  const order = await orderOn(t, (_request, response) => void setTimeout(() => response.end('{"token":"a"}'), 20))
+  const { kinds } = await runOverload({ ...order, connections: 1, rate: 500 })
+  assert.ok((kinds[0]?.worstMs ?? 0) > 100)
+})
+
+test('another status, a 503 that does not say when, or that must not be, and a cut connection are wrong', async (t) => {
+  const faults: readonly (readonly [RegExp, RequestListener, Partial<OverloadOrder['requests'][0]>])[] = [
+    [/token: 500/, (_request, response) => void response.writeHead(500).end(), {}],
+    [/token: 503/, (_request, response) => void response.writeHead(503).end(), {}],
+    [
+      /token: 503/,
+      (_request, response) => void response.writeHead(503, { 'Retry-After': '1' }).end(),
+      { maybeShed: false },
+    ],
+    [/token: 200/, (_request, response) => void response.end('{}'), {}],
+    [/closed a connection/, (request) => void request.socket.destroy(), {}],
+  ]
+  for (const [reason, listener, request] of faults) {
+    let count = 0
+    const order = await orderOn(t, (message, response) => {
+      count += 1
+      if (count === 2) listener(message, response)
+      else response.end('{"token":"a"}')
+    })
+    const result = await runOverload({ ...order, requests: order.requests.map((one) => ({ ...one, ...request })) })
+    assert.equal(result.wrong, 1)
+    assert.match(result.wrongs.join(), reason)
+  }
+})
+
+test('an overload takes options that make sense only', () => {
+  assert.deepEqual(readOverloadOptions([]).factors, [0.8, 1.5, 2, 3])
+  assert.deepEqual(readOverloadOptions(['--floods', 'none']).floods, [])
+  assert.throws(() => readOverloadOptions(['--factors', 'many']), /--factors takes a number/)
+  assert.throws(() => readOverloadOptions(['--endpoint', 'refresh']), /--endpoint takes one of/)
+})
+
+async function orderOn(t: TestContext, listener: RequestListener): Promise<OverloadOrder> {
+  const server = createServer((request, response) => void request.resume().on('end', () => listener(request, response)))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  return {
+    port: (server.address() as AddressInfo).port,
+    connections: 4,
+    seconds: 0.3,
+    rate: undefined,
+    requests: [
+      {
+        name: 'token',
+        method: 'POST',
+        path: '/',
+        contentType: 'text/plain',
+        bodies: { kind: 'same', body: 'a=b' },
+        status: 200,
+        contains: '"token"',
+        maybeShed: true,
+      },
+    ],
+  }
+}

@@ -6,6 +6,8 @@ import type { KeyRing, KeySet, Signer } from './key-ring.ts'
 
 /** How many turns a burst may grow. */
 const TURN_LIMIT = 4
+/** And how long: turns in which thousands are refused are not short. */
+const GROWTH_MS = 5
 
 interface Waiting {
   readonly claims: string
@@ -41,10 +43,10 @@ export function openBurstSigner(ring: Pick<KeyRing, 'known' | 'read'>): TokenSig
   }
 
   /** While more comes in with every turn it is worth a turn more: the larger the burst, the warmer the caches. */
-  function atEndOfTurn(seen: number, turn: number): void {
+  function atEndOfTurn(seen: number, turn: number, untilMs: number): void {
     setImmediate(() => {
       const count = waiting.length
-      if (count > seen && turn < TURN_LIMIT) atEndOfTurn(count, turn + 1)
+      if (count > seen && turn < TURN_LIMIT && performance.now() < untilMs) atEndOfTurn(count, turn + 1, untilMs)
       else signWaiting()
     })
   }
@@ -52,7 +54,7 @@ export function openBurstSigner(ring: Pick<KeyRing, 'known' | 'read'>): TokenSig
   return {
     sign: (claims, algorithm) =>
       new Promise((resolve, reject) => {
-        if (waiting.length === 0) atEndOfTurn(0, 1)
+        if (waiting.length === 0) atEndOfTurn(0, 1, performance.now() + GROWTH_MS)
         waiting.push({ claims, algorithm, resolve, reject })
       }),
   }

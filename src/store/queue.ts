@@ -3,6 +3,8 @@ import { StoreUnavailable } from '../ports/store.ts'
 
 /** How many turns a batch may grow. */
 const TURN_LIMIT = 4
+/** And how long: turns in which thousands are refused are not short. */
+const GROWTH_MS = 5
 /** More waiting than this are refused at once: an answer that late helps nobody. */
 const WAITING_LIMIT = 10_000
 /** What has waited for this long is refused instead of begun, so that nobody waits for several slow batches. */
@@ -48,13 +50,14 @@ export function openQueue<Asked, Answer>({
   function schedule(): void {
     if (isScheduled || waiting.length === 0 || running >= inFlight) return
     isScheduled = true
-    atEndOfTurn(0, 1)
+    atEndOfTurn(0, 1, performance.now() + GROWTH_MS)
   }
 
-  function atEndOfTurn(seen: number, turn: number): void {
+  function atEndOfTurn(seen: number, turn: number, untilMs: number): void {
     setImmediate(() => {
       const count = waiting.length
-      if (count > seen && count < batchLimit && turn < TURN_LIMIT) atEndOfTurn(count, turn + 1)
+      const mayGrow = count < batchLimit && turn < TURN_LIMIT && performance.now() < untilMs
+      if (mayGrow && count > seen) atEndOfTurn(count, turn + 1, untilMs)
       else void runWaiting()
     })
   }

@@ -59,6 +59,20 @@ test('while every turn brings more, a batch grows for a few turns, and not for e
   assert.ok(batches.length > 1 && batches.length <= 4, batches.join())
 })
 
+test('a batch does not grow over turns that are long', async () => {
+  const { batches, driver } = openNotebook(echo)
+  const store = openTurns(driver)
+  const outcomes: Promise<unknown>[] = []
+  for (let turn = 0; turn < 3; turn += 1) {
+    outcomes.push(store.deleteClient(id(turn)))
+    const endMs = performance.now() + 10
+    while (performance.now() < endMs);
+    await turns(1)
+  }
+  await Promise.all(outcomes)
+  assert.deepEqual(batches, [1, 1, 1])
+})
+
 test('a batch has a maximum, and what is over it follows', async () => {
   const { batches, driver } = openNotebook(echo)
   const store = openTurns(driver)

@@ -10,6 +10,8 @@ interface LoadRow {
   readonly shedLast: OverloadResult
   /** The most that there was meanwhile. */
   readonly residentMegabytes: number
+  /** What the server got of a core. NaN where there is no /proc. */
+  readonly coreShare: number
 }
 
 export interface OfferedRow extends LoadRow {
@@ -80,14 +82,36 @@ export function renderOverload(report: OverloadReport): string {
       ),
     ),
     '',
+    ...offered.flatMap(renderRemark),
     `${resultsOf(report).reduce((sum, { wrong }) => sum + wrong, 0)} answers were not as they must be.`,
     ...resultsOf(report).flatMap(({ wrongs }) => wrongs.map((reason) => `wrong: ${reason}`)),
   ].join('\n')
 }
 
-const LOAD_HEADS = ['200/s', 'p50 ms', 'p99', '503/s', 'p50 ms', 'p99', 'within 50 ms', 'then 200 after ms', 'RSS MB']
+/** A load that is written late comes in heaps, whatever its rate is on average. */
+const LATE_LIMIT_MS = 20
 
-function loadCells({ result, residentMegabytes }: LoadRow): readonly string[] {
+function renderRemark({ factor, result }: OfferedRow): readonly string[] {
+  if (result.lateP99Ms < LATE_LIMIT_MS) return []
+  return [
+    `${factor.toFixed(1)}×: UNSTEADY, of a hundred requests one was written ${result.lateP99Ms.toFixed(0)} ms after it was due. Something else uses the machine, or no connection was free; run again.`,
+  ]
+}
+
+const LOAD_HEADS = [
+  '200/s',
+  'p50 ms',
+  'p99',
+  '503/s',
+  'p50 ms',
+  'p99',
+  'within 50 ms',
+  'then 200 after ms',
+  'RSS MB',
+  'of a core',
+]
+
+function loadCells({ result, residentMegabytes, coreShare }: LoadRow): readonly string[] {
   const shed = find(result, 'shed')
   return [
     ...timeCells(find(result, 'served')),
@@ -95,6 +119,7 @@ function loadCells({ result, residentMegabytes }: LoadRow): readonly string[] {
     shed === undefined ? '–' : `${(shed.soonShare * 100).toFixed(1)} %`,
     result.recoveredMs.toFixed(0),
     residentMegabytes.toFixed(0),
+    `${(coreShare * 100).toFixed(0)} %`,
   ]
 }
 

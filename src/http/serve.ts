@@ -18,6 +18,7 @@ import { prefersPage } from './prefers-page.ts'
 import { checkHeaders, readRequest, tooLargeFor } from './request.ts'
 import { isHome, withoutOrigin, type Route } from './routes.ts'
 import type { CookieJar } from './session.ts'
+import type { TurnEnd } from './turn-end.ts'
 import { wrongMethod } from './wrong-method.ts'
 
 /** One line of the log per answered request. */
@@ -41,7 +42,7 @@ export interface Serving {
   readonly proxies: Proxies
   readonly log: LogOutcome
   readonly observer: RequestObserver
-  readonly turnEnd: () => Promise<void>
+  readonly turnEnd: TurnEnd
 }
 
 /** A request on its way. What it is for is known once its route is found. */
@@ -76,7 +77,7 @@ export async function serve(serving: Serving, message: IncomingMessage, response
     logReply(serving, exchange, endpoint, reply)
   } catch (cause) {
     // What is refused costs nothing; whoever floods us with it must not keep the others waiting.
-    await serving.turnEnd()
+    await serving.turnEnd.over()
     refuse(serving, exchange, cause)
   }
 }
@@ -90,8 +91,8 @@ async function run(
 ): Promise<{ readonly reply: Reply; readonly language: Language }> {
   gate.enter()
   try {
-    // All that came in a turn goes through each stage together: what one has just done is quick for the next.
-    await turnEnd()
+    // Those of a crowd go through each stage together: what one has just done is quick for the next.
+    await (endpoint.vital === true ? turnEnd.over() : turnEnd.crowd())
     const request = readRequest(message, body, endpoint, proxies.callerOf(message), jar)
     return { reply: await endpoint.run(context, request), language: request.language }
   } finally {

@@ -85,6 +85,22 @@ test('D1: those that come in the same turn of the event loop are counted one by 
   assert.deepEqual({ underWay, shed }, { underWay: BUSY_LIMIT, shed: 20 })
 })
 
+test('D1: while much work waits for its turn, refusals and what APIs wait for are answered before it', async (t) => {
+  const server = await openTestServer(t)
+  const answered: number[] = []
+  const note = ({ statusCode }: { readonly statusCode: number }): void => void answered.push(statusCode)
+  const work = Array.from({ length: BUSY_LIMIT }, async () => {
+    note(await postJson(server, '/v2/oauth/register', { redirect_uris: [REDIRECT_URI] }))
+  })
+  const others = [
+    server.inject({ url: '/v2/oauth/jwks' }),
+    server.inject({ method: 'POST', url: '/v2/oauth/register', payload: 'x' }),
+  ].map(async (answer) => note(await answer))
+  await Promise.all([...work, ...others])
+  assert.equal(answered.filter((status) => status === 201).length, BUSY_LIMIT)
+  assert.ok(answered.indexOf(200) < BUSY_LIMIT / 2 && answered.indexOf(415) < BUSY_LIMIT / 2, answered.join())
+})
+
 test('what takes tokens back, what APIs read and what machinery asks are shed last', () => {
   const vital = new Set(ENDPOINTS.filter((row) => row.vital === true).map(({ name }) => name))
   const last = ['alive', 'introspect', 'jwks', 'metadata', 'protected-resource', 'ready', 'revoke', 'version']

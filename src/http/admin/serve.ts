@@ -10,6 +10,7 @@ import type { Gate } from '../gate.ts'
 import type { Proxies } from '../proxies.ts'
 import { errorBody, toOAuthError } from '../reply.ts'
 import { checkHeaders } from '../request.ts'
+import type { TurnEnd } from '../turn-end.ts'
 import { wrongMethod } from '../wrong-method.ts'
 import { authenticate, authorizePlain, authorizeTask, isOpen } from './authorize.ts'
 import { readTaskInput } from './input.ts'
@@ -36,7 +37,7 @@ export interface AdminServing {
   readonly gate: Gate
   readonly isLoopback: boolean
   readonly log: LogAdminOutcome
-  readonly turnEnd: () => Promise<void>
+  readonly turnEnd: TurnEnd
 }
 
 /** A request on its way. */
@@ -81,7 +82,7 @@ export async function serveAdmin(
     send(serving, exchange, answer, {})
     logOutcome(serving, exchange, 'admin.answered', answer.status, undefined, undefined)
   } catch (cause) {
-    await serving.turnEnd()
+    await serving.turnEnd.over()
     refuse(serving, exchange, cause)
   }
 }

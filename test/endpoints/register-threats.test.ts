@@ -195,7 +195,7 @@ test('REG-10: members that would give power are neither stored nor echoed', asyn
   assert.deepEqual(Object.keys(powerful), Object.keys(plain))
   assert.notEqual(powerful['client_id'], 'gci_mine')
   const [first, second] = (dumpStore(server)['clients'] ?? []) as Record<string, unknown>[]
-  const own = ['client_id', 'secret_hash', 'management_hash', 'issued_at']
+  const own = ['slot', 'client_id', 'secret_hash', 'management_hash', 'issued_at']
   for (const [column, value] of Object.entries(first ?? {}))
     if (!own.includes(column)) assert.deepEqual(second?.[column], value, column)
   assert.notEqual(second?.['secret_hash'], 'x')

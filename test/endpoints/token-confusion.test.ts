@@ -50,11 +50,11 @@ async function openWorld(t: Parameters<typeof openTestServer>[0]): Promise<World
   const { csrf = '', authorization = '' } = hiddenFields(consent)
   const rows = dumpStore(server)
   const first = (table: string) => Object.values((rows[table]?.[0] ?? {}) as Record<string, unknown>).map(String)
-  const [grantId = ''] = first('grants')
   const [keyId = ''] = first('signing_keys')
   const [sessionId = '', sessionHash = ''] = first('sessions')
   const [userId = ''] = first('users')
   const [grant = {}] = (rows['grants'] ?? []) as Record<string, unknown>[]
+  const grantId = String(grant['grant_id'])
   const storedHash = String(grant['live_hash'])
   const [formToken = ''] = csrf.split('.')
   const kinds = {

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { stopOnSignal } from '../prove/run.ts'
-import { benchFolderPrefix } from './bench-folder.ts'
+import { beginBench } from './begin.ts'
 import { startDatabase } from './database.ts'
 import { renderGrowth, type GrowthCost, type GrowthResult } from './growth-report.ts'
 import { openGrowthStage, type GrowthStage } from './growth-stage.ts'
@@ -41,13 +39,7 @@ const rounds = readWhole('rounds', values.rounds, 1, 100)
 const operations = readWhole('operations', values.operations, AT_ONCE, 1e6)
 const save = readSaveName(values.save)
 
-const folder = mkdtempSync(benchFolderPrefix())
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-stopOnSignal()
-setTimeout(() => {
-  console.error('The run takes too long.')
-  process.exit(1)
-}, sizes.length * MOST_MS_PER_SIZE).unref()
+const { folder } = beginBench(sizes.length * MOST_MS_PER_SIZE)
 
 const database = store === 'postgres' ? await startDatabase(undefined) : undefined
 const stages: GrowthStage[] = []

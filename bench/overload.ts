@@ -1,10 +1,8 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { stopOnSignal } from '../prove/run.ts'
 import { startBare } from './bare.ts'
-import { benchFolderPrefix } from './bench-folder.ts'
-import { chooseCores, openChildren } from './children.ts'
+import { beginBench, giveUp, readOptionsOrExit } from './begin.ts'
+import { chooseCores } from './children.ts'
 import { openCodeMint } from './codes.ts'
 import { startDatabase } from './database.ts'
 import { openEndpoints, type Endpoint } from './endpoints.ts'
@@ -35,15 +33,8 @@ const LOOK_MS = 200
 /** For the start, and for loads that end slowly. */
 const SPARE_MS = 3 * 60_000
 
-const options = readOptionsOrExit()
-const folder = mkdtempSync(benchFolderPrefix())
-const children = openChildren()
-process.once('exit', () => {
-  children.kill()
-  rmSync(folder, { recursive: true, force: true })
-})
-stopOnSignal()
-setTimeout(() => giveUp('The run takes too long.'), limitMs(options)).unref()
+const options = readOptionsOrExit(readOverloadOptions, USAGE)
+const { folder, children } = beginBench(limitMs(options))
 
 const cores = chooseCores()
 const database = options.store === 'postgres' ? await startDatabase(cores?.generator) : undefined
@@ -154,23 +145,9 @@ async function openLoad(): Promise<(order: OverloadOrder) => Promise<OverloadRes
   }
 }
 
-function readOptionsOrExit(): OverloadOptions {
-  try {
-    return readOverloadOptions(process.argv.slice(2))
-  } catch (cause) {
-    console.error(`${(cause as Error).message}\n\n${USAGE}`)
-    process.exit(2)
-  }
-}
-
 /** Twice what it should take, and the start. */
 function limitMs({ seconds, factors, floods }: OverloadOptions): number {
   return (
     SPARE_MS + (WARM_UP_SLICES + CAPACITY_SLICES + factors.length + floods.length * 2) * 2 * (seconds * 1000 + PAUSE_MS)
   )
-}
-
-function giveUp(reason: string): never {
-  console.error(reason)
-  process.exit(1)
 }

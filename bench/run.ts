@@ -1,10 +1,8 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { loadavg } from 'node:os'
-import { stopOnSignal } from '../prove/run.ts'
 import { startBare } from './bare.ts'
-import { benchFolderPrefix } from './bench-folder.ts'
-import { chooseCores, openChildren, type Children, type Cores } from './children.ts'
+import { beginBench, readOptionsOrExit } from './begin.ts'
+import { chooseCores, type Children, type Cores } from './children.ts'
 import { measure, type Measurement } from './measure.ts'
 import { readOptions, USAGE, type Options } from './options.ts'
 import { passesGate, renderReport, type Report } from './report.ts'
@@ -13,15 +11,8 @@ import { startSubjects } from './subjects.ts'
 
 /** `npm run bench`: the real server and a bare one take turns under the same load. See docs/performance.md. */
 
-const options = parseOptions()
-const folder = mkdtempSync(benchFolderPrefix())
-const children = openChildren()
-process.once('exit', () => {
-  children.kill()
-  rmSync(folder, { recursive: true, force: true })
-})
-stopOnSignal()
-setTimeout(() => giveUp('The run takes too long.'), limitMs(options)).unref()
+const options = readOptionsOrExit(readOptions, USAGE)
+const { folder, children } = beginBench(limitMs(options))
 
 // What several processes do together shows only where each has every core.
 const cores = options.workers === 1 ? chooseCores() : undefined
@@ -71,22 +62,8 @@ async function run(started: Children, pinned: Cores | undefined): Promise<Report
   }
 }
 
-function parseOptions(): Options {
-  try {
-    return readOptions(process.argv.slice(2))
-  } catch (cause) {
-    console.error(`${(cause as Error).message}\n\n${USAGE}`)
-    process.exit(2)
-  }
-}
-
 /** Twice what it should take, and the start. */
 function limitMs({ only, connections, rounds, seconds, store, peers }: Options): number {
   const subjects = (store === 'sqlite' ? 1 : 2) + peers.length
   return 60_000 + subjects * only.length * connections.length * (rounds + 4) * 2 * (seconds * 2 + 2) * 1000
-}
-
-function giveUp(reason: string): never {
-  console.error(reason)
-  process.exit(1)
 }

@@ -1,13 +1,11 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { statSync, truncateSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { stopOnSignal } from '../prove/run.ts'
-import { benchFolderPrefix } from './bench-folder.ts'
-import { openChildren } from './children.ts'
+import { beginBench, giveUp, readOptionsOrExit } from './begin.ts'
 import { readTreeUsage } from './process-tree.ts'
 import { describeMachine, saveResult, today } from './result.ts'
 import { openSoakKeys } from './soak-keys.ts'
-import { readSoakOptions, USAGE, type SoakOptions } from './soak-options.ts'
+import { readSoakOptions, USAGE } from './soak-options.ts'
 import type { SoakMessage, SoakRequest } from './soak-order.ts'
 import { renderSoak, sampleOf, type SoakResult, type SoakSample } from './soak-report.ts'
 import { LIFETIMES, openSoakStage, SESSION_SECONDS, type SoakStage } from './soak-stage.ts'
@@ -24,15 +22,8 @@ const SERVER_LOG_LIMIT_BYTES = 256 * 1024 * 1024
 /** For the start, the filling and the end. */
 const SPARE_MS = 15 * 60_000
 
-const options = readOptionsOrExit()
-const folder = mkdtempSync(benchFolderPrefix())
-const children = openChildren()
-process.once('exit', () => {
-  children.kill()
-  rmSync(folder, { recursive: true, force: true })
-})
-stopOnSignal()
-setTimeout(() => giveUp('The soak takes too long.'), options.minutes * 60_000 + SPARE_MS).unref()
+const options = readOptionsOrExit(readSoakOptions, USAGE)
+const { folder, children } = beginBench(options.minutes * 60_000 + SPARE_MS)
 
 const stage = await openSoakStage(children, folder, options)
 try {
@@ -142,18 +133,4 @@ function progressOf(samples: readonly SoakSample[]): string {
   const requests = endpoints.reduce((sum, one) => sum + one.count, 0)
   const worstMs = Math.max(...endpoints.map((one) => one.worstMs))
   return `${at.toFixed(0)} s: ${(requests / seconds).toFixed(0)}/s, ${cpuMicros?.toFixed(0)} µs, worst ${worstMs.toFixed(0)} ms, ${residentMegabytes?.toFixed(0)} MB, log ${logMegabytes?.toFixed(0)} MB`
-}
-
-function readOptionsOrExit(): SoakOptions {
-  try {
-    return readSoakOptions(process.argv.slice(2))
-  } catch (cause) {
-    console.error(`${(cause as Error).message}\n\n${USAGE}`)
-    process.exit(2)
-  }
-}
-
-function giveUp(reason: string): never {
-  console.error(reason)
-  process.exit(1)
 }

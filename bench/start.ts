@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -8,9 +7,9 @@ import { parseArgs } from 'node:util'
 import { openWorkshop } from '../src/build.ts'
 import { readConfig } from '../src/config.ts'
 import { freePort } from '../test/free-port.ts'
-import { benchFolderPrefix } from './bench-folder.ts'
-import { openChildren } from './children.ts'
+import { beginBench } from './begin.ts'
 import { fillSqlite } from './growth-fill.ts'
+import { readWhole } from './option-values.ts'
 import { readTreeUsage } from './process-tree.ts'
 import { quantile } from './statistics.ts'
 import { renderTable } from './table.ts'
@@ -23,16 +22,13 @@ import { renderTable } from './table.ts'
 
 const IDLE_MS = 5000
 const LIMIT_MS = 30_000
+const MOST_FILLING_MS = 15 * 60_000
 const { values } = parseArgs({
   options: { clients: { type: 'string', default: '1000000' }, rounds: { type: 'string', default: '7' } },
 })
-const clients = Number(values.clients)
-const folder = mkdtempSync(benchFolderPrefix())
-const children = openChildren()
-process.once('exit', () => {
-  children.kill()
-  rmSync(folder, { recursive: true, force: true })
-})
+const clients = readWhole('clients', values.clients, 1, 1e8)
+const rounds = readWhole('rounds', values.rounds, 1, 100)
+const { folder, children } = beginBench(MOST_FILLING_MS + 2 * rounds * (IDLE_MS + LIMIT_MS))
 
 const rows: string[][] = []
 for (const size of [0, clients]) {
@@ -41,7 +37,7 @@ for (const size of [0, clients]) {
   await (await openWorkshop(readConfig({ ...settings, LOG_LEVEL: 'silent' }))).close()
   if (size > 0) fillSqlite(path, { rows: size, now: Date.now() })
   const starts: { readonly readyMs: number; readonly idleMegabytes: number }[] = []
-  for (let round = 0; round < Number(values.rounds); round += 1) starts.push(await startOnce(settings))
+  for (let round = 0; round < rounds; round += 1) starts.push(await startOnce(settings))
   const [ready, idle] = [starts.map((one) => one.readyMs), starts.map((one) => one.idleMegabytes)]
   rows.push([
     size === 0 ? 'empty' : String(size),

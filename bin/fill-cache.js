@@ -1,8 +1,7 @@
 // What `npm install` runs last: everything that a server may load is compiled and kept, so that the first start is as fast as
 // the later ones. Nothing depends on it, and an installation does not fail because of it.
-import { fileURLToPath } from 'node:url'
+import { isInstalled, isNewEnough } from './this-node.js'
 
-const NEEDED_MAJOR = 26
 const LOADED = [
   'cli/main.ts',
   'store/sqlite/store.ts',
@@ -11,8 +10,7 @@ const LOADED = [
   'admin/openapi.ts',
 ]
 
-const isInstalled = /[\\/]node_modules[\\/]/.test(fileURLToPath(import.meta.url))
-if (Number(process.versions.node.split('.')[0]) >= NEEDED_MAJOR && !isInstalled) {
+if (isNewEnough && !isInstalled) {
   try {
     const { keepCompiled } = await import('./compile-cache.js')
     keepCompiled()

@@ -2,12 +2,9 @@
 // Plain old syntax on purpose: this file must run on any Node, to say which one is needed or to start it.
 'use strict'
 import { fileURLToPath } from 'node:url'
+import { isInstalled, isNewEnough, NEEDED_MAJOR } from './this-node.js'
 
-const NEEDED_MAJOR = 26
 const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
-// Node does not read TypeScript below node_modules, where a package manager puts this package.
-const isInstalled = /[\\/]node_modules[\\/]/.test(main)
-const isNewEnough = Number(process.versions.node.split('.')[0]) >= NEEDED_MAJOR
 
 if (isNewEnough && !isInstalled) {
   const { keepCompiled } = await import('./compile-cache.js')

@@ -6,18 +6,28 @@ import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+/**
+ * The package that has Node for this platform. package.json names all of them as optional dependencies, and npm installs the
+ * one that fits.
+ */
+function packageName() {
+  const platform = process.platform === 'win32' ? 'win' : process.platform
+  const prefix = platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node'
+  return [prefix, platform, process.arch].join('-')
+}
+
 /** In the package's own folder, or hoisted to where the packages of its user are. */
 export function findBundledNode() {
-  const name = process.platform === 'win32' ? 'node.exe' : 'node'
-  const folders = [fileURLToPath(new URL('../node_modules/node', import.meta.url))]
+  const program = process.platform === 'win32' ? 'node.exe' : 'node'
+  const folders = [fileURLToPath(new URL('../node_modules/' + packageName(), import.meta.url))]
   try {
-    folders.push(dirname(createRequire(import.meta.url).resolve('node/package.json')))
+    folders.push(dirname(createRequire(import.meta.url).resolve(packageName() + '/package.json')))
   } catch (cause) {
     if (cause.code !== 'MODULE_NOT_FOUND') throw cause
   }
   return folders
     .map(function (folder) {
-      return join(folder, 'bin', name)
+      return join(folder, 'bin', program)
     })
     .find(existsSync)
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Server as HttpServer } from 'node:http'
 import type { Config } from './config.ts'
+import { openSpentBuckets } from './endpoints/sign-in-throttle.ts'
 import { createApp } from './http/app.ts'
 import { openBudgets, type NodeBudgets } from './http/limits.ts'
 import { listen, type Listening } from './http/listen.ts'
@@ -9,6 +10,7 @@ import { openLineWriter, openLog, type Log } from './log.ts'
 import { listenForAdmin, logAnswers, openAdmin } from './open-admin.ts'
 import { openStore, startWitnessing, type OpenedStore } from './open-audit.ts'
 import { openKeys, startKeepingKeys } from './open-keys.ts'
+import { openNodeClock, type NodeClock } from './node-clock.ts'
 import { openRandom } from './open-random.ts'
 import { openRootSecret, refuseOtherSecret, type StoreUser } from './open-store.ts'
 import { openWatch, type Watch } from './open-watch.ts'
@@ -17,6 +19,8 @@ import { openCensus } from './metrics/census.ts'
 import { renderMetrics } from './metrics/exposition.ts'
 import type { Sample } from './metrics/families.ts'
 import type { Context, Settings } from './ports/context.ts'
+import type { Store } from './ports/store.ts'
+import { openAppRedirects } from './protocol/app-redirect.ts'
 import type { EpochMs } from './protocol/brand.ts'
 import type { Random } from './protocol/ids.ts'
 import { startSweeping } from './start-sweeping.ts'
@@ -27,6 +31,10 @@ import { openWitness, type Witness } from './witness.ts'
 /** Where time and chance come from, and the log goes to; tests put their own here. */
 export interface World {
   readonly clock: () => EpochMs
+  /** Milliseconds on a clock that is never set. */
+  readonly monotonic: () => number
+  /** What time it is at the database, which `ping` asks; undefined: it has no clock of its own. */
+  readonly databaseClock: (ping: Store['ping']) => Promise<EpochMs | undefined>
   readonly random: Random
   readonly logger: Log
 }
@@ -53,7 +61,11 @@ export interface Server extends Workshop {
 }
 
 /** The context as it is made here: its budgets can be kept together with other nodes. */
-type NodeContext = Context & { readonly budgets: NodeBudgets; readonly witness: Witness }
+type NodeContext = Context & {
+  readonly budgets: NodeBudgets
+  readonly clockCheck: NodeClock
+  readonly witness: Witness
+}
 
 const STANDARD_OUTPUT = 1
 /** No line of the log waits longer for others to be written with. */
@@ -67,6 +79,8 @@ export const VERSION = (
 export function openWorld(config: Config): World {
   return {
     clock: () => Date.now() as EpochMs,
+    monotonic: () => performance.now(),
+    databaseClock: (ping) => ping(),
     random: openRandom(),
     logger: openLog(config.logLevel, openLineWriter(STANDARD_OUTPUT), {}),
   }
@@ -89,13 +103,17 @@ export async function openServer(
   world: World = openWorld(config),
   scrapeAll?: () => Promise<string>,
 ): Promise<Server> {
+  const { logger } = world
+  for (const warning of config.warnings) logger.warn({ event: 'configuration.warning', warning })
   const opened = await openStore(config, world, 'server')
   let isStopping = false
-  const { logger } = world
   const watch = await openWatch(config, VERSION, logger)
   const context = await openContext(config, world, opened, () => isStopping, watch)
   const census = openCensus(context)
-  const sample: Server['sample'] = (withCensus) => watch.metrics.sample(withCensus ? census : undefined)
+  const sample: Server['sample'] = async (withCensus) => [
+    ...(await watch.metrics.sample(withCensus ? census : undefined)),
+    ...sampleClock(context.clockCheck),
+  ]
   const scrapeAlone = async (): Promise<string> => renderMetrics([{ worker: undefined, samples: await sample(true) }])
   const http = createApp({
     context,
@@ -106,7 +124,7 @@ export async function openServer(
   })
   watch.metrics.watch(http)
   const admin = openAdmin(config, context, logger, watch, scrapeAll ?? scrapeAlone)
-  let background: readonly (() => void)[] = []
+  let background: readonly (() => unknown)[] = []
   let flushing: NodeJS.Timeout | undefined
   const listening: Listening[] = []
   return {
@@ -115,10 +133,13 @@ export async function openServer(
     context,
     sample,
     async start() {
-      // A SQLite file has one server: nobody to share with.
-      const sharing = config.database.kind === 'postgres' ? [startSharing(context.budgets, context)] : []
       const keeping = [startKeepingKeys(context, logger), startWitnessing(context.witness)]
-      background = [startSweeping(context, logger), ...keeping, ...sharing]
+      background = [
+        context.clockCheck.start(),
+        startSweeping(context, logger),
+        ...keeping,
+        startSharing(context.budgets, context),
+      ]
       flushing = setInterval(() => void logger.flush(), LOG_FLUSH_MS)
       const main = await listen(http, config)
       listening.push(main)
@@ -128,8 +149,7 @@ export async function openServer(
     drain: () => void (isStopping = true),
     async close() {
       isStopping = true
-      for (const stop of background) stop()
-      await Promise.all(listening.map(({ close }) => close()))
+      await Promise.all([...background.map((stop) => stop()), ...listening.map(({ close }) => close())])
       clearInterval(flushing)
       await Promise.all([closeStore(opened, context), watch.close()])
       logger.info({ event: 'server.stopped' })
@@ -166,16 +186,20 @@ async function makeContext(
   isStopping: () => boolean,
   watch: Watch | undefined,
 ): Promise<NodeContext> {
-  const { clock, random, logger } = world
+  const { random, logger } = world
   const store = openTurns(driver, watch?.store)
   const secrets = openRootSecret(config)
   await refuseOtherSecret(store, secrets, config)
-  const keys = await openKeys(store, secrets, config, world)
+  const databaseNow = () => world.databaseClock(store.ping)
+  const clockCheck = await openNodeClock({ ...world, databaseNow, store })
+  const { clock } = clockCheck
+  const keys = await openKeys(store, secrets, config, { clock, databaseNow, logger, random })
   const witness = openWitness({ clock, store, chains, logger })
   return {
     issuer: config.issuer,
     version: VERSION,
     clock,
+    clockCheck,
     random,
     secrets,
     store,
@@ -188,7 +212,9 @@ async function makeContext(
       registration: config.rates.registration,
       authorization: config.rates.authorization,
       'client-authentication': config.rates.clientAuthentication,
+      'stored-token': config.rates.storedToken,
     }),
+    spentBuckets: openSpentBuckets(),
     settings: settingsOf(config),
     record: logger.warn,
     report: witness.report,
@@ -198,10 +224,18 @@ async function makeContext(
   }
 }
 
+function sampleClock({ differenceMs }: NodeClock): readonly Sample[] {
+  const aheadMs = differenceMs()
+  return [
+    { name: 'grantor_clock_agrees', labels: [], value: aheadMs === 0 ? 1 : 0 },
+    { name: 'grantor_clock_ahead_seconds', labels: [], value: aheadMs / 1000 },
+  ]
+}
+
 function settingsOf(config: Config): Settings {
   return {
     lifetimes: config.lifetimes,
-    redirectSchemes: new Set(config.redirectSchemes),
+    redirectApps: openAppRedirects(config.redirectSchemes),
     isLoopbackIssuer: config.isLoopbackIssuer,
     redirectErrors: config.redirectErrors,
     keyRotation: config.keyRotation,

@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { parseEnv } from 'node:util'
 import type * as z from 'zod'
+import { readConfigFile } from './config-file.ts'
 import { namesPostgres, readDatabaseUrl, type DatabaseChoice } from './database-url.ts'
 import type { Lifetimes } from './ports/context.ts'
 import type { Branding } from './ports/pages.ts'
 import type { SigningAlgorithm } from './ports/operator-records.ts'
+import { isAppRedirect, schemeOf } from './protocol/app-redirect.ts'
 import { isLoopbackHost } from './protocol/loopback.ts'
 import { isBrowserScheme } from './protocol/redirect-uri.ts'
 import { SETTINGS, type Settings } from './settings.ts'
@@ -32,6 +32,7 @@ export interface Config {
     readonly registration: number
     readonly authorization: number
     readonly clientAuthentication: number
+    readonly storedToken: number
   }
   readonly lifetimes: Lifetimes
   /** Seconds; 0: only by hand. */
@@ -44,6 +45,8 @@ export interface Config {
   readonly branding: Branding
   /** undefined: none are made. */
   readonly traces: TraceConfig | undefined
+  /** What is no mistake, and what an operator should know of. */
+  readonly warnings: readonly string[]
 }
 
 /** Every mistake in the configuration at once. */
@@ -65,7 +68,9 @@ export class ConfigError extends Error {
  * @throws ConfigError with all mistakes
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
-  const values = { ...readFile(environment['GRANTOR_CONFIG']), ...withoutEmpty(environment) }
+  const file = readConfigFile(environment['GRANTOR_CONFIG'])
+  if (file.kind === 'mistaken') throw new ConfigError([file.mistake])
+  const values = { ...withoutEmpty(file.values), ...withoutEmpty(environment) }
   const parsed = SETTINGS.safeParse(values)
   const mistakes = parsed.success
     ? []
@@ -89,20 +94,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     )
   }
   if (mistakes.length > 0 || database.kind === 'mistaken') throw new ConfigError(mistakes)
-  return Object.freeze(configOf(settings, { issuer, isLoopbackIssuer, host, database }))
-}
-
-function readFile(path: string | undefined): Readonly<Record<string, string | undefined>> {
-  if (path === undefined || path === '') return {}
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8')
-  } catch (cause) {
-    throw new ConfigError([`GRANTOR_CONFIG names ${path}, which cannot be read: ${(cause as Error).message}`])
-  }
-  const odd = text.split('\n').findIndex((line) => !/^\s*(#.*|(export\s+)?[A-Z_][A-Z0-9_]*\s*=.*)?$/.test(line))
-  if (odd !== -1) throw new ConfigError([`GRANTOR_CONFIG names ${path}, whose line ${odd + 1} is not NAME=value`])
-  return withoutEmpty(parseEnv(text))
+  return Object.freeze(configOf(settings, { issuer, isLoopbackIssuer, host, database, warnings: file.warnings }))
 }
 
 function withoutEmpty(values: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
@@ -142,7 +134,10 @@ function issuerMistakes(issuer: string): readonly string[] {
     )
   }
   if (url.username !== '' || url.password !== '') mistakes.push('GRANTOR_ISSUER must name no user')
-  if (issuer.endsWith('/')) mistakes.push('GRANTOR_ISSUER must not end in a slash')
+  if (issuer.endsWith('/'))
+    mistakes.push(
+      'GRANTOR_ISSUER must not end in a slash: write it without one here and in every client and API, which compare it byte for byte. A library that adds a slash, such as pydantic with AnyHttpUrl, takes it as a plain string',
+    )
   else if (url.href !== issuer && url.href !== `${issuer}/`)
     mistakes.push(`GRANTOR_ISSUER must be written as ${url.href.replace(/\/$/, '')}`)
   return mistakes
@@ -168,11 +163,14 @@ function adminPortMistakes({ PORT, GRANTOR_ADMIN_PORT: port }: Settings): readon
     : []
 }
 
-/** RFC 3986 §3.1; and none that a browser would execute, which the rules of redirect URIs would refuse anyway. */
-function schemeMistakes(schemes: readonly string[]): readonly string[] {
-  return schemes
-    .filter((scheme) => !/^[a-z][a-z0-9+.-]*$/i.test(scheme) || isBrowserScheme(scheme))
-    .map((scheme) => `GRANTOR_REDIRECT_SCHEMES has ${scheme}, which is not a scheme of an app`)
+/** Schemes and patterns of apps; none that a browser would execute, which the rules of redirect URIs would refuse anyway. */
+function schemeMistakes(entries: readonly string[]): readonly string[] {
+  return entries
+    .filter((entry) => !isAppRedirect(entry) || isBrowserScheme(schemeOf(entry)))
+    .map(
+      (entry) =>
+        `GRANTOR_REDIRECT_SCHEMES has ${entry}, which is neither a scheme of an app nor a pattern such as app://host/callback`,
+    )
 }
 
 function isNetwork(text: string): boolean {
@@ -184,7 +182,7 @@ function isNetwork(text: string): boolean {
 
 function configOf(
   settings: Settings,
-  derived: Pick<Config, 'issuer' | 'isLoopbackIssuer' | 'host' | 'database'>,
+  derived: Pick<Config, 'issuer' | 'isLoopbackIssuer' | 'host' | 'database' | 'warnings'>,
 ): Config {
   return {
     ...derived,
@@ -198,6 +196,7 @@ function configOf(
       registration: settings.GRANTOR_REGISTRATION_RATE,
       authorization: settings.GRANTOR_AUTHORIZATION_RATE,
       clientAuthentication: settings.GRANTOR_CLIENT_FAILURE_RATE,
+      storedToken: settings.GRANTOR_STORED_TOKEN_RATE,
     },
     lifetimes: {
       code: settings.GRANTOR_CODE_LIFETIME,
@@ -212,7 +211,7 @@ function configOf(
     keyRotation: settings.GRANTOR_KEY_ROTATION,
     signingAlgorithm: settings.GRANTOR_SIGNING_ALGORITHM,
     auditRetention: settings.GRANTOR_AUDIT_RETENTION,
-    redirectSchemes: settings.GRANTOR_REDIRECT_SCHEMES.map((scheme) => scheme.toLowerCase()),
+    redirectSchemes: settings.GRANTOR_REDIRECT_SCHEMES,
     redirectErrors: settings.GRANTOR_REDIRECT_ERRORS,
     branding: {
       name: settings.GRANTOR_NAME,

@@ -15,11 +15,17 @@ export async function openKeys(
   store: Store,
   { encryptionKey }: Secrets,
   { issuer, signingAlgorithm }: Config,
-  { clock, random, logger }: Pick<Context, 'clock' | 'random'> & { readonly logger: Log },
+  {
+    clock,
+    databaseNow,
+    logger,
+    random,
+  }: Pick<Context, 'clock' | 'random'> & Pick<Context['clockCheck'], 'databaseNow'> & { readonly logger: Log },
 ): Promise<Pick<Context, 'tokens' | 'tokenReader' | 'keys'>> {
   const create: Context['keys']['create'] = (plan) => createSigningKey(plan, random, encryptionKey)
   const [known, before] = await Promise.all([store.listKeys(), store.findServerAlgorithm()])
-  const now = clock()
+  // Also a node whose clock differs may be the first one.
+  const now = (await databaseNow()) ?? clock()
   const records =
     known.length > 0
       ? known

@@ -61,6 +61,11 @@ export const SETTINGS = z.object({
   GRANTOR_CLIENT_FAILURE_RATE: whole(1, 1e9)
     .default(60)
     .describe('Failed client authentications per minute and network before they are answered with 429.'),
+  GRANTOR_STORED_TOKEN_RATE: whole(1, 1e9)
+    .default(6000)
+    .describe(
+      'Opaque tokens that a client gets without a person, per minute. Of tokens that it revokes one by one, a tenth: of a client with a secret, or of a network. Clients that an administrator verified have no limit.',
+    ),
   GRANTOR_CODE_LIFETIME: seconds(600).default(60).describe('Seconds that an authorization code may be redeemed.'),
   GRANTOR_ACCESS_TOKEN_LIFETIME: seconds(DAY).default(900).describe('Seconds that an access token is valid.'),
   GRANTOR_REFRESH_IDLE_LIFETIME: seconds(3650 * DAY)
@@ -97,8 +102,18 @@ export const SETTINGS = z.object({
     .default(90 * DAY)
     .describe('Seconds that the audit is kept; 0: for ever. It goes by whole hours.'),
   GRANTOR_REDIRECT_SCHEMES: list
-    .default(['cursor', 'vscode', 'vscode-insiders', 'windsurf', 'zed', 'claude'])
-    .describe('Private-use redirect schemes without a dot that are allowed, separated by commas.'),
+    .default([
+      'cursor://anysphere.cursor-mcp/oauth/callback',
+      'cursor://anysphere.cursor-retrieval/oauth/**callback',
+      'claude://claude.ai/mcp-auth-callback/**',
+      'cursor://*.*/mcp-auth/callback/**',
+      ...['vscode', 'vscode-insiders', 'windsurf'].map((editor) => `${editor}://*.*/**callback**`),
+      ...['vscode', 'vscode-insiders'].map((editor) => `${editor}://vscode.*-authentication/**`),
+      'zed://oauth/callback',
+    ])
+    .describe(
+      'Private-use redirect URIs without a dot in the scheme that are allowed, separated by commas. A scheme alone allows all of its URIs; a pattern such as app://host/callback allows those that match it up to the query, where * is a run of characters other than / and ., and ** one of any characters.',
+    ),
   GRANTOR_REDIRECT_ERRORS: z
     .stringbool()
     .default(false)

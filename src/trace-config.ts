@@ -7,7 +7,7 @@ export interface TraceConfig {
   readonly ratio: number
 }
 
-/** A name of RFC 9110 §5.6.2, and a value of visible characters and spaces; what else belongs into it is percent-encoded. */
+/** A name of RFC 9110 §5.6.2, and a value of visible characters and spaces; what else belongs in it is percent-encoded. */
 const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+\s*=(?:[ !-$&-~]|%(?:[2-6][0-9a-fA-F]|7[0-9a-eA-E]))*$/
 
 /** Whether a text is a list of headers as OTEL_EXPORTER_OTLP_HEADERS has them. */

@@ -7,8 +7,8 @@ import { issuedEvents, minuteOf, openTally, type Count } from './tally.ts'
 
 /** Events, and clients that were used, that are written at a time. */
 const SLICE = 256
-/** Different things that are reported in one minute. Beyond it they are counted by their word alone. */
-const REPORT_LIMIT = 1000
+/** Different events of one word that are reported in one minute. Beyond it they are counted by their word alone. */
+const REPORT_LIMIT = 25
 /** A chain lasts an hour; one more for clocks that differ. */
 const GROWING_MS = 2 * 60 * 60 * 1000
 /** Heads named by a process that named none before, such as a command, and every minute. */
@@ -133,14 +133,20 @@ interface Reports {
 /** Whoever repeats something refused a thousand times a second must not fill the store: the first one is written at once. */
 function openReports(now: EpochMs): Reports {
   const seen = new Map<string, { readonly event: AuditEvent; again: number }>()
+  /** Different events by their word, so that those of one word displace those of no other. */
+  const counts = new Map<string, number>()
   return {
     minute: minuteOf(now),
     isNew(event) {
-      const key = [event.event, event.clientId, event.userId, event.actor].join(' ')
-      const isRoom = seen.size < REPORT_LIMIT || seen.has(key)
+      const key = JSON.stringify(event)
+      const count = counts.get(event.event) ?? 0
+      const isRoom = count < REPORT_LIMIT || seen.has(key)
       const known = seen.get(isRoom ? key : event.event)
       if (known !== undefined) known.again += 1
-      else seen.set(isRoom ? key : event.event, { event: isRoom ? event : { event: event.event }, again: 0 })
+      else {
+        counts.set(event.event, count + 1)
+        seen.set(isRoom ? key : event.event, { event: isRoom ? event : { event: event.event }, again: 0 })
+      }
       return known === undefined
     },
     repeated: () =>

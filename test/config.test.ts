@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { settingsDocument } from '../src/cli/settings.ts'
 import { ConfigError, readConfig, type Config } from '../src/config.ts'
 import { locationOf } from '../src/database-url.ts'
+import { openAppRedirects } from '../src/protocol/app-redirect.ts'
 import { SETTINGS } from '../src/settings.ts'
 import { temporaryFolder } from './server.ts'
 
@@ -30,6 +31,13 @@ test('nothing set: safe defaults for this machine', () => {
 })
 
 /** Of each setting: a value, what it changes, and what that is without it. STYLE 36. */
+const APP_ADDRESSES = [
+  'acme:/any',
+  'other://cb/1',
+  'cursor://anysphere.cursor-mcp/oauth/callback',
+  'vscode://saoudrizwan.claude-dev/mcp-auth/callback/1',
+]
+
 const EFFECTS: Readonly<
   Record<keyof typeof SETTINGS.shape, readonly [string, (config: Config) => unknown, unknown, unknown]>
 > = {
@@ -56,6 +64,7 @@ const EFFECTS: Readonly<
   GRANTOR_REGISTRATION_RATE: ['7', (config) => config.rates.registration, 7, 60],
   GRANTOR_AUTHORIZATION_RATE: ['7', (config) => config.rates.authorization, 7, 600],
   GRANTOR_CLIENT_FAILURE_RATE: ['7', (config) => config.rates.clientAuthentication, 7, 60],
+  GRANTOR_STORED_TOKEN_RATE: ['7', (config) => config.rates.storedToken, 7, 6000],
   GRANTOR_CODE_LIFETIME: ['7', (config) => config.lifetimes.code, 7, 60],
   GRANTOR_ACCESS_TOKEN_LIFETIME: ['7', (config) => config.lifetimes.accessToken, 7, 900],
   GRANTOR_REFRESH_IDLE_LIFETIME: ['7', (config) => config.lifetimes.refreshIdle, 7, 2_592_000],
@@ -68,10 +77,10 @@ const EFFECTS: Readonly<
   GRANTOR_AUTHORIZATION_LIFETIME: ['7', (config) => config.lifetimes.authorization, 7, 600],
   GRANTOR_UNUSED_CLIENT_LIFETIME: ['7', (config) => config.lifetimes.unusedClient, 7, 86_400],
   GRANTOR_REDIRECT_SCHEMES: [
-    'Acme other',
-    (config) => config.redirectSchemes,
-    ['acme', 'other'],
-    ['cursor', 'vscode', 'vscode-insiders', 'windsurf', 'zed', 'claude'],
+    'Acme other://cb/*',
+    ({ redirectSchemes }) => APP_ADDRESSES.map((uri) => openAppRedirects(redirectSchemes).allows(uri)),
+    [true, true, false, false],
+    [false, false, true, true],
   ],
   GRANTOR_REDIRECT_ERRORS: ['true', (config) => config.redirectErrors, true, false],
   GRANTOR_NAME: ['Acme', (config) => config.branding.name, 'Acme', 'Grantor'],
@@ -135,6 +144,7 @@ const REFUSED: readonly (readonly [name: string, values: readonly string[]])[] =
   ['GRANTOR_REFRESH_RETRY', ['-1', '301']],
   ['GRANTOR_KEY_ROTATION', ['1', '86399', '-86400', '315360001', 'monthly']],
   ['GRANTOR_SIGNING_ALGORITHM', ['HS256', 'none', 'es256']],
+  ['GRANTOR_REDIRECT_SCHEMES', ['1app', 'javascript', 'https://app.example/*', 'app:', 'app://cb?x=1', 'app:/cb#']],
   ['GRANTOR_REDIRECT_ERRORS', ['perhaps']],
   ['GRANTOR_TRACE_RATIO', ['2', '-1', 'half']],
   ['OTEL_EXPORTER_OTLP_HEADERS', ['a', 'a=b,c', 'a=\u0007']],
@@ -264,6 +274,32 @@ test('a line of the file that is no setting is named by its number, and not repe
   const [mistake = ''] = mistakes({ GRANTOR_CONFIG: file })
   assert.match(mistake, /line 5 is not NAME=value/)
   assert.ok(!mistake.includes('secret'))
+})
+
+test('STO-11: a file that others may write to is refused, and one with secrets that others may read gives a warning', (t) => {
+  const file = join(temporaryFolder(t), 'grantor.env')
+  const warningsOf = (text: string, mode: number): readonly string[] => {
+    writeFileSync(file, text)
+    chmodSync(file, mode)
+    return readConfig({ GRANTOR_CONFIG: file }).warnings
+  }
+  const secret = `GRANTOR_SECRET=${'hidden'.repeat(6)}\n`
+  for (const mode of [0o644, 0o444, 0o640]) {
+    const [warning = '', ...more] = warningsOf(`${secret}PORT=4000\n`, mode)
+    assert.match(warning, /which has GRANTOR_SECRET\. .*chmod 600 .*grantor\.env$/)
+    assert.doesNotMatch(warning, /hidden/)
+    assert.deepEqual(more, [])
+  }
+  assert.match(
+    warningsOf(`${secret}DATABASE_URL=postgres://a:b@c/d\n`, 0o644).join(),
+    /which has DATABASE_URL, GRANTOR_SECRET\./,
+  )
+  assert.deepEqual(warningsOf(secret, 0o600), [])
+  assert.deepEqual(warningsOf('PORT=4000\nDATABASE_URL=sqlite:./grantor.db\n', 0o644), [])
+  for (const mode of [0o664, 0o646, 0o666]) {
+    chmodSync(file, mode)
+    assert.match(mistakes({ GRANTOR_CONFIG: file }).join(), /^GRANTOR_CONFIG names a file that is not safe.*chmod go-w/)
+  }
 })
 
 const SECRET = 's'.repeat(32)

@@ -55,7 +55,7 @@ export function postJson(server: Asked, url: string, body: unknown): Promise<Lig
 export function postForm(
   server: Asked,
   url: string,
-  form: Readonly<Record<string, string>>,
+  form: Readonly<Record<string, string>> | URLSearchParams,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<LightMyRequestResponse> {
   const payload = new URLSearchParams(form).toString()

@@ -2,7 +2,7 @@ import type { Response as LightMyRequestResponse } from 'light-my-request'
 import type { InstallationRecord } from '../src/ports/records.ts'
 import type { ClientId, OrganizationId, UserId } from '../src/protocol/ids.ts'
 import { mintOrganizationId } from '../src/protocol/ids.ts'
-import { NO_SCOPE } from '../src/protocol/scope.ts'
+import type { Scope } from '../src/protocol/scope.ts'
 import { createAccount } from './accounts.ts'
 import { EMAIL, locationOf, PASSWORD, type PlainBrowser, type RegisteredClient } from './flow.ts'
 import type { TestServer } from './server.ts'
@@ -35,7 +35,7 @@ export async function install(
   await context.store.install({
     clientId: clientId(client),
     organizationId,
-    scope: NO_SCOPE,
+    scope: 'read' as Scope,
     actsForMembers: false,
     ...allowed,
     createdAt: now,

@@ -14,7 +14,12 @@ import { freePort } from './free-port.ts'
 /** A clock that tests move. Starts at the real time, so that released clients agree with it. */
 export interface TestClock {
   readonly now: () => EpochMs
+  /** Lets time pass, on the monotonic clock too. */
   readonly advance: (milliseconds: number) => void
+  /** The monotonic clock; absent: it goes as the wall clock does, which is never set. */
+  readonly monotonic?: () => number
+  /** The clock of a database that has one; absent: it goes as the wall clock does. */
+  readonly database?: () => EpochMs
 }
 
 export interface TestServer extends Server {
@@ -71,6 +76,8 @@ export async function openTestServer(
   }
   const server = await openServer(config, {
     clock: clock.now,
+    monotonic: clock.monotonic ?? clock.now,
+    databaseClock: async (ping) => ((await ping()) === undefined ? undefined : (clock.database ?? clock.now)()),
     random: randomBytes,
     logger: openLog(config.logLevel, { write: keepLine, flush: async () => undefined }, {}),
   })
@@ -118,6 +125,37 @@ export async function openTestServer(
 function openTestClock(start: number = Date.now()): TestClock {
   let offset = start - Date.now()
   return { now: () => (Date.now() + offset) as EpochMs, advance: (milliseconds) => void (offset += milliseconds) }
+}
+
+/** A clock that can be set, while the monotonic clock and those of other nodes go on as they did. */
+export interface SteppingClock extends TestClock {
+  /** Sets the wall clock forward or back. */
+  readonly step: (milliseconds: number) => void
+  /** Stops the monotonic clock for a while, as a suspended machine does. */
+  readonly suspend: (milliseconds: number) => void
+}
+
+/** Clocks of as many nodes, and of the database that they share. Time passes for all of them, and only when it is told to. */
+export function openSteppingClocks<const Nodes extends readonly unknown[]>(
+  nodes: Nodes,
+): { readonly [Index in keyof Nodes]: SteppingClock } {
+  let time: number = Date.now()
+  const clocks = nodes.map((): SteppingClock => {
+    let ahead = 0
+    let asleep = 0
+    return {
+      now: () => (time + ahead) as EpochMs,
+      database: () => time as EpochMs,
+      monotonic: () => time - asleep,
+      suspend(milliseconds) {
+        time += milliseconds
+        asleep += milliseconds
+      },
+      advance: (milliseconds) => void (time += milliseconds),
+      step: (milliseconds) => void (ahead += milliseconds),
+    }
+  })
+  return clocks as never
 }
 
 /** A private folder that is removed after the test. */

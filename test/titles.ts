@@ -16,18 +16,19 @@ export function listClaims(): readonly Claim[] {
 /** The threat cases of this release: every id must be the title of a test. */
 export const SECURITY_CASES: readonly string[] = [
   ...ids('REG', '01-12 15 21-28'),
-  ...ids('AUTH', '01-12 16 18-24'),
+  ...ids('AUTH', '01-12 16 18-26'),
   ...ids('UI', '01-08 10-13 17'),
   ...ids('TOK', '01-20'),
   ...ids('CODE', '01-13'),
-  ...ids('CC', '01-06'),
+  ...ids('CC', '01-07'),
   ...ids('RT', '01-11 13 15-16 18-20'),
   ...ids('MET', '01-07'),
   ...ids('REV', '01-05 08-09'),
-  ...ids('INT', '01-08'),
+  ...ids('INT', '01-08 10'),
   ...ids('ADM', '01-10'),
-  ...ids('STO', '01 03 08-09 11'),
-  ...ids('NET', '01 03-10 12'),
+  ...ids('STO', '01 03 08-09 11 17'),
+  ...ids('NET', '01 03-10 12 14-18'),
+  ...ids('BND', '01-05'),
 ]
 
 /** docs/security-cases.md. */
@@ -97,7 +98,7 @@ function ids(group: string, ranges: string): readonly string[] {
   })
 }
 
-const GROUPS = ['REG', 'AUTH', 'UI', 'TOK', 'CODE', 'CC', 'RT', 'MET', 'ADM', 'STO', 'NET']
+const GROUPS = ['REG', 'AUTH', 'UI', 'TOK', 'CODE', 'CC', 'RT', 'MET', 'ADM', 'STO', 'NET', 'BND']
 
 function byId(left: string, right: string): number {
   const order = (id: string): number => {

@@ -1,15 +1,30 @@
 import * as z from 'zod'
 import type { ApiRecord, ApiScope, ApiTokens } from '../ports/operator-records.ts'
 import { makeApiCredentials } from './api-credentials.ts'
-import { algorithmNotice, createApi, deleteApi, findApi, listApis, SERVER_TOKENS, updateApi } from './apis.ts'
-import { parseResource } from '../protocol/resource.ts'
-import { ISO, iso, LIMIT, NEXT, parsed } from './fields.ts'
+import {
+  algorithmNotice,
+  createApi,
+  deleteApi,
+  findApi,
+  LIFETIME_LIMIT,
+  listApis,
+  SCOPE_LIMIT,
+  SERVER_TOKENS,
+  sharedNotice,
+  updateApi,
+} from './apis.ts'
+import { ISO, iso, LIMIT, NAME, NAME_OR_NONE, NEXT, RESOURCE, SCOPE_NAME } from './fields.ts'
 import { defineTask, type Task, type TaskContext } from './task.ts'
 
 const PATH = '/admin/v1/apis'
-const RESOURCE = z.string().describe('The identifier of the API, an absolute URI (RFC 8707).')
-const ONE = z.object({ resource: RESOURCE })
-const NAME = z.string().describe('Its name, as the pages show it.')
+/** A look-up: the identifier of no API is answered as unknown. */
+const ONE = z.object({
+  resource: z
+    .string()
+    .min(1)
+    .meta({ examples: ['https://api.example'] })
+    .describe('The identifier of the API.'),
+})
 
 /** Who may have a scope (decisions.md D6). */
 const SCOPE_OF_API = z
@@ -17,24 +32,56 @@ const SCOPE_OF_API = z
     name: z.string(),
     sentence: z.string().describe('What a person reads on the consent page.'),
     granted_to: z
-      .enum(['users', 'users-and-machines', 'approved-clients'])
-      .describe('With consent; also to any client by itself; only to clients that you approved for it.'),
+      .enum(['users', 'users-on-request', 'users-and-machines', 'approved-clients'])
+      .describe(
+        'With consent; with consent, when the request names it; also to any client by itself; only to clients that you approved for it.',
+      ),
   })
   .meta({ id: 'ApiScope' })
 
 const FORMAT = z.enum(['jwt', 'opaque'])
 const ALGORITHM = z.enum(['ES256', 'EdDSA', 'RS256']).nullable().describe("null: the server's.")
 const LIFETIME = z.int().nullable().describe("Seconds; null: the server's.")
-const TOKENS = z.object({ format: FORMAT, lifetime: LIFETIME, algorithm: ALGORITHM }).meta({ id: 'ApiTokens' })
+const JWT_TYPE = z
+  .enum(['at+jwt', 'JWT'])
+  .describe('`typ` of its JWTs: at+jwt (RFC 9068), or JWT for verifiers that accept no other type.')
+const TOKENS = z
+  .object({ format: FORMAT, lifetime: LIFETIME, algorithm: ALGORITHM, jwt_type: JWT_TYPE })
+  .meta({ id: 'ApiTokens' })
 /** Members that are not given stay as they are. */
-const TOKEN_WISH = z.strictObject({
-  format: FORMAT.optional(),
-  lifetime: LIFETIME.optional(),
-  algorithm: ALGORITHM.optional(),
-})
+const TOKEN_WISH = z
+  .strictObject({
+    format: FORMAT.optional(),
+    lifetime: z.int().min(1).max(LIFETIME_LIMIT).nullable().optional().describe("Seconds; null: the server's."),
+    algorithm: ALGORITHM.optional(),
+    jwt_type: JWT_TYPE.optional(),
+  })
+  .refine(({ format, algorithm }) => format !== 'opaque' || typeof algorithm !== 'string', {
+    error: 'Opaque tokens are not signed: leave the algorithm out.',
+  })
+  .refine(({ format, jwt_type }) => format !== 'opaque' || jwt_type !== 'JWT', {
+    error: 'Opaque tokens are not JWTs: leave the type out.',
+  })
+  .meta({
+    not: {
+      anyOf: [
+        {
+          properties: { format: { const: 'opaque' }, algorithm: { type: 'string' } },
+          required: ['format', 'algorithm'],
+        },
+        { properties: { format: { const: 'opaque' }, jwt_type: { const: 'JWT' } }, required: ['format', 'jwt_type'] },
+      ],
+    },
+  })
+const SCOPE_WISH = SCOPE_OF_API.extend({ name: SCOPE_NAME, sentence: NAME }).strict()
 const WISH = {
-  name: NAME.optional(),
-  scopes: z.array(SCOPE_OF_API.strict()).optional().describe('All scopes that it has.'),
+  name: NAME.optional().describe('Its name, as the pages show it.'),
+  scopes: z
+    .array(SCOPE_WISH)
+    .max(SCOPE_LIMIT)
+    .meta({ uniqueItems: true })
+    .optional()
+    .describe('All scopes that it has. No two of them have the same name.'),
   tokens: TOKEN_WISH.optional().describe('How its access tokens are made.'),
 }
 
@@ -65,9 +112,7 @@ export const API_TASKS: readonly Task[] = [
     summary: 'List the declared APIs and their scopes.',
     input: z.object({
       limit: LIMIT,
-      before: parsed(parseResource, 'This is not the identifier of an API.')
-        .optional()
-        .describe('Go on after this one.'),
+      before: RESOURCE.optional().describe('Go on after this one.'),
     }),
     output: z.object({ apis: z.array(API), next: NEXT }),
     async run(context, { limit, before }) {
@@ -92,7 +137,7 @@ export const API_TASKS: readonly Task[] = [
     access: 'write',
     creates: true,
     summary: 'Declare an API that tokens are issued for, and its scopes.',
-    input: ONE.extend(WISH),
+    input: z.object({ resource: RESOURCE, ...WISH }),
     output: KEPT_API,
     async run(context, { resource, name, scopes = [], tokens = {} }) {
       const wish = { resource, name, scopes: scopesOf(scopes), tokens: tokensOf(SERVER_TOKENS, tokens) }
@@ -105,7 +150,7 @@ export const API_TASKS: readonly Task[] = [
     path: `${PATH}/{resource}`,
     access: 'write',
     summary: 'Change an API. What is not given stays as it is; tokens that were issued stay valid.',
-    input: ONE.extend({ ...WISH, name: NAME.optional().describe('Its name; empty: none.') }),
+    input: ONE.extend({ ...WISH, name: NAME_OR_NONE.optional().describe('Its name; empty: none.') }),
     output: KEPT_API,
     async run(context, { resource, name, scopes, tokens }) {
       const before = await findApi(context, resource)
@@ -147,18 +192,21 @@ function scopesOf(scopes: readonly z.output<typeof SCOPE_OF_API>[]): readonly Ap
   return scopes.map(({ name, sentence, granted_to }) => ({ name, sentence, grantedTo: granted_to }))
 }
 
-/** Opaque tokens are not signed, so an algorithm from before goes when they become opaque. */
-function tokensOf(before: ApiTokens, { format, lifetime, algorithm }: z.output<typeof TOKEN_WISH>): ApiTokens {
-  const kept = format === 'opaque' ? undefined : before.algorithm
+/** Opaque tokens are not JWTs, so an algorithm and a type from before go when they become opaque. */
+function tokensOf(before: ApiTokens, wish: z.output<typeof TOKEN_WISH>): ApiTokens {
+  const { format, lifetime, algorithm, jwt_type } = wish
+  const kept = format === 'opaque' ? SERVER_TOKENS : before
   return {
     format: format ?? before.format,
     lifetime: lifetime === undefined ? before.lifetime : (lifetime ?? undefined),
-    algorithm: algorithm === undefined ? kept : (algorithm ?? undefined),
+    algorithm: algorithm === undefined ? kept.algorithm : (algorithm ?? undefined),
+    jwtType: jwt_type ?? kept.jwtType,
   }
 }
 
-function describeKept({ settings }: TaskContext, api: ApiRecord): KeptApiDocument {
-  return { ...describeApi(api), notice: algorithmNotice(api, settings) ?? null }
+async function describeKept({ settings, store }: TaskContext, api: ApiRecord): Promise<KeptApiDocument> {
+  const notices = [algorithmNotice(api, settings), sharedNotice(api, await store.listApis())]
+  return { ...describeApi(api), notice: notices.filter((notice) => notice !== undefined).join(' ') || null }
 }
 
 /** An API as the operator sees it. */
@@ -167,7 +215,12 @@ function describeApi({ resource, name, scopes, tokens, credentials, createdAt }:
     resource,
     name: name ?? null,
     scopes: scopes.map((scope) => ({ name: scope.name, sentence: scope.sentence, granted_to: scope.grantedTo })),
-    tokens: { format: tokens.format, lifetime: tokens.lifetime ?? null, algorithm: tokens.algorithm ?? null },
+    tokens: {
+      format: tokens.format,
+      lifetime: tokens.lifetime ?? null,
+      algorithm: tokens.algorithm ?? null,
+      jwt_type: tokens.jwtType,
+    },
     introspection_id: credentials?.id ?? null,
     created_at: iso(createdAt),
   }

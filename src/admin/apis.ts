@@ -8,11 +8,11 @@ import { requireLimit, type Listed } from './page.ts'
 import { requireWords } from './words.ts'
 
 /** As many as one request may ask for. */
-const SCOPE_LIMIT = 100
+export const SCOPE_LIMIT = 100
 /** Every request for a token looks through all of them. */
 const API_LIMIT = 1000
 /** Seconds, as of GRANTOR_ACCESS_TOKEN_LIFETIME: keys are kept for that long after their turn. */
-const LIFETIME_LIMIT = 86_400
+export const LIFETIME_LIMIT = 86_400
 
 type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
 
@@ -33,9 +33,9 @@ export interface ApiChange {
 }
 
 /** Tokens as the server makes them when nothing is said. */
-export const SERVER_TOKENS: ApiTokens = { format: 'jwt', lifetime: undefined, algorithm: undefined }
+export const SERVER_TOKENS: ApiTokens = { format: 'jwt', lifetime: undefined, algorithm: undefined, jwtType: 'at+jwt' }
 
-type KeyNeeds = Pick<Context, 'clock' | 'keys' | 'settings'> & Needs<'addFirstKey' | 'listKeys' | 'ping'>
+type KeyNeeds = Pick<Context, 'clock' | 'keys' | 'settings'> & Needs<'addFirstKey' | 'listKeys'>
 
 /** Declares an API, so that tokens can be asked for it (decisions.md D6). @throws AdminError naming what is wrong */
 export async function createApi(
@@ -52,7 +52,7 @@ export async function createApi(
     createdAt: clock(),
   }
   const declared = await store.listApis()
-  if (declared.length >= API_LIMIT) throw new AdminError(`There are ${API_LIMIT} APIs, which is the most.`)
+  if (declared.length >= API_LIMIT) throw conflict(`There are ${API_LIMIT} APIs, which is the most.`)
   const twin = declared.find(({ resource }) => sameResource(resource, api.resource))
   if (twin !== undefined || (await store.declareApi(api)) === 'taken') {
     throw conflict(
@@ -98,6 +98,20 @@ export function algorithmNotice(
   return `The first ${algorithm} key is published for ten minutes before it signs; until then ${signingAlgorithm} signs this API's tokens.`
 }
 
+/** What an operator should know of scopes that another API declares too; undefined: there are none. */
+export function sharedNotice(
+  api: Pick<ApiRecord, 'resource' | 'scopes'>,
+  declared: readonly ApiRecord[],
+): string | undefined {
+  const others = declared.filter(({ resource }) => resource !== api.resource)
+  const shared = api.scopes.flatMap(({ name }) => {
+    const twin = others.find(({ scopes }) => scopes.some((scope) => scope.name === name))
+    return twin === undefined ? [] : [`${name} (${twin.resource})`]
+  })
+  if (shared.length === 0) return undefined
+  return `Another API has the same scope: ${shared.join(', ')}. A grant for both APIs that has it at one has it at the other. Give each API names of its own.`
+}
+
 async function introduce(context: KeyNeeds, { tokens: { algorithm } }: ApiRecord): Promise<void> {
   if (algorithm !== undefined) await introduceAlgorithm(context, algorithm)
 }
@@ -138,7 +152,7 @@ function requireResource(text: string, issuer: string): Resource {
   }
   // Tokens without a resource, which may have the scopes of all APIs, would be for it too.
   if (text === issuer) {
-    throw new AdminError(
+    throw conflict(
       `"${text}" is this server, the audience of tokens without a resource: an API needs another identifier.`,
     )
   }
@@ -158,12 +172,15 @@ function requireScopes(scopes: readonly ApiScope[]): readonly ApiScope[] {
   })
 }
 
-function requireTokens({ format, lifetime, algorithm }: ApiTokens): ApiTokens {
+function requireTokens({ format, lifetime, algorithm, jwtType }: ApiTokens): ApiTokens {
   if (lifetime !== undefined && !(Number.isInteger(lifetime) && lifetime >= 1 && lifetime <= LIFETIME_LIMIT)) {
     throw new AdminError(`The lifetime of a token is a whole number of seconds from 1 to ${LIFETIME_LIMIT}.`)
   }
   if (format === 'opaque' && algorithm !== undefined) {
-    throw new AdminError('Opaque tokens are not signed: leave the algorithm out.')
+    throw conflict('Opaque tokens are not signed: leave the algorithm out.')
   }
-  return { format, lifetime, algorithm }
+  if (format === 'opaque' && jwtType !== SERVER_TOKENS.jwtType) {
+    throw conflict('Opaque tokens are not JWTs: leave the type out.')
+  }
+  return { format, lifetime, algorithm, jwtType }
 }

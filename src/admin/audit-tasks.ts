@@ -2,15 +2,16 @@ import * as z from 'zod'
 import { AUDIT_PLACE, listAudit } from './audit.ts'
 import { describeEntry, describeFault } from './describe-audit.ts'
 import { EVENT_FILTER } from './event-filter.ts'
-import { before, CLIENT_ID, ISO, LIMIT, MOMENT, NEXT, ORGANIZATION_ID, parsed, USER_ID } from './fields.ts'
+import { before, CLIENT_ID, ISO, LIMIT, MOMENT, NEXT, ORGANIZATION_ID, USER_ID } from './fields.ts'
+import { findNames, NAMES } from './names.ts'
 import { defineTask, type Task } from './task.ts'
 import { verifyAudit, type SeenHead } from './verify-audit.ts'
 
 const PATH = '/admin/v1/audit'
-const PLACE = parsed(
-  (text) => (AUDIT_PLACE.test(text) ? text : undefined),
-  'This is not where a list of the audit goes on.',
-)
+const PLACE = z
+  .string()
+  .regex(AUDIT_PLACE, { error: 'This is not where a list of the audit goes on.' })
+  .meta({ examples: ['01a200f2d7f100000000AbCdEfGhIjKlMn-0'] })
 
 /** What happened, in an answer. Ids only: no names, no addresses. */
 const ENTRY = z
@@ -29,11 +30,14 @@ const ENTRY = z
 
 export type AuditEntryDocument = z.output<typeof ENTRY>
 
+/** A query has at most 100 parameters, and an address 16 KiB. */
+const HEAD_LIMIT = 100
 const SEEN = /^([A-Za-z0-9_-]{34}):(\d{1,9})$/
 /** A chain, a colon and a sequence. */
 const HEAD = z
   .string()
   .regex(SEEN, { error: 'This is not a chain, a colon and a sequence, as audit.head lines of a log have them.' })
+  .meta({ examples: ['01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ:7'] })
   .transform((text): SeenHead => {
     const [, chain = '', sequence] = SEEN.exec(text) ?? []
     return { chain, sequence: Number(sequence), recordedAt: undefined }
@@ -67,7 +71,7 @@ export const AUDIT_TASKS: readonly Task[] = [
       organization_id: ORGANIZATION_ID.optional(),
       since: MOMENT.optional().describe('None from before this moment.'),
     }),
-    output: z.object({ events: z.array(ENTRY), next: NEXT }),
+    output: z.object({ events: z.array(ENTRY), names: NAMES, next: NEXT }),
     async run(context, { limit, before: start, event, since, client_id, user_id, organization_id }) {
       const { rows, next } = await listAudit(context, {
         limit,
@@ -78,7 +82,8 @@ export const AUDIT_TASKS: readonly Task[] = [
         userId: user_id,
         organizationId: organization_id,
       })
-      return { events: rows.map(describeEntry), next: next ?? null }
+      const ids = rows.flatMap((entry) => [entry.clientId, entry.userId, entry.organizationId, entry.actor])
+      return { events: rows.map(describeEntry), names: await findNames(context, ids), next: next ?? null }
     },
   }),
   defineTask({
@@ -88,7 +93,11 @@ export const AUDIT_TASKS: readonly Task[] = [
     access: 'read',
     summary: 'Read the whole audit and name every link that was changed or removed.',
     input: z.object({
-      head: z.array(HEAD).max(100).optional().describe('Links that must be there, from audit.head lines of a log.'),
+      head: z
+        .array(HEAD)
+        .max(HEAD_LIMIT)
+        .optional()
+        .describe('Links that must be there, from audit.head lines of a log.'),
     }),
     output: z.object({ chains: z.int(), links: z.int(), events: z.int(), faults: z.array(FAULT) }),
     async run(context, { head = [] }) {

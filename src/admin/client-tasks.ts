@@ -16,6 +16,7 @@ import {
 } from './clients.ts'
 import { CLIENT, describeClient } from './describe-client.ts'
 import { before, CLIENT_ID, ISO, iso, LIMIT, MOMENT, NEXT, SCOPE } from './fields.ts'
+import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from './jwt-acceptance.ts'
 import { defineTask, type Task, type TaskContext } from './task.ts'
 
 const PATH = '/admin/v1/clients'
@@ -32,10 +33,29 @@ function change(
     method: 'POST',
     path: `${PATH}/{client_id}/${verb}`,
     access: 'write',
+    anyClock: verb === 'disable' || verb === 'unverify',
     summary,
     input: ONE,
     output: CLIENT,
     run: async (context, { client_id }) => describeClient(await run(context, client_id)),
+  })
+}
+
+const ENDED_CLIENT = CLIENT.extend(JWT_ACCEPTANCE).meta({ id: 'EndedClient' })
+
+/** The same where it ends what was issued. */
+function end(
+  verb: string,
+  summary: string,
+  run: (context: TaskContext, id: ClientId) => Promise<ClientRecord>,
+): Task<typeof ONE, typeof ENDED_CLIENT> {
+  return defineTask({
+    ...change(verb, summary, run),
+    output: ENDED_CLIENT,
+    async run(context, { client_id }) {
+      const client = await run(context, client_id)
+      return withJwtAcceptance(context, describeClient(client), client)
+    },
   })
 }
 
@@ -78,10 +98,10 @@ export const CLIENT_TASKS: readonly Task[] = [
     run: async (context, { client_id }) => describeClient(await showClient(context, client_id)),
   }),
   change('verify', 'Vouch for a client: people who are asked to consent see that you did.', verifyClient),
-  change('unverify', 'Vouch for a client no more.', unverifyClient),
-  change('disable', 'Let nothing of a client work from now on.', disableClient),
+  change('unverify', "Remove a client's verified mark.", unverifyClient),
+  end('disable', 'Disable a client: its credentials and tokens stop working.', disableClient),
   change('enable', 'Let a disabled client work again.', enableClient),
-  change('expire', 'End all tokens that a client has; it may get new ones.', expireClient),
+  end('expire', 'Revoke all tokens of a client. It can request new ones.', expireClient),
   defineTask({
     name: 'client.approve-scopes',
     method: 'PUT',
@@ -119,12 +139,12 @@ export const CLIENT_TASKS: readonly Task[] = [
     method: 'DELETE',
     path: `${PATH}/{client_id}`,
     access: 'write',
-    summary: 'Delete a client: it gets no token any more.',
+    summary: 'Delete a client.',
     input: ONE,
-    output: z.object({ client_id: z.string(), deleted: z.literal(true) }),
+    output: z.object({ client_id: z.string(), deleted: z.literal(true), ...JWT_ACCEPTANCE }),
     async run(context, { client_id }) {
       await deleteClient(context, client_id)
-      return { client_id, deleted: true as const }
+      return withDeletion(context, { client_id, deleted: true as const })
     },
   }),
 ]

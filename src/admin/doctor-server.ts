@@ -1,8 +1,7 @@
 import type { ServerFacts } from '../ports/inspection.ts'
+import { CLOCK_TOLERANCE_MS } from '../protocol/clock.ts'
 import { failed, ok, warning, type Finding } from './finding.ts'
 
-/** A node whose clock differs by more is not ready. */
-const CLOCK_TOLERANCE_MS = 2000
 /** A node, a command beside it, and a rolling restart need this many. */
 const FREE_CONNECTIONS_MIN = 10
 

@@ -1,4 +1,6 @@
 import type { DatabaseFacts, FileFacts } from '../ports/inspection.ts'
+import type { EpochMs } from '../protocol/brand.ts'
+import { isPlausible } from '../protocol/clock.ts'
 import { chooseSigningKey } from '../protocol/key-rotation.ts'
 import { judgeServer } from './doctor-server.ts'
 import { failed, ok, warning, type Examination, type Finding } from './finding.ts'
@@ -119,15 +121,36 @@ function judgeRotation({ store: { keys }, choices: { keyRotation }, now }: Exami
   )
 }
 
-function judgeClock({ now }: Examination, { newestRowAt }: DatabaseFacts): readonly Finding[] {
-  if (newestRowAt === undefined) return []
-  const behindMs = newestRowAt - now
-  if (behindMs <= CLOCK_TOLERANCE_MS) return [ok('clock', 'Nothing in the database is from the future.')]
+/** A server that starts by this clock judges it the same way (threats.md STO-13). */
+function judgeClock({ now }: Examination, { home, time }: DatabaseFacts): readonly Finding[] {
+  if (time === undefined) return []
+  const behindMs = time.deletionMoment - now
+  if (home.kind === 'server') {
+    if (behindMs <= CLOCK_TOLERANCE_MS) return [ok('clock', 'Nothing in the database is from the future.')]
+    return [
+      failed(
+        'clock',
+        `The database has rows from ${iso(time.agreedAt)}, which is ${seconds(behindMs)} s ahead of this clock.`,
+        'Set the clock, best by NTP; if it is right now, wait that long before you start the server.',
+      ),
+    ]
+  }
+  if (isPlausible(now, time)) return [ok('clock', 'The clock continues from the time at which it last agreed.')]
   return [
     failed(
       'clock',
-      `The database has rows from ${new Date(newestRowAt).toISOString()}, which is ${Math.round(behindMs / 1000)} s ahead of this clock.`,
-      'Set the clock, best by NTP; if it is right now, wait that long before you start the server.',
+      behindMs > 0
+        ? `A server was right at ${iso(time.deletionMoment)}, which is ${seconds(behindMs)} s ahead of this clock. Nothing is issued.`
+        : `No server has been right since ${iso(time.agreedAt)}, which is ${Math.round((now - time.agreedAt) / DAY_MS)} days ago by this clock. Nothing is issued.`,
+      'Set the clock, best by NTP. If it is right now: grantor clock confirm',
     ),
   ]
+}
+
+function iso(moment: EpochMs): string {
+  return new Date(moment).toISOString()
+}
+
+function seconds(milliseconds: number): number {
+  return Math.round(milliseconds / 1000)
 }

@@ -1,46 +1,125 @@
 import * as z from 'zod'
+import { EMAIL_LIMIT } from '../protocol/account.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import {
+  CLIENT_ID_FORM,
+  ORDERED_ID,
+  ORGANIZATION_ID_FORM,
   parseAdminCredentialId,
   parseClientId,
   parseGrantId,
   parseOrganizationId,
   parseUserId,
+  USER_ID_FORM,
 } from '../protocol/ids.ts'
 import { parseScope } from '../protocol/scope.ts'
 import { LIST_LIMIT } from './page.ts'
+import { WORDS_FORM, WORDS_LIMIT } from './words.ts'
 
-/** Characters; what fits on a page and into a line. */
-const NAME_LIMIT = 200
+/**
+ * Members of tasks' inputs. Each schema reads text and returns what the use-cases take. The OpenAPI document is made of the
+ * same schemas, so a rule is a pattern, a length or a range wherever JSON Schema can state it, and each has an example.
+ */
 
-/** Members of tasks' inputs: they read text and give what the use-cases take. */
+const ORDERED_EXAMPLE = '01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'
 
-export const CLIENT_ID = parsed(parseClientId, 'This is not a client id.').describe("The client's client_id.")
-export const USER_ID = parsed(parseUserId, 'This is not a user id.').describe("The user's id.")
-export const ORGANIZATION_ID = parsed(parseOrganizationId, 'This is not the id of an organization.').describe(
-  "The organization's id.",
+export const CLIENT_ID = parsed(
+  parseClientId,
+  CLIENT_ID_FORM,
+  'This is not a client id.',
+  `gci_${ORDERED_EXAMPLE}`,
+).describe("The client's client_id.")
+export const USER_ID = parsed(parseUserId, USER_ID_FORM, 'This is not a user id.', `gus_${ORDERED_EXAMPLE}`).describe(
+  "The user's id.",
 )
-export const GRANT_ID = parsed(parseGrantId, 'This is not the id of a grant.').describe("The grant's id.")
+export const ORGANIZATION_ID = parsed(
+  parseOrganizationId,
+  ORGANIZATION_ID_FORM,
+  'This is not the id of an organization.',
+  `gor_${ORDERED_EXAMPLE}`,
+).describe("The organization's id.")
+export const GRANT_ID = parsed(parseGrantId, ORDERED_ID, 'This is not the id of a grant.', ORDERED_EXAMPLE).describe(
+  "The grant's id.",
+)
 export const ADMIN_CREDENTIAL_ID = parsed(
   parseAdminCredentialId,
+  ORDERED_ID,
   "This is not the id of an administrator's credentials.",
+  ORDERED_EXAMPLE,
 ).describe('The id of the credentials; not the token.')
 
-export const SCOPE = parsed(parseScope, 'The scope is malformed, or has too many values.').describe(
-  'Scopes with a space between them.',
-)
+/** Characters; what `parseResource` takes. */
+const RESOURCE_LIMIT = 2048
 
-/** What somebody or something is called. */
-export const NAME = z
+/** At most 100 names of RFC 6749 §3.3; none is a scope too. */
+const SCOPE_FORM = /^ *(?:[\x21\x23-\x5b\x5d-\x7e]+(?: +|$)){0,100}$/
+export const SCOPE = parsed(
+  parseScope,
+  SCOPE_FORM,
+  'The scope is malformed, or has too many values.',
+  'projects:read',
+).describe('Scopes with a space between them.')
+
+/** The name of one scope. */
+export const SCOPE_NAME = z
   .string()
-  .trim()
-  .refine((text) => text !== '' && [...text].length <= NAME_LIMIT && !/\p{Cc}|\p{Zl}|\p{Zp}/u.test(text), {
-    error: `A name has between 1 and ${NAME_LIMIT} characters and no control characters.`,
+  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, { error: 'The name of a scope has no spaces, quotes or backslashes.' })
+  .meta({ examples: ['projects:read'] })
+
+/** A name or a sentence that a page shows. */
+export const NAME = sized(
+  z.string().regex(WORDS_FORM, {
+    error: `This has between 1 and ${WORDS_LIMIT} characters, one of them not a space and none a control character.`,
+    abort: true,
+  }),
+  { least: 1, most: WORDS_LIMIT, example: 'Acme' },
+).transform((text) => text.trim())
+
+/** The same, or an empty text. */
+export const NAME_OR_NONE = sized(
+  z.string().regex(new RegExp(`^(?:${WORDS_FORM.source.slice(1, -1)})?$`, 'u'), {
+    error: `This has at most ${WORDS_LIMIT} characters, none of them a control character.`,
+    abort: true,
+  }),
+  { least: 0, most: WORDS_LIMIT, example: 'Projects' },
+).transform((text) => text.trim())
+
+/** RFC 8707 §2: an absolute URI without a fragment. A host or port that no URL can have is refused as well. */
+export const RESOURCE = z
+  .string()
+  .max(RESOURCE_LIMIT)
+  .regex(/^[A-Za-z][A-Za-z0-9+.-]*:[\x21\x22\x24-\x7e]*$/, {
+    error: 'This is not a resource: it must be an absolute URI without a fragment (RFC 8707 §2).',
   })
+  .meta({
+    examples: ['https://api.example'],
+    description: 'The identifier of the API, an absolute URI without a fragment (RFC 8707).',
+  })
+
+/**
+ * What may stand on each side of the @. Addresses are compared in a compatibility form (UAX #15), so spaces, controls and
+ * the blocks whose characters become a space, an @ or a long text in that form are left out.
+ */
+const ADDRESS_PART =
+  '[^\\u0000-\\u0020@\\u007f-\\u00bf\\u02d8-\\u02df\\u037a\\u0384\\u0385\\u1680\\u1fbd-\\u2bff\\u3000\\u309b\\u309c\\u3200-\\u33ff\\ufb00-\u{10ffff}]+'
+export const EMAIL = sized(
+  z.string().regex(new RegExp(`^ *${ADDRESS_PART}@${ADDRESS_PART} *$`, 'u'), {
+    error: 'This is not an e-mail address.',
+    abort: true,
+  }),
+  { least: 3, most: EMAIL_LIMIT, example: 'ada@acme.test' },
+)
+  .transform((text) => text.trim())
+  .describe('The address that the person signs in with.')
+
+/** Characters. Four bytes each are the 1,024 bytes that the sign-in page takes. */
+const PASSWORD_LENGTH = { least: 8, most: 256, example: 'correct horse battery staple' } as const
+export const PASSWORD = sized(z.string(), PASSWORD_LENGTH)
 
 /** A moment in ISO 8601 with its zone. */
 export const MOMENT = z.iso
   .datetime({ offset: true, error: 'This is not a moment such as 2026-01-31T12:00:00Z.' })
+  .meta({ examples: ['2026-01-31T12:00:00Z'] })
   .transform((text) => Date.parse(text) as EpochMs)
 
 /** Rows of one answer. */
@@ -65,15 +144,30 @@ export function before<Id extends z.ZodType>(id: Id): z.ZodOptional<Id> {
   return id.optional().describe('Go on after this one: the `next` of the page before.')
 }
 
-/** Text that a parser takes, as what the parser makes of it. */
-export function parsed<T extends string>(
+/** Text of a form that a parser takes, as what the parser makes of it. */
+function parsed<T extends string>(
   parse: (text: string) => T | undefined,
+  form: RegExp,
   error: string,
+  example: string,
 ): z.ZodPipe<z.ZodString, z.ZodTransform<T, string>> {
   return z
     .string()
+    .regex(form, { error, abort: true })
     .refine((text) => parse(text) !== undefined, { error })
+    .meta({ examples: [example] })
     .transform((text) => parse(text) as T)
+}
+
+/** Text with so many characters: code points, as JSON Schema counts them, where zod counts UTF-16 units. */
+function sized(
+  text: z.ZodString,
+  { least, most, example }: { readonly least: number; readonly most: number; readonly example: string },
+): z.ZodString {
+  return text
+    .refine((value) => [...value].length >= least, { error: `This has at least ${least} characters.`, abort: true })
+    .refine((value) => [...value].length <= most, { error: `This has at most ${most} characters.` })
+    .meta({ minLength: least, maxLength: most, examples: [example] })
 }
 
 /** A moment as answers have it. */

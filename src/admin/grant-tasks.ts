@@ -14,7 +14,9 @@ import {
   ORGANIZATION_ID,
   USER_ID,
 } from './fields.ts'
-import { findGrant, listGrants, revokeGrant } from './grants.ts'
+import { findGrant, listGrants, revokeGrant, type GrantPlace } from './grants.ts'
+import { findJwtAcceptance, JWT_ACCEPTANCE } from './jwt-acceptance.ts'
+import { findNames, NAMES } from './names.ts'
 import { defineTask, type Task, type TaskContext } from './task.ts'
 
 const PATH = '/admin/v1/grants'
@@ -43,9 +45,17 @@ const GRANT = z
     refreshed_at: ISO_OR_NULL.describe('When its refresh token was made; null: it has none.'),
   })
   .meta({ id: 'Grant' })
-const GRANTS = z.object({ grants: z.array(GRANT), next: NEXT })
+const ENDED_GRANT = GRANT.extend({
+  ...JWT_ACCEPTANCE,
+  was_revoked: z.boolean().describe('Whether it was revoked before; then nothing changed.'),
+  other_grants: z
+    .array(z.string())
+    .describe('Live grants that the same user gave the same client, among the newest 100: their tokens go on working.'),
+}).meta({ id: 'EndedGrant' })
+const GRANTS = z.object({ grants: z.array(GRANT), names: NAMES, next: NEXT })
 
 export type GrantDocument = z.output<typeof GRANT>
+export type EndedGrantDocument = z.output<typeof ENDED_GRANT>
 
 export const GRANT_TASKS: readonly Task[] = [
   defineTask({
@@ -73,10 +83,11 @@ export const GRANT_TASKS: readonly Task[] = [
     method: 'POST',
     path: `${PATH}/{grant_id}/revoke`,
     access: 'write',
+    anyClock: true,
     summary: 'End a grant with all of its tokens; the client must ask the person again.',
     input: ONE,
-    output: GRANT,
-    run: async (context, { grant_id: id }) => describeGrant(await revokeGrant(context, { id, within: undefined })),
+    output: ENDED_GRANT,
+    run: (context, { grant_id: id }) => answerRevocation(context, { id, within: undefined }),
   }),
   defineTask({
     name: 'organization.list-grants',
@@ -104,11 +115,11 @@ export const GRANT_TASKS: readonly Task[] = [
     method: 'POST',
     path: `${ORGANIZATION_PATH}/{grant_id}/revoke`,
     access: 'write',
+    anyClock: true,
     summary: 'End a grant for an organization with all of its tokens.',
     input: ONE.extend(PLACE),
-    output: GRANT,
-    run: async (context, { grant_id: id, organization_id: within }) =>
-      describeGrant(await revokeGrant(context, { id, within })),
+    output: ENDED_GRANT,
+    run: (context, { grant_id: id, organization_id: within }) => answerRevocation(context, { id, within }),
   }),
 ]
 
@@ -119,7 +130,19 @@ async function answerList(
   { limit, before: start, client_id: clientId, user_id: userId, organization_id: organizationId }: ListInput,
 ): Promise<z.output<typeof GRANTS>> {
   const { rows, next } = await listGrants(context, { limit, before: start, clientId, userId, organizationId })
-  return { grants: rows.map(describeGrant), next: next ?? null }
+  const ids = rows.flatMap((grant) => [grant.userId, grant.clientId, grant.organizationId])
+  return { grants: rows.map(describeGrant), names: await findNames(context, ids), next: next ?? null }
+}
+
+async function answerRevocation(context: TaskContext, place: GrantPlace): Promise<z.output<typeof ENDED_GRANT>> {
+  const { grant, wasRevoked, others } = await revokeGrant(context, place)
+  const { revokedAt = context.clock(), resources } = grant
+  return {
+    ...describeGrant(grant),
+    was_revoked: wasRevoked,
+    other_grants: [...others],
+    ...(await findJwtAcceptance(context, { endedAt: revokedAt, resources })),
+  }
 }
 
 function describeGrant({ id, clientId, userId, organizationId, ...grant }: GrantRecord): GrantDocument {

@@ -28,12 +28,28 @@ export async function findGrant({ store }: Needs<'findGrant'>, { id, within }: G
   throw unknown(`There is no grant ${id}${within === undefined ? '' : ' here'}. See "grantor grant list".`)
 }
 
-/** It is dead from now on, with everything that was issued on it. @throws AdminError when there is no such grant, or it is another organization's */
+/** What a revocation found. */
+export interface RevokedGrant {
+  readonly grant: GrantRecord
+  /** It was revoked before, and nothing changed. */
+  readonly wasRevoked: boolean
+  /** Of the newest 100 of the same user and client, in the place where the grant was looked for, those that are live. */
+  readonly others: readonly GrantId[]
+}
+
+/** Revokes a grant, with everything that was issued on it. @throws AdminError when there is no such grant, or it is another organization's */
 export async function revokeGrant(
-  context: Needs<'findGrant' | 'revokeGrant'> & Pick<Context, 'clock'>,
+  context: Needs<'findGrant' | 'listGrants' | 'revokeGrant'> & Pick<Context, 'clock'>,
   place: GrantPlace,
-): Promise<GrantRecord> {
+): Promise<RevokedGrant> {
+  const { store } = context
   const { id, clientId, userId, organizationId } = await findGrant(context, place)
-  await context.store.revokeGrant({ id, now: context.clock(), about: { clientId, userId, organizationId } })
-  return findGrant(context, place)
+  const now = context.clock()
+  const outcome = await store.revokeGrant({ id, now, about: { clientId, userId, organizationId } })
+  const [grant, found] = await Promise.all([
+    findGrant(context, place),
+    store.listGrants({ userId, clientId, organizationId: place.within, before: undefined, limit: 100 }),
+  ])
+  const live = found.filter((one) => one.revokedAt === undefined && one.expiresAt > now)
+  return { grant, wasRevoked: outcome === 'known', others: live.map((one) => one.id) }
 }

@@ -9,6 +9,7 @@ import {
   uninstallClient,
   type InstalledClient,
 } from './installations.ts'
+import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from './jwt-acceptance.ts'
 import { defineTask, type Task, type TaskContext } from './task.ts'
 
 const PATH = '/admin/v1/organizations/{organization_id}/installations'
@@ -42,6 +43,7 @@ function change(
     method: 'POST',
     path: `${PATH}/{client_id}/${verb}`,
     access: 'write',
+    anyClock: verb === 'disable',
     summary,
     input: ONE,
     output: INSTALLATION,
@@ -49,6 +51,8 @@ function change(
       describeInstallation(await run(context, { organizationId, clientId })),
   })
 }
+
+const ENDED_INSTALLATION = INSTALLATION.extend(JWT_ACCEPTANCE).meta({ id: 'EndedInstallation' })
 
 export const INSTALLATION_TASKS: readonly Task[] = [
   defineTask({
@@ -69,7 +73,7 @@ export const INSTALLATION_TASKS: readonly Task[] = [
     method: 'PUT',
     path: `${PATH}/{client_id}`,
     access: 'write',
-    summary: 'Let a client act for an organization without a person; instead of what it was allowed before.',
+    summary: 'Install a client for an organization, replacing any earlier installation.',
     input: ONE.extend({
       scope: SCOPE.describe('What it may have at most, with a space between them; every one declared by an API.'),
       acts_for_members: z.boolean().default(false).describe('Whether it may also act for members.'),
@@ -80,11 +84,18 @@ export const INSTALLATION_TASKS: readonly Task[] = [
       return describeInstallation(await installClient(context, { organizationId, clientId }, allowed))
     },
   }),
-  change(
-    'disable',
-    'Disable an installation: tokens that the client has for the organization are dead.',
-    disableInstallation,
-  ),
+  defineTask({
+    ...change(
+      'disable',
+      'Disable an installation: tokens that the client has for the organization are dead.',
+      disableInstallation,
+    ),
+    output: ENDED_INSTALLATION,
+    async run(context, { organization_id: organizationId, client_id: clientId }) {
+      const installed = await disableInstallation(context, { organizationId, clientId })
+      return withJwtAcceptance(context, describeInstallation(installed), installed.installation)
+    },
+  }),
   change('enable', 'Enable an installation again; what ended stays ended.', enableInstallation),
   defineTask({
     name: 'installation.remove',
@@ -93,10 +104,15 @@ export const INSTALLATION_TASKS: readonly Task[] = [
     access: 'write',
     summary: 'Let a client act for an organization no more: tokens that it has for it are dead.',
     input: ONE,
-    output: z.object({ organization_id: z.string(), client_id: z.string(), removed: z.literal(true) }),
+    output: z.object({
+      organization_id: z.string(),
+      client_id: z.string(),
+      removed: z.literal(true),
+      ...JWT_ACCEPTANCE,
+    }),
     async run(context, { organization_id, client_id }) {
       await uninstallClient(context, { organizationId: organization_id, clientId: client_id })
-      return { organization_id, client_id, removed: true as const }
+      return withDeletion(context, { organization_id, client_id, removed: true as const })
     },
   }),
 ]

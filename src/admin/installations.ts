@@ -3,7 +3,7 @@ import type { InstallationKey } from '../ports/operation-inputs.ts'
 import type { ClientRecord, InstallationRecord } from '../ports/records.ts'
 import type { ClientId, OrganizationId } from '../protocol/ids.ts'
 import { scopeTokens, type Scope } from '../protocol/scope.ts'
-import { AdminError, unknown } from './admin-error.ts'
+import { conflict, unknown, type AdminError } from './admin-error.ts'
 import { showClient } from './clients.ts'
 import { findOrganization } from './organizations.ts'
 import { listPage, type Listed } from './page.ts'
@@ -34,7 +34,7 @@ export async function installClient(
   await findOrganization(context, key.organizationId)
   const client = await showClient(context, key.clientId)
   if (client.secretHash === undefined || !client.metadata.grantTypes.includes('client_credentials')) {
-    throw new AdminError(
+    throw conflict(
       `The client ${client.id} did not register for client_credentials, so it cannot act without a person.`,
     )
   }
@@ -93,7 +93,7 @@ async function requireDeclared(
   const declared = new Set(apis.flatMap(({ scopes }) => scopes.map(({ name }) => name)))
   const missing = scopeTokens(scope).filter((token) => !declared.has(token))
   if (missing.length === 0) return
-  throw new AdminError(`No API declares the scope ${missing.join(', ')}. See "grantor api list".`)
+  throw conflict(`No API declares the scope ${missing.join(', ')}. See "grantor api list".`)
 }
 
 async function findInstallation(

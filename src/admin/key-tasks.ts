@@ -58,8 +58,16 @@ export const KEY_TASKS: readonly Task[] = [
     method: 'DELETE',
     path: `${PATH}/{kid}`,
     access: 'write',
+    // By a clock that is ahead, the key that signs now would have been replaced.
+    anyClock: false,
     summary: 'Withdraw a signing key that somebody else may have: what it signed is refused from now on.',
-    input: z.object({ kid: z.string().describe("The key's id.") }),
+    input: z.object({
+      kid: z
+        .string()
+        .min(1)
+        .meta({ examples: ['01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'] })
+        .describe("The key's id."),
+    }),
     output: z.object({ kid: z.string(), retired: z.literal(true) }),
     run: async (context, { kid }) => ({ kid: await retireKey(context, kid), retired: true as const }),
   }),

@@ -15,12 +15,10 @@ import {
   SPREAD_MS,
   type KeyState,
 } from '../protocol/key-rotation.ts'
-import { AdminError, conflict, unknown } from './admin-error.ts'
+import { conflict, unknown, type AdminError } from './admin-error.ts'
 
 /** Every verifier fetches all of them, and looks through them. */
 const KEY_LIMIT = 20
-/** A node whose clock differs by more is not ready; neither may it judge when keys change. */
-const CLOCK_TOLERANCE_MS = 2000
 
 type StoreNeeds =
   | 'addFirstKey'
@@ -29,7 +27,6 @@ type StoreNeeds =
   | 'listApis'
   | 'listKeys'
   | 'noteServerAlgorithm'
-  | 'ping'
   | 'removeKey'
 type Needs = Pick<Context, 'clock' | 'keys' | 'settings'> & { readonly store: Pick<Context['store'], StoreNeeds> }
 
@@ -49,19 +46,22 @@ export interface KeptKeys {
 /**
  * Makes the first key of an algorithm that an API asks for, and the next one of each when it is time, one key at a time;
  * withdraws those whose tokens have all expired; and writes down which algorithm signs for the server. Every node does this again and again; the store lets one of them make the
- * key. A node whose clock is wrong does nothing.
+ * key. A node whose clock differs does nothing (threats.md STO-13).
  */
-export async function keepKeys(context: Needs): Promise<KeptKeys> {
-  const { store, clock } = context
-  if ((await clockDifferenceMs(context)) > CLOCK_TOLERANCE_MS) return { made: undefined, withdrawn: [] }
-  const [keys, demand] = await Promise.all([store.listKeys(), findDemand(context)])
-  const now = clock()
+export async function keepKeys(node: Needs & Pick<Context, 'clockCheck'>): Promise<KeptKeys> {
+  const { store, clockCheck } = node
+  const [keys, demand] = await Promise.all([store.listKeys(), findDemand(node)])
+  const deletionMoment = clockCheck.deletionMoment()
+  if (deletionMoment === undefined) return { made: undefined, withdrawn: [] }
+  const context = { ...node, clock: clockCheck.now }
+  const now = context.clock()
   const isServing = chooseStartedKey(keys, demand.own, now) !== undefined
   if (isServing && demand.before !== demand.own) await store.noteServerAlgorithm(demand.own)
   const made = keys.length < KEY_LIMIT ? await makeDueKey(context, keys, demand, now) : undefined
   const withdrawn: KeyId[] = []
   for (const key of keys) {
-    const replacement = key.activeFrom > now ? undefined : findEndedBy(context, key, keys, demand, now)
+    const replacement =
+      key.activeFrom > deletionMoment ? undefined : findEndedBy(context, key, keys, demand, deletionMoment)
     if (replacement === undefined) continue
     if ((await store.removeKey({ id: key.id, replacement: replacement.id })) === 'removed') withdrawn.push(key.id)
   }
@@ -74,13 +74,13 @@ export async function keepKeys(context: Needs): Promise<KeptKeys> {
  */
 export async function introduceAlgorithm(
   context: Pick<Needs, 'clock' | 'keys' | 'settings'> & {
-    readonly store: Pick<Needs['store'], 'addFirstKey' | 'listKeys' | 'ping'>
+    readonly store: Pick<Needs['store'], 'addFirstKey' | 'listKeys'>
   },
   algorithm: SigningAlgorithm,
 ): Promise<KeyRecord | undefined> {
   const keys = await context.store.listKeys()
   const isNeeded = algorithm !== context.settings.signingAlgorithm && lineOf(keys, algorithm).length === 0
-  if (!isNeeded || keys.length >= KEY_LIMIT || (await clockDifferenceMs(context)) > CLOCK_TOLERANCE_MS) return undefined
+  if (!isNeeded || keys.length >= KEY_LIMIT) return undefined
   return addFirstKey(context, algorithm, INTRODUCTION_MS)
 }
 
@@ -103,11 +103,10 @@ export async function rotateKeys(
   when: 'published' | 'now',
   asked: SigningAlgorithm | undefined,
 ): Promise<KeyRecord> {
-  await requireRightClock(context)
   const [keys, demand] = await Promise.all([context.store.listKeys(), findDemand(context)])
   const algorithm = asked ?? demand.own
   if (algorithm !== demand.own && !demand.declared.has(algorithm)) {
-    throw new AdminError(`Nothing is signed by ${algorithm}: it is not the server's own, and no API asks for it.`)
+    throw conflict(`Nothing is signed by ${algorithm}: it is not the server's own, and no API asks for it.`)
   }
   const now = context.clock()
   const next = lineOf(keys, algorithm).find((key) => keyState(key, keys, demand, now) === 'next')
@@ -130,7 +129,6 @@ export async function rotateKeys(
  * @throws AdminError when there is no such key, or it signs
  */
 export async function retireKey(context: Needs, text: string): Promise<KeyId> {
-  await requireRightClock(context)
   const { store, clock } = context
   const [keys, demand] = await Promise.all([store.listKeys(), findDemand(context)])
   const key = keys.find(({ id }) => id === text)
@@ -222,23 +220,6 @@ async function addFirstKey(
 
 function rotateNow(algorithm: SigningAlgorithm, { own, declared }: Demand): string {
   return `grantor keys rotate --now${algorithm !== own && declared.has(algorithm) ? ` --algorithm ${algorithm}` : ''}`
-}
-
-async function requireRightClock(context: Needs): Promise<void> {
-  const differenceMs = await clockDifferenceMs(context)
-  if (differenceMs <= CLOCK_TOLERANCE_MS) return
-  throw conflict(
-    `This clock and the database's differ by ${Math.round(differenceMs / 1000)} s, and keys change by the clock. Set both by NTP.`,
-  )
-}
-
-/** At the most: what the question took is part of it. */
-async function clockDifferenceMs({
-  clock,
-  store,
-}: Pick<Needs, 'clock'> & { readonly store: Pick<Needs['store'], 'ping'> }): Promise<number> {
-  const there = await store.ping()
-  return there === undefined ? 0 : Math.abs(there - clock())
 }
 
 function unknownKey(text: string): AdminError {

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import type { MembershipKey } from '../ports/operation-inputs.ts'
-import { AdminError } from './admin-error.ts'
-import { before, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NEXT, ORGANIZATION_ID, USER_ID } from './fields.ts'
+import { before, EMAIL, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NEXT, ORGANIZATION_ID, USER_ID } from './fields.ts'
 import { addMember, disableMember, enableMember, listMembers, removeMember, type Member } from './members.ts'
+import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from './jwt-acceptance.ts'
 import { defineTask, type Task, type TaskContext } from './task.ts'
 
 const PATH = '/admin/v1/organizations/{organization_id}/members'
@@ -35,6 +35,7 @@ function change(
     method: 'POST',
     path: `${PATH}/{user_id}/${verb}`,
     access: 'write',
+    anyClock: verb === 'disable',
     summary,
     input: ONE,
     output: MEMBER,
@@ -42,6 +43,8 @@ function change(
       describeMember(await run(context, { organizationId, userId })),
   })
 }
+
+const ENDED_MEMBER = MEMBER.extend(JWT_ACCEPTANCE).meta({ id: 'EndedMember' })
 
 export const MEMBER_TASKS: readonly Task[] = [
   defineTask({
@@ -53,7 +56,7 @@ export const MEMBER_TASKS: readonly Task[] = [
     input: PLACE.extend({
       limit: LIMIT,
       before: before(USER_ID),
-      email: z.string().optional().describe('Only the member who has this address.'),
+      email: EMAIL.optional().describe('Only the member who has this address.'),
     }),
     output: z.object({ members: z.array(MEMBER), next: NEXT }),
     async run(context, { organization_id, ...page }) {
@@ -70,19 +73,22 @@ export const MEMBER_TASKS: readonly Task[] = [
     serverOnly: true,
     summary: 'Let a user act for an organization.',
     input: PLACE.extend({
-      user_id: USER_ID.optional().describe('Whom: this, or the address.'),
-      email: z.string().optional().describe('Whom: this, or the id.'),
+      user_id: USER_ID.optional().describe('The user: this, or the address.'),
+      email: EMAIL.optional().describe('The user: this, or the id.'),
     }),
+    exactlyOneOf: ['user_id', 'email'],
     output: MEMBER,
-    async run(context, { organization_id, user_id, email }) {
-      const who = user_id ?? email
-      if (who === undefined || (user_id !== undefined && email !== undefined)) {
-        throw new AdminError('Say whom: give a user_id or an email, one of them.')
-      }
-      return describeMember(await addMember(context, organization_id, who))
+    run: async (context, { organization_id, user_id, email }) =>
+      describeMember(await addMember(context, organization_id, user_id ?? email ?? '')),
+  }),
+  defineTask({
+    ...change('disable', 'Disable a member: tokens that they have for the organization are dead.', disableMember),
+    output: ENDED_MEMBER,
+    async run(context, { organization_id: organizationId, user_id: userId }) {
+      const member = await disableMember(context, { organizationId, userId })
+      return withJwtAcceptance(context, describeMember(member), member.membership)
     },
   }),
-  change('disable', 'Disable a member: tokens that they have for the organization are dead.', disableMember),
   change('enable', 'Enable a member again; what ended stays ended.', enableMember),
   defineTask({
     name: 'member.remove',
@@ -91,10 +97,10 @@ export const MEMBER_TASKS: readonly Task[] = [
     access: 'write',
     summary: 'Take a user out of an organization: tokens that they have for it are dead.',
     input: ONE,
-    output: z.object({ organization_id: z.string(), user_id: z.string(), removed: z.literal(true) }),
+    output: z.object({ organization_id: z.string(), user_id: z.string(), removed: z.literal(true), ...JWT_ACCEPTANCE }),
     async run(context, { organization_id, user_id }) {
       await removeMember(context, { organizationId: organization_id, userId: user_id })
-      return { organization_id, user_id, removed: true as const }
+      return withDeletion(context, { organization_id, user_id, removed: true as const })
     },
   }),
 ]

@@ -4,17 +4,32 @@ import { TASKS } from './tasks.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The answers that any task may give instead. */
+const CHALLENGE = {
+  'WWW-Authenticate': header('A Bearer challenge (RFC 6750 §3).', {
+    type: 'string',
+    pattern: '^Bearer realm="grantor"',
+  }),
+}
+const RETRY = { 'Retry-After': header('Seconds to wait.', { type: 'integer', minimum: 0 }) }
+
+/** The answers that a task may give instead. */
 const REFUSALS = {
-  '401': 'The token is missing, wrong, expired or revoked.',
-  '403': 'The token is good, but not for this.',
-  '404': 'What the request is about does not exist.',
-  '409': 'The state of things does not allow this now.',
-  '413': 'The body has more than 16 KiB.',
-  '415': 'The body is not application/json.',
-  '422': 'The input is not acceptable; detail names every fault.',
-  '429': 'Too many failed attempts from this network.',
-  '503': 'The store is busy or gone. Try again as Retry-After says.',
+  '400': { description: 'The request is malformed, or reached an https issuer over plain HTTP.' },
+  '401': { description: 'The token is missing, wrong, expired or revoked.', headers: CHALLENGE },
+  '403': { description: 'The token is valid, but not for this task or organization.', headers: CHALLENGE },
+  '404': { description: 'What the request names does not exist.' },
+  '409': { description: 'The state of the server does not allow this now; detail has the reason.' },
+  '413': { description: 'The body has more than 16 KiB.' },
+  '415': { description: 'The body is not application/json.' },
+  '422': { description: 'The input is not acceptable; detail names every fault.' },
+  '429': { description: 'This network failed to authenticate too often.', headers: RETRY },
+  '431': { description: 'The request has more than 100 header fields.' },
+  '500': { description: 'The server failed; its log has the cause.' },
+  '503': {
+    description:
+      'The store or the server is busy or not available. A change may have been made: read before you repeat it.',
+    headers: RETRY,
+  },
 } as const
 
 /** The form of every refusal. docs/errors.md */
@@ -59,46 +74,40 @@ export function describeTasks(version: string): Json {
         admin: {
           type: 'http',
           scheme: 'bearer',
-          description: 'Credentials made with "grantor admin create": read or write, perhaps of one organization.',
+          description:
+            'Every request has the header `Authorization: Bearer gad_…`, with the token of "grantor admin create": read or write, for the server or for one organization.',
         },
       },
       responses: Object.fromEntries(
-        Object.entries(REFUSALS).map(([status, description]) => [`Refusal${status}`, refusal(description)]),
+        Object.entries(REFUSALS).map(([status, refusal]) => [
+          `Refusal${status}`,
+          { ...refusal, content: jsonOf(SCHEMA) },
+        ]),
       ),
       schemas,
     },
   }
 }
 
+const SCHEMA: Json = { $ref: '#/components/schemas/Refusal' }
+
 function operationOf(task: Task, schemas: Record<string, unknown>): Json {
   const input = withoutDefinitions(z.toJSONSchema(task.input.strict(), { io: 'input' }), schemas)
   const properties = (input['properties'] ?? {}) as Readonly<Record<string, Json>>
   const required = new Set((input['required'] ?? []) as readonly string[])
   const members = Object.keys(properties)
-  const inBody = members.filter((member) => placeOf(task, member) === 'body')
   const output = withoutDefinitions(z.toJSONSchema(task.output), schemas)
-  const body = {
-    type: 'object',
-    properties: Object.fromEntries(inBody.map((member) => [member, properties[member]])),
-    required: inBody.filter((member) => required.has(member)),
-    additionalProperties: false,
-  }
   return {
     operationId: task.name,
     summary: task.summary,
     description: `Needs credentials with ${task.access} access.`,
     tags: [nounOf(task)],
     parameters: members
-      .filter((member) => !inBody.includes(member))
+      .filter((member) => placeOf(task, member) !== 'body')
       .map((member) => parameterOf(task, member, properties[member] ?? {}, required.has(member))),
-    ...(inBody.length === 0
-      ? {}
-      : { requestBody: { required: body.required.length > 0, content: { 'application/json': { schema: body } } } }),
+    ...bodyOf(task, properties, required),
     responses: {
-      [task.creates ? '201' : '200']: {
-        description: 'Done.',
-        content: { 'application/json': { schema: output } },
-      },
+      [task.creates ? '201' : '200']: { description: 'Done.', content: jsonOf(output) },
       ...Object.fromEntries(
         Object.keys(REFUSALS)
           .filter((status) => mayRefuse(task, status))
@@ -108,18 +117,56 @@ function operationOf(task: Task, schemas: Record<string, unknown>): Json {
   }
 }
 
-function parameterOf(task: Task, name: string, { description, ...schema }: Json, isRequired: boolean): Json {
+function parameterOf(task: Task, name: string, member: Json, isRequired: boolean): Json {
+  const { description, ...schema } = member
   const place = pathParameters(task).includes(name) ? 'path' : 'query'
   return {
     name,
     in: place,
     required: place === 'path' || isRequired,
     ...(description === undefined ? {} : { description }),
+    example: exampleOf(member),
     schema,
   }
 }
 
-/** Without a body nothing is wrong with it, and a list is never missing. */
+/** A body is required where a member of it is. It is an object, and its example has every member that may stand beside the others. */
+function bodyOf(task: Task, properties: Readonly<Record<string, Json>>, required: ReadonlySet<string>): Json {
+  const members = Object.keys(properties).filter((member) => placeOf(task, member) === 'body')
+  if (members.length === 0) return {}
+  const { exactlyOneOf: choice } = task
+  const needed = members.filter((member) => required.has(member))
+  const shown = members.filter((member) => !choice.slice(1).includes(member))
+  const schema = {
+    type: 'object',
+    properties: Object.fromEntries(members.map((member) => [member, properties[member]])),
+    required: needed,
+    ...(choice.length === 0 ? {} : { oneOf: choice.map((member) => ({ required: [member] })) }),
+    additionalProperties: false,
+  }
+  const example = Object.fromEntries(shown.map((member) => [member, exampleOf(properties[member] ?? {})]))
+  const content = { 'application/json': { schema, example } }
+  return { requestBody: { required: needed.length > 0 || choice.length > 0, content } }
+}
+
+/** A value that the schema allows: one that it names, or what follows from its parts. */
+function exampleOf(schema: Json): unknown {
+  const { anyOf, examples, items, properties } = schema as Readonly<Record<string, object | undefined>>
+  const named = [...listOf(examples), schema['const'], schema['default'], ...listOf(schema['enum'])]
+  const first = named.find((value) => value !== undefined)
+  if (first !== undefined) return first
+  if (anyOf !== undefined) return exampleOf(listOf(anyOf)[0] as Json)
+  if (items !== undefined) return [exampleOf(items as Json)]
+  if (schema['type'] === 'boolean') return true
+  if (properties === undefined) return schema['minimum']
+  return Object.fromEntries(Object.entries(properties).map(([name, member]) => [name, exampleOf(member as Json)]))
+}
+
+function listOf(list: unknown): readonly unknown[] {
+  return (list ?? []) as readonly unknown[]
+}
+
+/** A request without a body has no fault in it, and what only reads meets no state that is in the way. */
 function mayRefuse(task: Task, status: string): boolean {
   if (status === '413' || status === '415') return hasBody(task)
   if (status === '409') return task.access === 'write'
@@ -139,8 +186,12 @@ function withoutDefinitions(schema: Json, schemas: Record<string, unknown>): Jso
   return { $ref: `#/components/schemas/${id}` }
 }
 
-function refusal(description: string): Json {
-  return { description, content: { 'application/json': { schema: { $ref: '#/components/schemas/Refusal' } } } }
+function jsonOf(schema: Json): Json {
+  return { 'application/json': { schema } }
+}
+
+function header(description: string, schema: Json): Json {
+  return { description, required: true, schema }
 }
 
 function nounOf({ name }: Task): string {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { OrganizationRecord } from '../ports/records.ts'
 import type { OrganizationId } from '../protocol/ids.ts'
-import { before, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NEXT, ORGANIZATION_ID } from './fields.ts'
+import { before, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NAME, NEXT, ORGANIZATION_ID } from './fields.ts'
 import {
   createOrganization,
   deleteOrganization,
@@ -12,11 +12,12 @@ import {
   listOrganizations,
   renameOrganization,
 } from './organizations.ts'
+import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from './jwt-acceptance.ts'
 import { defineTask, type Task, type TaskContext } from './task.ts'
 
 const PATH = '/admin/v1/organizations'
 const ONE = z.object({ organization_id: ORGANIZATION_ID })
-const NAME = z.string().describe('As members see it when they are asked for consent.')
+const ORGANIZATION_NAME = NAME.describe('As members see it when they are asked for consent.')
 
 /** An organization in an answer. */
 const ORGANIZATION = z
@@ -42,11 +43,31 @@ function change(
     method: 'POST',
     path: `${PATH}/{organization_id}/${verb}`,
     access: 'write',
+    anyClock: verb === 'disable',
     serverOnly: true,
     summary,
     input: ONE,
     output: ORGANIZATION,
     run: async (context, { organization_id }) => describeOrganization(await run(context, organization_id)),
+  })
+}
+
+const ENDED_ORGANIZATION = ORGANIZATION.extend(JWT_ACCEPTANCE).meta({ id: 'EndedOrganization' })
+
+/** The same where it ends what was issued. */
+function end(
+  verb: string,
+  summary: string,
+  run: (context: TaskContext, id: OrganizationId) => Promise<OrganizationRecord>,
+): Task<typeof ONE, typeof ENDED_ORGANIZATION> {
+  return defineTask({
+    ...change(verb, summary, run),
+    serverOnly: true,
+    output: ENDED_ORGANIZATION,
+    async run(context, { organization_id }) {
+      const organization = await run(context, organization_id)
+      return withJwtAcceptance(context, describeOrganization(organization), organization)
+    },
   })
 }
 
@@ -71,7 +92,7 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
     access: 'write',
     creates: true,
     summary: 'Create an organization, for which users and clients may act.',
-    input: z.object({ name: NAME }),
+    input: z.object({ name: ORGANIZATION_NAME }),
     output: ORGANIZATION,
     run: async (context, { name }) => describeOrganization(await createOrganization(context, name)),
   }),
@@ -93,16 +114,16 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
     // A member of two could be led to act for the wrong one.
     serverOnly: true,
     summary: 'Give an organization another name.',
-    input: ONE.extend({ name: NAME }),
+    input: ONE.extend({ name: ORGANIZATION_NAME }),
     output: ORGANIZATION,
     run: async (context, { organization_id, name }) =>
       describeOrganization(await renameOrganization(context, organization_id, name)),
   }),
-  change('disable', 'Disable an organization: nothing is issued for it, and what was is dead.', disableOrganization),
+  end('disable', 'Disable an organization: nothing is issued for it, and what was is dead.', disableOrganization),
   change('enable', 'Enable an organization again; what ended stays ended.', enableOrganization),
   // Its own administrators may end each grant, so they may end all, when somebody got in.
   {
-    ...change('expire', 'End all tokens for an organization; new ones may be had.', expireOrganization),
+    ...end('expire', 'End all tokens for an organization; new ones may be had.', expireOrganization),
     serverOnly: false,
   },
   defineTask({
@@ -113,10 +134,10 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
     serverOnly: true,
     summary: 'Delete an organization with its memberships and installations; tokens for it are dead.',
     input: ONE,
-    output: z.object({ organization_id: z.string(), deleted: z.literal(true) }),
+    output: z.object({ organization_id: z.string(), deleted: z.literal(true), ...JWT_ACCEPTANCE }),
     async run(context, { organization_id }) {
       await deleteOrganization(context, organization_id)
-      return { organization_id, deleted: true as const }
+      return withDeletion(context, { organization_id, deleted: true as const })
     },
   }),
 ]

@@ -3,12 +3,11 @@ import type { OrganizationRecord } from '../ports/records.ts'
 import { mintOrganizationId, type OrganizationId } from '../protocol/ids.ts'
 import { unknown, type AdminError } from './admin-error.ts'
 import { listPage, type Listed } from './page.ts'
-import { requireWords } from './words.ts'
 
 type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
 type Changing<Name extends keyof Context['store']> = Needs<Name | 'findOrganization'> & Pick<Context, 'clock'>
 
-/** Makes an organization without members (decisions.md D4). @throws AdminError when the name is none */
+/** Makes an organization without members (decisions.md D4). */
 export async function createOrganization(
   { store, clock, random }: Needs<'createOrganization'> & Pick<Context, 'clock' | 'random'>,
   name: string,
@@ -16,7 +15,7 @@ export async function createOrganization(
   const now = clock()
   const organization: OrganizationRecord = {
     id: mintOrganizationId(now, random),
-    name: requireWords('The name', name),
+    name,
     createdAt: now,
     disabledAt: undefined,
     validFrom: now,
@@ -43,13 +42,13 @@ export async function findOrganization(
   return organization
 }
 
-/** Members see the name when they are asked for consent. @throws AdminError when there is no such organization, or the name is none */
+/** Members see the name when they are asked for consent. @throws AdminError when there is no such organization */
 export async function renameOrganization(
   context: Needs<'findOrganization' | 'renameOrganization'>,
   id: OrganizationId,
   name: string,
 ): Promise<OrganizationRecord> {
-  await context.store.renameOrganization({ id, name: requireWords('The name', name) })
+  await context.store.renameOrganization({ id, name })
   return findOrganization(context, id)
 }
 

@@ -1,8 +1,8 @@
 import type * as z from 'zod'
-import type { Problem } from '../protocol/validation.ts'
-import { AdminError } from './admin-error.ts'
+import { problem, type Problem } from '../protocol/validation.ts'
+import { AdminError, conflict } from './admin-error.ts'
 import { problemsOf } from './input-problems.ts'
-import type { Task, TaskContext } from './task.ts'
+import { placeOf, type Task, type TaskContext } from './task.ts'
 
 /** What a member of the input is called by whoever typed it; undefined: as on the wire. */
 export type Spell = (member: string) => string | undefined
@@ -20,9 +20,37 @@ export async function runTask<Input extends z.ZodObject, Output extends z.ZodObj
   spell: Spell,
 ): Promise<z.output<Output>> {
   const read = readInput(task, input)
-  if (read.kind === 'sound') return task.run(context, read.input)
+  if (read.kind === 'sound') return performTask(context, task, read.input)
   const { problems } = read
   throw new AdminError(problems.map((one) => sentenceOf(one, spell)).join('\n'), 'refused', problems)
+}
+
+/**
+ * Does the task at the database's time, which is right on any node (threats.md STO-13). Where the database has no clock, a
+ * task is refused while the clock of this node differs, unless it ends something.
+ *
+ * @throws AdminError when the clock differs, or what the task says
+ */
+export async function performTask<Input extends z.ZodObject, Output extends z.ZodObject>(
+  context: TaskContext,
+  task: Task<Input, Output>,
+  input: z.output<Input>,
+): Promise<z.output<Output>> {
+  if (task.access === 'read') return task.run(context, input)
+  const { clock, clockCheck } = context
+  const there = await clockCheck.databaseNow()
+  if (there !== undefined) return task.run({ ...context, clock: () => there }, input)
+  const aheadMs = clockCheck.differenceMs()
+  if (aheadMs !== 0 && !task.anyClock) throw clockDiffers(aheadMs)
+  const now = clock()
+  return task.run({ ...context, clock: () => now }, input)
+}
+
+function clockDiffers(aheadMs: number): AdminError {
+  const seconds = Math.round(Math.abs(aheadMs) / 1000)
+  return conflict(
+    `The clock of this machine is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the time at which a server last knew it to be right. Set it by NTP; if it is right now: grantor clock confirm`,
+  )
 }
 
 type ReadInput<Input extends z.ZodObject> =
@@ -35,9 +63,18 @@ export function readInput<Input extends z.ZodObject>(
   input: Readonly<Record<string, unknown>>,
 ): ReadInput<Input> {
   const parsed = task.input.strict().safeParse(input, { reportInput: true })
-  return parsed.success
+  const problems = [...choiceProblems(task, input), ...(parsed.success ? [] : problemsOf(task, parsed.error.issues))]
+  return parsed.success && problems.length === 0
     ? { kind: 'sound', input: parsed.data as z.output<Input> }
-    : { kind: 'faulty', problems: problemsOf(task, parsed.error.issues) }
+    : { kind: 'faulty', problems }
+}
+
+function choiceProblems(task: Task, input: Readonly<Record<string, unknown>>): readonly Problem[] {
+  const { exactlyOneOf: names } = task
+  const [first = ''] = names
+  if (names.length === 0 || names.filter((name) => input[name] !== undefined).length === 1) return []
+  const msg = `Give one of these, and not two: ${names.join(', ')}.`
+  return [problem([placeOf(task, first)], 'value_error', msg, null, { expected: names })]
 }
 
 /** A problem as a line for a terminal. */

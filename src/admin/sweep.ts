@@ -2,31 +2,55 @@ import type { Context } from '../ports/context.ts'
 import type { SweepPlace, Swept } from '../ports/operation-inputs.ts'
 import { chainStart } from '../protocol/audit-link.ts'
 import { after, type EpochMs } from '../protocol/brand.ts'
+import { REVOCATION_MARGIN_MS } from '../protocol/clock.ts'
 
 /** Rows of each kind at a time: a few milliseconds of the store. */
 const SLICE = 200
 /** Spent codes are evidence: a second use revokes what the first one issued (RFC 6749 §4.1.2). */
 const EVIDENCE_MS = 24 * 60 * 60 * 1000
+/** An authorization is removed this long after it has expired at the latest moment, because nodes' clocks differ. */
+const SKEW_MS = 60 * 1000
 
 /** Nothing was recorded before it. */
 const NEVER = 0 as EpochMs
 
-type Needs = Pick<Context, 'clock' | 'settings'> & { readonly store: Pick<Context['store'], 'sweepExpired'> }
+const NOTHING = {
+  authorizations: 0,
+  authorizationsExamined: 0,
+  grants: 0,
+  consents: 0,
+  sessions: 0,
+  clients: 0,
+  hits: 0,
+  revokedTokens: 0,
+  opaqueTokens: 0,
+  auditLinks: 0,
+} as const
+
+type Needs = Pick<Context, 'clockCheck' | 'settings'> & { readonly store: Pick<Context['store'], 'sweepExpired'> }
 
 /** Where a round of slices begins. */
-export const SWEEP_START: SweepPlace = { grantsAfter: '', consentsAfter: '' }
+export const SWEEP_START: SweepPlace = { authorizationsAfter: '', grantsAfter: '', consentsAfter: '' }
 
-/** Removes a slice of what expired; called again and again. `place` is the answer of the call before. */
-export function sweep({ clock, settings, store }: Needs, place: SweepPlace): Promise<Swept> {
-  const { grantsAfter, consentsAfter } = place
-  const now = clock()
+/**
+ * Removes a slice of what expired; called again and again. `place` is the answer of the call before. Nothing is removed while
+ * the clock of this node differs (threats.md STO-13).
+ */
+export async function sweep({ clockCheck, settings, store }: Needs, place: SweepPlace): Promise<Swept> {
+  const { authorizationsAfter, grantsAfter, consentsAfter } = place
+  const { authorization, code, unusedClient } = settings.lifetimes
+  const now = clockCheck.deletionMoment()
+  if (now === undefined) return { ...NOTHING, ...place }
   return store.sweepExpired({
     now,
     limit: SLICE,
+    authorizationsAfter,
     grantsAfter,
     consentsAfter,
-    unusedSince: after(now, -settings.lifetimes.unusedClient * 1000),
-    authorizationsBefore: after(now, -EVIDENCE_MS),
+    revocationsBefore: after(now, -REVOCATION_MARGIN_MS),
+    unusedSince: after(now, -unusedClient * 1000),
+    authorizationsBefore: after(now, -(authorization + code) * 1000 - SKEW_MS),
+    evidenceBefore: after(now, -EVIDENCE_MS),
     auditBefore: settings.auditRetention === 0 ? NEVER : chainStart(after(now, -settings.auditRetention * 1000)),
   })
 }
@@ -37,7 +61,17 @@ export function sweep({ clock, settings, store }: Needs, place: SweepPlace): Pro
  * as among the oldest, more are, and elsewhere they have time.
  */
 export function isWholeSlice(swept: Swept): boolean {
-  const { authorizations, sessions, clients, hits, revokedTokens, opaqueTokens, auditLinks } = swept
-  const found = Math.max(authorizations, sessions, clients, hits, revokedTokens, opaqueTokens, auditLinks)
+  const { authorizations, authorizationsExamined, sessions, clients, hits, revokedTokens, opaqueTokens, auditLinks } =
+    swept
+  const found = Math.max(
+    authorizations,
+    authorizationsExamined,
+    sessions,
+    clients,
+    hits,
+    revokedTokens,
+    opaqueTokens,
+    auditLinks,
+  )
   return found >= SLICE || Math.max(swept.grants, swept.consents) >= SLICE / 4
 }

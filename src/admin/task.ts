@@ -37,8 +37,12 @@ export interface Task<Input extends z.ZodObject = z.ZodObject, Output extends z.
    * none, or is about what an organization is called and whether it is there.
    */
   readonly serverOnly: boolean
+  /** It ends something, or is about the clock: it is done while the clock of the node differs, too. A DELETE is, unless it says otherwise. */
+  readonly anyClock: boolean
   /** It makes something new: 201. */
   readonly creates: boolean
+  /** Members of the input of which a request has one, and not two. Empty: there is no such rule. */
+  readonly exactlyOneOf: readonly string[]
   /** Path parameters, and of a GET or DELETE the query, of all others the JSON body. Other members are refused. */
   readonly input: Input
   /** What is answered, and what `--json` prints: snake_case, null for what is not there, times as ISO 8601. */
@@ -49,17 +53,25 @@ export interface Task<Input extends z.ZodObject = z.ZodObject, Output extends z.
 
 interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> extends Omit<
   Task<Input, Output>,
-  'creates' | 'serverOnly'
+  'anyClock' | 'creates' | 'exactlyOneOf' | 'serverOnly'
 > {
-  readonly creates?: true
-  readonly serverOnly?: true
+  readonly anyClock?: boolean
+  readonly creates?: boolean
+  readonly exactlyOneOf?: readonly string[]
+  readonly serverOnly?: boolean
 }
 
 /** A row of the table of tasks. */
 export function defineTask<Input extends z.ZodObject, Output extends z.ZodObject>(
   definition: Definition<Input, Output>,
 ): Task<Input, Output> {
-  return { ...definition, creates: definition.creates === true, serverOnly: definition.serverOnly === true }
+  const {
+    anyClock = definition.method === 'DELETE',
+    creates = false,
+    exactlyOneOf = [],
+    serverOnly = false,
+  } = definition
+  return { ...definition, anyClock, creates, exactlyOneOf, serverOnly }
 }
 
 /** Every path of what belongs to one organization begins so. */

@@ -2,6 +2,7 @@ import { ADMIN_TASKS } from './admin-tasks.ts'
 import { API_TASKS } from './api-tasks.ts'
 import { AUDIT_TASKS } from './audit-tasks.ts'
 import { CLIENT_TASKS } from './client-tasks.ts'
+import { CLOCK_TASKS } from './clock-tasks.ts'
 import { GRANT_TASKS } from './grant-tasks.ts'
 import { INSTALLATION_TASKS } from './installation-tasks.ts'
 import { KEY_TASKS } from './key-tasks.ts'
@@ -21,6 +22,7 @@ export const TASKS: readonly Task[] = [
   ...API_TASKS,
   ...GRANT_TASKS,
   ...KEY_TASKS,
+  ...CLOCK_TASKS,
   ...TOKEN_TASKS,
   ...ADMIN_TASKS,
   ...AUDIT_TASKS,

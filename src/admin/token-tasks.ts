@@ -4,27 +4,40 @@ import type { EpochMs } from '../protocol/brand.ts'
 import type { GrantRecord } from '../ports/records.ts'
 import { ENDS } from '../tokens/find-end.ts'
 import { ISO, ISO_OR_NULL, iso } from './fields.ts'
+import { describeJwtAcceptance, findJwtAcceptance, JWT_ACCEPTANCE } from './jwt-acceptance.ts'
 import { defineTask, type Task } from './task.ts'
 import { inspectToken, revokeToken, type InspectedToken } from './tokens.ts'
 
 const PATH = '/admin/v1/tokens'
 /** Characters of a JWT for as many resources as a request may name. */
 const TOKEN_LIMIT = 8192
-const TOKEN = z.string().min(1).max(TOKEN_LIMIT).describe('An access token or a refresh token, as its holder has it.')
+const TOKEN = z
+  .string()
+  .max(TOKEN_LIMIT)
+  .regex(/^[\x21-\x7e]+$/, { error: 'This is not a token.' })
+  .meta({
+    examples: ['grt_01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'],
+    description: 'An access token or a refresh token, as its holder has it.',
+  })
 
 /** What a token is. Of what was never issued here nothing is known but that. */
 const INSPECTION = z
   .object({
     kind: z.enum(['access', 'refresh', 'unknown']),
     active: z.boolean().describe('Whether a resource may rely on it now.'),
-    ended_by: z.enum(ENDS).nullable().describe('Why it may not: of itself, or with whom it speaks for.'),
+    ended_by: z
+      .enum(ENDS)
+      .nullable()
+      .describe(
+        'Why the token is inactive: expired, not-yet-valid (issued by a clock that was ahead), revoked, replaced (a newer refresh token), or what was disabled, expired or deleted.',
+      ),
     client_id: z.string().nullable(),
     user_id: z.string().nullable(),
     organization_id: z.string().nullable(),
     grant_id: z.string().nullable(),
     token_id: z.string().nullable().describe('The jti of an access token.'),
     scope: z.string().nullable(),
-    resources: z.array(z.string()),
+    resources: z.array(z.string()).describe('The APIs that the token is for; none: the issuer itself.'),
     issued_at: ISO_OR_NULL,
     expires_at: ISO_OR_NULL,
   })
@@ -48,6 +61,7 @@ export const TOKEN_TASKS: readonly Task[] = [
     method: 'POST',
     path: `${PATH}/revoke`,
     access: 'write',
+    anyClock: true,
     summary: 'End a token, or everything that was issued on its grant.',
     input: z.object({
       token: TOKEN,
@@ -60,15 +74,22 @@ export const TOKEN_TASKS: readonly Task[] = [
       revoked: z.enum(['access', 'family']),
       token_id: z.string().nullable(),
       grant_id: z.string().nullable(),
+      ...JWT_ACCEPTANCE,
     }),
     async run(context, { token, family }) {
       const revoked = await revokeToken(context, token, family ? 'family' : 'token')
-      const isAccess = revoked.kind === 'access'
-      return {
-        revoked: revoked.kind,
-        token_id: isAccess ? revoked.tokenId : null,
-        grant_id: isAccess ? null : revoked.grantId,
+      if (revoked.kind === 'access') {
+        const { tokenId, jwtExpiresAt } = revoked
+        return {
+          revoked: revoked.kind,
+          token_id: tokenId,
+          grant_id: null,
+          ...describeJwtAcceptance(context, jwtExpiresAt),
+        }
       }
+      const ended = { endedAt: context.clock(), resources: revoked.resources }
+      const accepted = await findJwtAcceptance(context, ended)
+      return { revoked: revoked.kind, token_id: null, grant_id: revoked.grantId, ...accepted }
     },
   }),
   defineTask({
@@ -77,12 +98,18 @@ export const TOKEN_TASKS: readonly Task[] = [
     path: '/admin/v1/expire',
     access: 'write',
     summary: "End everybody's sessions and tokens. People sign in again, and clients get new tokens.",
-    input: z.object({ confirm: z.literal('everything').describe('Says that this is meant.') }),
-    output: z.object({ valid_from: ISO.describe('What is from before is dead, on every node within a second.') }),
-    async run({ store, clock }) {
-      const now = clock()
-      await store.expireEverything({ now })
-      return { valid_from: iso(now) }
+    input: z.object({
+      confirm: z.literal('everything').describe('Says that this is meant.'),
+    }),
+    output: z.object({
+      valid_from: ISO.describe('What is from before is dead, on every node within a second.'),
+      ...JWT_ACCEPTANCE,
+    }),
+    async run(context) {
+      const now = context.clock()
+      await context.store.expireEverything({ now })
+      const ended = { endedAt: now, resources: undefined }
+      return { valid_from: iso(now), ...(await findJwtAcceptance(context, ended)) }
     },
   }),
 ]

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import type { UserRecord } from '../ports/records.ts'
 import { describeUser, USER } from './describe-user.ts'
-import { before, LIMIT, NEXT, USER_ID } from './fields.ts'
+import { before, EMAIL, LIMIT, NAME, NEXT, PASSWORD, USER_ID } from './fields.ts'
+import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from './jwt-acceptance.ts'
 import { defineTask, type Task, type TaskContext } from './task.ts'
 import {
   createUser,
@@ -16,7 +17,6 @@ import {
 
 const PATH = '/admin/v1/users'
 const ONE = z.object({ user_id: USER_ID })
-const PASSWORD = z.string().describe('At least 8 characters.')
 
 /** What is done to one user and answers how the account is then. */
 function change(
@@ -29,11 +29,31 @@ function change(
     method: 'POST',
     path: `${PATH}/{user_id}/${verb}`,
     access: 'write',
+    anyClock: verb === 'disable',
     summary,
     input: ONE,
     output: USER,
     run: async (context, { user_id }) => describeUser(await run(context, user_id)),
   })
+}
+
+const ENDED_USER = USER.extend(JWT_ACCEPTANCE).meta({ id: 'EndedUser' })
+
+/** The same where it ends what was issued. */
+function end(
+  verb: string,
+  summary: string,
+  run: (context: TaskContext, id: string) => Promise<UserRecord>,
+): Task<typeof ONE, typeof ENDED_USER> {
+  return defineTask({
+    ...change(verb, summary, run),
+    output: ENDED_USER,
+    run: async (context, { user_id }) => describeEnded(context, await run(context, user_id)),
+  })
+}
+
+function describeEnded(context: TaskContext, user: UserRecord): Promise<z.output<typeof ENDED_USER>> {
+  return withJwtAcceptance(context, describeUser(user), user)
 }
 
 export const USER_TASKS: readonly Task[] = [
@@ -46,7 +66,7 @@ export const USER_TASKS: readonly Task[] = [
     input: z.object({
       limit: LIMIT,
       before: before(USER_ID),
-      email: z.string().optional().describe('Only whoever has this address.'),
+      email: EMAIL.optional().describe('Only the account with this address.'),
     }),
     output: z.object({ users: z.array(USER), next: NEXT }),
     async run(context, page) {
@@ -72,9 +92,9 @@ export const USER_TASKS: readonly Task[] = [
     creates: true,
     summary: 'Create an account that people sign in with.',
     input: z.object({
-      email: z.string().describe('The address that the person signs in with.'),
+      email: EMAIL,
       password: PASSWORD,
-      name: z.string().optional().describe("The person's name, as the pages show it."),
+      name: NAME.optional().describe("The person's name, as the pages show it."),
     }),
     output: USER,
     run: async (context, { email, password, name }) =>
@@ -87,12 +107,13 @@ export const USER_TASKS: readonly Task[] = [
     access: 'write',
     summary: 'Set a new password; ends every session and grant from before.',
     input: ONE.extend({ password: PASSWORD }),
-    output: USER,
-    run: async (context, { user_id, password }) => describeUser(await setPassword(context, user_id, password)),
+    output: ENDED_USER,
+    run: async (context, { user_id, password }) =>
+      describeEnded(context, await setPassword(context, user_id, password)),
   }),
-  change('disable', 'Disable an account: its sessions and tokens stop working.', disableUser),
+  end('disable', 'Disable an account: its sessions and tokens stop working.', disableUser),
   change('enable', 'Enable an account again; what ended stays ended.', enableUser),
-  change('expire', 'Sign a person out everywhere: all sessions and tokens from before stop working.', expireUser),
+  end('expire', 'Sign a person out everywhere: all sessions and tokens from before stop working.', expireUser),
   defineTask({
     name: 'user.delete',
     method: 'DELETE',
@@ -100,10 +121,10 @@ export const USER_TASKS: readonly Task[] = [
     access: 'write',
     summary: 'Delete an account with its sessions, memberships and consents; its tokens stop working.',
     input: ONE,
-    output: z.object({ user_id: z.string(), email: z.string(), deleted: z.literal(true) }),
+    output: z.object({ user_id: z.string(), email: z.string(), deleted: z.literal(true), ...JWT_ACCEPTANCE }),
     async run(context, { user_id }) {
       const { id, email } = await deleteUser(context, user_id)
-      return { user_id: id, email, deleted: true as const }
+      return withDeletion(context, { user_id: id, email, deleted: true as const })
     },
   }),
 ]

@@ -5,11 +5,6 @@ import { mintUserId, parseUserId, type Random, type UserId } from '../protocol/i
 import { AdminError, conflict, unknown } from './admin-error.ts'
 import { listPage, type Listed } from './page.ts'
 
-const PASSWORD_MIN = 8
-/** Bytes; what the sign-in page takes. */
-const PASSWORD_MAX = 1024
-/** Characters; what fits on a page. */
-const NAME_MAX = 200
 /** No letter that is mistaken for another when it is copied by hand; 32 of them are 5 bits each. */
 const PASSWORD_ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789'
 
@@ -18,7 +13,7 @@ type StoreNeeds<Name extends keyof Context['store']> = { readonly store: Pick<Co
 type Finding = StoreNeeds<'findUser' | 'findUserByEmail'>
 type Changing<Name extends keyof Context['store']> = Finding & StoreNeeds<Name> & Pick<Context, 'clock'>
 
-/** @throws AdminError when the address or password cannot be one, or the address is taken */
+/** @throws AdminError when the address cannot be one, or is taken */
 export async function createUser(
   context: StoreNeeds<'createUser'> & Pick<Context, 'clock' | 'random' | 'passwords'>,
   account: { readonly email: string; readonly password: string; readonly name: string | undefined },
@@ -28,8 +23,8 @@ export async function createUser(
   const user: UserRecord = {
     id: mintUserId(now, context.random),
     email,
-    name: account.name === undefined ? undefined : requireName(account.name),
-    passwordHash: await context.passwords.hash(requirePassword(account.password)),
+    name: account.name,
+    passwordHash: await context.passwords.hash(account.password),
     createdAt: now,
     disabledAt: undefined,
     validFrom: now,
@@ -65,7 +60,7 @@ export async function setPassword(
   password: string,
 ): Promise<UserRecord> {
   const { id } = await findUser(context, who)
-  const passwordHash = await context.passwords.hash(requirePassword(password))
+  const passwordHash = await context.passwords.hash(password)
   await context.store.setPassword({ id, passwordHash, now: context.clock() })
   return findUser(context, id)
 }
@@ -115,18 +110,4 @@ function requireEmail(text: string): string {
   const email = normalizeEmail(text)
   if (email === '') throw new AdminError(`"${text}" is not an e-mail address.`)
   return email
-}
-
-function requireName(text: string): string {
-  const name = text.trim()
-  if (name === '' || [...name].length > NAME_MAX || /\p{Cc}/u.test(name)) {
-    throw new AdminError(`A name has between 1 and ${NAME_MAX} characters and no control characters.`)
-  }
-  return name
-}
-
-function requirePassword(password: string): string {
-  if ([...password].length < PASSWORD_MIN) throw new AdminError(`A password has at least ${PASSWORD_MIN} characters.`)
-  if (Buffer.byteLength(password) > PASSWORD_MAX) throw new AdminError(`A password has at most ${PASSWORD_MAX} bytes.`)
-  return password
 }

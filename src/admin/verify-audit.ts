@@ -2,10 +2,10 @@ import type { Context } from '../ports/context.ts'
 import type { AuditEvent, AuditLinkRecord } from '../ports/operator-records.ts'
 import { auditLinkId, auditLinkParts } from '../protocol/audit-link.ts'
 import { after, type EpochMs } from '../protocol/brand.ts'
+import { CLOCK_TOLERANCE_MS } from '../protocol/clock.ts'
 
 const SLICE = 200
-/** A node with a clock further off is not ready (health.ts). */
-const CLOCKS_DIFFER_MS = 2 * 2000
+const CLOCKS_DIFFER_MS = 2 * CLOCK_TOLERANCE_MS
 /** Named at most: who changed a million links is found by a thousand. */
 const FAULT_LIMIT = 1000
 const SWEPT = 'audit.swept'

@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander'
 import { moment } from './columns.ts'
 import { parseCount } from './parse-options.ts'
+import { ORGANIZATION } from './subjects.ts'
 import { addTaskVerb } from './task-verb.ts'
 import type { Terminal } from './terminal.ts'
 import type { AdminCredentialDocument } from '../admin/admin-tasks.ts'
@@ -8,7 +9,6 @@ import type { AdminCredentialDocument } from '../admin/admin-tasks.ts'
 interface Options {
   readonly name: string
   readonly access: string
-  readonly organization?: string
   readonly days?: number
 }
 
@@ -26,9 +26,11 @@ export function addAdminCreate(parent: Command, terminal: Terminal): void {
             .choices(['read', 'write'])
             .makeOptionMandatory(),
         )
-        .option('--organization <id>', 'the one organization that they are for; everything when not given')
         .option('--days <days>', 'how long they work, up to 365; 90 when not given', parseCount),
-    input: ({ name, access, organization, days }) => ({ name, access, organization_id: organization, days }),
+    filters: [
+      { ...ORGANIZATION, meaning: 'the one organization that they are for, by id or name; everything when not given' },
+    ],
+    input: ({ name, access, days }) => ({ name, access, days }),
     say: ({ credential_id, token, access, organization_id, expires_at }) => [
       `The token, which is not shown again:`,
       `  ${token}`,

@@ -8,11 +8,13 @@ type ScopeDocument = ApiDocument['scopes'][number]
 export interface ApiOptions {
   readonly name?: string
   readonly scope?: readonly ScopeDocument[]
+  readonly scopeOnRequest?: readonly ScopeDocument[]
   readonly machineScope?: readonly ScopeDocument[]
   readonly approvedScope?: readonly ScopeDocument[]
   readonly format?: string
   readonly lifetime?: number | 'server'
   readonly algorithm?: string
+  readonly jwtType?: string
 }
 
 export function addApiOptions(command: Command): Command {
@@ -22,6 +24,11 @@ export function addApiOptions(command: Command): Command {
       '--scope <name=sentence>',
       'a scope that needs a person\'s consent, and the sentence that the person reads: read="Read your projects"; repeat for more',
       parseScopeOf('users'),
+    )
+    .option(
+      '--scope-on-request <name=sentence>',
+      'the same, for a scope that a client gets only when its request names it, and that no document lists; repeat for more',
+      parseScopeOf('users-on-request'),
     )
     .option(
       '--machine-scope <name=sentence>',
@@ -49,13 +56,21 @@ export function addApiOptions(command: Command): Command {
         'server',
       ]),
     )
+    .addOption(
+      new Option('--jwt-type <type>', 'typ of its JWTs; JWT for verifiers that refuse at+jwt').choices([
+        'at+jwt',
+        'JWT',
+      ]),
+    )
 }
 
 /** The members of a task's input that were given. */
 export function apiWish(options: ApiOptions): Members {
-  const { name, scope, machineScope, approvedScope, format, lifetime, algorithm } = options
-  const scopes = [scope, machineScope, approvedScope].filter((some) => some !== undefined)
-  const tokens = Object.entries({ format, lifetime, algorithm }).filter(([, value]) => value !== undefined)
+  const { name, scope, scopeOnRequest, machineScope, approvedScope, format, lifetime, algorithm, jwtType } = options
+  const scopes = [scope, scopeOnRequest, machineScope, approvedScope].filter((some) => some !== undefined)
+  const tokens = Object.entries({ format, lifetime, algorithm, jwt_type: jwtType }).filter(
+    ([, value]) => value !== undefined,
+  )
   return {
     ...(name === undefined ? {} : { name }),
     ...(scopes.length === 0 ? {} : { scopes: scopes.flat() }),
@@ -70,6 +85,8 @@ export function grantedWords(grantedTo: ScopeDocument['granted_to']): string {
   switch (grantedTo) {
     case 'users':
       return 'with consent'
+    case 'users-on-request':
+      return 'with consent, on request'
     case 'users-and-machines':
       return 'with consent, or by itself'
     case 'approved-clients':

@@ -22,7 +22,7 @@ const IS_IT_RIGHT =
   'Is it the address of the administration? Its port is PORT + 1 unless GRANTOR_ADMIN_PORT says otherwise.'
 
 /** Of what was to change something. */
-const DOUBT = 'Whether it was done nobody knows: look before you try again.'
+const DOUBT = 'The change may have been applied. Check before retrying.'
 
 /**
  * `mayBeRead`: whoever is on the network between may read the token.
@@ -139,7 +139,8 @@ function refusalOf({ address }: ServerAccess, task: Task, response: Response, bo
   if (location !== null) {
     return new AdminError(`${address} leads to ${visible(location)}. Give the address that answers itself.`)
   }
-  if (!isRefusal(body)) return new AdminError(`${address} answered ${status}, and nothing of Grantor. ${IS_IT_RIGHT}`)
+  if (!isRefusal(body))
+    return new AdminError(`${address} answered ${status}, but it is not a Grantor administration. ${IS_IT_RIGHT}`)
   const said = body.detail?.map((one) => sentenceOf(one, spell)) ?? []
   const lines = said.length === 0 ? [body.error_description] : said
   return new AdminError([...lines.map(visible), ...adviceFor(task, status, body.error, headers)].join('\n'))

@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
 import type { AuditEntryDocument } from '../admin/audit-tasks.ts'
+import type { Names } from '../admin/names.ts'
+import { nameOf } from './columns.ts'
 import { parseMoment } from './parse-options.ts'
+import { CLIENT_FILTER, ORGANIZATION_FILTER, USER, USER_FILTER } from './subjects.ts'
 import { addListVerb } from './task-verb.ts'
 import type { Terminal } from './terminal.ts'
 
 interface Options {
   readonly event?: string
-  readonly client?: string
-  readonly user?: string
-  readonly organization?: string
   readonly since?: string
 }
 
@@ -19,27 +19,35 @@ export function addAuditList(parent: Command, terminal: Terminal): void {
     options: (command) =>
       command
         .option('--event <word>', 'only this event, or all that begin with a word and a dot: client.')
-        .option('--client <id>', 'only events of this client')
-        .option('--user <id>', 'only events of this user')
-        .option('--organization <id>', 'only events of this one')
         .option('--since <moment>', 'only events from then on: 2026-11-20, 2026-11-20T14:02:00Z', parseMoment),
-    input: ({ event, client, user, organization, since }) => ({
-      event,
-      client_id: client,
-      user_id: user,
-      organization_id: organization,
-      since,
-    }),
+    filters: [CLIENT_FILTER, { ...USER_FILTER, find: USER.find }, ORGANIZATION_FILTER],
+    input: ({ event, since }) => ({ event, since }),
     rows: 'events',
     headings: ['RECORDED (UTC)', 'EVENT', 'BY', 'ABOUT'],
-    cells: (entry) => [cellsOf(entry)],
-    empty: 'There is nothing of that in the audit.',
+    cells: (entry, names) => [cellsOf(entry, names)],
+    empty: 'No matching audit events.',
   })
 }
 
-function cellsOf({ recorded_at, event, actor, details, ...entry }: AuditEntryDocument): readonly string[] {
-  const { client_id, user_id, organization_id, grant_id } = entry
-  const named = Object.entries(details).map(([name, value]) => `${name}=${value}`)
-  const about = [client_id, user_id, organization_id, grant_id, ...named].filter((one) => one !== null)
-  return [recorded_at.slice(0, 19).replace('T', ' '), event, actor ?? '–', about.join(' ')]
+/** Each id after the word for what it is, and each detail after its name. */
+function cellsOf(entry: AuditEntryDocument, names: Names): readonly string[] {
+  const { recorded_at, event, actor, details, client_id, user_id, organization_id, grant_id } = entry
+  const ids = { user: user_id, client: client_id, organization: organization_id, grant: grant_id }
+  const about = [
+    ...Object.entries(ids).flatMap(([word, id]) => (id === null ? [] : [`${word} ${nameOf(names, id)}`])),
+    ...Object.entries(details).map(([name, value]) => `${name}=${isTime(name, value) ? toSecond(value) : value}`),
+  ]
+  return [toSecond(recorded_at), event, nameOf(names, actor), about.join(', ')]
+}
+
+/** Details that are moments, in milliseconds since the epoch. */
+const TIMES: ReadonlySet<string> = new Set(['before', 'clock', 'minute', 'recorded_at'])
+
+function isTime(name: string, value: unknown): value is number {
+  return TIMES.has(name) && typeof value === 'number'
+}
+
+/** `2026-11-20 14:02:07`, in UTC. */
+function toSecond(time: number | string): string {
+  return new Date(time).toISOString().slice(0, 19).replace('T', ' ')
 }

@@ -17,7 +17,7 @@ export function addClientApproveScopes(parent: Command, terminal: Terminal): voi
       scope === ''
         ? `${client_id} is approved for no scope any more.`
         : `${client_id} is approved for ${scope.replaceAll(' ', ', ')}, as far as it registered that.`,
-      'What people consented to before goes on until you revoke those grants.',
+      'No new token has a scope for approved clients beyond these, whatever people consented to before.',
     ],
   })
 }

@@ -10,6 +10,6 @@ export function addClientExpire(parent: Command, terminal: Terminal): void {
     verb: 'expire',
     task: 'client.expire',
     subjects: [CLIENT],
-    say: ({ client_id }) => [`No token that ${client_id} has works any more. It may get new ones.`],
+    say: ({ client_id }) => [`All tokens of ${client_id} are revoked. It can request new ones.`],
   })
 }

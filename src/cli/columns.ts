@@ -1,3 +1,4 @@
+import type { Names } from '../admin/names.ts'
 import type { Paint } from './terminal.ts'
 
 const GAP = '  '
@@ -49,6 +50,20 @@ export function visible(text: string): string {
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}]/gu,
     (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`,
   )
+}
+
+/** Characters at the end of an id that tell apart what has the same name. */
+const TAIL = 6
+
+/**
+ * What an id is called: an address, which only one user has, or a name with the end of the id, because a client may
+ * register under any name. An id without a name stays as it is.
+ */
+export function nameOf(names: Names, id: string | null): string {
+  if (id === null) return '–'
+  const name = names[id]
+  if (name === undefined) return id
+  return id.startsWith('gus_') ? name : `${name} …${id.slice(-TAIL)}`
 }
 
 /** A moment of an answer to the minute: `2026-11-20 14:02`. It is UTC, which the heading says. */

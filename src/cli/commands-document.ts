@@ -1,4 +1,5 @@
 import type { Command, Option } from 'commander'
+import { SAME_AS_ARGUMENT } from './task-verb.ts'
 
 const INTRODUCTION = [
   '# Commands',
@@ -7,7 +8,7 @@ const INTRODUCTION = [
   'stands for `npm run -s grantor --` in a checkout.',
   '',
   'Commands work on the store that `DATABASE_URL` names, beside a running server or without one, and need no credentials: whoever can',
-  'run them has the store anyway. What they change the audit tells with `command-line` as its actor. Where there is no store yet,',
+  'run them has the store anyway. The audit log records their changes with the actor `command-line`. Where there is no store yet,',
   '`serve` and `migrate` make it, and so do `user create`, `org create`, `api create` and `admin create`, which say so; all others',
   'say that there is none, and make nothing.',
   '',
@@ -32,9 +33,20 @@ const INTRODUCTION = [
   '`grant` commands with `--organization`; [administration.md](administration.md) has all of it. When no answer comes to a command',
   'that changes something, it says that nobody knows whether it was done.',
   '',
-  'What a command is about may stand alone or behind its option: `grantor client show gci_…` is `grantor client show --id gci_…`. A user',
-  'is named by e-mail address or id. Passwords and tokens that are typed as `-` are read from standard input, where no other',
-  'user of the machine sees them.',
+  'What a command is about may stand alone or behind its option: `grantor client show gci_…` is `grantor client show --id gci_…`.',
+  '',
+  'A command takes a user by e-mail address or id, and a client or an organization by id or by name. It takes a name that exactly one',
+  'of them has, byte for byte. Where several have it, the command lists their ids; where there are more than 1,000 rows, it takes ids only.',
+  'A client may register under any name, so look at the id before you give a client rights. Credentials of one organization name it by its',
+  'id. Tables show addresses and names, a name with the last six characters of its id; `--json` has the ids, and their names in',
+  '`names`. `perform authorization-code` takes ids only, because it asks the server as a client does.',
+  '',
+  'Of a client `used_at` is when it first got a token, and `last_used_at` when it last got one, to the minute. Of a token that is',
+  'inactive `ended_by` says why: `expired`; `not-yet-valid`, issued by a clock that was ahead; `revoked`; `replaced`, a refresh token',
+  'that was used since; or what was disabled, expired or deleted: `client`, `user`, `organization`, `membership`, `installation`, or',
+  '`everybody` (`token expire-all`).',
+  '',
+  'Passwords and tokens that are typed as `-` are read from standard input, where no other user of the machine sees them.',
 ]
 
 /** Options that the page explains once. */
@@ -75,7 +87,7 @@ function table(title: string, description: string, commands: readonly Command[])
 function usageOf(command: Command): string {
   const subjects = command.registeredArguments.map((argument) => argument.name())
   const options = command.options.filter(
-    (option) => !COMMON.has(option.attributeName()) && !subjects.includes(option.attributeName()),
+    (option) => !COMMON.has(option.attributeName()) && option.description !== SAME_AS_ARGUMENT,
   )
   const words = [...namesOf(command), ...subjects.map((subject) => `<${subject}>`), ...options.map(wordsOf)]
   return words.join(' ').replaceAll('|', '\\|')

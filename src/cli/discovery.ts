@@ -3,6 +3,8 @@ import type { EpochMs } from '../protocol/brand.ts'
 
 /** How long an answer may take. */
 export const ANSWER_LIMIT_MS = 10_000
+/** How long a document may be. */
+const DOCUMENT_BYTES_MAX = 256 * 1024
 
 /** RFC 8414 §3.1: the well-known part stands between the host and the issuer's path. */
 export function metadataAddress(issuer: string): string {
@@ -44,15 +46,27 @@ export function reasonOf(failure: unknown): string {
   return cause instanceof Error ? cause.message : failure.message
 }
 
-/** The JSON object of a successful answer; undefined when it is anything else. */
-async function readObject(response: Response): Promise<Readonly<Record<string, unknown>> | undefined> {
-  if (!response.ok) return undefined
+/** The JSON object of a successful answer; undefined when it is anything else, or too long. */
+export async function readObject(response: Response): Promise<Readonly<Record<string, unknown>> | undefined> {
   try {
-    const body: unknown = await response.json()
+    const text = await readText(response)
+    if (!response.ok || text === undefined) return undefined
+    const body: unknown = JSON.parse(text)
     return typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>) : undefined
   } catch {
     return undefined
   }
+}
+
+async function readText({ body }: Response): Promise<string | undefined> {
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  for await (const part of body ?? []) {
+    bytes += part.length
+    if (bytes > DOCUMENT_BYTES_MAX) return undefined
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString('utf8')
 }
 
 async function findKeyIds(address: unknown): Promise<readonly string[] | undefined> {

@@ -1,8 +1,9 @@
-import type { Command } from 'commander'
+import { InvalidArgumentError, type Command } from 'commander'
 import { failed, ok, type Finding } from '../admin/finding.ts'
 import { openWorld } from '../build.ts'
 import { ConfigError, readConfig } from '../config.ts'
 import { inspectStore } from '../open-store.ts'
+import type { IssuerProbe } from '../ports/inspection.ts'
 import { visible } from './columns.ts'
 import type { Paint, Terminal } from './terminal.ts'
 import { withJson } from './verb.ts'
@@ -13,8 +14,13 @@ const COLOURS = { ok: 'green', warning: 'yellow', failed: 'red' } as const
 export function addDoctor(parent: Command, terminal: Terminal): void {
   withJson(parent.command('doctor'))
     .description('Check the configuration, the database, the keys, the clock and the issuer, and say how to mend them.')
-    .action(async ({ json }: { readonly json?: true }) => {
-      const findings = await examine()
+    .option(
+      '--resource <url>',
+      'ask this API or MCP server as a client does, and compare what it serves with what is declared',
+      parseAddress,
+    )
+    .action(async ({ json, resource }: { readonly json?: true; readonly resource?: string }) => {
+      const findings = await examine(resource)
       const isHealthy = findings.every(({ verdict }) => verdict !== 'failed')
       if (json) terminal.printJson({ healthy: isHealthy, findings })
       else terminal.print(findings.flatMap((finding) => linesOf(finding, terminal.paint)))
@@ -22,19 +28,37 @@ export function addDoctor(parent: Command, terminal: Terminal): void {
     })
 }
 
-async function examine(): Promise<readonly Finding[]> {
+async function examine(resource: string | undefined): Promise<readonly Finding[]> {
   try {
     const config = readConfig()
     const [{ diagnose }, { probeIssuer }] = await Promise.all([import('../admin/doctor.ts'), import('./discovery.ts')])
     const [store, probe] = await Promise.all([inspectStore(config), probeIssuer(config.issuer)])
     const now = openWorld({ ...config, logLevel: 'silent' }).clock()
-    return [ok('configuration', 'Every setting is acceptable.'), ...diagnose({ choices: config, store, probe, now })]
+    return [
+      ok('configuration', 'Every setting is acceptable.'),
+      ...diagnose({ choices: config, store, probe, now }),
+      ...(resource === undefined ? [] : await examineResource(resource, config.issuer, probe)),
+    ]
   } catch (cause) {
     if (!(cause instanceof ConfigError)) throw cause
     return cause.mistakes.map((mistake) =>
       failed('configuration', `${mistake}.`, 'See "grantor serve --help". Until then nothing else can be checked.'),
     )
   }
+}
+
+async function examineResource(resource: string, issuer: string, probe: IssuerProbe): Promise<readonly Finding[]> {
+  const [{ judgeResource }, { probeResource }] = await Promise.all([
+    import('../admin/doctor-resource.ts'),
+    import('./probe-resource.ts'),
+  ])
+  const answers = probe.kind === 'answered' && probe.issuer === issuer
+  return judgeResource(await probeResource(resource, answers ? issuer : undefined), issuer)
+}
+
+function parseAddress(text: string): string {
+  if (/^https?:\/\//.test(text) && URL.canParse(text)) return text
+  throw new InvalidArgumentError('It is the http or https address that clients connect to.')
 }
 
 function linesOf({ check, verdict, message, remedy }: Finding, paint: Paint): readonly string[] {

@@ -11,7 +11,7 @@ export function addKeysRetire(parent: Command, terminal: Terminal): void {
     subjects: [KEY],
     say: ({ kid }) => [
       `Withdrew the key ${kid}. Running servers know it within two seconds: its tokens are inactive at introspection.`,
-      'APIs that verify by themselves accept them until they fetch the keys again, five minutes from now at the latest.',
+      'APIs with local verification accept them until they fetch the keys again, five minutes from now at the latest.',
     ],
   })
 }

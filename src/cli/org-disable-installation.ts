@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { CLIENT_OF_ORGANIZATION, ORGANIZATION } from './subjects.ts'
+import { INSTALLED_CLIENT, ORGANIZATION } from './subjects.ts'
 import { addTaskVerb } from './task-verb.ts'
 import type { Terminal } from './terminal.ts'
 import type { InstallationDocument } from '../admin/installation-tasks.ts'
@@ -9,7 +9,7 @@ export function addOrgDisableInstallation(parent: Command, terminal: Terminal): 
   addTaskVerb<InstallationDocument>(parent, terminal, {
     verb: 'disable-installation',
     task: 'installation.disable',
-    subjects: [ORGANIZATION, CLIENT_OF_ORGANIZATION],
+    subjects: [ORGANIZATION, INSTALLED_CLIENT],
     say: ({ client_id, organization_id }) => [
       `${client_id} may not act for ${organization_id}. To undo that: grantor org enable-installation ${organization_id} ${client_id}`,
     ],

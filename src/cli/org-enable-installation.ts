@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { CLIENT_OF_ORGANIZATION, ORGANIZATION } from './subjects.ts'
+import { INSTALLED_CLIENT, ORGANIZATION } from './subjects.ts'
 import { addTaskVerb } from './task-verb.ts'
 import type { Terminal } from './terminal.ts'
 import type { InstallationDocument } from '../admin/installation-tasks.ts'
@@ -9,7 +9,7 @@ export function addOrgEnableInstallation(parent: Command, terminal: Terminal): v
   addTaskVerb<InstallationDocument>(parent, terminal, {
     verb: 'enable-installation',
     task: 'installation.enable',
-    subjects: [ORGANIZATION, CLIENT_OF_ORGANIZATION],
+    subjects: [ORGANIZATION, INSTALLED_CLIENT],
     say: ({ client_id, organization_id }) => [`${client_id} may act for ${organization_id} again.`],
   })
 }

@@ -10,6 +10,6 @@ export function addOrgExpire(parent: Command, terminal: Terminal): void {
     verb: 'expire',
     task: 'organization.expire',
     subjects: [ORGANIZATION],
-    say: ({ name }) => [`No token for ${name} from before works any more. New ones may be had.`],
+    say: ({ name }) => [`All tokens for ${name} are revoked. New ones can be requested.`],
   })
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { CLIENT_OF_ORGANIZATION, ORGANIZATION } from './subjects.ts'
+import { NEW_CLIENT, ORGANIZATION } from './subjects.ts'
 import { addTaskVerb } from './task-verb.ts'
 import type { Terminal } from './terminal.ts'
 import type { InstallationDocument } from '../admin/installation-tasks.ts'
@@ -14,7 +14,7 @@ export function addOrgInstall(parent: Command, terminal: Terminal): void {
   addTaskVerb<InstallationDocument, Options>(parent, terminal, {
     verb: 'install',
     task: 'installation.install',
-    subjects: [ORGANIZATION, CLIENT_OF_ORGANIZATION],
+    subjects: [ORGANIZATION, NEW_CLIENT],
     options: (command) =>
       command
         .requiredOption('--scope <scopes>', "what it may have at most, with a space between: 'read sync'; '' for none")

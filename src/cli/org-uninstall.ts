@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { CLIENT_OF_ORGANIZATION, ORGANIZATION } from './subjects.ts'
+import { INSTALLED_CLIENT, ORGANIZATION } from './subjects.ts'
 import { addTaskVerb } from './task-verb.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -8,7 +8,7 @@ export function addOrgUninstall(parent: Command, terminal: Terminal): void {
   addTaskVerb<{ readonly organization_id: string; readonly client_id: string }>(parent, terminal, {
     verb: 'uninstall',
     task: 'installation.remove',
-    subjects: [ORGANIZATION, CLIENT_OF_ORGANIZATION],
+    subjects: [ORGANIZATION, INSTALLED_CLIENT],
     say: ({ client_id, organization_id }) => [`${client_id} is not installed for ${organization_id} any more.`],
   })
 }

@@ -34,7 +34,7 @@ export async function signInAndAllow(start: string, redirectUri: string, credent
       throw new AdminError(`The server answered ${response.status} with a page that asks nothing: ${headingOf(page)}`)
     }
   }
-  throw new AdminError('The pages lead around in a circle.')
+  throw new AdminError('Redirect loop in the sign-in pages.')
 }
 
 interface Browser {

@@ -27,10 +27,15 @@ export function addPerformAuthorizationCode(parent: Command, terminal: Terminal)
     .option(
       '--client <id>',
       'a client without a secret, registered with http://127.0.0.1/callback; when not given, one is registered',
+      parseId('gci_', 'client'),
     )
     .option('--scope <scope>', 'what to ask for')
     .option('--resource <uri>', 'an API to ask for; repeat for more: these tokens are for the first', append)
-    .option('--organization <id>', 'the organization that the tokens are for; when not given, the person chooses')
+    .option(
+      '--organization <id>',
+      'the organization that the tokens are for; when not given, the person chooses',
+      parseId('gor_', 'org'),
+    )
     .option('--email <address>', 'sign in and allow as this user, without a browser')
     .option('--password <password>', 'the password of that user; - reads it from standard input')
     .option('--timeout <seconds>', 'how long to wait for the person', parseSeconds, 300)
@@ -93,6 +98,14 @@ function claimPairs(claims: JWTPayload): readonly (readonly [string, string])[] 
 
 function append(text: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, text]
+}
+
+/** This command knows what a client knows, which is no name. */
+function parseId(prefix: string, noun: 'client' | 'org') {
+  return (text: string): string => {
+    if (text.startsWith(prefix)) return text
+    throw new InvalidArgumentError(`It is an id, ${prefix}…; this command takes no names. See "grantor ${noun} list".`)
+  }
 }
 
 function parseIssuer(text: string): string {

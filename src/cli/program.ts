@@ -19,7 +19,11 @@ const NOUNS: readonly Noun[] = [
     async () => (await import('./org-verbs.ts')).ORG_VERBS,
   ],
   ['api', 'APIs that tokens are issued for, and their scopes.', async () => (await import('./api-verbs.ts')).API_VERBS],
-  ['grant', 'What people allowed clients.', async () => (await import('./grant-verbs.ts')).GRANT_VERBS],
+  [
+    'grant',
+    'Grants: what users have authorized clients to do.',
+    async () => (await import('./grant-verbs.ts')).GRANT_VERBS,
+  ],
   ['token', 'Access and refresh tokens that you hold.', async () => (await import('./token-verbs.ts')).TOKEN_VERBS],
   [
     'admin',
@@ -27,6 +31,11 @@ const NOUNS: readonly Noun[] = [
     async () => (await import('./admin-verbs.ts')).ADMIN_VERBS,
   ],
   ['keys', 'Keys that sign access tokens.', async () => (await import('./keys-verbs.ts')).KEYS_VERBS],
+  [
+    'clock',
+    'The clock of a server whose database has none of its own.',
+    async () => (await import('./clock-verbs.ts')).CLOCK_VERBS,
+  ],
   ['audit', 'The record of what happened.', async () => (await import('./audit-verbs.ts')).AUDIT_VERBS],
   [
     'perform',

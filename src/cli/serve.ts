@@ -92,7 +92,9 @@ async function sayReady(config: Config, world: World, context: Context, person: 
     const demo = isLoopbackIssuer && !hasUsers ? await createDemoUser(context) : undefined
     const hasApis = (await context.store.listApis()).length > 0
     const { command } = person
-    person.print(welcomeLines({ issuer, version, isLoopbackIssuer, hasApis, command, demo }, person.paint))
+    const logsRefusals = config.logLevel === 'debug' || config.logLevel === 'info'
+    const welcome = { issuer, version, isLoopbackIssuer, hasApis, logsRefusals, command, demo }
+    person.print(welcomeLines(welcome, person.paint))
   }
   const isUntouched = !hasUsers && (await context.store.listClients({ before: undefined, limit: 1 })).length === 0
   world.logger.info({

@@ -1,8 +1,10 @@
 import type { Command } from 'commander'
-import { columns } from './columns.ts'
+import type { Names } from '../admin/names.ts'
+import { columns, visible } from './columns.ts'
+import { jwtNotice } from './jwt-notice.ts'
 import { requireTask, withTasks, type Members } from './perform-task.ts'
 import { spellingOf } from './spelling.ts'
-import type { Subject } from './subjects.ts'
+import { ORGANIZATION, type Subject } from './subjects.ts'
 import type { Terminal } from './terminal.ts'
 import {
   nextPage,
@@ -14,6 +16,9 @@ import {
   type ServerOptions,
   type WhenMissing,
 } from './verb.ts'
+
+/** The description of an option that may stand for an argument. */
+export const SAME_AS_ARGUMENT = 'the same'
 
 /** What is typed behind a verb, as commander reads it. */
 export interface CommonOptions extends ServerOptions {
@@ -30,6 +35,8 @@ export interface TaskVerb<Answer, Options extends object = object> {
   readonly whenMissing?: WhenMissing
   /** What it is about, in the order in which it is typed. */
   readonly subjects?: readonly Subject[]
+  /** What it may be narrowed to, each behind its option only. */
+  readonly filters?: readonly Subject[]
   /** Adds its own options. */
   readonly options?: (command: Command) => Command
   /** Members of the input besides those of the subjects. Asks and refuses before anything is opened. */
@@ -52,37 +59,47 @@ export function addTaskVerb<Answer, Options extends object = object>(
   verb: TaskVerb<Answer, Options>,
 ): void {
   const { subjects = [], within } = verb
+  const filters = [...(within === undefined ? [] : [WITHIN]), ...(verb.filters ?? [])]
   const command = withServer(withJson(parent.command(verb.verb))).description(requireTask(verb.task).summary)
-  for (const { name, placeholder, meaning } of subjects) {
-    command.argument(`[${name}]`, meaning).option(`--${name} ${placeholder}`, 'the same')
+  for (const { name, argument = name, placeholder, meaning } of subjects) {
+    command.argument(`[${argument}]`, meaning).option(`--${name} ${placeholder}`, SAME_AS_ARGUMENT)
   }
-  if (within !== undefined) {
-    command.option('--organization <id>', 'only in this organization: for credentials that are for nothing else')
-  }
+  for (const { name, placeholder, meaning } of filters) command.option(`--${name} ${placeholder}`, meaning)
   verb.options?.(command)
   command.action(async () => {
     const options = command.opts<Options & CommonOptions & { readonly organization?: string }>()
-    const about = readSubjects(subjects, command)
+    const about = [...readFilters(filters, command), ...readSubjects(subjects, command)]
     const input = (await verb.input?.(options, terminal, command.args)) ?? {}
-    const place = within === undefined ? {} : { organization_id: options.organization }
+    const names = new Map<string, string>()
     const task = within === undefined || options.organization === undefined ? verb.task : within
     const answer = await withTasks(terminal, options, verb.whenMissing ?? 'refuse', async (performAs) => {
-      const members: Record<string, unknown> = { ...place, ...input }
+      const members: Record<string, unknown> = { ...input }
       const spellings = new Map<string, string>()
       for (const { find, text, spelling } of about) {
         const perform = performAs((member) => spellings.get(member) ?? spelling)
         const found = await find(text, perform, members)
-        for (const member of Object.keys(found)) spellings.set(member, spelling)
+        for (const [member, id] of Object.entries(found)) {
+          spellings.set(member, spelling)
+          if (id !== text) names.set(String(id), visible(text))
+        }
         Object.assign(members, found)
       }
       const perform = performAs((member) => spellings.get(member) ?? spellingOf(command, member))
       return perform<Answer>(task, members)
     })
     if (options.json) terminal.printJson(answer)
-    else terminal.print(verb.say(answer, terminal))
+    else terminal.print([...withNames(verb.say(answer, terminal), names), ...jwtNotice(answer as object, task)])
     const code = verb.exitCode?.(answer) ?? 0
     if (code !== 0) process.exitCode = code
   })
+}
+
+/** Before an id that was typed as a name its name, once in the first line, and not in a command to copy. */
+function withNames([first = '', ...rest]: readonly string[], names: ReadonlyMap<string, string>): readonly string[] {
+  const end = first.indexOf('grantor ')
+  let [words, hint] = end === -1 ? [first, ''] : [first.slice(0, end), first.slice(end)]
+  for (const [id, name] of names) if (!words.includes(name)) words = words.replace(id, () => `${name} (${id})`)
+  return [words + hint, ...rest]
 }
 
 /** A subject that was typed, alone or behind its option: `<id>` or `--id`. */
@@ -96,11 +113,26 @@ function readSubjects(subjects: readonly Subject[], command: Command): readonly 
   const options = command.opts<Readonly<Record<string, string | undefined>>>()
   const alone = [...command.args]
   const areAllAlone = alone.length === subjects.length
-  return subjects.map(({ name, find }) => {
+  return subjects.map(({ name, argument = name, find }) => {
     const option = options[name]
-    const argument = areAllAlone || option === undefined ? alone.shift() : undefined
-    const spelling = argument === undefined ? `--${name}` : `<${name}>`
-    return { find, text: subjectOf(name, argument, option), spelling }
+    const typed = areAllAlone || option === undefined ? alone.shift() : undefined
+    const spelling = typed === undefined ? `--${name}` : `<${argument}>`
+    return { find, text: subjectOf(name, typed, option), spelling }
+  })
+}
+
+/** Of which one organization, for credentials that are for nothing else. */
+const WITHIN: Subject = {
+  ...ORGANIZATION,
+  meaning: 'only in this organization, by id or name; credentials that are for nothing else give the id',
+}
+
+/** Those that were given. */
+function readFilters(filters: readonly Subject[], command: Command): readonly TypedSubject[] {
+  const options = command.opts<Readonly<Record<string, string | undefined>>>()
+  return filters.flatMap(({ name, find }) => {
+    const text = options[name]
+    return text === undefined ? [] : [{ find, text, spelling: `--${name}` }]
   })
 }
 
@@ -115,7 +147,7 @@ export interface ListVerb<Row, Options extends object> extends Omit<
   /** Columns with moments say the zone: `CREATED (UTC)`. */
   readonly headings: readonly string[]
   /** The lines of one row. */
-  readonly cells: (row: Row) => readonly (readonly string[])[]
+  readonly cells: (row: Row, names: Names) => readonly (readonly string[])[]
   /** What is said when there is nothing. */
   readonly empty: string
 }
@@ -136,7 +168,9 @@ export function addListVerb<Row, Options extends object = object>(
     },
     say(answer, { paint }) {
       const rows = answer[list.rows] as readonly Row[]
-      const lines = rows.length === 0 ? [list.empty] : columns(list.headings, rows.flatMap(list.cells), paint)
+      const names = (answer['names'] ?? {}) as Names
+      const cells = rows.flatMap((row) => list.cells(row, names))
+      const lines = rows.length === 0 ? [list.empty] : columns(list.headings, cells, paint)
       return [...lines, ...nextPage(answer['next'] as string | null)]
     },
   })

@@ -13,6 +13,10 @@ export function addTokenInspect(parent: Command, terminal: Terminal): void {
     options: (command) =>
       command.argument('[token]', 'the token; - reads it from standard input, so that nobody else sees it'),
     input: async (_, { stdin }, [token]) => ({ token: await readToken(stdin, token) }),
-    say: (inspection, { paint }) => record(inspection, paint),
+    say: (inspection, { paint }) => record({ ...inspection, resources: resourcesOf(inspection) }, paint),
   })
+}
+
+function resourcesOf({ kind, resources }: TokenInspection): TokenInspection['resources'] {
+  return resources.length === 0 && kind !== 'unknown' ? ['none: the token is for the issuer'] : resources
 }

@@ -24,8 +24,8 @@ export function addTokenRevoke(parent: Command, terminal: Terminal): void {
     }),
     say: ({ revoked, token_id, grant_id }) => [
       revoked === 'access'
-        ? `The access token ${token_id} is dead.`
-        : `The grant ${grant_id} is over, with all of its tokens.`,
+        ? `The access token ${token_id} is revoked.`
+        : `The grant ${grant_id} is revoked, with all of its tokens.`,
     ],
   })
 }

@@ -47,8 +47,8 @@ function wordsOfMissing({ database }: Config): { readonly refusal: string; reado
   const location = locationOf(database)
   if (database.kind === 'postgres') {
     return {
-      refusal: `There is nothing of Grantor in ${location}. If there should be, correct DATABASE_URL; its tables are made by: grantor serve`,
-      notice: `There was nothing of Grantor in ${location}; its tables were made there.`,
+      refusal: `${location} has no Grantor schema. Check DATABASE_URL, or create the schema with: grantor serve`,
+      notice: `${location} had no Grantor schema; it was created.`,
     }
   }
   return {
@@ -74,7 +74,7 @@ export function withServer(command: Command): Command {
       '--server <url>',
       'do it at the administration of a running server, with the token in GRANTOR_ADMIN_TOKEN, instead of in the store',
     )
-    .option('--insecure-http', 'let the token go to a --server on another machine unencrypted')
+    .option('--insecure-http', 'allow sending the token to another machine over plain HTTP')
 }
 
 export interface PageOptions {

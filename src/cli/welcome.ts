@@ -7,6 +7,8 @@ export interface Welcome {
   readonly isLoopbackIssuer: boolean
   /** Whether any API is declared. */
   readonly hasApis: boolean
+  /** Whether the log has a line for each refused request. */
+  readonly logsRefusals: boolean
   /** How this command line is called: not everybody has it on the path. */
   readonly command: string
   /** Made at this very start; the password is shown once and kept nowhere. */
@@ -28,16 +30,18 @@ export function tryCommands(issuer: string): readonly [register: string, token: 
 /** Where commands look for a server that nobody configured. */
 const DEFAULT_ISSUER = 'http://localhost:3000'
 
-/** A dozen lines for the first start of a loopback issuer, three for every other start. */
+/** A dozen lines for the first start of a loopback issuer, four for every other start. */
 export function welcomeLines(welcome: Welcome, paint: Paint): readonly string[] {
   const { issuer, version, command, demo } = welcome
   const title = `  ${paint('bold', 'Grantor')} ${version}`
   const line = (name: string, value: string): string => `  ${paint('dim', name.padEnd(10))}${value}`
+  const logLines = welcome.logsRefusals ? [] : [line('Log', 'LOG_LEVEL=info shows each refused request and its reason')]
   if (demo === undefined) {
     return [
       `${title} is ready at ${paint('cyan', issuer)}`,
       line('Mode', modeOf(welcome)),
       line('Check', `${command} doctor`),
+      ...logLines,
     ]
   }
   const [register, token] = tryCommands(issuer)
@@ -52,6 +56,7 @@ export function welcomeLines(welcome: Welcome, paint: Paint): readonly string[] 
       `${paint('bold', demo.email)} with the password ${paint('bold', demo.password)}  (shown this once)`,
     ),
     line('Try it', `${command} perform authorization-code${issuer === DEFAULT_ISSUER ? '' : ` --issuer ${issuer}`}`),
+    ...logLines,
     '',
     '  Register a client, then get a token with it:',
     '',

@@ -28,7 +28,10 @@ export async function authenticateAsker(context: Context, request: Request): Pro
   const isRight = provesCredential(context.secrets, 'api-secret', secret, api?.credentials?.secretHash)
   if (api === undefined || !isRight) {
     countFailure(context, request.network)
-    throw invalidClient('api_credentials_wrong', usedBasic)
+    const refusal = invalidClient('api_credentials_wrong', usedBasic)
+    // Of these credentials the secret is wrong; an id that is not there stays out of the log.
+    if (api !== undefined) refusal.credential = id
+    throw refusal
   }
   return { kind: 'api', api }
 }

@@ -3,24 +3,23 @@ import type { CookieChanges, Reply, Request } from '../ports/message.ts'
 import type { AuthorizationRecord, ClientRecord } from '../ports/records.ts'
 import { readAuthorizationRequest, readState, type AuthorizationRequest } from '../protocol/authorization-request.ts'
 import { after } from '../protocol/brand.ts'
-import { defaultScope } from '../protocol/client-metadata.ts'
 import { mintAuthorizationId, mintOrderedId, parseClientId } from '../protocol/ids.ts'
 import type { Parameters } from '../protocol/message.ts'
 import { judgeRedirectUri, redirectUriMatches, type RedirectUri } from '../protocol/redirect-uri.ts'
-import type { Resource } from '../protocol/resource.ts'
-import { isWithin, narrow } from '../protocol/scope.ts'
+import { NO_SCOPE } from '../protocol/scope.ts'
 import { findRemembered } from './consent-memory.ts'
 import { approve } from './decide.ts'
 import { errorPage } from './error-page.ts'
 import { openBrowser } from './interaction.ts'
-import { allowsScope, findOffers, findResource, refusedTokens, type Offers } from './offers.ts'
+import { findOffers, findResources, type Offers } from './offers.ts'
 import { findChoices } from './organization-choice.ts'
 import { PATHS, pageAddress } from './paths.ts'
 import { FOREIGN_ORGANIZATION, refuse, type Fault, type Trusted } from './refuse.ts'
+import { decideScope } from './scope-decision.ts'
 import { findSignedIn } from './signed-in.ts'
 
 /**
- * Authorization endpoint. RFC 6749 §3.1 and §4.1.1, RFC 7636 §4.3, RFC 8707 §2, RFC 9207.
+ * Authorization endpoint by GET. RFC 6749 §3.1 and §4.1.1, RFC 7636 §4.3, RFC 8707 §2, RFC 9207.
  *
  *  §4.1.2.1  Until client and redirect URI are known good there is a page and never a redirect.
  *  §4.1.1    Then the request is checked whole; a fault goes back to the client. While nobody vouches for the client, by a
@@ -28,7 +27,7 @@ import { findSignedIn } from './signed-in.ts'
  *  §3.1      A good request is kept, bound to this browser, and the person is asked to sign in and to consent.
  */
 export async function authorize(context: Context, request: Request): Promise<Reply> {
-  const now = context.clock()
+  const now = context.clockCheck.now()
   if (!context.budgets.take('authorization', request.network, now).isWithin) return errorPage('too-many-requests')
   const trusted = await establishTrust(context, request)
   if ('kind' in trusted) return trusted
@@ -63,8 +62,7 @@ export async function authorize(context: Context, request: Request): Promise<Rep
 const NO_SESSION: Fault = { error: 'login_required', reason: 'no_session' }
 const NO_CONSENT: Fault = { error: 'consent_required', reason: 'no_consent' }
 
-async function establishTrust(context: Context, { method, params, query }: Request): Promise<Trusted | Reply> {
-  if (method === 'POST' && query.names.length > 0) return errorPage('request-malformed')
+async function establishTrust(context: Context, { params }: Request): Promise<Trusted | Reply> {
   if (params.repeated.includes('client_id') || params.repeated.includes('redirect_uri'))
     return errorPage('request-malformed')
   const id = parseClientId(params.get('client_id') ?? '')
@@ -78,39 +76,44 @@ async function establishTrust(context: Context, { method, params, query }: Reque
 /** RFC 6749 §3.1.2.3: it must be a registered one; it may be left out when one is registered. */
 function chooseRedirectUri(context: Context, client: ClientRecord, params: Parameters): RedirectUri | undefined {
   const registered = client.metadata.redirectUris
-  const presented = params.get('redirect_uri') ?? (registered.length === 1 ? registered[0] : undefined)
+  const presented = params.get('redirect_uri') ?? soleRedirectUri(client)
   if (presented === undefined || !registered.some((one) => redirectUriMatches(one, presented))) return undefined
   // Judged again: a loopback port may lead to ourselves, and a scheme may have been registered without being allowed.
-  const policy = { schemes: context.settings.redirectSchemes, ownOrigin: new URL(context.issuer).origin }
+  const policy = { apps: context.settings.redirectApps, ownOrigin: new URL(context.issuer).origin }
   return judgeRedirectUri(presented, policy).kind === 'usable' ? (presented as RedirectUri) : undefined
 }
 
-type Aim = Pick<AuthorizationRecord, 'scope' | 'resources' | 'organizationId'>
+/**
+ * The one that may be left out. Of a public client with a loopback redirect it may not: programs that register the same share
+ * the client, and each of them listens on a port of its own (decisions.md D7).
+ */
+function soleRedirectUri({ metadata: { authMethod, redirectUris } }: ClientRecord): string | undefined {
+  const [only, another] = redirectUris
+  if (another !== undefined || (authMethod === 'none' && only?.startsWith('http:') === true)) return undefined
+  return only
+}
+
+type Aim = Pick<AuthorizationRecord, 'scope' | 'ungrantedScope' | 'resources' | 'organizationId'>
+
+/** A longer one is not kept: any browser can make the server store it. */
+const UNGRANTED_LIMIT = 1024
 
 /** What the code will be for: within what the client registered and what the APIs offer (decisions.md D6). */
 function aimAt(offers: Offers, client: ClientRecord, request: AuthorizationRequest): Aim | Fault {
   if (!client.metadata.grantTypes.includes('authorization_code')) {
     return { error: 'unauthorized_client', reason: 'grant_type_not_registered' }
   }
-  const { organizationId } = request
-  const asker = { kind: 'user', client } as const
-  const resources: Resource[] = []
-  for (const asked of request.resources) {
-    const resource = findResource(offers, asked)
-    if (resource === undefined) return { error: 'invalid_target', reason: 'resource_unknown' }
-    // With and without the slash it is the same API.
-    if (!resources.includes(resource)) resources.push(resource)
+  const asked = findResources(offers, request.resources)
+  if (asked === undefined) return { error: 'invalid_target', reason: 'resource_unknown' }
+  const requester = { kind: 'user', client, installed: undefined } as const
+  const decision = decideScope(offers, requester, { scope: request.scope, resources: asked })
+  if (decision.kind === 'refused') {
+    const { refusal } = decision
+    return { error: 'invalid_scope', reason: refusal.reason, refusal }
   }
-  if (request.scope === undefined) {
-    const scope = narrow(defaultScope(client.metadata), (token) => allowsScope(offers, token, resources, asker))
-    return { scope, resources, organizationId }
-  }
-  const registered = client.metadata.scope
-  const isRegistered = registered === undefined || isWithin(request.scope, registered)
-  if (!isRegistered || refusedTokens(offers, request.scope, resources, asker).length > 0) {
-    return { error: 'invalid_scope', reason: 'scope_not_allowed' }
-  }
-  return { scope: request.scope, resources, organizationId }
+  const { scope, resources, ungranted } = decision
+  const ungrantedScope = ungranted.length <= UNGRANTED_LIMIT ? ungranted : NO_SCOPE
+  return { scope, ungrantedScope, resources, organizationId: request.organizationId }
 }
 
 async function start(
@@ -120,7 +123,7 @@ async function start(
   { codeChallenge, prompts, loginHint }: AuthorizationRequest,
   aim: Aim,
 ): Promise<{ authorization: AuthorizationRecord; cookies: CookieChanges }> {
-  const now = context.clock()
+  const now = context.clockCheck.now()
   const known = openBrowser(context, request)
   const fresh = context.secrets.seal('browser', mintOrderedId(now, context.random), context.random)
   const expiresAt = after(now, context.settings.lifetimes.authorization * 1000)

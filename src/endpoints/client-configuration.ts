@@ -9,7 +9,12 @@ import { provesCredential } from '../protocol/secrets.ts'
 import { missing, problem, type Problem } from '../protocol/validation.ts'
 import { countFailure } from './authenticate-client.ts'
 import { describeRegistration } from './client-information.ts'
-import { readRegistrationRequest, takeRegistrationBudget, type RegistrationNeeds } from './registration-request.ts'
+import {
+  readRegistrationRequest,
+  takeRegistrationBudget,
+  type RegistrationEcho,
+  type RegistrationNeeds,
+} from './registration-request.ts'
 
 type Needs<Name extends keyof Context['store']> = RegistrationNeeds &
   Pick<Context, 'budgets' | 'clock' | 'secrets'> & { readonly store: Pick<Context['store'], Name | 'findClient'> }
@@ -31,7 +36,7 @@ export const OUTRUN_RETRY_SECONDS = 1
  */
 export async function readClient(context: Needs<never>, request: Request): Promise<Reply> {
   const { client, token } = await authenticateManager(context, request)
-  return information(context, client, token, [])
+  return information(context, client, token, {})
 }
 
 /**
@@ -42,20 +47,23 @@ export async function readClient(context: Needs<never>, request: Request): Promi
  *
  * @throws OAuthError invalid_token, invalid_client_metadata, invalid_redirect_uri, temporarily_unavailable
  */
-export async function updateClient(context: Needs<'updateClient'>, request: Request): Promise<Reply> {
+export async function updateClient(
+  context: Needs<'updateClient'> & Pick<Context, 'clockCheck'>,
+  request: Request,
+): Promise<Reply> {
   const { client, token } = await authenticateManager(context, request)
   takeRegistrationBudget(context, request.network)
-  const { metadata, nulls } = await readRegistrationRequest(context, request.body, (members) =>
+  const { metadata, echo } = await readRegistrationRequest(context, request.body, (members) =>
     judgeMembers(members, client, context),
   )
   const outcome = await context.store.updateClient({
     id: client.id,
     previous: client.metadata,
     metadata,
-    identityFrom: isSameIdentity(client.metadata, metadata) ? undefined : context.clock(),
+    identityFrom: isSameIdentity(client.metadata, metadata) ? undefined : context.clockCheck.now(),
   })
   if (outcome === 'outrun') throw unavailable('client_changed_meanwhile', OUTRUN_RETRY_SECONDS)
-  const answer = information(context, { ...client, metadata }, token, nulls)
+  const answer = information(context, { ...client, metadata }, token, echo)
   return { ...answer, event: { event: 'client.updated', client: client.id } }
 }
 
@@ -125,8 +133,8 @@ function information(
   { issuer }: Pick<Context, 'issuer'>,
   client: ClientRecord,
   managementToken: string,
-  nulls: readonly string[],
+  echo: RegistrationEcho,
 ) {
-  const body = describeRegistration(issuer, client, { secret: undefined, managementToken }, nulls)
+  const body = describeRegistration(issuer, client, { secret: undefined, managementToken }, echo)
   return { kind: 'json', status: 200, body } as const
 }

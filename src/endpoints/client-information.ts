@@ -2,6 +2,7 @@ import type { ClientRecord } from '../ports/records.ts'
 import { describeMetadata } from '../protocol/client-metadata.ts'
 import type { ClientId } from '../protocol/ids.ts'
 import { PATHS, addressOf } from './paths.ts'
+import type { RegistrationEcho } from './registration-request.ts'
 
 /** The credentials that stand in an answer: the only places where they can be read. */
 export interface ShownCredentials {
@@ -17,7 +18,7 @@ export function describeRegistration(
   issuer: string,
   { id, issuedAt, metadata }: Pick<ClientRecord, 'id' | 'issuedAt' | 'metadata'>,
   { secret, managementToken }: ShownCredentials,
-  nulls: readonly string[],
+  echo: RegistrationEcho,
 ): Readonly<Record<string, unknown>> {
   return {
     client_id: id,
@@ -26,7 +27,7 @@ export function describeRegistration(
     // RFC 7591 §3.2.1: 0 is "does not expire", and the member belongs to the secret.
     ...(secret === undefined ? {} : { client_secret_expires_at: 0 }),
     ...describeMetadata(metadata),
-    ...(nulls.length === 0 ? {} : Object.fromEntries(nulls.map((field) => [field, null]))),
+    ...echo,
     ...(managementToken === undefined
       ? {}
       : { registration_client_uri: configurationUri(issuer, id), registration_access_token: managementToken }),

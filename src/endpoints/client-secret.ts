@@ -8,7 +8,7 @@ import { authenticateManager, OUTRUN_RETRY_SECONDS } from './client-configuratio
 import { describeRegistration } from './client-information.ts'
 import { takeRegistrationBudget } from './registration-request.ts'
 
-type Needs = Pick<Context, 'budgets' | 'clock' | 'issuer' | 'random' | 'secrets'> & {
+type Needs = Pick<Context, 'budgets' | 'clock' | 'clockCheck' | 'issuer' | 'random' | 'secrets'> & {
   readonly store: Pick<Context['store'], 'findClient' | 'rotateClientSecret'>
 }
 
@@ -27,14 +27,18 @@ type Needs = Pick<Context, 'budgets' | 'clock' | 'issuer' | 'random' | 'secrets'
 export async function rotateSecret(context: Needs, request: Request): Promise<Reply> {
   const { client, token } = await authenticateManager(context, request)
   takeRegistrationBudget(context, request.network)
-  const outcome = await rotateClientSecret(context, client, readWishes(request.body))
+  const outcome = await rotateClientSecret(
+    { ...context, clock: context.clockCheck.now },
+    client,
+    readWishes(request.body),
+  )
   if (outcome.kind === 'wrong-secret') throw wrongSecret()
   if (outcome.kind !== 'rotated') throw unavailable('client_changed_meanwhile', OUTRUN_RETRY_SECONDS)
   const shown = { secret: outcome.secret, managementToken: token }
   return {
     kind: 'json',
     status: 200,
-    body: describeRegistration(context.issuer, client, shown, []),
+    body: describeRegistration(context.issuer, client, shown, {}),
     event: { event: 'client.secret-rotated', client: client.id },
   }
 }
@@ -57,7 +61,7 @@ function readWishes(body: string): SecretWishes {
 }
 
 function wrongSecret(): OAuthError {
-  const msg = 'This is no secret of the client that works now.'
+  const msg = 'This is not a currently valid secret of this client.'
   return refusal(400, problem(['body', 'client_secret'], 'value_error', msg, null, {}))
 }
 

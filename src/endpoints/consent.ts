@@ -2,8 +2,8 @@ import type { Context } from '../ports/context.ts'
 import type { Reply, Request } from '../ports/message.ts'
 import type { ApiScope } from '../ports/operator-records.ts'
 import type { AuthorizationRecord } from '../ports/records.ts'
-import type { ConsentProblem, OrganizationView, ScopeView } from '../ports/pages.ts'
-import { scopeTokens } from '../protocol/scope.ts'
+import type { ConsentProblem, OrganizationView, ResourceView, ScopeView } from '../ports/pages.ts'
+import { NO_SCOPE, scopeTokens } from '../protocol/scope.ts'
 import { formTarget, viewClient } from './client-view.ts'
 import { approve, deny } from './decide.ts'
 import { errorPage } from './error-page.ts'
@@ -134,16 +134,18 @@ function viewChoices(choices: OpenChoices, problem: ConsentProblem | undefined):
 async function describeAim(
   context: Context,
   { scope, resources }: AuthorizationRecord,
-): Promise<{ scopes: readonly ScopeView[]; resources: readonly { name: string | undefined; identifier: string }[] }> {
+): Promise<{ scopes: readonly ScopeView[]; resources: readonly ResourceView[] }> {
   const apis = await context.apis()
   const named = resources.length === 0 ? apis : apis.filter(({ resource }) => resources.includes(resource))
   const declared = named.flatMap((api) => api.scopes)
   return {
     scopes: scopeTokens(scope).flatMap((name) => sentencesOf(name, declared)),
-    resources: resources.map((identifier) => ({
-      name: apis.find(({ resource }) => resource === identifier)?.name,
-      identifier,
-    })),
+    resources: resources.map((identifier) => {
+      const api = named.find(({ resource }) => resource === identifier)
+      // Where no API is declared, the scope that the client made up limits it.
+      const isLimited = api === undefined ? scope !== NO_SCOPE : api.scopes.length > 0
+      return { name: api?.name, identifier, isLimited }
+    }),
   }
 }
 

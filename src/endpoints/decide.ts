@@ -8,7 +8,7 @@ import { sameText, type SealedCredential } from '../protocol/secrets.ts'
 import { consentKey, type Answerer } from './consent-memory.ts'
 import { errorPage } from './error-page.ts'
 
-type Needs = Pick<Context, 'clock' | 'issuer' | 'secrets' | 'settings'> & {
+type Needs = Pick<Context, 'clock' | 'clockCheck' | 'issuer' | 'secrets' | 'settings'> & {
   readonly store: Pick<Context['store'], 'approveAuthorization' | 'denyAuthorization' | 'findAuthorization'>
 }
 
@@ -26,7 +26,7 @@ export async function approve(
   answerer: Answerer,
   cookies: CookieChanges,
 ): Promise<Reply> {
-  const now = context.clock()
+  const now = context.clockCheck.now()
   const { id, browserHash } = authorization
   const { userId, organization } = answerer
   const parts = [browserHash, userId, ...(organization === undefined ? [] : [organization.id])]
@@ -56,6 +56,8 @@ function isAwaiting(authorization: AuthorizationRecord | undefined, code: Sealed
   return sameText(authorization.status.codeHash, code.hash) && now < authorization.expiresAt
 }
 
+const DENIED = { kind: 'error', error: 'access_denied', description: 'The person denied the request.' } as const
+
 /** The person refused. RFC 6749 §4.1.2.1. */
 export async function deny(context: Needs, authorization: AuthorizationRecord, userId: UserId): Promise<Reply> {
   const outcome = await context.store.denyAuthorization({
@@ -65,7 +67,7 @@ export async function deny(context: Needs, authorization: AuthorizationRecord, u
   })
   if (outcome !== 'denied') return errorPage(outcome === 'decided' ? 'already-completed' : 'expired')
   const event = { event: 'authorization.denied', client: authorization.clientId }
-  return { ...answer(context, authorization, { kind: 'error', error: 'access_denied' }, {}), event }
+  return { ...answer(context, authorization, DENIED, {}), event }
 }
 
 function answer(

@@ -6,14 +6,17 @@ import { problem } from '../protocol/validation.ts'
 export function refuseQuery(query: Parameters): void {
   if (query.names.length === 0) return
   const problems = query.names.map((name) =>
-    problem(['query', name], 'value_error', 'This belongs into the body.', null, {}),
+    problem(['query', name], 'value_error', 'Parameters must be sent in the request body.', null, {}),
   )
   throw invalidRequest('credentials_in_query', { problems })
 }
 
-/** RFC 6749 §3.2: a parameter stands at most once. */
-export function refuseRepeated({ repeated }: Parameters): void {
-  if (repeated.length === 0) return
-  const problems = repeated.map((name) => problem(['body', name], 'repeated', 'This may stand once.', null, {}))
+/** RFC 6749 §3.2: a parameter stands at most once; at the token endpoint `resource` may be repeated (RFC 8707 §2.2). */
+export function refuseRepeated({ repeated }: Parameters, repeatable?: 'resource'): void {
+  const faulty = repeated.filter((name) => name !== repeatable)
+  if (faulty.length === 0) return
+  const problems = faulty.map((name) =>
+    problem(['body', name], 'repeated', 'This parameter must not be repeated.', null, {}),
+  )
   throw invalidRequest('parameter_repeated', { problems })
 }

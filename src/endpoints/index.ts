@@ -1,5 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import type { Reply, Request } from '../ports/message.ts'
+import { authorizeByPost } from './authorize-by-post.ts'
 import { authorize } from './authorize.ts'
 import { deleteClient, readClient, updateClient } from './client-configuration.ts'
 import { rotateSecret } from './client-secret.ts'
@@ -111,7 +112,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     metadata: 'authorization_endpoint',
     run: authorize,
   },
-  { name: 'authorize', method: 'POST', path: PATHS.authorize, accepts: FORM, audience: 'page', run: authorize },
+  { name: 'authorize', method: 'POST', path: PATHS.authorize, accepts: FORM, audience: 'page', run: authorizeByPost },
   { name: 'sign-in', method: 'GET', path: PATHS.signIn, audience: 'page', run: showSignIn },
   { name: 'sign-in', method: 'POST', path: PATHS.signIn, accepts: FORM, audience: 'page', run: signIn },
   { name: 'consent', method: 'GET', path: PATHS.consent, audience: 'page', run: showConsent },

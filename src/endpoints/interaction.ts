@@ -14,7 +14,7 @@ export interface Interaction {
   readonly uiLocales: string | undefined
 }
 
-type Needs = Pick<Context, 'clock' | 'secrets'> & {
+type Needs = Pick<Context, 'clockCheck' | 'secrets'> & {
   readonly store: Pick<Context['store'], 'findAuthorization' | 'findClient'>
 }
 
@@ -38,7 +38,7 @@ export async function findInteraction(context: Needs, request: Request): Promise
   if (browser !== authorization.browserHash) return errorPage('other-browser')
   const { kind } = authorization.status
   if (kind !== 'pending' && kind !== 'approved') return errorPage('already-completed')
-  if (authorization.expiresAt <= context.clock()) return errorPage('expired')
+  if (authorization.expiresAt <= context.clockCheck.now()) return errorPage('expired')
   const client = await context.store.findClient(authorization.clientId)
   if (client === undefined || client.disabledAt !== undefined) return errorPage('client-unknown')
   // The person would be shown another client than the one that asked.

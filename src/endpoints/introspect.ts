@@ -3,7 +3,7 @@ import type { Reply, Request } from '../ports/message.ts'
 import { actorOf, audienceOf } from '../protocol/access-token.ts'
 import { toSeconds } from '../protocol/brand.ts'
 import { sameResource } from '../protocol/resource.ts'
-import { findEnd } from '../tokens/find-end.ts'
+import { findEnd, type End } from '../tokens/find-end.ts'
 import { findToken, type FoundToken } from '../tokens/find-token.ts'
 import { authenticateAsker, type Asker } from './authenticate-asker.ts'
 import { readToken } from './read-token.ts'
@@ -24,10 +24,35 @@ export async function introspect(context: Context, request: Request): Promise<Re
   const token = readToken(request)
   const asker = await authenticateAsker(context, request)
   const found = await findToken(context, token)
-  const isKnown = found !== undefined && mayKnow(asker, found)
-  const isActive = isKnown && (await findEnd(context, found, context.clock())) === undefined
-  const body = isActive ? describe(found, context.issuer) : { active: false }
-  return { kind: 'json', status: 200, body }
+  const reason = await findRefusal(context, asker, found)
+  const active = found !== undefined && reason === undefined
+  if (found !== undefined && reason !== undefined) reportUse(context, asker, found, reason)
+  const askedBy = asker.kind === 'api' ? { api: asker.api.resource } : { client: asker.client.id }
+  const event = { event: 'introspect.answered', ...askedBy, reason, active }
+  return { kind: 'json', status: 200, body: active ? describe(found, context.issuer) : { active: false }, event }
+}
+
+type Refusal = End | 'unknown' | 'for-another'
+
+/** Why the token is inactive for this caller; undefined: it is active. */
+async function findRefusal(
+  context: Context,
+  asker: Asker,
+  found: FoundToken | undefined,
+): Promise<Refusal | undefined> {
+  if (found === undefined) return 'unknown'
+  return mayKnow(asker, found) ? findEnd(context, found, context.clock()) : 'for-another'
+}
+
+/** Reasons that come with time, or say nothing of an access that was taken away. */
+const USUAL: ReadonlySet<Refusal> = new Set(['expired', 'replaced', 'unknown', 'for-another'])
+
+/** Reports that an API received a token whose access was taken away. */
+function reportUse({ report }: Pick<Context, 'report'>, asker: Asker, found: FoundToken, reason: Refusal): void {
+  if (asker.kind === 'client' || USUAL.has(reason)) return
+  const { clientId, userId, organizationId } = found.kind === 'access' ? found.facts : found.grant
+  const details = { resource: asker.api.resource, reason }
+  report({ event: 'introspection.inactive', clientId, userId, organizationId, details })
 }
 
 function mayKnow(asker: Asker, found: FoundToken): boolean {

@@ -5,7 +5,7 @@ import {
   tokenIdOf,
   tokenResponse,
   type AccessTokenFacts,
-  type TokenResponse,
+  type IssuedToken,
 } from '../protocol/access-token.ts'
 import { after, toSeconds, type EpochMs, type EpochSeconds } from '../protocol/brand.ts'
 import { mintOrderedId, opaqueTokenId, type OpaqueTokenId, type OrganizationId, type UserId } from '../protocol/ids.ts'
@@ -13,9 +13,10 @@ import type { Resource } from '../protocol/resource.ts'
 import type { Scope } from '../protocol/scope.ts'
 import type { SealedCredential } from '../protocol/secrets.ts'
 import type { AuthenticatedClient } from './authenticate-client.ts'
+import { takeStoredTokenBudget } from './stored-tokens.ts'
 import type { TokenTerms } from './token-terms.ts'
 
-type Needs = Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'tokens'> & {
+type Needs = Pick<Context, 'budgets' | 'clock' | 'issuer' | 'random' | 'secrets' | 'tokens'> & {
   readonly store: Pick<Context['store'], 'issueToken'>
 }
 
@@ -31,13 +32,17 @@ export interface UnattendedAim extends Aim {
   readonly organizationId: OrganizationId | undefined
 }
 
-/** An access token with which a client acts by itself. RFC 6749 §4.4.3: never with a refresh token. */
-export function issueClientToken(
+/**
+ * An access token with which a client acts by itself. RFC 6749 §4.4.3: never with a refresh token.
+ *
+ * @throws OAuthError temporarily_unavailable
+ */
+export async function issueClientToken(
   context: Needs,
   client: AuthenticatedClient,
   aim: UnattendedAim,
   { terms, now }: { readonly terms: TokenTerms; readonly now: EpochMs },
-): Promise<TokenResponse> {
+): Promise<IssuedToken> {
   const facts = {
     ...aim,
     issuer: context.issuer,
@@ -50,6 +55,7 @@ export function issueClientToken(
   if (terms.format === 'jwt') {
     return sign(context, terms, { ...facts, tokenId: mintOrderedId(now, context.random) }, answer)
   }
+  takeStoredTokenBudget(context, client, client.id, 'stored-token')
   const tokenId = opaqueTokenId(after(now, terms.lifetime * 1000), context.random(16).toString('base64url'))
   const sealed = context.secrets.seal('access-token', tokenId, context.random)
   return keep(context, sealed, { ...facts, tokenId }, answer)
@@ -65,7 +71,7 @@ export function issueGrantToken(
   grant: Pick<GrantRecord, 'id' | 'clientId' | 'userId' | 'organizationId' | 'expiresAt'>,
   aim: Aim,
   issue: Answer & { readonly terms: TokenTerms; readonly generation: number; readonly at: EpochMs },
-): Promise<TokenResponse> {
+): Promise<IssuedToken> {
   const issuedAt = toSeconds(issue.at)
   const identity = [grant.id, String(issue.generation), String(issuedAt), aim.scope, ...aim.resources]
   const facts = {
@@ -93,12 +99,12 @@ interface Answer {
 
 async function sign(
   { tokens }: Pick<Needs, 'tokens'>,
-  { algorithm }: TokenTerms,
+  { algorithm, jwtType }: TokenTerms,
   facts: AccessTokenFacts,
   { now, refreshToken }: Answer,
-): Promise<TokenResponse> {
-  const accessToken = await tokens.sign(accessTokenClaims(facts), algorithm)
-  return tokenResponse(accessToken, facts, toSeconds(now), refreshToken)
+): Promise<IssuedToken> {
+  const accessToken = await tokens.sign(accessTokenClaims(facts), algorithm, jwtType)
+  return { response: tokenResponse(accessToken, facts, toSeconds(now), refreshToken), facts }
 }
 
 /** It is on disk before anybody holds it. */
@@ -107,7 +113,7 @@ async function keep(
   { token, hash }: SealedCredential,
   facts: AccessTokenFacts & { readonly tokenId: OpaqueTokenId },
   { now, refreshToken }: Answer,
-): Promise<TokenResponse> {
+): Promise<IssuedToken> {
   await store.issueToken({ id: facts.tokenId, hash, facts })
-  return tokenResponse(token, facts, toSeconds(now), refreshToken)
+  return { response: tokenResponse(token, facts, toSeconds(now), refreshToken), facts }
 }

@@ -51,6 +51,8 @@ function describe(issuer: string, apis: readonly ApiRecord[], table: readonly Di
     revocation_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
     introspection_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS.filter((method) => method !== 'none'),
     code_challenge_methods_supported: ['S256'],
+    // Of OpenID Connect Discovery §3: Spring Boot refuses a document without it. `sub` is the same for every client.
+    subject_types_supported: ['public'],
     prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
     ui_locales_supported: ['en', 'de'],
     authorization_response_iss_parameter_supported: true,

@@ -2,7 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { ApiRecord, ApiScope } from '../ports/operator-records.ts'
 import type { ClientRecord } from '../ports/records.ts'
 import { sameResource, type Resource } from '../protocol/resource.ts'
-import { isWithin, scopeTokens, type Scope } from '../protocol/scope.ts'
+import { isWithin, type Scope } from '../protocol/scope.ts'
 
 /**
  * What may be asked for (decisions.md D6): the scopes and resources of the declared APIs. While the issuer is a loopback
@@ -13,7 +13,7 @@ export interface Offers {
   readonly apis: readonly ApiRecord[]
 }
 
-/** Who asks for a scope: which client, with a person's consent or by itself. */
+/** The client that asks for a scope, with a person's consent or by itself. */
 export interface ScopeAsker {
   readonly kind: 'user' | 'machine'
   readonly client: Pick<ClientRecord, 'approvedScope'>
@@ -29,18 +29,18 @@ export function offersScope({ isOpen, apis }: Offers, token: string): boolean {
   return isOpen || apis.some((api) => api.scopes.some(({ name }) => name === token))
 }
 
-/** Whether an API of these resources declares the scope. */
-export function offersScopeAt({ isOpen, apis }: Offers, token: string, resources: readonly Resource[]): boolean {
-  const those = apis.filter(({ resource }) => resources.some((one) => sameResource(one, resource)))
-  return offersScope({ isOpen, apis: those }, token)
-}
-
 /**
- * The scopes that documents name. Clients ask for all of those (MCP does), so what is given to approved clients alone is left
- * out: they know it already, and everybody else would be refused for it. RFC 8414 §2, RFC 9728 §2.
+ * The scopes that documents name, RFC 8414 §2 and RFC 9728 §2. Clients request all of those (MCP does), so the documents
+ * name the default of a person and nothing else: not what the operator approves single clients for, and not what a client
+ * gets on request only.
  */
 export function advertisedScopes({ scopes }: Pick<ApiRecord, 'scopes'>): readonly string[] {
-  return scopes.filter(({ grantedTo }) => grantedTo !== 'approved-clients').map(({ name }) => name)
+  return scopes.filter((scope) => isByDefault(scope, 'user')).map(({ name }) => name)
+}
+
+/** Whether a client that requests no scope gets this one: any client may have it. */
+export function isByDefault({ grantedTo }: Pick<ApiScope, 'grantedTo'>, kind: ScopeAsker['kind']): boolean {
+  return grantedTo === 'users-and-machines' || (grantedTo === 'users' && kind === 'user')
 }
 
 /** The resource as its operator declared it; undefined when no token is issued for it here. */
@@ -49,31 +49,10 @@ export function findResource({ isOpen, apis }: Offers, asked: Resource): Resourc
   return api?.resource ?? (isOpen ? asked : undefined)
 }
 
-/**
- * Whether `asker` may have a scope of these resources; without a resource, of any API. Every one of several that declares it
- * must give it: the token names them all, and each reads the word as its own.
- */
-export function allowsScope(
-  { isOpen, apis }: Offers,
-  token: string,
-  resources: readonly Resource[],
-  asker: ScopeAsker,
-): boolean {
-  if (isOpen) return true
-  const those = resources.length === 0 ? apis : apis.filter(({ resource }) => resources.includes(resource))
-  const declared = those.flatMap((api) => api.scopes.find(({ name }) => name === token) ?? [])
-  const given = declared.filter((scope) => isGrantedTo(scope, asker))
-  return given.length > 0 && (resources.length === 0 || given.length === declared.length)
-}
-
-/** The scope's tokens that are not allowed. */
-export function refusedTokens(
-  offers: Offers,
-  scope: Scope,
-  resources: readonly Resource[],
-  asker: ScopeAsker,
-): readonly string[] {
-  return scopeTokens(scope).filter((token) => !allowsScope(offers, token, resources, asker))
+/** The resources as their operators declared them, each once; undefined when no token is issued for one of them here. */
+export function findResources(offers: Offers, asked: readonly Resource[]): readonly Resource[] | undefined {
+  const found = asked.map((one) => findResource(offers, one))
+  return found.includes(undefined) ? undefined : [...new Set(found.filter((one) => one !== undefined))]
 }
 
 /** Registering gives no authority (decisions.md D6): the person's consent does, or the API's operator. */
@@ -82,10 +61,31 @@ function isGrantedTo({ name, grantedTo }: ApiScope, { kind, client }: ScopeAsker
     case 'users-and-machines':
       return true
     case 'users':
+    case 'users-on-request':
       return kind === 'user' || isApproved(client, name)
     case 'approved-clients':
       return isApproved(client, name)
   }
+}
+
+/**
+ * The declarations by which the client has a scope at these APIs; none: it may not have it there. Each API that declares it must
+ * give it, because the token names them all, and each reads the word as its own. A token for the issuer may have what any API gives.
+ */
+export function givenBy(
+  declared: readonly ApiScope[],
+  asker: ScopeAsker,
+  audience: 'apis' | 'issuer',
+): readonly ApiScope[] {
+  const given = declared.filter((scope) => isGrantedTo(scope, asker))
+  return audience === 'apis' && given.length < declared.length ? [] : given
+}
+
+/** What these APIs say of a scope; of none: what all of them say. */
+export function declarationsOf({ apis }: Offers, token: string, resources: readonly Resource[]): readonly ApiScope[] {
+  const isOne = ({ resource }: ApiRecord): boolean => resources.some((one) => sameResource(one, resource))
+  const those = resources.length === 0 ? apis : apis.filter(isOne)
+  return those.flatMap(({ scopes }) => scopes.find(({ name }) => name === token) ?? [])
 }
 
 function isApproved({ approvedScope }: ScopeAsker['client'], name: string): boolean {

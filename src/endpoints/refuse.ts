@@ -1,13 +1,14 @@
 import type { Context } from '../ports/context.ts'
 import type { CookieChanges, Reply } from '../ports/message.ts'
 import type { AuthorizationRecord, ClientRecord } from '../ports/records.ts'
-import type { AuthorizationFault } from '../protocol/authorization-request.ts'
+import { AUTHORIZATION_FAULTS, type AuthorizationFault } from '../protocol/authorization-request.ts'
 import { answerUri, type AuthorizationErrorCode } from '../protocol/authorization-response.ts'
 import type { UserId } from '../protocol/ids.ts'
 import type { RedirectUri } from '../protocol/redirect-uri.ts'
 import { viewClient } from './client-view.ts'
 import { identityStart } from './consent-memory.ts'
 import { errorPage } from './error-page.ts'
+import { reportScope, type ScopeRefusal } from './scope-refusal.ts'
 
 /** A request of a client and a redirect URI that are known good. RFC 6749 §4.1.2.1 lets errors go there. */
 export interface Trusted {
@@ -20,6 +21,8 @@ export interface Trusted {
 export interface Fault {
   readonly error: AuthorizationErrorCode
   readonly reason: AuthorizationFault
+  /** Where the request is refused because of its scopes. */
+  readonly refusal?: ScopeRefusal
 }
 
 /** One answer for an organization that is not the person's and for one that does not exist (threats.md AUTH-22). */
@@ -30,11 +33,13 @@ export async function refuse(
   context: Context,
   { client, redirectUri, state }: Trusted,
   userId: UserId | undefined,
-  { error, reason }: Fault,
+  { error, reason, refusal }: Fault,
   cookies: CookieChanges = {},
 ): Promise<Reply> {
-  const event = { event: 'authorization.refused', client: client.id, reason }
-  const location = answerUri(redirectUri, { kind: 'error', error }, state, context.issuer)
+  const description = refusal?.description ?? AUTHORIZATION_FAULTS[reason]
+  if (refusal !== undefined) reportScope(context, { clientId: client.id, userId, organizationId: undefined }, refusal)
+  const event = { event: 'authorization.refused', client: client.id, reason, description }
+  const location = answerUri(redirectUri, { kind: 'error', error, description }, state, context.issuer)
   const isVouchedFor =
     client.verifiedAt !== undefined ||
     context.settings.redirectErrors ||
@@ -44,7 +49,7 @@ export async function refuse(
   return {
     kind: 'page',
     status: 400,
-    page: { kind: 'return', problem: error, client: view, returnUri: location },
+    page: { kind: 'return', problem: error, description, client: view, returnUri: location },
     cookies,
     event,
   }

@@ -11,7 +11,7 @@ import { describeRegistration, type ShownCredentials } from './client-informatio
 import { readRegistrationRequest, takeRegistrationBudget, type RegistrationNeeds } from './registration-request.ts'
 
 type Needs = RegistrationNeeds &
-  Pick<Context, 'budgets' | 'clock' | 'random' | 'secrets'> & {
+  Pick<Context, 'budgets' | 'clock' | 'clockCheck' | 'random' | 'secrets'> & {
     readonly store: Pick<Context['store'], 'registerClient' | 'shareClient'>
   }
 
@@ -28,12 +28,12 @@ type Needs = RegistrationNeeds &
  */
 export async function register(context: Needs, request: Request): Promise<Reply> {
   takeRegistrationBudget(context, request.network)
-  const { metadata, nulls } = await readRegistrationRequest(context, request.body, () => [])
+  const { metadata, echo } = await readRegistrationRequest(context, request.body, () => [])
   const registered =
     metadata.authMethod === 'none'
       ? await registerPublic(context, metadata)
       : await registerConfidential(context, metadata)
-  const body = describeRegistration(context.issuer, { ...registered.client, metadata }, registered, nulls)
+  const body = describeRegistration(context.issuer, { ...registered.client, metadata }, registered, echo)
   const event = registered.isRepeated ? 'client.repeated' : 'client.registered'
   return { kind: 'json', status: 201, body, event: { event, client: registered.client.id } }
 }
@@ -44,7 +44,7 @@ interface Registered extends ShownCredentials {
 }
 
 async function registerConfidential(context: Needs, metadata: ClientMetadata): Promise<Registered> {
-  const now = context.clock()
+  const now = context.clockCheck.now()
   const seal = (kind: CredentialKind) => context.secrets.seal(kind, mintOrderedId(now, context.random), context.random)
   const secret = seal('client-secret')
   const management = seal('management-token')
@@ -62,7 +62,7 @@ async function registerConfidential(context: Needs, metadata: ClientMetadata): P
  * nobody gets anything to manage it with. It is held like a new one, so that no sweep takes it from who just got it.
  */
 async function registerPublic(context: Needs, metadata: ClientMetadata): Promise<Registered> {
-  const now = context.clock()
+  const now = context.clockCheck.now()
   const sharedKey = context.secrets.digest('shared-client', [canonicalMetadata(metadata)])
   const own = { ...newClient(context, now, metadata), sharedKey }
   const heldUntil = after(now, context.settings.lifetimes.unusedClient * 1000)

@@ -7,11 +7,14 @@ import { findOffers, offersScope } from './offers.ts'
 
 export type RegistrationNeeds = Pick<Context, 'apis' | 'issuer' | 'settings'>
 
+/** Fields that were sent as null and are echoed as null, and fields for which the server substitutes its own value. */
+export type RegistrationEcho = Readonly<Record<string, null | false>>
+
 /** What a registration, or a change of one, asks for, after negotiation. */
 export interface RegistrationRequest {
   readonly metadata: ClientMetadata
-  /** Fields that were sent as null and are echoed as null. */
-  readonly nulls: readonly string[]
+  /** Members of the answer that are not registered. */
+  readonly echo: RegistrationEcho
 }
 
 /**
@@ -31,12 +34,13 @@ export async function readRegistrationRequest(
   }
   const offers = await findOffers(context)
   const reading = readRegistration(json.value, {
-    schemes: context.settings.redirectSchemes,
+    apps: context.settings.redirectApps,
     ownOrigin: new URL(context.issuer).origin,
     offersScope: (token) => offersScope(offers, token),
   })
   const isObject = typeof json.value === 'object' && json.value !== null && !Array.isArray(json.value)
-  const more = isObject ? judge(json.value as Readonly<Record<string, unknown>>) : []
+  const members = isObject ? (json.value as Readonly<Record<string, unknown>>) : {}
+  const more = isObject ? judge(members) : []
   if (reading.kind === 'malformed') {
     const problems = [...more, ...reading.problems]
     throw new OAuthError('invalid_client_metadata', 'metadata_malformed', { status: 422, problems })
@@ -48,7 +52,19 @@ export async function readRegistrationRequest(
       : new OAuthError('invalid_client_metadata', 'metadata_not_allowed', { problems })
   }
   if (more.length > 0) throw new OAuthError('invalid_client_metadata', 'metadata_not_allowed', { problems: more })
-  return { metadata: reading.metadata, nulls: reading.nulls }
+  return { metadata: reading.metadata, echo: { ...nullsOf(reading.nulls), ...substitutesFor(members) } }
+}
+
+function nullsOf(fields: readonly string[]): RegistrationEcho {
+  return Object.fromEntries(fields.map((field) => [field, null]))
+}
+
+/**
+ * RFC 7591 §2: the server may replace what it does not offer. RFC 9449 §5.2 makes `true` a promise to refuse bearer tokens,
+ * and a client that reads no answer to it would count on that.
+ */
+function substitutesFor({ dpop_bound_access_tokens: sent }: Readonly<Record<string, unknown>>): RegistrationEcho {
+  return typeof sent === 'boolean' ? { dpop_bound_access_tokens: false } : {}
 }
 
 /** @throws OAuthError temporarily_unavailable */

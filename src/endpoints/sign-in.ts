@@ -1,4 +1,4 @@
-import type { Context } from '../ports/context.ts'
+import type { Context, OutcomeEvent } from '../ports/context.ts'
 import type { Reply, Request } from '../ports/message.ts'
 import type { SignInProblem } from '../ports/pages.ts'
 import type { UserRecord } from '../ports/records.ts'
@@ -50,31 +50,46 @@ export async function signIn(context: Context, request: Request): Promise<Reply>
   if (Buffer.byteLength(password) > PASSWORD_LIMIT)
     return signInPage(context, interaction, email, { kind: 'password-too-long' })
 
-  const user = await context.store.findUserByEmail(email)
   const { browserHash } = interaction
-  const attempt = await countAttempt(context, { email, network: request.network, browserHash, user })
-  if (!attempt.isAllowed) {
+  const attempt = await countAttempt(context, { email, network: request.network, browserHash })
+  if (attempt.kind === 'refused') {
     const { retryAfterSeconds } = attempt
     return signInPage(context, interaction, email, { kind: 'throttled', retryAfterSeconds })
   }
+  const user = await context.store.findUserByEmail(email)
   const isRight = await verifyPassword(context, password, user)
   if (isRight === 'busy') {
     await attempt.forgive()
     return signInPage(context, interaction, email, { kind: 'busy', retryAfterSeconds: 5 })
   }
-  if (!isRight || user === undefined || !(await isUnchanged(context, user))) {
-    context.report({ event: 'sign-in.failed', clientId: interaction.client.id, userId: user?.id })
-    return signInPage(context, interaction, email, { kind: 'wrong-credentials' })
+  const failure = await findFailure(context, user, isRight)
+  if (user === undefined || failure !== undefined) {
+    const reason = failure ?? 'wrong-credentials'
+    // Of an account that does not exist the audit has as many events as of one that exists (threats.md UI-08).
+    const account = context.secrets.digest('bucket', ['sign-in', 'account', email])
+    const details = { reason, account }
+    context.report({ event: 'sign-in.failed', clientId: interaction.client.id, userId: user?.id, details })
+    const page = signInPage(context, interaction, email, { kind: 'wrong-credentials' })
+    return { ...page, event: refusal(interaction, reason) }
   }
   await attempt.forgive()
   const earlier = await findSignedIn(context, request.cookies)
   return goOn(context, interaction, user, earlier)
 }
 
-/** Checking a password takes a while, in which it may be changed and the account disabled. */
-async function isUnchanged({ store }: Pick<Context, 'store'>, { id, passwordHash }: UserRecord): Promise<boolean> {
-  const user = await store.findUser(id)
-  return user?.passwordHash === passwordHash && user.disabledAt === undefined
+/**
+ * Why the sign-in failed, for the operator; undefined: it succeeded. Checking a password takes a while, in which it may be
+ * changed and the account disabled. The page says of each reason what it says of a wrong password.
+ */
+async function findFailure(
+  { store }: Pick<Context, 'store'>,
+  user: UserRecord | undefined,
+  isRight: boolean,
+): Promise<'disabled' | 'wrong-credentials' | undefined> {
+  if (!isRight || user === undefined) return 'wrong-credentials'
+  const now = await store.findUser(user.id)
+  if (now?.passwordHash !== user.passwordHash) return 'wrong-credentials'
+  return now.disabledAt === undefined ? undefined : 'disabled'
 }
 
 async function verifyPassword(
@@ -115,7 +130,7 @@ async function startSession(
   browserHash: Interaction['browserHash'],
   earlier: SignedIn | undefined,
 ): Promise<SealedCredential> {
-  const now = context.clock()
+  const now = context.clockCheck.now()
   const id = mintSessionId(now, context.random)
   const session = context.secrets.seal('session', id, context.random)
   const expiresAt = after(now, context.settings.lifetimes.session * 1000)
@@ -148,7 +163,7 @@ function signInPage(
   return {
     kind: 'page',
     status: problem === undefined ? 200 : STATUS[problem.kind],
-    ...(problem === undefined ? {} : { event: { event: 'sign-in.refused', client: client.id, reason: problem.kind } }),
+    ...(problem === undefined ? {} : { event: refusal(interaction, problem.kind) }),
     formTarget: formTarget(authorization.redirectUri),
     ...(problem !== undefined && 'retryAfterSeconds' in problem
       ? { retryAfterSeconds: problem.retryAfterSeconds }
@@ -162,6 +177,10 @@ function signInPage(
       problem,
     },
   }
+}
+
+function refusal({ client }: Interaction, reason: SignInProblem['kind'] | 'disabled'): OutcomeEvent {
+  return { event: 'sign-in.refused', client: client.id, reason }
 }
 
 function csrfParts({ authorization, browserHash }: Interaction): readonly string[] {

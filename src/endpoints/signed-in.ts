@@ -1,6 +1,7 @@
 import type { Context } from '../ports/context.ts'
 import type { Cookies } from '../ports/message.ts'
 import type { SessionRecord, UserRecord } from '../ports/records.ts'
+import { isFromFuture } from '../protocol/clock.ts'
 import type { SessionId } from '../protocol/ids.ts'
 import { sameText } from '../protocol/secrets.ts'
 import { isLiveSince } from '../tokens/find-lapse.ts'
@@ -11,7 +12,7 @@ export interface SignedIn {
   readonly user: UserRecord
 }
 
-type Needs = Pick<Context, 'clock' | 'secrets' | 'validFrom'> & {
+type Needs = Pick<Context, 'clockCheck' | 'secrets' | 'validFrom'> & {
   readonly store: Pick<Context['store'], 'findSession' | 'findUser'>
 }
 
@@ -20,8 +21,9 @@ export async function findSignedIn(context: Needs, cookies: Cookies): Promise<Si
   const opened = cookies.session === undefined ? undefined : context.secrets.open('session', cookies.session)
   if (opened === undefined) return undefined
   const session = await context.store.findSession(opened.id as SessionId)
-  if (session === undefined || !sameText(session.hash, opened.hash) || session.expiresAt <= context.clock())
-    return undefined
+  if (session === undefined || !sameText(session.hash, opened.hash)) return undefined
+  const now = context.clockCheck.now()
+  if (session.expiresAt <= now || isFromFuture(session.createdAt, now)) return undefined
   const [user, everybodyFrom] = await Promise.all([context.store.findUser(session.userId), context.validFrom()])
   return isLiveSince(user, session.createdAt) && session.createdAt >= everybodyFrom ? { session, user } : undefined
 }

@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import type { ApiTokens, SigningAlgorithm } from '../ports/operator-records.ts'
+import type { ApiTokens, JwtType, SigningAlgorithm } from '../ports/operator-records.ts'
 import { invalidGrant, invalidTarget } from '../protocol/errors.ts'
 import { sameResource, type Resource } from '../protocol/resource.ts'
 import { unacceptable } from '../protocol/validation.ts'
@@ -11,6 +11,7 @@ export interface TokenTerms {
   /** Seconds. */
   readonly lifetime: number
   readonly algorithm: SigningAlgorithm
+  readonly jwtType: JwtType
 }
 
 /**
@@ -26,13 +27,18 @@ export function findTerms(
   { apis, isOpen }: Offers,
   resources: readonly Resource[],
 ): TokenTerms {
-  const usual = { format: 'jwt', lifetime: lifetimes.accessToken, algorithm: signingAlgorithm } as const
+  const usual = {
+    format: 'jwt',
+    lifetime: lifetimes.accessToken,
+    algorithm: signingAlgorithm,
+    jwtType: 'at+jwt',
+  } as const
   const wanted = resources.map((asked): TokenTerms => {
     const tokens = apis.find(({ resource }) => sameResource(resource, asked))?.tokens
     if (tokens === undefined && !isOpen) throw invalidGrant('resource_gone')
     if (tokens === undefined) return usual
-    const { format, lifetime = usual.lifetime, algorithm = usual.algorithm } = tokens
-    return { format, lifetime, algorithm }
+    const { format, lifetime = usual.lifetime, algorithm = usual.algorithm, jwtType } = tokens
+    return { format, lifetime, algorithm, jwtType }
   })
   const [first, ...others] = wanted
   if (first === undefined) return usual
@@ -44,5 +50,6 @@ export function findTerms(
 }
 
 function isSameMake(one: TokenTerms, other: TokenTerms): boolean {
-  return one.format === other.format && (one.format === 'opaque' || one.algorithm === other.algorithm)
+  if (one.format !== other.format) return false
+  return one.format === 'opaque' || (one.algorithm === other.algorithm && one.jwtType === other.jwtType)
 }

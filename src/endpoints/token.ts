@@ -1,5 +1,6 @@
-import type { Context } from '../ports/context.ts'
+import type { Context, OutcomeEvent } from '../ports/context.ts'
 import type { Reply, Request } from '../ports/message.ts'
+import type { AccessTokenFacts } from '../protocol/access-token.ts'
 import { GRANT_TYPES, type GrantType } from '../protocol/client-metadata.ts'
 import { invalidRequest, OAuthError, unauthorizedClient } from '../protocol/errors.ts'
 import type { Parameters } from '../protocol/message.ts'
@@ -11,7 +12,7 @@ import { GRANTS } from './grants/index.ts'
 /**
  * Token endpoint. RFC 6749 §3.2; the spec, "Create OAuth token".
  *
- *  §3.2  Parameters stand in the body, each at most once; unknown ones are ignored.
+ *  §3.2  Parameters stand in the body, each at most once but `resource` (RFC 8707 §2.2); unknown ones are ignored.
  *  §5.2  `grant_type` missing or unknown: 422 (decisions.md D1).
  *  §2.3  The client authenticates.
  *  §5.2  The client must have registered the grant type.
@@ -23,17 +24,23 @@ export async function token(context: Context, request: Request): Promise<Reply> 
   const { params } = request
   refuseQuery(request.query)
   const grantType = readGrantType(params)
-  refuseRepeated(params)
+  refuseRepeated(params, 'resource')
   const client = await authenticateClient(context, request)
   try {
     if (!client.metadata.grantTypes.includes(grantType)) throw unauthorizedClient('grant_type_not_registered')
-    const body = await GRANTS[grantType](context, client, params)
+    const { response, facts } = await GRANTS[grantType](context, client, params)
     context.issued(client.id, grantType)
-    return { kind: 'json', status: 200, body, event: { event: 'token.issued', client: client.id, reason: grantType } }
+    return { kind: 'json', status: 200, body: response, event: issuedEvent(grantType, facts) }
   } catch (cause) {
     if (cause instanceof OAuthError) cause.client = client.id
     throw cause
   }
+}
+
+/** Who has the token and what it is for: ids, declared scopes and resources, and never the token. */
+function issuedEvent(reason: GrantType, facts: AccessTokenFacts): OutcomeEvent {
+  const { clientId: client, userId: user, organizationId: organization, grantId: grant, scope, resources } = facts
+  return { event: 'token.issued', client, user, organization, grant, scope, resources, reason }
 }
 
 function readGrantType(params: Parameters): GrantType {

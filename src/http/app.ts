@@ -4,6 +4,8 @@ import type { RequestObserver } from '../ports/observers.ts'
 import type { Branding } from '../ports/pages.ts'
 import { createRenderer } from '../web/render.ts'
 import { refuseBytes } from './broken-request.ts'
+import { connectionLimits } from './connection-limits.ts'
+import { openConnections } from './connections.ts'
 import { openGate } from './gate.ts'
 import { createServer } from './node-http.ts'
 import { openProxies } from './proxies.ts'
@@ -23,15 +25,22 @@ export interface AppOptions {
 }
 
 /** Slow requests hold a connection no longer than this (threats.md NET-03). */
-export const TIMEOUTS = { requestTimeout: 30_000, headersTimeout: 30_000, keepAliveTimeout: 65_000 }
+export const TIMEOUTS = {
+  requestTimeout: 30_000,
+  headersTimeout: 30_000,
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 5_000,
+}
 /** A connection on which nothing moves, whatever it waits for. */
 export const SILENCE_TIMEOUT_MS = 60_000
 
 /** The endpoints over HTTP. Does not listen yet. */
 export function createApp({ context, branding, trustedProxies, log, observer }: AppOptions): Server {
   const jar = cookieJar(context.issuer, context.settings.lifetimes.session)
-  const proxies = openProxies(trustedProxies)
+  const proxies = openProxies(trustedProxies, () => context.record({ event: 'forwarded-address.unreadable' }))
+  const connections = openConnections(proxies, connectionLimits('public'))
   const serving: Serving = {
+    connections,
     context,
     jar,
     log,
@@ -42,8 +51,9 @@ export function createApp({ context, branding, trustedProxies, log, observer }: 
     replies: openReplies(createRenderer(branding), jar, context.issuer),
     gate: openGate({ issuer: context.issuer, proxies }),
   }
-  // A request without a body costs less when nobody waits for its end.
-  const options = { ...TIMEOUTS, optimizeEmptyRequests: true }
+  // A request without a body costs less when nothing waits for its end.
+  const { Message, Response } = connections
+  const options = { ...TIMEOUTS, optimizeEmptyRequests: true, IncomingMessage: Message, ServerResponse: Response }
   // Whoever cannot even be refused is hung up on.
   const answer = (message: IncomingMessage, response: ServerResponse): Promise<void> =>
     serve(serving, message, response).catch(() => void response.destroy())
@@ -55,7 +65,7 @@ export function createApp({ context, branding, trustedProxies, log, observer }: 
           const { method, headers } = message
           return around({ method, traceparent: headers['traceparent'] }, () => answer(message, response))
         }
-  return createServer(options, (message, response) => void listener(message, response))
-    .on('clientError', refuseBytes)
-    .setTimeout(SILENCE_TIMEOUT_MS)
+  const server = createServer(options, (message, response) => void listener(message, response))
+  connections.watch(server)
+  return server.on('connection', serving.turnEnd.accepted).on('clientError', refuseBytes).setTimeout(SILENCE_TIMEOUT_MS)
 }

@@ -2,14 +2,29 @@ import type { IncomingMessage } from 'node:http'
 import type { Endpoint } from '../endpoints/index.ts'
 import { invalidRequest, unavailable } from '../protocol/errors.ts'
 import type { Proxies } from './proxies.ts'
+import { limitFor, openShares } from './shares.ts'
 
-/** Whether a request may come in at all, before anything of it is read. */
+/** Whether a request may come in, by its network's share of what is under way. */
 export interface Gate {
-  /** @throws OAuthError invalid_request, temporarily_unavailable */
-  readonly check: (message: IncomingMessage, endpoint: Pick<Endpoint, 'plain' | 'vital'>) => void
-  /** Counts a request as under way, until it leaves. */
-  readonly enter: () => void
-  readonly leave: () => void
+  /**
+   * Before anything of the request is read but its headers.
+   *
+   * @throws OAuthError invalid_request, temporarily_unavailable
+   */
+  readonly check: (message: IncomingMessage, network: string, endpoint: Pick<Endpoint, 'plain' | 'vital'>) => void
+  /**
+   * Counts a request while its body is still coming.
+   *
+   * @throws OAuthError temporarily_unavailable, before anything of the body is read
+   */
+  readonly awaitBody: <Body>(network: string, read: () => Promise<Body>) => Promise<Body>
+  /**
+   * Counts a request as under way, until it leaves. Asked again, because others may have entered while the body came.
+   *
+   * @throws OAuthError temporarily_unavailable
+   */
+  readonly enter: (network: string, endpoint: Pick<Endpoint, 'vital'>) => void
+  readonly leave: (network: string) => void
 }
 
 export interface GateOptions {
@@ -18,12 +33,14 @@ export interface GateOptions {
 }
 
 /**
- * Requests under way at a time. One that comes when there are more is refused, which takes no time, because its answer would
- * come too late for whoever asks: this many take about fifty milliseconds.
+ * Requests under way at a time, of a network that is alone. One that comes when there are more is refused, which takes
+ * little time: its answer would come too late for its caller, because this many take about fifty milliseconds.
  */
-const BUSY_LIMIT = 500
+const BUSY_LIMIT = limitFor(500)
 /** The same for what is shed last. */
-const VITAL_LIMIT = 2000
+const VITAL_LIMIT = limitFor(2000)
+/** Requests of a network that is alone whose bodies are still coming. They cost no time, but up to 16 KiB each. */
+const BODIES_LIMIT = limitFor(2000)
 const RETRY_SECONDS = 1
 /** Made once: an error notes where it was made, and that takes an eighth of the time of a refusal. */
 const OVERLOADED = unavailable('overloaded', RETRY_SECONDS)
@@ -31,19 +48,38 @@ const OVERLOADED = unavailable('overloaded', RETRY_SECONDS)
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/
 
 /**
- * Turns away plain HTTP from outside for an https issuer: secrets went over the wire then, and an answer that works would
- * hide it (threats.md NET-01; RFC 9700 §2.6). And what comes while there is more to do than can be done soon.
+ * Refuses plain HTTP from outside for an https issuer: secrets went over the wire then, and an answer that works would hide
+ * it (threats.md NET-01; RFC 9700 §2.6). Refuses also what comes while there is more to do than can be done soon, or more of
+ * the request's network than its share (threats.md NET-17).
  */
 export function openGate({ issuer, proxies }: GateOptions): Gate {
   const isHttps = issuer.startsWith('https:')
-  let underWay = 0
+  const underWay = openShares()
+  const bodies = openShares()
+
+  function requireRoom(network: string, vital: true | undefined): void {
+    if (!underWay.hasRoom(network, vital === true ? VITAL_LIMIT : BUSY_LIMIT)) throw OVERLOADED
+  }
+
   return {
-    check(message, { plain, vital }) {
-      if (underWay >= (vital === true ? VITAL_LIMIT : BUSY_LIMIT)) throw OVERLOADED
+    check(message, network, { plain, vital }) {
+      requireRoom(network, vital)
       if (isHttps && plain !== true && !cameByTls(message, proxies)) throw invalidRequest('insecure_transport')
     },
-    enter: () => void (underWay += 1),
-    leave: () => void (underWay -= 1),
+    async awaitBody(network, read) {
+      if (!bodies.hasRoom(network, BODIES_LIMIT)) throw OVERLOADED
+      bodies.add(network)
+      try {
+        return await read()
+      } finally {
+        bodies.remove(network, 1)
+      }
+    },
+    enter(network, { vital }) {
+      requireRoom(network, vital)
+      underWay.add(network)
+    },
+    leave: (network) => underWay.remove(network, 1),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { BudgetName, BudgetOutcome, Budgets } from '../ports/context.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import { openRecentlyUsed, type RecentlyUsed } from '../protocol/recently-used.ts'
+import { openFairShares, type FairShares } from './fair-shares.ts'
 
 interface Bucket {
   /** What is left, in whole credits; refills steadily. Below zero when other nodes took more than there was. */
@@ -35,20 +36,50 @@ export interface NodeBudgets extends Budgets {
   readonly keepUntold: (usage: Usage) => void
 }
 
+type ConfiguredBudget = Exclude<BudgetName, keyof typeof FIXED_RATES | 'revoked-token'>
+
 const MINUTE_MS = 60_000
 /** Credits of one request. A millisecond gives `perMinute` of them, so that no fraction is ever lost. */
 const COST = MINUTE_MS
 /** Networks remembered per budget at least, of those that asked last; at most twice as many. */
-const BUCKETS = 50_000
+const BUCKETS = 20_000
+/**
+ * Rates that are not configured. Of sign-ins only the server's part matters: the store counts 20 a network in 15 minutes. Of
+ * revocations of single tokens an operator reads no more; the others are counted.
+ */
+const FIXED_RATES = { 'sign-in': 600, 'recorded-revocation': 20 } as const
+/** The row of a revoked token is kept a day longer than that of an opaque token, so there may be fewer of them. */
+const REVOCATION_DIVISOR = 10
+/** What all networks together have of a budget that bounds stored rows, in rates of one network. */
+const SERVER_RATES = 5
 /** Networks that wait to be told of. Beyond it they are told of when they ask again. */
 const UNTOLD_LIMIT = 10_000
 
-/** Token buckets by network (decisions.md D7). `perMinute` is both the rate and the burst. */
-export function openBudgets(perMinute: Readonly<Record<BudgetName, number>>): NodeBudgets {
+/**
+ * Token buckets by network (decisions.md D7). `perMinute` is both the rate and the burst. Of budgets that bound how many rows
+ * are stored, all networks together have five times as much, divided fairly.
+ */
+export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number>>): NodeBudgets {
+  const perMinute: Readonly<Record<BudgetName, number>> = {
+    ...configured,
+    ...FIXED_RATES,
+    'revoked-token': Math.ceil(configured['stored-token'] / REVOCATION_DIVISOR),
+  }
   const buckets: Readonly<Record<BudgetName, RecentlyUsed<Bucket>>> = {
     registration: openRecentlyUsed(BUCKETS),
     'client-authentication': openRecentlyUsed(BUCKETS),
     authorization: openRecentlyUsed(BUCKETS),
+    'sign-in': openRecentlyUsed(BUCKETS),
+    'stored-token': openRecentlyUsed(BUCKETS),
+    'revoked-token': openRecentlyUsed(BUCKETS),
+    'recorded-revocation': openRecentlyUsed(BUCKETS),
+  }
+  const shares: Partial<Readonly<Record<BudgetName, FairShares>>> = {
+    authorization: openFairShares(SERVER_RATES * perMinute.authorization),
+    'sign-in': openFairShares(SERVER_RATES * perMinute['sign-in']),
+    'stored-token': openFairShares(SERVER_RATES * perMinute['stored-token']),
+    'revoked-token': openFairShares(SERVER_RATES * perMinute['revoked-token']),
+    'recorded-revocation': openFairShares(SERVER_RATES * perMinute['recorded-revocation']),
   }
   const untold = new Map<Bucket, Omit<Usage, 'requests'>>()
 
@@ -64,17 +95,19 @@ export function openBudgets(perMinute: Readonly<Record<BudgetName, number>>): No
       const full = limit * COST
       const bucket = known.get(network) ?? { left: full, at: now, untold: 0, heard: undefined }
       const before = Math.min(full, bucket.left + Math.max(0, now - bucket.at) * limit)
-      const isWithin = before >= COST
+      const isOwn = before >= COST
+      const isWithin = isOwn && (shares[budget]?.admit(network, now) ?? true)
       bucket.left = isWithin ? before - COST : before
       bucket.at = now
       if (isWithin) markUntold(budget, network, bucket, 1)
       known.set(network, bucket)
-      const missing = isWithin ? 0 : COST - bucket.left
+      const missing = isOwn ? 0 : COST - bucket.left
       return {
         isWithin,
         limit,
         remaining: Math.max(0, Math.floor(bucket.left / COST)),
-        resetSeconds: Math.max(1, Math.ceil(missing / limit / 1000)),
+        // A share is new with each minute.
+        resetSeconds: isWithin || !isOwn ? Math.max(1, Math.ceil(missing / limit / 1000)) : secondsLeft(now),
       }
     },
     takeUntold(limit) {
@@ -98,4 +131,8 @@ export function openBudgets(perMinute: Readonly<Record<BudgetName, number>>): No
       if (bucket !== undefined) markUntold(budget, network, bucket, requests)
     },
   }
+}
+
+function secondsLeft(now: EpochMs): number {
+  return Math.ceil((MINUTE_MS - (now % MINUTE_MS)) / 1000)
 }

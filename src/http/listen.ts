@@ -10,6 +10,8 @@ export interface Listening {
   readonly close: () => Promise<void>
 }
 
+/** Connections that wait to be accepted. The kernel drops those beyond it, and a client asks again a second later. */
+const BACKLOG = 4096
 /** How often connections that became idle are closed: a kept-alive one would hold up the end for its whole timeout. */
 const IDLE_CHECK_MS = 50
 /** A stop waits this long for requests under way. Then it cuts them, or one slow caller could hold it up for a minute. */
@@ -28,7 +30,7 @@ export async function listen(
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<Listening> {
   const open = trackConnections(server)
-  server.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port })
+  server.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port, backlog: BACKLOG })
   await once(server, 'listening')
   const twin = host === 'localhost' ? await listenOnIpv6Loopback(server, port) : undefined
   return {
@@ -86,7 +88,7 @@ function closed(server: Server): Promise<unknown> {
 async function listenOnIpv6Loopback(http: HttpServer, port: number): Promise<Server | undefined> {
   const twin = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => http.emit('connection', socket))
   try {
-    twin.listen({ host: '::1', port, ipv6Only: true })
+    twin.listen({ host: '::1', port, ipv6Only: true, backlog: BACKLOG })
     await once(twin, 'listening')
     return twin
   } catch (cause) {

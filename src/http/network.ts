@@ -1,13 +1,16 @@
-import { isIPv6 } from 'node:net'
+import { isIPv4, isIPv6 } from 'node:net'
+
+/** The one network of all addresses that cannot be read, so that no spelling of them has limits of its own. */
+export const UNREADABLE_NETWORK = 'unreadable'
 
 /**
- * What budgets are counted by: an IPv4 address, or the /64 of an IPv6 one, because one subscriber has a whole /64. One
- * spelling for every way to write it (threats.md REG-19).
+ * The network that limits are counted by: an IPv4 address, or the /64 of an IPv6 address, because one subscriber has a whole
+ * /64. Every spelling of an address gives the same network (threats.md REG-19).
  */
 export function networkOf(address: string): string {
-  if (!address.includes(':')) return address
+  if (!address.includes(':')) return isIPv4(address) ? address : UNREADABLE_NETWORK
   const mapped = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address
+  if (mapped !== undefined || !isIPv6(address)) return mapped ?? UNREADABLE_NETWORK
   const groups = groupsOf(address)
   const [high = 0, low = 0] = groups.slice(6)
   // RFC 4291 §2.5.5.2: an IPv4 address in the form that is not dotted.
@@ -22,4 +25,12 @@ function groupsOf(address: string): readonly number[] {
   const [left = [], right = []] = plain.split('::', 2).map((half) => (half === '' ? [] : half.split(':')))
   const zeros = Array<string>(8 - left.length - right.length).fill('0')
   return [...left, ...zeros, ...right].map((group) => Number.parseInt(group, 16))
+}
+
+/** The network and the two wider ones around it, the widest first. A text of another form is a network by itself. */
+export function networksAround(network: string): readonly string[] {
+  const separator = network.includes(':') ? ':' : '.'
+  const parts = network.split(separator)
+  if (parts.length < 4) return [network]
+  return [parts.slice(0, 2).join(separator), parts.slice(0, 3).join(separator), network]
 }

@@ -1,25 +1,36 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv6 } from 'node:net'
+import { UNREADABLE_NETWORK } from './network.ts'
 
 /** Who a request is from, when the operator's proxies stand between. Nobody else is believed (threats.md NET-05). */
 export interface Proxies {
   /** Whether the peer is one of them. */
   readonly isTrusted: (address: string) => boolean
-  /** The last address on the request's way that none of them vouches for. */
+  /** The last address on the request's way that none of them vouches for, without port; `unreadable` if it is no address. */
   readonly callerOf: (message: IncomingMessage) => string
   /** A `X-Forwarded-*` header as the nearest proxy wrote it; undefined when there is none or the peer is no proxy. */
   readonly forwarded: (message: IncomingMessage, name: 'x-forwarded-proto' | 'x-forwarded-host') => string | undefined
 }
 
-/** The operator's proxies, by network in CIDR notation. */
-export function openProxies(networks: readonly string[]): Proxies {
+/**
+ * The operator's proxies, by network in CIDR notation. `reportUnreadable` is called once, at the first forwarded address that
+ * cannot be read.
+ */
+export function openProxies(networks: readonly string[], reportUnreadable: () => void): Proxies {
   const list = blockListOf(networks)
+  let isReported = false
   const isTrusted = (address: string): boolean => networks.length > 0 && isListed(list, address)
   return {
     isTrusted,
     callerOf({ socket, headers }) {
       const peer = socket.remoteAddress ?? ''
-      return isTrusted(peer) ? lastUnknown(peer, headers['x-forwarded-for'], isTrusted) : peer
+      if (!isTrusted(peer)) return peer
+      const caller = lastUnknown(peer, headers['x-forwarded-for'], isTrusted)
+      if (caller === UNREADABLE_NETWORK && !isReported) {
+        isReported = true
+        reportUnreadable()
+      }
+      return caller
     },
     forwarded({ socket, headers }, name) {
       const value = headers[name]
@@ -48,9 +59,21 @@ function isListed(list: BlockList, text: string): boolean {
 
 /** Each proxy appended the address of its own peer, so the list is read from its end, as far as proxies wrote it. */
 function lastUnknown(peer: string, header: string | string[] | undefined, isTrusted: Proxies['isTrusted']): string {
-  const said = String(header ?? '')
+  const forwarded = String(header ?? '')
     .split(',')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '')
-  return [...said, peer].findLast((address) => !isTrusted(address)) ?? said[0] ?? peer
+    .map(readEntry)
+  return [...forwarded, peer].findLast((address) => !isTrusted(address)) ?? forwarded[0] ?? peer
+}
+
+/** `[2001:db8::1]`, `[2001:db8::1]:443` or `203.0.113.9:4711`. Azure Application Gateway, IIS and AWS add the port. */
+const BRACKETS_OR_PORT = /^(?:\[([0-9a-f:.]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d{1,5})?$/i
+
+/** The address of an entry, without brackets and port: each connection would be a caller of its own with its port. */
+function readEntry(entry: string): string {
+  if (isIP(entry) !== 0) return entry
+  const [, inBrackets, beforePort] = BRACKETS_OR_PORT.exec(entry) ?? []
+  const address = inBrackets ?? beforePort ?? ''
+  return isIP(address) === (inBrackets === undefined ? 4 : 6) ? address : UNREADABLE_NETWORK
 }

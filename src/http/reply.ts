@@ -21,7 +21,7 @@ const CORS_HEADERS = {
 } as const
 const PREFLIGHT_HEADERS = {
   ...CORS_HEADERS,
-  'Access-Control-Allow-Headers': 'Authorization, Content-Type, MCP-Protocol-Version',
+  'Access-Control-Allow-Headers': 'Authorization, Content-Type, MCP-Protocol-Version, traceparent, tracestate',
   'Access-Control-Max-Age': '86400',
 }
 /** RFC 6749 §5.1. */
@@ -40,12 +40,18 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
   const redirectHeaders = flatten({ ...common, ...NO_STORE, 'Referrer-Policy': 'no-referrer' })
   const pageHeaders = [...redirectHeaders, 'Content-Type', 'text/html; charset=utf-8', 'X-Frame-Options', 'DENY']
 
-  function sendPage(response: ServerResponse, answer: Extract<Reply, { kind: 'page' }>, language: Language): void {
+  function sendPage(
+    response: ServerResponse,
+    answer: Extract<Reply, { kind: 'page' }>,
+    language: Language,
+    more: readonly string[],
+  ): void {
     const { status, page, formTarget, retryAfterSeconds, cookies } = answer
     const policy = contentSecurityPolicy(renderer.styleSource, formTarget)
     write(response, status, renderer.render(page, language), pageHeaders, [
       'Content-Security-Policy',
       policy,
+      ...more,
       ...retryAfter(retryAfterSeconds),
       ...cookieHeaders(cookies),
     ])
@@ -76,7 +82,7 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
             ...cookieHeaders(answer.cookies),
           ])
         case 'page':
-          return sendPage(response, answer, language)
+          return sendPage(response, answer, language, [])
       }
     },
     sendPreflight(response, allow) {
@@ -89,10 +95,10 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
       write(response, status, JSON.stringify(body), secretHeaders[Number(cors)], more)
     },
     sendErrorPage(response, error, language) {
-      const { status, retryAfterSeconds } = error
+      const { status, headers, retryAfterSeconds } = error
       const page = { kind: 'error', problem: pageProblem(error) } as const
       const retry = retryAfterSeconds === undefined ? {} : { retryAfterSeconds }
-      sendPage(response, { kind: 'page', status, page, ...retry }, language)
+      sendPage(response, { kind: 'page', status, page, ...retry }, language, flatten(headers))
     },
   }
 }
@@ -141,7 +147,8 @@ export function toOAuthError(cause: unknown): OAuthError {
 }
 
 function pageProblem({ code, status }: OAuthError): ErrorProblem {
-  if (status === 404) return 'not-found'
+  // A path without pages that a person opened by hand.
+  if (status === 404 || status === 405) return 'not-found'
   if (status === 429) return 'too-many-requests'
   if (code === 'temporarily_unavailable') return 'unavailable'
   return code === 'server_error' ? 'server-error' : 'request-malformed'

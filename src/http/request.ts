@@ -1,12 +1,11 @@
 import { isUtf8 } from 'node:buffer'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Endpoint } from '../endpoints/index.ts'
 import type { Cookies, Request } from '../ports/message.ts'
-import { invalidRequest, OAuthError } from '../protocol/errors.ts'
+import { invalidRequest, OAuthError, type RefusalOptions } from '../protocol/errors.ts'
 import { isMediaType, NO_PARAMETERS, parseForm, type Parameters } from '../protocol/message.ts'
 import { problem } from '../protocol/validation.ts'
 import { chooseLanguage } from '../web/language.ts'
-import { networkOf } from './network.ts'
 import type { CookieJar } from './session.ts'
 
 const HEADER_LIMIT = 100
@@ -34,30 +33,38 @@ export function checkHeaders({ rawHeaders, headers }: IncomingMessage, endpoint:
   const { accepts } = endpoint
   if (accepts === undefined) return
   const sent = headers['content-type']
-  if (contentTypes === 1 && isMediaType(sent, accepts)) return
-  const msg = `The content type must be ${accepts}.`
-  const problems = [problem(['header', 'content-type'], 'media_type', msg, sent, { expected: accepts })]
-  throw shapeError(endpoint, 415, problems)
+  if (contentTypes !== 1 || !isMediaType(sent, accepts)) {
+    const msg = `The content type must be ${accepts}.`
+    const problems = [problem(['header', 'content-type'], 'media_type', msg, sent, { expected: accepts })]
+    throw shapeError(endpoint, 415, { problems })
+  }
+  const encoding = findEncoding(headers)
+  if (encoding !== undefined) throw shapeError(endpoint, 415, encoding)
+}
+
+/** Why the body's encoding is refused: no compressed body is read. RFC 9110 §15.5.16 has the answer name what is accepted. */
+export function findEncoding({ 'content-encoding': sent }: IncomingHttpHeaders): RefusalOptions | undefined {
+  if (sent === undefined || sent.toLowerCase() === 'identity') return undefined
+  const expected = ['identity']
+  const msg = 'The body must not be compressed.'
+  const problems = [problem(['header', 'content-encoding'], 'literal_error', msg, sent, { expected })]
+  return { problems, headers: { 'Accept-Encoding': 'identity' } }
 }
 
 /** How an endpoint refuses a body that is too large. */
 export function tooLargeFor(endpoint: Endpoint): (problems: OAuthError['problems']) => OAuthError {
-  return (problems) => shapeError(endpoint, 413, problems)
+  return (problems) => shapeError(endpoint, 413, { problems })
 }
 
 /** A request whose shape the endpoint cannot take, in the words of its RFC. */
-function shapeError(
-  endpoint: Pick<Endpoint, 'accepts'>,
-  status: 413 | 415 | 422,
-  problems: OAuthError['problems'],
-): OAuthError {
+function shapeError(endpoint: Pick<Endpoint, 'accepts'>, status: 413 | 415 | 422, options: RefusalOptions): OAuthError {
   const isRegistration = endpoint.accepts === 'application/json'
-  if (status === 422) return new OAuthError('invalid_client_metadata', 'json_malformed', { status, problems })
+  if (status === 422) return new OAuthError('invalid_client_metadata', 'json_malformed', { ...options, status })
   if (isRegistration) {
     const slug = status === 415 ? 'metadata_media_type' : 'metadata_too_large'
-    return new OAuthError('invalid_client_metadata', slug, { status, problems })
+    return new OAuthError('invalid_client_metadata', slug, { ...options, status })
   }
-  return invalidRequest(status === 415 ? 'media_type_wrong' : 'body_too_large', { status, problems })
+  return invalidRequest(status === 415 ? 'media_type_wrong' : 'body_too_large', { ...options, status })
 }
 
 /**
@@ -69,7 +76,7 @@ export function readRequest(
   message: IncomingMessage,
   body: Buffer | undefined,
   endpoint: Endpoint,
-  caller: string,
+  network: string,
   jar: CookieJar,
 ): Request {
   const { headers, url = '' } = message
@@ -86,7 +93,7 @@ export function readRequest(
     body: text,
     authorization: headers.authorization,
     cookies: isPage ? jar.read(message) : NO_COOKIES,
-    network: networkOf(caller),
+    network,
     fetchSite: isPage ? headers['sec-fetch-site'] : undefined,
     uiLocales,
     language: isPage ? chooseLanguage(uiLocales, headers['accept-language']) : 'en',
@@ -96,7 +103,7 @@ export function readRequest(
 function decodeBody(body: Buffer, endpoint: Endpoint): string {
   if (isUtf8(body)) return body.toString('utf8')
   if (endpoint.accepts !== 'application/json') throw malformedForm('body')
-  throw shapeError(endpoint, 422, [problem(['body'], 'json_invalid', 'The body is not UTF-8.', null, {})])
+  throw shapeError(endpoint, 422, { problems: [problem(['body'], 'json_invalid', 'The body is not UTF-8.', null, {})] })
 }
 
 /** Published documents and registrations have no parameters in the address, so nothing there can spoil them (MET-07). */

@@ -4,7 +4,7 @@ import { invalidRequest } from '../protocol/errors.ts'
 
 /** A path, and the rows of THE TABLE that are there. */
 export interface Route {
-  /** By method; HEAD is GET (RFC 9110 §9.3.2). */
+  /** By method. */
   readonly endpoints: ReadonlyMap<string, Endpoint>
   readonly methods: readonly string[]
   /** Whether scripts of any origin may call. Then there are preflights. */
@@ -40,9 +40,24 @@ function urlsOf(path: string, base: string): readonly string[] {
 
 function routeOf(rows: readonly Endpoint[]): Route {
   const endpoints = new Map(
-    rows.flatMap((row) => (row.method === 'GET' ? ['GET', 'HEAD'] : [row.method]).map((method) => [method, row])),
+    rows.flatMap((row): readonly (readonly [string, Endpoint])[] =>
+      row.method === 'GET'
+        ? [
+            ['GET', row],
+            ['HEAD', headOf(row)],
+          ]
+        : [[row.method, row]],
+    ),
   )
   return { endpoints, methods: [...endpoints.keys()], cors: rows.some((row) => row.cors === true) }
+}
+
+/**
+ * RFC 9110 §9.2.1: HEAD is safe. To GET some pages starts or ends an authorization and sets cookies, so their HEAD only tells
+ * that they are there.
+ */
+function headOf(row: Endpoint): Endpoint {
+  return row.audience === 'page' ? { ...row, run: async () => ({ kind: 'empty', status: 200 }) } : row
 }
 
 /**

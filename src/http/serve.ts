@@ -4,12 +4,12 @@ import type { Endpoint } from '../endpoints/index.ts'
 import { PATHS } from '../endpoints/paths.ts'
 import type { Context, OutcomeEvent } from '../ports/context.ts'
 import type { Reply } from '../ports/message.ts'
-import type { Language } from '../ports/pages.ts'
-import type { RequestObserver } from '../ports/observers.ts'
+import type { Answered, RequestObserver } from '../ports/observers.ts'
 import { invalidRequest } from '../protocol/errors.ts'
 import { problem } from '../protocol/validation.ts'
 import { chooseLanguage } from '../web/language.ts'
-import { readBody } from './body.ts'
+import { discardBody, readBody } from './body.ts'
+import type { Connections } from './connections.ts'
 import { elapsed } from './elapsed.ts'
 import type { Gate } from './gate.ts'
 import type { Proxies } from './proxies.ts'
@@ -24,11 +24,8 @@ import { wrongMethod } from './wrong-method.ts'
 /** One line of the log per answered request. */
 export type LogOutcome = (line: OutcomeLine, cause: unknown) => void
 
-type OutcomeLine = {
-  readonly event: string
-  readonly client: OutcomeEvent['client']
+type OutcomeLine = OutcomeEvent & {
   readonly endpoint: string
-  readonly reason: string | undefined
   readonly status: number
   readonly ms: number
 }
@@ -40,6 +37,7 @@ export interface Serving {
   readonly jar: CookieJar
   readonly gate: Gate
   readonly proxies: Proxies
+  readonly connections: Connections
   readonly log: LogOutcome
   readonly observer: RequestObserver
   readonly turnEnd: TurnEnd
@@ -49,6 +47,8 @@ export interface Serving {
 interface Exchange {
   readonly message: IncomingMessage
   readonly response: ServerResponse
+  /** What its limits are counted by. */
+  readonly network: string
   /** On the clock of `performance`. */
   readonly startedAt: number
   route: Route | undefined
@@ -65,74 +65,107 @@ const PATH_PROBLEM = problem(
 
 /** Answers one request. THE ONLY CATCH: whatever is thrown anywhere becomes an answer here. */
 export async function serve(serving: Serving, message: IncomingMessage, response: ServerResponse): Promise<void> {
-  const exchange: Exchange = { message, response, startedAt: performance.now(), route: undefined, endpoint: undefined }
+  const { connections, gate, turnEnd } = serving
+  if (connections.isHungUp(message)) return
+  const network = connections.networkOf(message)
+  const startedAt = performance.now()
+  const exchange: Exchange = { message, response, network, startedAt, route: undefined, endpoint: undefined }
   closeIfStopping(serving, response)
   try {
-    const endpoint = admit(serving, exchange)
-    if (endpoint === undefined) return
-    const body = endpoint.accepts === undefined ? undefined : await readBody(message, tooLargeFor(endpoint))
-    const { reply, language } = await run(serving, exchange, endpoint, body)
-    closeIfStopping(serving, response)
-    serving.replies.send(response, reply, language, endpoint.cors === true)
-    logReply(serving, exchange, endpoint, reply)
+    const admitted = admit(serving, exchange)
+    if (typeof admitted === 'function') {
+      discardBody(message)
+      await turnEnd.over(network)
+      return connections.isHungUp(message) ? undefined : admitted()
+    }
+    const readAll = (): Promise<Buffer> => readBody(message, tooLargeFor(admitted))
+    if (admitted.accepts === undefined) discardBody(message)
+    const body = admitted.accepts === undefined ? undefined : await gate.awaitBody(network, readAll)
+    await run(serving, exchange, admitted, body)
   } catch (cause) {
-    // What is refused costs nothing; whoever floods us with it must not keep the others waiting.
-    await serving.turnEnd.over()
+    discardBody(message)
+    // A refusal waits for its network's turn, so that a flood of them does not keep the others waiting.
+    await turnEnd.over(network)
     refuse(serving, exchange, cause)
   }
 }
 
 /** Under way from here on, when its body is there, so that slow callers hold up nobody. */
-async function run(
-  { context, gate, jar, proxies, turnEnd }: Serving,
-  { message }: Exchange,
-  endpoint: Endpoint,
-  body: Buffer | undefined,
-): Promise<{ readonly reply: Reply; readonly language: Language }> {
-  gate.enter()
+async function run(serving: Serving, exchange: Exchange, endpoint: Endpoint, body: Buffer | undefined): Promise<void> {
+  const { connections, context, gate, jar, replies, turnEnd } = serving
+  const { message, network, response } = exchange
+  gate.enter(network, endpoint)
   try {
     // Those of a crowd go through each stage together: what one has just done is quick for the next.
-    await (endpoint.vital === true ? turnEnd.over() : turnEnd.crowd())
-    const request = readRequest(message, body, endpoint, proxies.callerOf(message), jar)
-    return { reply: await endpoint.run(context, request), language: request.language }
+    await (endpoint.vital === true ? turnEnd.over(network) : turnEnd.crowd(network))
+    if (connections.isHungUp(message)) return
+    const request = readRequest(message, body, endpoint, network, jar)
+    const reply = await endpoint.run(context, request)
+    closeIfStopping(serving, response)
+    replies.send(response, reply, request.language, endpoint.cors === true)
+    logReply(serving, exchange, endpoint, reply)
   } finally {
-    gate.leave()
+    gate.leave(network)
   }
 }
 
-/** What can be decided before a body is read. undefined: the request is answered already. */
-function admit(serving: Serving, exchange: Exchange): Endpoint | undefined {
-  const { message, response } = exchange
+/** What can be decided before a body is read: the endpoint, or the answer. */
+function admit(serving: Serving, exchange: Exchange): Endpoint | (() => void) {
+  const { message, network, response } = exchange
   const route = serving.findRoute(message.url ?? '')
-  if (route === undefined) return refuseUnknownPath(serving, exchange)
+  if (route === undefined) return () => refuseUnknownPath(serving, exchange)
   exchange.route = route
   const endpoint = route.endpoints.get(message.method ?? '')
   if (endpoint === undefined) return answerOtherMethod(serving, exchange, route)
   exchange.endpoint = endpoint
-  serving.gate.check(message, endpoint)
+  serving.gate.check(message, network, endpoint)
   checkHeaders(message, endpoint)
   const home = homeAddress(serving, endpoint, message)
   if (home === undefined) return endpoint
-  serving.replies.send(response, { kind: 'redirect', location: home }, 'en', false)
-  tell(serving, exchange, { event: 'page.led-home', reason: undefined, status: 303 })
-  return undefined
+  return () => {
+    serving.replies.send(response, { kind: 'redirect', location: home }, 'en', false)
+    tell(serving, exchange, { event: 'page.led-home', reason: undefined, status: 303 })
+  }
 }
 
 function logReply(serving: Serving, exchange: Exchange, { name }: Endpoint, reply: Reply): void {
-  const { event = `${name}.answered`, client, reason } = reply.event ?? {}
+  const outcome: Partial<OutcomeEvent> = reply.event ?? NO_EVENT
+  const { event = `${name}.answered`, reason, api, active } = outcome
+  const { client, description, user, organization, grant, scope, resources } = outcome
   const status = statusOf(reply)
-  const ms = tell(serving, exchange, { event, reason, status })
-  serving.log({ event, client, endpoint: name, reason, status, ms }, undefined)
+  const ms = tell(serving, exchange, { event, reason, api, active, status })
+  // Each line has the same members in the same order: copies of objects of many shapes took as long as all the rest of a line.
+  serving.log(
+    {
+      event,
+      client,
+      endpoint: name,
+      reason,
+      description,
+      user,
+      organization,
+      grant,
+      scope,
+      resources,
+      api,
+      active,
+      status,
+      ms,
+    },
+    undefined,
+  )
 }
 
-type Outcome = Pick<OutcomeLine, 'event' | 'reason' | 'status'>
+const NO_EVENT: Partial<OutcomeEvent> = {}
+
+type Outcome = Pick<Answered, 'event' | 'reason' | 'status' | 'api' | 'active'>
 
 /** Tells the observer, and answers how long it took. */
 function tell({ observer }: Serving, { message, endpoint, startedAt }: Exchange, outcome: Outcome): number {
   const ms = elapsed(startedAt)
-  const { event, reason, status } = outcome
   const { name = 'none', path } = endpoint ?? {}
-  observer.answered({ endpoint: name, event, reason, status, ms, method: message.method, path })
+  const { event, reason, status, api, active } = outcome
+  observer.answered({ endpoint: name, event, reason, status, ms, method: message.method, path, api, active })
   return ms
 }
 
@@ -141,15 +174,14 @@ function statusOf(result: Reply): number {
 }
 
 /** RFC 9110 §15.5.6, and the answer to a preflight where scripts may call. Whatever the body is, the method is wrong. */
-function answerOtherMethod(serving: Serving, exchange: Exchange, { methods, cors }: Route): undefined {
+function answerOtherMethod(serving: Serving, exchange: Exchange, { methods, cors }: Route): () => void {
   const { message, response } = exchange
   const allow = [...methods, ...(cors ? ['OPTIONS'] : [])].join(', ')
-  if (cors && message.method === 'OPTIONS') {
+  if (!cors || message.method !== 'OPTIONS') throw wrongMethod(message.method, methods, allow)
+  return () => {
     serving.replies.sendPreflight(response, allow)
     tell(serving, exchange, { event: 'preflight.answered', reason: undefined, status: 204 })
-    return undefined
   }
-  throw wrongMethod(message.method, methods, allow)
 }
 
 /** decisions.md D9: a page on this computer under another of its names would lose its cookies on the way. */
@@ -163,19 +195,21 @@ function homeAddress({ context, proxies }: Serving, endpoint: Endpoint, message:
 
 /** The answer to what was thrown, in the form that the endpoint's callers read. */
 function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
-  const { replies, log } = serving
+  const { connections, replies, log } = serving
   const { message, response, route, endpoint } = exchange
+  if (connections.isHungUp(message)) return
   const error = toOAuthError(cause)
-  const { client, slug: reason, status } = error
+  const { client, credential, slug: reason, explanation: description, status } = error
   const event = 'request.refused'
   const ms = tell(serving, exchange, { event, reason, status })
-  const line = { client, endpoint: endpoint?.name ?? 'none', reason, status, ms }
+  const line = { client, credential, endpoint: endpoint?.name ?? 'none', reason, description, status, ms }
   // What was refused on purpose needs no search for its cause.
   log({ event, ...line }, status >= 500 && error !== cause ? cause : undefined)
   // The answer was begun: nothing can be said any more, but half of it must not look whole.
   if (response.headersSent) return void response.destroy()
   closeIfStopping(serving, response)
-  if (endpoint?.audience !== 'page') replies.sendError(response, error, route?.cors === true)
+  const isPage = endpoint === undefined ? prefersPage(message) : endpoint.audience === 'page'
+  if (!isPage) replies.sendError(response, error, route?.cors ?? true)
   else replies.sendErrorPage(response, error, chooseLanguage(undefined, message.headers['accept-language']))
 }
 
@@ -183,7 +217,7 @@ function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
  * RFC 9110 §15.5.5: a page for a person, who may have been told the issuer's address, and JSON for all others. Scripts may
  * read that, because clients in browsers try several addresses of metadata and must see that one is not there.
  */
-function refuseUnknownPath(serving: Serving, exchange: Exchange): undefined {
+function refuseUnknownPath(serving: Serving, exchange: Exchange): void {
   const { context, replies } = serving
   const { message, response } = exchange
   const error = invalidRequest('path_unknown', { status: 404, problems: [PATH_PROBLEM] })

@@ -1,6 +1,6 @@
 import { sign } from 'node:crypto'
 import type { TokenSigner } from '../ports/context.ts'
-import type { SigningAlgorithm } from '../ports/operator-records.ts'
+import type { JwtType, SigningAlgorithm } from '../ports/operator-records.ts'
 import { ALGORITHMS } from './algorithms.ts'
 import type { KeyRing, KeySet, Signer } from './key-ring.ts'
 
@@ -12,6 +12,7 @@ const GROWTH_MS = 5
 interface Waiting {
   readonly claims: string
   readonly algorithm: SigningAlgorithm | undefined
+  readonly jwtType: JwtType
   readonly resolve: (token: string) => void
   readonly reject: (cause: unknown) => void
 }
@@ -52,20 +53,20 @@ export function openBurstSigner(ring: Pick<KeyRing, 'known' | 'read'>): TokenSig
   }
 
   return {
-    sign: (claims, algorithm) =>
+    sign: (claims, algorithm, jwtType) =>
       new Promise((resolve, reject) => {
         if (waiting.length === 0) atEndOfTurn(0, 1, performance.now() + GROWTH_MS)
-        waiting.push({ claims, algorithm, resolve, reject })
+        waiting.push({ claims, algorithm, jwtType, resolve, reject })
       }),
   }
 }
 
-function signShare(share: readonly Waiting[], { record, privateKey, header }: Signer): void {
+function signShare(share: readonly Waiting[], { record, privateKey, headers }: Signer): void {
   const { digest } = ALGORITHMS[record.algorithm]
   const signingOptions = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const
-  for (const { claims, resolve, reject } of share) {
+  for (const { claims, jwtType, resolve, reject } of share) {
     try {
-      const input = `${header}.${encode(claims)}`
+      const input = `${headers[jwtType]}.${encode(claims)}`
       const signature = sign(digest, Buffer.from(input, 'latin1'), signingOptions)
       resolve(`${input}.${signature.toString('base64url')}`)
     } catch (cause) {

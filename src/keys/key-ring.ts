@@ -4,7 +4,7 @@ import type { Reads } from '../ports/store.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import { chooseServerKey, chooseStartedKey } from '../protocol/key-rotation.ts'
 import { unlockSigningKey, type SigningKey } from './signing-key.ts'
-import { tokenHeader } from './token-header.ts'
+import { tokenHeaders, type TokenHeaders } from './token-header.ts'
 import { openTokenVerifier, type TokenVerifier } from './token-verifier.ts'
 
 /**
@@ -13,9 +13,9 @@ import { openTokenVerifier, type TokenVerifier } from './token-verifier.ts'
  */
 const AGE_MS = { refreshed: 1000, awaited: 2000, away: 60 * 60 * 1000 } as const
 
-/** A key that signs, and the header of what it signs. */
+/** A key that signs, and the headers of what it signs. */
 export interface Signer extends SigningKey {
-  readonly header: string
+  readonly headers: TokenHeaders
 }
 
 /** The keys at one moment. Never changed, only replaced. */
@@ -80,7 +80,7 @@ export function openKeyRing(first: KnownKeys, options: KeyRingOptions): KeyRing 
     const signerOf = (record: KeyRecord): Signer =>
       known.find((signer) => signer.record.id === record.id) ?? {
         ...unlockSigningKey(record, encryptionKey),
-        header: tokenHeader(record),
+        headers: tokenHeaders(record),
       }
     const algorithms = [...new Set(records.map((record) => record.algorithm))]
     const started = algorithms.flatMap((one) => chooseStartedKey(records, one, now) ?? [])
@@ -102,7 +102,7 @@ export function openKeyRing(first: KnownKeys, options: KeyRingOptions): KeyRing 
     } catch (cause) {
       isAway = true
       onFailure(cause)
-      if (age(readAt) >= AGE_MS.away) throw cause
+      if (Math.abs(clock() - readAt) >= AGE_MS.away) throw cause
     } finally {
       triedAt = clock()
       reading = undefined
@@ -110,14 +110,15 @@ export function openKeyRing(first: KnownKeys, options: KeyRingOptions): KeyRing 
     return current
   }
 
-  const age = (moment: EpochMs): number => Math.abs(clock() - moment)
   const read = (): Promise<KeySet> => (reading ??= readNow())
   return {
     read,
     last: () => current,
     known() {
-      if (age(triedAt) >= AGE_MS.refreshed) void read().then(undefined, () => undefined)
-      return age(readAt) < (isAway ? AGE_MS.away : AGE_MS.awaited) ? current : undefined
+      // Read once: on some machines reading the clock is the dearest step of this.
+      const now = clock()
+      if (Math.abs(now - triedAt) >= AGE_MS.refreshed) void read().then(undefined, () => undefined)
+      return Math.abs(now - readAt) < (isAway ? AGE_MS.away : AGE_MS.awaited) ? current : undefined
     },
   }
 }

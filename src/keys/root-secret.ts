@@ -12,6 +12,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { judgeSecretFile } from '../protocol/secret-file.ts'
 
 /** The file beside the database that holds the root secret when the environment does not. */
 export function rootSecretPath(databasePath: string): string {
@@ -20,14 +21,15 @@ export function rootSecretPath(databasePath: string): string {
 
 /**
  * Reads the root secret, or makes it. Of several processes that start at once, one makes it and all read the same.
- * Throws when others could read it, or it is no secret.
+ * Throws when others could read it or made it, or it is no secret.
  */
 export function readRootSecret(path: string): string {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   createOnce(path)
   const status = lstatSync(path)
   if (!status.isFile()) throw new Error(`${path} is not a file.`)
-  if ((status.mode & 0o077) !== 0) throw new Error(`Others may read the root secret. Run: chmod 600 ${path}`)
+  const fault = judgeSecretFile(path, status, process.getuid?.(), 'nothing')
+  if (fault !== undefined) throw new Error(fault)
   const secret = readFileSync(path, 'utf8').trim()
   if (secret.length < 32)
     throw new Error(`${path} is damaged: it has no secret of at least 32 characters. Restore it from a backup.`)

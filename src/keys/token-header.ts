@@ -1,6 +1,13 @@
-import type { KeyRecord } from '../ports/operator-records.ts'
+import type { JwtType, KeyRecord } from '../ports/operator-records.ts'
 
-/** The first part of every access token that a key signs. RFC 9068 §2.1: the type tells it from every other JWT. */
-export function tokenHeader({ id, algorithm }: Pick<KeyRecord, 'id' | 'algorithm'>): string {
-  return Buffer.from(JSON.stringify({ alg: algorithm, typ: 'at+jwt', kid: id })).toString('base64url')
+/** The first part of the access tokens that a key signs, by their type. RFC 9068 §2.1, RFC 7519 §5.1. */
+export type TokenHeaders = Readonly<Record<JwtType, string>>
+
+/** Every header that a key writes. */
+export function tokenHeaders(key: Pick<KeyRecord, 'id' | 'algorithm'>): TokenHeaders {
+  return { 'at+jwt': tokenHeader(key, 'at+jwt'), JWT: tokenHeader(key, 'JWT') }
+}
+
+function tokenHeader({ id, algorithm }: Pick<KeyRecord, 'id' | 'algorithm'>, jwtType: JwtType): string {
+  return Buffer.from(JSON.stringify({ alg: algorithm, typ: jwtType, kid: id })).toString('base64url')
 }

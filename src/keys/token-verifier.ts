@@ -1,14 +1,14 @@
 import { createPublicKey, hash, verify, type KeyObject } from 'node:crypto'
 import type { KeyRecord } from '../ports/operator-records.ts'
 import { parseAccessTokenClaims, type AccessTokenFacts } from '../protocol/access-token.ts'
-import { openRecentlyUsed } from '../protocol/recently-used.ts'
+import { openRecentlyUsed, weightOf } from '../protocol/recently-used.ts'
 import { ALGORITHMS } from './algorithms.ts'
-import { tokenHeader } from './token-header.ts'
+import { tokenHeaders } from './token-header.ts'
 
 /** Longer than any token that we make. */
 const LENGTH_LIMIT = 16_384
-/** Tokens remembered as read at least, of the newest; at most twice as many. A resource server asks about each many times. */
-const KNOWN = 10_000
+/** Bytes of what tokens say that are kept at least, of the newest; at most twice as many. A resource server asks about each many times. */
+const KNOWN_BYTES = 16 * 1024 * 1024
 
 /** Reads the access tokens that some keys signed. */
 export interface TokenVerifier {
@@ -27,8 +27,13 @@ interface PublicKey {
  * is ever interpreted: no algorithm, no key location, no critical extension (RFC 8725 §2, threats.md INT-07).
  */
 export function openTokenVerifier(keys: readonly KeyRecord[], issuer: string): TokenVerifier {
-  const publicKeys = new Map(keys.map((key) => [tokenHeader(key), publicKeyOf(key)]))
-  const known = openRecentlyUsed<AccessTokenFacts>(KNOWN)
+  const publicKeys = new Map(
+    keys.flatMap((key) => {
+      const publicKey = publicKeyOf(key)
+      return Object.values(tokenHeaders(key)).map((header) => [header, publicKey] as const)
+    }),
+  )
+  const known = openRecentlyUsed<AccessTokenFacts>(KNOWN_BYTES, weightOf)
 
   return {
     read(token) {

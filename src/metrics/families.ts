@@ -26,10 +26,20 @@ export const FAMILIES = {
     labels: ['endpoint'],
     help: 'Time from the head of a request to its answer.',
   },
+  grantor_introspections_total: {
+    type: 'counter',
+    labels: ['api', 'active'],
+    help: 'Answered introspections, by the API that asked and whether the token was active.',
+  },
   grantor_broken_requests_total: {
     type: 'counter',
     labels: [],
     help: 'Connections that sent what is no HTTP request.',
+  },
+  grantor_dropped_connections_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Connections that were closed because their network had its share, or because they pipelined too much.',
   },
   grantor_connections: { type: 'gauge', labels: [], help: 'Open connections.' },
   grantor_store_operations_total: {
@@ -70,6 +80,16 @@ export const FAMILIES = {
     labels: ['algorithm'],
     isShared: true,
     help: 'How long the key that signs has signed.',
+  },
+  grantor_clock_agrees: {
+    type: 'gauge',
+    labels: [],
+    help: 'Whether the clock of this node agrees; 0: it issues and deletes nothing.',
+  },
+  grantor_clock_ahead_seconds: {
+    type: 'gauge',
+    labels: [],
+    help: 'How far the clock of this node is ahead of the clock that it is compared with, when it differs.',
   },
   grantor_build_info: { type: 'gauge', labels: ['version', 'node'], help: 'Always 1.' },
   grantor_up: { type: 'gauge', labels: [], help: 'Whether the process answered this scrape.' },

@@ -13,14 +13,18 @@ export interface RequestCounters {
 /** Counts requests. `endpoints` are all that there are: each is there from the first scrape on. */
 export function openRequestCounters(endpoints: readonly string[]): RequestCounters {
   const requests = openSeries<Counter>(4, () => ({ value: 0 }))
+  const introspections = openSeries<Counter>(2, () => ({ value: 0 }))
   const seconds = openSeries(1, () => newHistogram(SECONDS))
   let connections = 0
   let broken = 0
+  let dropped = 0
+  for (const active of ['true', 'false']) introspections.at('', active)
   for (const endpoint of [...endpoints, 'none']) seconds.at(endpoint)
   return {
-    count({ endpoint, event, reason = '', status, ms }) {
+    count({ endpoint, event, reason = '', status, ms, api = '', active }) {
       requests.at(endpoint, event, reason, String(status)).value += 1
       observe(seconds.at(endpoint), ms / 1000)
+      if (active !== undefined) introspections.at(api, String(active)).value += 1
     },
     watch(server) {
       server.on('connection', (socket) => {
@@ -28,12 +32,15 @@ export function openRequestCounters(endpoints: readonly string[]): RequestCounte
         socket.once('close', () => void (connections -= 1))
       })
       server.on('clientError', () => void (broken += 1))
+      server.on('drop', () => void (dropped += 1))
     },
     samples: () => [
       ...counterSamples('grantor_requests_total', requests),
       ...histogramSamples('grantor_request_seconds', seconds),
+      ...counterSamples('grantor_introspections_total', introspections),
       { name: 'grantor_connections', labels: [], value: connections },
       { name: 'grantor_broken_requests_total', labels: [], value: broken },
+      { name: 'grantor_dropped_connections_total', labels: [], value: dropped },
     ],
   }
 }

@@ -30,8 +30,8 @@ const WATCHED: readonly (readonly [OperationName, string])[] = [
   ['revokeToken', 'revoked'],
 ]
 
-/** Of the sweep's answer, what is a number of rows. */
-const SWEPT: { readonly [Kind in Exclude<keyof Swept, keyof SweepPlace>]: true } = {
+/** Of the sweep's answer, what is a number of removed rows. */
+const SWEPT: { readonly [Kind in Exclude<keyof Swept, keyof SweepPlace | 'authorizationsExamined'>]: true } = {
   authorizations: true,
   grants: true,
   consents: true,

@@ -1,4 +1,5 @@
 import type { EpochMs } from '../protocol/brand.ts'
+import type { KnownTime } from '../protocol/clock.ts'
 import type { KeyId } from '../protocol/ids.ts'
 import type { SigningAlgorithm } from './operator-records.ts'
 
@@ -18,8 +19,8 @@ export interface DatabaseFacts {
   /** Applied by a newer release. */
   readonly unknownMigrations: readonly number[]
   readonly home: FileFacts | ServerFacts
-  /** The youngest row of all; undefined in an empty database. */
-  readonly newestRowAt: EpochMs | undefined
+  /** The youngest row of all, or, in a file, what a server noted of time; undefined in an empty database. */
+  readonly time: KnownTime | undefined
   readonly apis: number
   /** What the root secret made of a fixed text when the database was new; undefined before the first start. */
   readonly secretCheck: string | undefined
@@ -82,3 +83,45 @@ export type IssuerProbe =
       /** What the server, or the proxy before it, thinks the time is. */
       readonly time: EpochMs | undefined
     }
+
+/** What an API answered when it was asked as a client asks that has no token yet. RFC 9728 §5. */
+export interface ResourceProbe {
+  /** Where clients connect, as the operator wrote it. */
+  readonly url: string
+  /** Without a token. */
+  readonly withoutToken: ProbedAnswer
+  /** With a token that no server issued. */
+  readonly withFalseToken: ProbedAnswer
+  readonly document: ProbedDocument
+  /** The API that the issuer declares for this address or for the document's `resource`. `no-issuer`: no server answers as the issuer. */
+  readonly declared: DeclaredResource | 'undeclared' | 'unknown' | 'no-issuer'
+}
+
+/** The answer to one request, or why there was none. */
+export type ProbedAnswer =
+  | { readonly kind: 'unreachable'; readonly reason: string }
+  | {
+      readonly kind: 'answered'
+      readonly status: number
+      /** The `WWW-Authenticate` header. */
+      readonly challenge: string | undefined
+    }
+
+/** The protected resource metadata that an API serves. RFC 9728 §2. */
+export type ProbedDocument =
+  | { readonly kind: 'none'; readonly address: string; readonly reason: string }
+  | {
+      readonly kind: 'found'
+      readonly address: string
+      /** The members that matter, byte for byte; undefined where one is absent or of another type. */
+      readonly resource: string | undefined
+      readonly authorizationServers: readonly string[] | undefined
+      readonly scopes: readonly string[] | undefined
+    }
+
+/** An API as its issuer describes it to clients. */
+export interface DeclaredResource {
+  readonly resource: string
+  /** Those that any client may request. */
+  readonly scopes: readonly string[]
+}

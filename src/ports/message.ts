@@ -9,7 +9,7 @@ export interface Request {
   /** The form of a POST, the query of a GET. */
   readonly params: Parameters
   readonly query: Parameters
-  /** The body of a JSON request, unread. '' for any other. */
+  /** The body, unread. '' where the endpoint takes none. */
   readonly body: string
   readonly authorization: string | undefined
   readonly cookies: Cookies
@@ -43,7 +43,7 @@ export type Reply = { readonly event?: OutcomeEvent } & (
       /** undefined: `no-store`. Otherwise seconds that anybody may keep it. */
       readonly maxAgeSeconds?: number
     }
-  | { readonly kind: 'empty'; readonly status: 204 }
+  | { readonly kind: 'empty'; readonly status: 200 | 204 }
   /** Always 303, so that a browser never posts a password on (RFC 9700 §4.12). */
   | { readonly kind: 'redirect'; readonly location: string; readonly cookies?: CookieChanges }
   | {

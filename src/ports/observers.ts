@@ -16,6 +16,9 @@ export interface Answered {
   readonly method: string | undefined
   /** The path of the row; undefined for what belongs to no row. */
   readonly path: string | undefined
+  /** Of an introspection: the declared API that asked, undefined where a client did, and what it was told. */
+  readonly api?: string | undefined
+  readonly active?: boolean | undefined
 }
 
 export interface RequestObserver {

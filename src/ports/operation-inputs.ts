@@ -96,6 +96,8 @@ export interface Hit {
  * and when they reached the end.
  */
 export interface SweepPlace {
+  /** Stays at the end: an authorization that has expired is examined once, because nothing changes it any more. */
+  readonly authorizationsAfter: AuthorizationId | ''
   readonly grantsAfter: GrantId | ''
   /** A user and a client, with a space between. */
   readonly consentsAfter: string
@@ -104,16 +106,22 @@ export interface SweepPlace {
 export interface Sweep extends SweepPlace {
   readonly now: EpochMs
   readonly limit: number
+  /** Revocations of tokens that expired before this are removed. */
+  readonly revocationsBefore: EpochMs
   /** Clients registered before this, without a token ever, are removed (decisions.md D7). */
   readonly unusedSince: EpochMs
-  /** Authorizations are kept until they are older than this, as evidence of spent codes. */
+  /** Authorizations from before this are removed if they have expired and their code was not redeemed. */
   readonly authorizationsBefore: EpochMs
+  /** Authorizations whose code was redeemed are removed when they are older than this: until then they are evidence. */
+  readonly evidenceBefore: EpochMs
   /** Links of the audit from before this are removed. */
   readonly auditBefore: EpochMs
 }
 
 export interface Swept extends SweepPlace {
   readonly authorizations: number
+  /** How many had their turn: there are more to examine when it is the limit. */
+  readonly authorizationsExamined: number
   readonly grants: number
   /** To clients that are gone. */
   readonly consents: number

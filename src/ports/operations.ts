@@ -15,6 +15,7 @@ import type {
   Swept,
 } from './operation-inputs.ts'
 import type { EpochMs } from '../protocol/brand.ts'
+import type { ClockNote } from '../protocol/clock.ts'
 import type {
   AdminCredentialId,
   AuthorizationId,
@@ -95,12 +96,18 @@ export interface Operations {
   /** decisions.md D5, steps 2 to 4. */
   rotateRefreshToken: [rotation: Rotation, outcome: RotateOutcome]
 
-  /** The grant and everything issued on it is dead from now on. RFC 7009 §2.1. */
-  revokeGrant: [revocation: { readonly id: GrantId; readonly now: EpochMs } & About, outcome: 'revoked' | 'unknown']
+  /** Revokes the grant and everything issued on it. RFC 7009 §2.1. `known`: it was revoked before, and nothing changes. */
+  revokeGrant: [
+    revocation: { readonly id: GrantId; readonly now: EpochMs } & About,
+    outcome: 'revoked' | 'known' | 'unknown',
+  ]
   /** Keeps an opaque access token. The same one again changes nothing: an answer that was lost is given again. */
   issueToken: [token: OpaqueTokenRecord, outcome: 'issued']
-  /** One access token is dead from now on; remembered until it would have expired anyway. */
-  revokeToken: [revocation: { readonly tokenId: string; readonly expiresAt: EpochMs } & About, outcome: 'revoked']
+  /** Revokes one access token, until it would have expired. `known`: it was revoked before, and nothing changes. */
+  revokeToken: [
+    revocation: { readonly tokenId: string; readonly expiresAt: EpochMs } & About,
+    outcome: 'revoked' | 'known',
+  ]
 
   createUser: [user: UserRecord, outcome: 'created' | 'email-taken']
   setPassword: [
@@ -165,6 +172,10 @@ export interface Operations {
   removeKey: [removal: { readonly id: KeyId; readonly replacement: KeyId }, outcome: 'removed' | 'unknown']
   /** Writes down which algorithm signs for the server, for nodes that are told another one whose first key waits. */
   noteServerAlgorithm: [algorithm: SigningAlgorithm, outcome: 'noted']
+  /** Replaces what the node keeps of time (`findClockNotes`). */
+  noteClock: [note: ClockNote, outcome: 'noted']
+  /** The operator says that the clock which shows `now` is right. The last one counts. */
+  confirmClock: [confirmation: { readonly now: EpochMs }, outcome: 'confirmed']
   /** Keeps a value of the store itself unless there is one already; answers the one that counts. */
   settle: [setting: { readonly name: string; readonly value: string }, outcome: string]
   createAdminCredential: [credential: AdminCredentialRecord, outcome: 'created']

@@ -34,7 +34,12 @@ export interface ApiTokens {
   readonly lifetime: number | undefined
   /** undefined: as the server's. */
   readonly algorithm: SigningAlgorithm | undefined
+  /** `typ` of its JWTs. */
+  readonly jwtType: JwtType
 }
+
+/** `at+jwt` (RFC 9068 §2.1), or `JWT` for verifiers that accept no other type (RFC 7519 §5.1). */
+export type JwtType = 'at+jwt' | 'JWT'
 
 /** What an API authenticates with when it asks about tokens. RFC 7662 §2.1. */
 export interface ApiCredentials {
@@ -47,10 +52,11 @@ export interface ApiScope {
   /** What a person reads on the consent page. */
   readonly sentence: string
   /**
-   * Who may have it (decisions.md D6): any client with a person's consent; any registered client by itself, too; or only
-   * clients that the operator approved for it, by themselves or with a person's consent.
+   * Who may have it (decisions.md D6): any client with a person's consent, and `users-on-request` only when the client's
+   * request names it; any registered client by itself, too; or only clients that the operator approved for it, by themselves
+   * or with a person's consent.
    */
-  readonly grantedTo: 'users' | 'users-and-machines' | 'approved-clients'
+  readonly grantedTo: 'users' | 'users-on-request' | 'users-and-machines' | 'approved-clients'
 }
 
 /** How access tokens are signed. RFC 7518 §3.1; RFC 8037 §3.1, with Ed25519. */

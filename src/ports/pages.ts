@@ -36,6 +36,14 @@ export interface ScopeView {
   readonly sentence: string | undefined
 }
 
+/** An API: a name where the operator gave one, and the identifier. */
+export interface ResourceView {
+  readonly name: string | undefined
+  readonly identifier: string
+  /** Whether scopes limit what a token can do there. Otherwise the API alone decides. */
+  readonly isLimited: boolean
+}
+
 /** Fields that a form must carry back unchanged. */
 export interface HiddenFields {
   readonly authorization: string
@@ -69,8 +77,8 @@ export interface ConsentPage {
   readonly hidden: HiddenFields
   readonly client: ClientView
   readonly scopes: readonly ScopeView[]
-  /** The APIs that the token will be for: a name where the operator gave one, and the identifier. Empty: Grantor itself. */
-  readonly resources: readonly { readonly name: string | undefined; readonly identifier: string }[]
+  /** The APIs that the token will be for. Empty: Grantor itself. */
+  readonly resources: readonly ResourceView[]
   readonly account: { readonly email: string; readonly name: string | undefined }
   /** undefined: the person belongs to none. */
   readonly organization: OrganizationView | undefined
@@ -97,6 +105,8 @@ export type ConsentProblem = 'organization-missing' | 'organization-gone'
 export interface ReturnPage {
   readonly kind: 'return'
   readonly problem: ReturnProblem
+  /** `error_description`, for the client's developer. */
+  readonly description: string
   readonly client: ClientView
   /** The client's redirect URI with the error in it. */
   readonly returnUri: string

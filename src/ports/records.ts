@@ -110,6 +110,8 @@ export interface AuthorizationRecord {
   readonly state: string | undefined
   readonly codeChallenge: CodeChallenge
   readonly scope: Scope
+  /** What the client requested and did not get; a refresh that repeats it is not refused for it. */
+  readonly ungrantedScope: Scope
   readonly resources: readonly Resource[]
   /** The person must type the password again, whatever session there is. */
   readonly mustSignIn: boolean
@@ -147,6 +149,8 @@ export interface GrantRecord {
   readonly userId: UserId
   readonly organizationId: OrganizationId | undefined
   readonly scope: Scope
+  /** What the client requested at the start and did not get (RFC 6749 §6). */
+  readonly ungrantedScope: Scope
   readonly resources: readonly Resource[]
   readonly createdAt: EpochMs
   /** No token of this grant lives longer, however often it is refreshed. */

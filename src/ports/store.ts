@@ -2,6 +2,7 @@ import type { Input, Operation, OperationName, Outcome } from './operations.ts'
 import type { InstallationKey, MembershipKey } from './operation-inputs.ts'
 import type { Walk, WalkedClients, WalkedGrants } from './walks.ts'
 import type { EpochMs } from '../protocol/brand.ts'
+import type { ClockNotes } from '../protocol/clock.ts'
 import type {
   AdminCredentialId,
   AuthorizationId,
@@ -60,6 +61,8 @@ export interface Reads {
   /** Whether this one access token was revoked. Never answered from a copy. */
   readonly isTokenRevoked: (tokenId: string) => Promise<boolean>
   readonly findUser: (id: UserId) => Promise<UserRecord | undefined>
+  /** `otherwise` where there is no account: the database answers as many bytes in both cases, so that it takes as long. */
+  readonly findUserIdByEmail: (email: string, otherwise: UserId) => Promise<UserId>
   readonly findUserByEmail: (email: string) => Promise<UserRecord | undefined>
   readonly listUsers: (page: Page<UserId>) => Promise<readonly UserRecord[]>
   readonly findOrganization: (id: OrganizationId) => Promise<OrganizationRecord | undefined>
@@ -98,6 +101,8 @@ export interface Reads {
   readonly listKeys: () => Promise<readonly KeyRecord[]>
   /** As it was noted last (`noteServerAlgorithm`). */
   readonly findServerAlgorithm: () => Promise<SigningAlgorithm | undefined>
+  /** What the node and the operator said about the clock (`noteClock`, `confirmClock`). */
+  readonly findClockNotes: () => Promise<ClockNotes>
   /** How many grants of a slice are what, for those who watch the server. */
   readonly walkGrants: (walk: Walk) => Promise<WalkedGrants>
   readonly walkClients: (walk: Walk) => Promise<WalkedClients>

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { EpochSeconds } from './brand.ts'
+import type { Brand, EpochSeconds } from './brand.ts'
 import type { ClientId, GrantId, OrganizationId, UserId } from './ids.ts'
 import type { Resource } from './resource.ts'
 import type { Scope } from './scope.ts'
@@ -22,12 +22,15 @@ export interface AccessTokenFacts {
   readonly expiresAt: EpochSeconds
 }
 
+/** Only `accessTokenClaims` makes them, so the keys of access tokens sign nothing else. */
+export type AccessTokenClaims = Brand<string, 'AccessTokenClaims'>
+
 /**
  * The claims of a JWT access token, as JSON. RFC 9068 §2.2; `scope` and `act` RFC 8693 §4; `org_id` and `grant_id` are ours
  * (decisions.md D4, D5).
  * JSON leaves out what is undefined.
  */
-export function accessTokenClaims(facts: AccessTokenFacts): string {
+export function accessTokenClaims(facts: AccessTokenFacts): AccessTokenClaims {
   const audience = facts.resources.length > 1 ? facts.resources : (facts.resources[0] ?? facts.issuer)
   return JSON.stringify({
     iss: facts.issuer,
@@ -41,7 +44,7 @@ export function accessTokenClaims(facts: AccessTokenFacts): string {
     org_id: facts.organizationId,
     act: actorOf(facts),
     grant_id: facts.grantId,
-  })
+  }) as AccessTokenClaims
 }
 
 /** Who acts for the token's user without that person present. RFC 8693 §4.1, decisions.md D4. */
@@ -106,6 +109,12 @@ export interface TokenResponse {
   readonly expires_in: number
   readonly refresh_token: string | undefined
   readonly scope: string | undefined
+}
+
+/** A token at the moment it is issued: the answer to the client, and what the token says, for the log. */
+export interface IssuedToken {
+  readonly response: TokenResponse
+  readonly facts: AccessTokenFacts
 }
 
 export function tokenResponse(

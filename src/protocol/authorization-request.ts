@@ -2,7 +2,7 @@ import type { AuthorizationErrorCode } from './authorization-response.ts'
 import { parseOrganizationId, type OrganizationId } from './ids.ts'
 import type { Parameters } from './message.ts'
 import { parseCodeChallenge, type CodeChallenge } from './pkce.ts'
-import { parseResource, type Resource } from './resource.ts'
+import { parseResources, type Resource } from './resource.ts'
 import { parseScope, type Scope } from './scope.ts'
 
 /** How the person is to be asked. OpenID Connect Core §3.1.2.1. */
@@ -20,36 +20,44 @@ export interface AuthorizationRequest {
   readonly organizationId: OrganizationId | undefined
 }
 
-/** Why a request is refused, for the log and docs/errors.md. */
-export const AUTHORIZATION_FAULTS = [
-  'parameter_repeated',
-  'state_too_long',
-  'request_object',
-  'response_type_missing',
-  'response_type_unsupported',
-  'response_mode_unsupported',
-  'code_challenge_method_not_s256',
-  'code_challenge_malformed',
-  'scope_malformed',
-  'scope_not_allowed',
-  'resource_malformed',
-  'resource_unknown',
-  'prompt_malformed',
-  'grant_type_not_registered',
-  'organization_malformed',
-  'organization_of_others',
-  'no_session',
-  'no_consent',
-] as const
-export type AuthorizationFault = (typeof AUTHORIZATION_FAULTS)[number]
+/**
+ * Why a request is refused: the slug for the log and docs/errors.md, and the `error_description` for the client and its
+ * developer. RFC 6749 §4.1.2.1, whose character set has neither quotes nor backslashes. A refusal of scopes has a text of its
+ * own, which names them.
+ */
+export const AUTHORIZATION_FAULTS = {
+  parameter_repeated: 'A parameter other than resource is repeated.',
+  state_too_long: 'The state has more than 4096 characters.',
+  request_object: 'Request objects are not supported: send the parameters themselves.',
+  response_type_missing: 'The response_type is missing: send response_type=code.',
+  response_type_unsupported: 'The response_type is not supported: send response_type=code.',
+  response_mode_unsupported: 'The response_mode is not supported: send response_mode=query, or none.',
+  code_challenge_missing:
+    'code challenge required: send code_challenge and code_challenge_method=S256 (RFC 7636 section 4.4.1).',
+  code_challenge_method_not_s256:
+    'transform algorithm not supported: send code_challenge_method=S256 (RFC 7636 section 4.4.1).',
+  code_challenge_malformed: 'The code_challenge is not 43 base64url characters (RFC 7636 section 4.2).',
+  scope_malformed: 'The scope is malformed, or has more than 100 values.',
+  scope_not_allowed: 'The client gets no scope.',
+  audience_ambiguous: 'The request names no resource, and its scopes belong to several APIs.',
+  resource_malformed: 'A resource is not an absolute URI without a fragment, or there are more than 8.',
+  resource_unknown: 'No API is declared for a resource of the request.',
+  prompt_malformed: 'The prompt has none beside another value.',
+  grant_type_not_registered: 'The client did not register the grant type authorization_code.',
+  organization_malformed: 'The org_id is not the id of an organization.',
+  organization_of_others: 'The person does not belong to the organization of org_id.',
+  no_session: 'The request has prompt=none, and the person is not signed in.',
+  no_consent: 'The request has prompt=none, and the person has not allowed this before.',
+} as const
+export type AuthorizationFault = keyof typeof AUTHORIZATION_FAULTS
 
 /** Either the request, or the error for the client. */
 export type AuthorizationReading =
   | { readonly kind: 'accepted'; readonly request: AuthorizationRequest }
   | { readonly kind: 'refused'; readonly error: AuthorizationErrorCode; readonly reason: AuthorizationFault }
 
+/** Bytes of `state` as it is stored, escaped as JSON: each pending request keeps it (threats.md BND-01). */
 const STATE_LIMIT = 4096
-const RESOURCE_LIMIT = 8
 const HINT_LIMIT = 254
 /** May stand more than once. RFC 8707 §2. */
 const REPEATABLE = 'resource'
@@ -57,16 +65,18 @@ const REPEATABLE = 'resource'
 /** `state` as the client gets it back, byte for byte; undefined also when it is too long to carry. */
 export function readState(parameters: Parameters): string | undefined {
   const state = parameters.get('state')
-  return state !== undefined && state.length <= STATE_LIMIT && !parameters.repeated.includes('state')
-    ? state
-    : undefined
+  return state !== undefined && !isTooLong(state) && !parameters.repeated.includes('state') ? state : undefined
+}
+
+function isTooLong(state: string): boolean {
+  return Buffer.byteLength(JSON.stringify(state)) > STATE_LIMIT + '""'.length
 }
 
 /** Checks in the order of the RFC; the first fault is the answer. */
 export function readAuthorizationRequest(parameters: Parameters): AuthorizationReading {
   const repeated = parameters.repeated.find((name) => name !== REPEATABLE)
   if (repeated !== undefined) return refused('invalid_request', 'parameter_repeated')
-  if ((parameters.get('state')?.length ?? 0) > STATE_LIMIT) return refused('invalid_request', 'state_too_long')
+  if (isTooLong(parameters.get('state') ?? '')) return refused('invalid_request', 'state_too_long')
   if (parameters.get('request') !== undefined) return refused('request_not_supported', 'request_object')
   if (parameters.get('request_uri') !== undefined) return refused('request_uri_not_supported', 'request_object')
   const responseType = parameters.get('response_type')
@@ -75,6 +85,7 @@ export function readAuthorizationRequest(parameters: Parameters): AuthorizationR
   if ((parameters.get('response_mode') ?? 'query') !== 'query')
     return refused('invalid_request', 'response_mode_unsupported')
   // RFC 9700 §2.1.1: S256 for every client, also for confidential ones. An absent method would mean `plain`.
+  if (parameters.get('code_challenge') === undefined) return refused('invalid_request', 'code_challenge_missing')
   if (parameters.get('code_challenge_method') !== 'S256')
     return refused('invalid_request', 'code_challenge_method_not_s256')
   const codeChallenge = parseCodeChallenge(parameters.get('code_challenge') ?? '')
@@ -83,7 +94,7 @@ export function readAuthorizationRequest(parameters: Parameters): AuthorizationR
   const scopeText = parameters.get('scope')
   const scope = scopeText === undefined ? undefined : parseScope(scopeText)
   if (scopeText !== undefined && scope === undefined) return refused('invalid_scope', 'scope_malformed')
-  const resources = readResources(parameters.all(REPEATABLE))
+  const resources = parseResources(parameters.all(REPEATABLE))
   if (resources === undefined) return refused('invalid_target', 'resource_malformed')
   const prompts = readPrompts(parameters.get('prompt'))
   if (prompts === undefined) return refused('invalid_request', 'prompt_malformed')
@@ -94,12 +105,6 @@ export function readAuthorizationRequest(parameters: Parameters): AuthorizationR
   if (organizationId === undefined && organization !== undefined)
     return refused('invalid_request', 'organization_malformed')
   return { kind: 'accepted', request: { codeChallenge, scope, resources, prompts, loginHint, organizationId } }
-}
-
-function readResources(texts: readonly string[]): readonly Resource[] | undefined {
-  if (texts.length > RESOURCE_LIMIT) return undefined
-  const resources = texts.map(parseResource)
-  return resources.includes(undefined) ? undefined : [...new Set(resources.filter((one) => one !== undefined))]
 }
 
 /** `none` stands alone. Values that other servers define are ignored. */

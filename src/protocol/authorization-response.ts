@@ -1,7 +1,12 @@
 /** What goes back to the client through the browser. */
 export type AuthorizationAnswer =
   | { readonly kind: 'code'; readonly code: string }
-  | { readonly kind: 'error'; readonly error: AuthorizationErrorCode }
+  | {
+      readonly kind: 'error'
+      readonly error: AuthorizationErrorCode
+      /** For the client's developer; never for the person (RFC 6749 §4.1.2.1). */
+      readonly description: string
+    }
 
 /** RFC 6749 §4.1.2.1, RFC 8707 §2, OpenID Connect Core §3.1.2.6 (for `prompt` and `request`). */
 export type AuthorizationErrorCode =
@@ -26,11 +31,23 @@ export function answerUri(
   state: string | undefined,
   issuer: string,
 ): string {
-  const parameters: [string, string][] = [answer.kind === 'code' ? ['code', answer.code] : ['error', answer.error]]
+  const parameters: [string, string][] =
+    answer.kind === 'code'
+      ? [['code', answer.code]]
+      : [
+          ['error', answer.error],
+          ['error_description', answer.description],
+        ]
   if (state !== undefined) parameters.push(['state', state])
   parameters.push(['iss', issuer])
   // Encoded by hand and appended: URL objects would rewrite private-use and empty-path URIs that the client compares.
   const query = parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
-  if (!redirectUri.includes('?')) return `${redirectUri}?${query}`
-  return redirectUri.endsWith('?') || redirectUri.endsWith('&') ? redirectUri + query : `${redirectUri}&${query}`
+  return redirectUri + separatorAfter(redirectUri) + query
+}
+
+/** Only the first `?` begins the query; a later one is part of a value. */
+function separatorAfter(redirectUri: string): '?' | '&' | '' {
+  const mark = redirectUri.indexOf('?')
+  if (mark === -1) return '?'
+  return mark === redirectUri.length - 1 || redirectUri.endsWith('&') ? '' : '&'
 }

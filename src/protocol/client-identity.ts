@@ -1,5 +1,5 @@
 import type { ClientMetadata } from './client-metadata.ts'
-import { redirectHost } from './redirect-uri.ts'
+import { redirectHost, withoutLoopbackPort } from './redirect-uri.ts'
 
 /**
  * Whether people and operators would take two registrations for the same client: they know it by its name and by the hosts
@@ -10,5 +10,7 @@ export function isSameIdentity(one: ClientMetadata, other: ClientMetadata): bool
 }
 
 function identityOf({ descriptive, redirectUris }: ClientMetadata): string {
-  return JSON.stringify([descriptive.client_name ?? '', [...new Set(redirectUris.map(redirectHost))].toSorted()])
+  // RFC 8252 §7.3: the port of a loopback redirect is chosen at run time.
+  const hosts = redirectUris.map((uri) => redirectHost(withoutLoopbackPort(uri)))
+  return JSON.stringify([descriptive.client_name ?? '', [...new Set(hosts)].toSorted()])
 }

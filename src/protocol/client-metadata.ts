@@ -148,7 +148,9 @@ function judgeRedirectUris(uris: readonly string[], policy: RedirectUriPolicy, f
   if (uris.length > 0 && usable === 0) {
     const msg = 'No redirect URI can be used here: https, http on loopback, or an allowed private-use scheme is needed.'
     fault(
-      problem(['body', 'redirect_uris'], 'url_scheme', msg, uris, { expected: ['https', 'http', ...policy.schemes] }),
+      problem(['body', 'redirect_uris'], 'url_scheme', msg, uris, {
+        expected: ['https', 'http', ...policy.apps.schemes],
+      }),
     )
   }
 }
@@ -201,11 +203,6 @@ function readScope(sent: string | null | undefined, policy: RegistrationPolicy, 
   if (scope !== undefined) return narrow(scope, policy.offersScope)
   fault(problem(['body', 'scope'], 'value_error', 'The scope is malformed, or has too many values.', sent, {}))
   return NO_SCOPE
-}
-
-/** The scopes that a client may ask for when its request names none. */
-export function defaultScope(metadata: ClientMetadata): Scope {
-  return metadata.scope ?? NO_SCOPE
 }
 
 /** The metadata under the names of RFC 7591 §2. */

@@ -8,6 +8,8 @@ export type Slug<Code extends ErrorCode = ErrorCode> = (typeof REFUSALS)[Code]['
 /** What may differ from the table's row for one refusal. */
 export interface RefusalOptions {
   readonly status?: number
+  /** Instead of the table's text: what it names is the caller's own or public. */
+  readonly explanation?: string | undefined
   readonly problems?: readonly Problem[]
   readonly headers?: Readonly<Record<string, string>>
   readonly retryAfterSeconds?: number
@@ -19,11 +21,15 @@ export class OAuthError extends Error {
   readonly slug: Slug
   readonly status: number
   readonly description: string
+  /** The description where it says more than the code; it is logged too. */
+  readonly explanation: string | undefined
   readonly problems: readonly Problem[]
   readonly headers: Readonly<Record<string, string>>
   readonly retryAfterSeconds: number | undefined
   /** The client that was refused, for the log; set by whoever knows it. */
   client: ClientId | undefined
+  /** The id of the API credentials that were presented with a wrong secret, for the log. */
+  credential: string | undefined
 
   constructor(code: ErrorCode, slug: Slug, options: RefusalOptions = {}) {
     super(`${code} (${slug})`)
@@ -31,7 +37,8 @@ export class OAuthError extends Error {
     this.code = code
     this.slug = slug
     this.status = options.status ?? REFUSALS[code].status
-    this.description = REFUSALS[code].description
+    this.explanation = options.explanation
+    this.description = options.explanation ?? REFUSALS[code].description
     this.problems = options.problems ?? []
     this.headers = options.headers ?? {}
     this.retryAfterSeconds = options.retryAfterSeconds
@@ -65,8 +72,12 @@ export function unauthorizedClient(slug: Slug<'unauthorized_client'>): OAuthErro
   return new OAuthError('unauthorized_client', slug)
 }
 
-export function invalidScope(slug: Slug<'invalid_scope'>, problems: readonly Problem[]): OAuthError {
-  return new OAuthError('invalid_scope', slug, { problems })
+export function invalidScope(
+  slug: Slug<'invalid_scope'>,
+  problems: readonly Problem[],
+  explanation: string | undefined,
+): OAuthError {
+  return new OAuthError('invalid_scope', slug, { problems, explanation })
 }
 
 /** RFC 8707 §2. */

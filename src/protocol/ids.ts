@@ -76,32 +76,33 @@ export function mintAdminCredentialId(now: EpochMs, random: Random): AdminCreden
   return mintOrderedId(now, random) as AdminCredentialId
 }
 
-const ORDERED_ID = /^[0-9a-f]{12}[A-Za-z0-9_-]{22}$/
+/** The forms of ids, as OpenAPI describes them too. */
+export const ORDERED_ID = /^[0-9a-f]{12}[A-Za-z0-9_-]{22}$/
 
 /** A text that has the form of an authorization's id. */
 export function parseAuthorizationId(text: string): AuthorizationId | undefined {
   return ORDERED_ID.test(text) ? (text as AuthorizationId) : undefined
 }
 
-const CLIENT_ID = /^gci_[0-9a-f]{12}[A-Za-z0-9_-]{22}$/
+export const CLIENT_ID_FORM = /^gci_[0-9a-f]{12}[A-Za-z0-9_-]{22}$/
 
 /** A text that has the form of a client id; whether it exists is for the store to say. */
 export function parseClientId(text: string): ClientId | undefined {
-  return CLIENT_ID.test(text) ? (text as ClientId) : undefined
+  return CLIENT_ID_FORM.test(text) ? (text as ClientId) : undefined
 }
 
-const USER_ID = /^gus_[0-9a-f]{12}[A-Za-z0-9_-]{22}$/
+export const USER_ID_FORM = /^gus_[0-9a-f]{12}[A-Za-z0-9_-]{22}$/
 
 /** A text that has the form of a user id. */
 export function parseUserId(text: string): UserId | undefined {
-  return USER_ID.test(text) ? (text as UserId) : undefined
+  return USER_ID_FORM.test(text) ? (text as UserId) : undefined
 }
 
-const ORGANIZATION_ID = /^gor_[0-9a-f]{12}[A-Za-z0-9_-]{22}$/
+export const ORGANIZATION_ID_FORM = /^gor_[0-9a-f]{12}[A-Za-z0-9_-]{22}$/
 
 /** A text that has the form of an organization's id. */
 export function parseOrganizationId(text: string): OrganizationId | undefined {
-  return ORGANIZATION_ID.test(text) ? (text as OrganizationId) : undefined
+  return ORGANIZATION_ID_FORM.test(text) ? (text as OrganizationId) : undefined
 }
 
 /** A text that has the form of a grant's id. */

@@ -23,7 +23,8 @@ export function parseJson(text: string): unknown {
 export function readJson(text: string): JsonReading {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    // RFC 8259 §8.1 lets a parser ignore a byte order mark. A file that Windows PowerShell wrote begins with one.
+    value = JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text)
   } catch {
     const msg = 'The body is not valid JSON.'
     return {

@@ -1,5 +1,6 @@
+import type { AppRedirects } from './app-redirect.ts'
 import type { Brand } from './brand.ts'
-import { isLoopbackHost } from './loopback.ts'
+import { isLoopbackHost, leadsToThisComputer } from './loopback.ts'
 
 /** A redirect URI that a client may be sent to. Registered and presented forms are compared byte for byte. */
 export type RedirectUri = Brand<string, 'RedirectUri'>
@@ -7,15 +8,15 @@ export type RedirectUri = Brand<string, 'RedirectUri'>
 /** What a server does with a redirect URI that a client wants to register (decisions.md D2). */
 export type RedirectUriVerdict =
   | { readonly kind: 'usable' }
-  /** Well-formed, of a scheme nobody allowed: kept beside a usable one, refused at the authorization endpoint. */
+  /** Well-formed, and of an app that the settings do not allow: kept beside a usable one, refused at the authorization endpoint. */
   | { readonly kind: 'dormant' }
   /** Refuses the whole registration. */
   | { readonly kind: 'refused'; readonly reason: string }
 
 /** What the verdict depends on besides the URI. */
 export interface RedirectUriPolicy {
-  /** Private-use schemes without a dot that are allowed all the same, in lower case. */
-  readonly schemes: ReadonlySet<string>
+  /** Which private-use URIs are allowed although their scheme has no dot. */
+  readonly apps: AppRedirects
   /** The server's own origin: a code sent there would land in its logs. */
   readonly ownOrigin: string
 }
@@ -48,7 +49,7 @@ export function judgeRedirectUri(text: string, policy: RedirectUriPolicy): Redir
     return refused('has a query parameter that the authorization response sets')
   }
   if (scheme === 'https' || scheme === 'http') return judgeWeb(text, url, policy)
-  return scheme.includes('.') || policy.schemes.has(scheme) ? { kind: 'usable' } : { kind: 'dormant' }
+  return scheme.includes('.') || policy.apps.allows(text) ? { kind: 'usable' } : { kind: 'dormant' }
 }
 
 /**
@@ -67,9 +68,18 @@ export function isBrowserScheme(scheme: string): boolean {
   return ['http', 'https'].includes(scheme.toLowerCase()) || BROWSER_SCHEMES.has(scheme.toLowerCase())
 }
 
-/** Whether the redirect stays on the person's machine, where any program may listen (RFC 8252 §8.6). */
+/**
+ * Whether the redirect stays on the person's machine, where any program may listen (RFC 8252 §8.6). The scheme does not matter:
+ * a certificate for `localhost` proves nothing about the program.
+ */
 export function isLoopback(uri: string): boolean {
-  return splitLoopback(uri) !== undefined
+  return !isPrivateUse(uri) && leadsToThisComputer(new URL(uri).hostname)
+}
+
+/** A loopback redirect without its port, which is no part of a registration (RFC 8252 §7.3); any other URI as it is. */
+export function withoutLoopbackPort(uri: string): string {
+  const split = splitLoopback(uri)
+  return split === undefined ? uri : `http://${split.host}${split.rest}`
 }
 
 /** Whether a redirect goes to a private-use scheme, which any installed app may claim (RFC 8252 §8.6). */
@@ -92,6 +102,10 @@ function judgeWeb(text: string, url: URL, policy: RedirectUriPolicy): RedirectUr
     return refused('has a host that is not in its canonical form')
   if (authority !== url.host && authority !== `${url.host}:80`)
     return refused('has a port that is not in its canonical form')
+  // The parser keeps `; , ' $` and the like. In a host, they are characters of other grammars, such as our CSP header.
+  if (!/^([a-z0-9._-]+|\[[0-9a-f:]+\])$/.test(url.hostname))
+    return refused('has a host with characters other than letters, digits, dots, hyphens and underscores')
+  if (isReservedAddress(url.hostname)) return refused('has a host that is no address of a server')
   if (leadsHere(url, policy.ownOrigin)) return refused('leads to this server itself')
   if (url.protocol === 'http:' && !isLoopbackHost(url.hostname)) {
     return refused('uses http, which is allowed for 127.0.0.1, [::1] and localhost only')
@@ -100,10 +114,18 @@ function judgeWeb(text: string, url: URL, policy: RedirectUriPolicy): RedirectUr
   return refused('is not in its canonical form')
 }
 
-/** The three names of this computer are one. */
+/**
+ * RFC 1122 §3.2.1.3: 0.0.0.0/8 is no destination, but systems connect to this computer by it. IPv6 addresses that begin with
+ * zeros are reserved (RFC 4291 §2.4): the unspecified one, and spellings of IPv4 addresses. `[::1]` is the exception.
+ */
+function isReservedAddress(host: string): boolean {
+  return /^0\.[0-9.]+$/.test(host) || (host.startsWith('[::') && !isLoopbackHost(host))
+}
+
+/** The names of this computer are one. */
 function leadsHere(url: URL, ownOrigin: string): boolean {
   if (url.origin === ownOrigin) return true
-  if (!isLoopbackHost(url.hostname)) return false
+  if (!leadsToThisComputer(url.hostname)) return false
   const own = new URL(ownOrigin)
   return isLoopbackHost(own.hostname) && url.protocol === own.protocol && url.port === own.port
 }

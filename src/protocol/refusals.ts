@@ -1,6 +1,7 @@
 /**
  * Every refusal of the server. The code is what OAuth clients read, the slug is for logs and docs/errors.md, and the
- * description is fixed, so that an answer never tells more than its code.
+ * description is fixed, so that an answer tells no more than its code. A refusal of scopes has a text of its own, which names
+ * them.
  */
 export const REFUSALS = {
   invalid_request: {
@@ -80,9 +81,11 @@ export const REFUSALS = {
       'refresh_unknown',
       'refresh_of_another_client',
       'refresh_expired',
+      'refresh_not_yet_valid',
       'refresh_revoked',
       'refresh_reused',
       'resource_gone',
+      'scope_gone',
       'user_not_live',
       'organization_not_live',
       'membership_not_live',
@@ -103,7 +106,7 @@ export const REFUSALS = {
   invalid_scope: {
     status: 400,
     description: 'The scope is malformed or more than this client may ask for here.',
-    slugs: ['scope_malformed', 'scope_not_allowed'],
+    slugs: ['scope_malformed', 'scope_not_allowed', 'audience_ambiguous'],
   },
   invalid_target: {
     status: 400,

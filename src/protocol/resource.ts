@@ -5,6 +5,8 @@ import type { Brand } from './brand.ts'
 export type Resource = Brand<string, 'Resource'>
 
 const LENGTH_LIMIT = 2048
+/** Of one request. */
+const COUNT_LIMIT = 8
 /** Longer sets go into keys as a hash: databases limit what an index entry holds. */
 const KEY_LENGTH_LIMIT = 512
 
@@ -12,6 +14,13 @@ const KEY_LENGTH_LIMIT = 512
 export function parseResource(text: string): Resource | undefined {
   if (text.length > LENGTH_LIMIT || !/^[\x21-\x7e]+$/.test(text) || text.includes('#')) return undefined
   return /^[A-Za-z][A-Za-z0-9+.-]*:/.test(text) && URL.canParse(text) ? (text as Resource) : undefined
+}
+
+/** The values of `resource` of one request, each once. undefined: one of them is no resource, or there are too many. */
+export function parseResources(texts: readonly string[]): readonly Resource[] | undefined {
+  if (texts.length > COUNT_LIMIT) return undefined
+  const resources = texts.map(parseResource)
+  return resources.includes(undefined) ? undefined : [...new Set(resources.filter((one) => one !== undefined))]
 }
 
 /**

@@ -16,8 +16,15 @@ export function parseScope(text: string): Scope | undefined {
 }
 
 /** Tokens that are known to be well-formed, as a scope. */
-function scopeOf(tokens: Iterable<string>): Scope {
+export function scopeOf(tokens: Iterable<string>): Scope {
   return [...new Set(tokens)].join(' ') as Scope
+}
+
+/** The scopes of OpenID Connect Core §5.4 and §11. They ask about the person and say nothing about an API. */
+const IDENTITY: ReadonlySet<string> = new Set(['openid', 'profile', 'email', 'address', 'phone', 'offline_access'])
+
+export function isIdentityToken(token: string): boolean {
+  return IDENTITY.has(token)
 }
 
 export function scopeTokens(scope: Scope): readonly string[] {
@@ -40,6 +47,12 @@ export function unite(left: Scope, right: Scope): Scope {
 export function intersect(scope: Scope, whole: Scope): Scope {
   const allowed = new Set(scopeTokens(whole))
   return narrow(scope, (token) => allowed.has(token))
+}
+
+/** The tokens of `scope` that are not in `part`. */
+export function subtract(scope: Scope, part: Scope): Scope {
+  const without = new Set(scopeTokens(part))
+  return narrow(scope, (token) => !without.has(token))
 }
 
 /** The tokens of `scope` that pass. */

@@ -1,4 +1,5 @@
 import { describeMetadata, type ClientMetadata } from './client-metadata.ts'
+import { withoutLoopbackPort } from './redirect-uri.ts'
 import { scopeTokens } from './scope.ts'
 
 /**
@@ -6,7 +7,12 @@ import { scopeTokens } from './scope.ts'
  * the byte.
  */
 export function canonicalMetadata(metadata: ClientMetadata): string {
-  const members = Object.entries(describeMetadata(metadata)).map(([name, value]) => [name, withoutOrder(name, value)])
+  // RFC 8252 §7.3: a loopback redirect may name any port, and many programs take a free one at each start.
+  const redirectUris = [...new Set(metadata.redirectUris.map(withoutLoopbackPort))]
+  const members = Object.entries(describeMetadata({ ...metadata, redirectUris })).map(([name, value]) => [
+    name,
+    withoutOrder(name, value),
+  ])
   return JSON.stringify(members.toSorted(([left], [right]) => (String(left) < String(right) ? -1 : 1)))
 }
 

@@ -15,8 +15,8 @@ const EVENTS: { readonly [Name in OperationName]: Teller<Name> } = {
   shareClient: ({ client }, { id }) => (id === client.id ? { event: 'client.shared', clientId: id } : undefined),
   useClient: 'nothing',
   holdClient: 'nothing',
-  updateClient: ({ id, identityFrom }, outcome) =>
-    outcome === 'updated'
+  updateClient: ({ id, previous, metadata, identityFrom }, outcome) =>
+    outcome === 'updated' && JSON.stringify(previous) !== JSON.stringify(metadata)
       ? { event: 'client.updated', clientId: id, details: { identity_changed: identityFrom !== undefined } }
       : undefined,
   deleteClient: (id, outcome) => (outcome === 'deleted' ? ofClient('client.deleted', id) : undefined),
@@ -55,7 +55,11 @@ const EVENTS: { readonly [Name in OperationName]: Teller<Name> } = {
   revokeGrant: ({ id, about }, outcome) =>
     outcome === 'revoked' ? { event: 'grant.revoked', ...about, grantId: id } : undefined,
   issueToken: 'nothing',
-  revokeToken: ({ tokenId, about }) => ({ event: 'token.revoked', ...about, details: { token: tokenId } }),
+  // Without `about`, the endpoint reports it: a client that revokes very many tokens is counted (docs/limits.md).
+  revokeToken: ({ tokenId, about }, outcome) =>
+    outcome === 'revoked' && about !== undefined
+      ? { event: 'token.revoked', ...about, details: { token: tokenId } }
+      : undefined,
 
   createUser: ({ id }, outcome) => (outcome === 'created' ? ofUser('user.created', id) : undefined),
   setPassword: ({ id }, outcome) => changed(outcome, ofUser('user.password-changed', id)),
@@ -96,6 +100,8 @@ const EVENTS: { readonly [Name in OperationName]: Teller<Name> } = {
   addKey: ({ key }, outcome) => (outcome === 'added' ? { event: 'key.added', details: { key: key.id } } : undefined),
   removeKey: ({ id }, outcome) => (outcome === 'removed' ? { event: 'key.removed', details: { key: id } } : undefined),
   noteServerAlgorithm: 'nothing',
+  noteClock: 'nothing',
+  confirmClock: ({ now }) => ({ event: 'clock.confirmed', details: { clock: now } }),
   settle: 'nothing',
   createAdminCredential: ({ id, access, organizationId }) => ({
     ...ofAdminCredential('admin-credential.created', id, access),

@@ -63,6 +63,8 @@ const CHANGES: { readonly [Name in OperationName]: Change<Name> } = {
   addKey: 'nothing',
   removeKey: 'nothing',
   noteServerAlgorithm: 'nothing',
+  noteClock: 'nothing',
+  confirmClock: 'nothing',
   settle: 'nothing',
   createAdminCredential: 'nothing',
   revokeAdminCredential: 'nothing',

@@ -10,6 +10,7 @@ import type {
   SigningAlgorithm,
 } from '../ports/operator-records.ts'
 import type { EpochMs } from '../protocol/brand.ts'
+import type { ClockNote, ClockNotes } from '../protocol/clock.ts'
 import type { AdminCredentialId, ApiCredentialId, KeyId, OrganizationId } from '../protocol/ids.ts'
 import type { Resource } from '../protocol/resource.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
@@ -18,11 +19,12 @@ export function apiOf(row: Row): ApiRecord {
   return {
     resource: row['resource'] as Resource,
     name: (row['name'] ?? undefined) as string | undefined,
-    scopes: JSON.parse(row['scopes'] as string) as readonly ApiScope[],
+    scopes: (JSON.parse(row['scopes'] as string) as readonly StoredScope[]).map(scopeOf),
     tokens: {
       format: (row['token_format'] ?? 'jwt') as ApiTokens['format'],
       lifetime: (row['token_lifetime'] ?? undefined) as number | undefined,
       algorithm: (row['algorithm'] ?? undefined) as SigningAlgorithm | undefined,
+      jwtType: (row['jwt_type'] ?? 'at+jwt') as ApiTokens['jwtType'],
     },
     credentials:
       row['credential_id'] === null
@@ -34,8 +36,34 @@ export function apiOf(row: Row): ApiRecord {
 
 /** The columns of an API that an update replaces, then its resource, in the order in which both stores name them. */
 export function apiValues({ resource, name, scopes, tokens }: ApiDefinition) {
-  const { format, lifetime, algorithm } = tokens
-  return [name ?? null, JSON.stringify(scopes), format, lifetime ?? null, algorithm ?? null, resource] as const
+  const { format, lifetime, algorithm, jwtType } = tokens
+  return [
+    name ?? null,
+    JSON.stringify(scopes.map(storedScope)),
+    format,
+    lifetime ?? null,
+    algorithm ?? null,
+    jwtType,
+    resource,
+  ] as const
+}
+
+/**
+ * A scope as the column has it. One that is given on request is written as one for approved clients with a mark: a release
+ * that does not know the mark then names it in no document and gives it to no client that is not approved for it.
+ */
+type StoredScope = Omit<ApiScope, 'grantedTo'> & {
+  readonly grantedTo: Exclude<ApiScope['grantedTo'], 'users-on-request'>
+  readonly onRequest?: true
+}
+
+function storedScope({ name, sentence, grantedTo }: ApiScope): StoredScope {
+  if (grantedTo !== 'users-on-request') return { name, sentence, grantedTo }
+  return { name, sentence, grantedTo: 'approved-clients', onRequest: true }
+}
+
+function scopeOf({ name, sentence, grantedTo, onRequest }: StoredScope): ApiScope {
+  return { name, sentence, grantedTo: onRequest === true ? 'users-on-request' : grantedTo }
 }
 
 export function keyOf(row: Row): KeyRecord {
@@ -89,4 +117,23 @@ export function auditLinkOf(row: Row): AuditLinkRecord {
     events: row['events'] as string,
     hash: row['link_hash'] as string,
   }
+}
+
+/** Names of rows of `settings` that are replaced. */
+export const ALGORITHM = 'server-algorithm'
+export const CLOCK_NOTE = 'clock'
+export const CLOCK_CONFIRMATION = 'clock-confirmed'
+
+/** The values of CLOCK_NOTE and CLOCK_CONFIRMATION. */
+export function clockNotesOf(note: string | undefined, confirmation: string | undefined): ClockNotes {
+  return {
+    node: note === undefined ? undefined : (JSON.parse(note) as ClockNote),
+    confirmation: confirmation === undefined ? undefined : (Number(confirmation) as EpochMs),
+  }
+}
+
+/** A row was made by a clock that agreed. */
+export function noteOfNewestRow(newestRowAt: EpochMs | undefined): ClockNote | undefined {
+  if (newestRowAt === undefined) return undefined
+  return { agreedAt: newestRowAt, deletionMoment: newestRowAt, confirmation: undefined }
 }

@@ -25,7 +25,7 @@ import type {
   UserId,
 } from '../protocol/ids.ts'
 import type { Resource } from '../protocol/resource.ts'
-import type { Scope } from '../protocol/scope.ts'
+import { NO_SCOPE, type Scope } from '../protocol/scope.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 
 /** What every store agrees on: the columns of the one schema (migrations/), and the records made of them. */
@@ -35,18 +35,19 @@ export type Value = string | number | null
 export type Row = Readonly<Record<string, Value>>
 
 /** The part of an authorization that never changes and is never searched by: kept as JSON. */
-type FixedRequest = Pick<
-  AuthorizationRecord,
-  | 'redirectUri'
-  | 'state'
-  | 'codeChallenge'
-  | 'scope'
-  | 'resources'
-  | 'mustSignIn'
-  | 'mustConsent'
-  | 'loginHint'
-  | 'organizationId'
->
+const FIXED = [
+  'redirectUri',
+  'state',
+  'codeChallenge',
+  'scope',
+  'ungrantedScope',
+  'resources',
+  'mustSignIn',
+  'mustConsent',
+  'loginHint',
+  'organizationId',
+] as const satisfies readonly (keyof AuthorizationRecord)[]
+type FixedRequest = Pick<AuthorizationRecord, (typeof FIXED)[number]>
 
 /** Browsers remembered for each user; beyond it the one seen longest ago is forgotten. */
 export const BROWSER_LIMIT = 20
@@ -89,9 +90,7 @@ export function clientOf(row: Row): ClientRecord {
 }
 
 export function fixedRequest(authorization: AuthorizationRecord): FixedRequest {
-  const { redirectUri, state, codeChallenge, scope, resources, mustSignIn, mustConsent, loginHint, organizationId } =
-    authorization
-  return { redirectUri, state, codeChallenge, scope, resources, mustSignIn, mustConsent, loginHint, organizationId }
+  return Object.fromEntries(FIXED.map((name) => [name, authorization[name]])) as unknown as FixedRequest
 }
 
 export function authorizationOf(row: Row): AuthorizationRecord {
@@ -102,6 +101,8 @@ export function authorizationOf(row: Row): AuthorizationRecord {
     state: fixed.state,
     loginHint: fixed.loginHint,
     organizationId: fixed.organizationId,
+    // Absent from what a release wrote that did not narrow scopes.
+    ungrantedScope: fixed.ungrantedScope ?? NO_SCOPE,
     id: row['authorization_id'] as AuthorizationId,
     clientId: row['client_id'] as ClientId,
     browserHash: row['browser_hash'] as SecretHash,
@@ -141,6 +142,7 @@ export function grantOf(row: Row): GrantRecord {
     userId: row['user_id'] as UserId,
     organizationId: (row['organization_id'] ?? undefined) as OrganizationId | undefined,
     scope: row['scope'] as Scope,
+    ungrantedScope: (row['ungranted_scope'] ?? NO_SCOPE) as Scope,
     resources: JSON.parse(row['resources'] as string) as readonly Resource[],
     createdAt: row['created_at'] as EpochMs,
     expiresAt: row['expires_at'] as EpochMs,

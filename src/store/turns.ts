@@ -64,6 +64,8 @@ const NAMES: { readonly [Name in OperationName]: true } = {
   addKey: true,
   removeKey: true,
   noteServerAlgorithm: true,
+  noteClock: true,
+  confirmClock: true,
   settle: true,
   createAdminCredential: true,
   revokeAdminCredential: true,

@@ -1,6 +1,7 @@
 import type { Context } from '../ports/context.ts'
 import type { ClientRecord, GrantRecord } from '../ports/records.ts'
 import { toSeconds, type EpochMs } from '../protocol/brand.ts'
+import { isFromFuture } from '../protocol/clock.ts'
 import { findLapse, type Lapse } from './find-lapse.ts'
 import type { FoundToken } from './find-token.ts'
 import { issueMoment } from './issue-moment.ts'
@@ -21,6 +22,8 @@ type Needs = Pick<Context, 'validFrom'> & {
 /** Why a token is good no more: of itself, with its grant, or with one of those that it speaks for. */
 export const ENDS = [
   'expired',
+  /** It was issued by a clock that was ahead. */
+  'not-yet-valid',
   'revoked',
   /** Of a refresh token: a newer one took its place. */
   'replaced',
@@ -30,7 +33,7 @@ export const ENDS = [
   'organization',
   'membership',
   'installation',
-] as const satisfies readonly (Lapse | 'expired' | 'revoked' | 'replaced')[]
+] as const satisfies readonly (Lapse | 'expired' | 'not-yet-valid' | 'revoked' | 'replaced')[]
 export type End = (typeof ENDS)[number]
 
 /** Why no resource may rely on it at this moment (decisions.md D5). undefined: it may. */
@@ -44,6 +47,7 @@ export async function findEnd(context: Needs, found: FoundToken, now: EpochMs): 
   }
   const { facts } = found
   if (facts.expiresAt <= toSeconds(now)) return 'expired'
+  if (isFromFuture(issueMoment(facts), now)) return 'not-yet-valid'
   const [client, isRevoked, grant] = await Promise.all([
     store.findClient(found.owner),
     store.isTokenRevoked(facts.tokenId),
@@ -65,6 +69,7 @@ async function findGrantEnd(
 ): Promise<End | undefined> {
   // A grant is swept when it has expired.
   if (grant === undefined || grant.expiresAt <= now) return 'expired'
+  if (isFromFuture(grant.createdAt, now)) return 'not-yet-valid'
   if (grant.revokedAt !== undefined) return 'revoked'
   const { userId, organizationId, createdAt } = grant
   const principals = { client, userId, organizationId, isUnattended: false }

@@ -15,7 +15,7 @@ export function consentPage(view: View, page: ConsentPage): Markup {
     main: html`<h1>${texts.consentHeading(clientName(page.client, texts.namelessApp))}</h1>
       ${trustLine(view, page.client)}
       ${page.client.verified ? undefined : html`<p class="small muted lead">${texts.onlyIfStarted}</p>`}
-      ${permissions(view, page.scopes)}
+      ${permissions(view, page)}
       <dl class="facts">
         <div>
           <dt>${texts.usedWith}</dt>
@@ -46,14 +46,23 @@ export function consentPage(view: View, page: ConsentPage): Markup {
   })
 }
 
-function permissions({ branding, texts }: View, scopes: readonly ScopeView[]): Markup {
-  if (scopes.length === 0) return html`<p class="part">${texts.noScope(isolate(branding.name))}</p>`
-  return html`<section class="part" aria-labelledby="permissions">
-    <h2 id="permissions">${texts.ableTo}</h2>
-    <ul class="scopes" role="list">
-      ${scopes.map((scope) => html`<li>${tick}<span>${permission(scope)}</span></li> `)}
-    </ul>
-  </section>`
+/** What the token can do: the scopes, and everything that an API allows which has none. */
+function permissions({ texts }: View, { scopes, resources: apis }: ConsentPage): Fragment {
+  const unlimited = apis.filter(({ isLimited }) => !isLimited)
+  if (scopes.length === 0 && unlimited.length === 0) return html`<p class="part">${texts.noScope}</p>`
+  const list =
+    scopes.length === 0
+      ? undefined
+      : html`<section class="part" aria-labelledby="permissions">
+          <h2 id="permissions">${texts.ableTo}</h2>
+          <ul class="scopes" role="list">
+            ${scopes.map((scope) => html`<li>${tick}<span>${permission(scope)}</span></li> `)}
+          </ul>
+        </section>`
+  return [
+    list,
+    ...unlimited.map(({ name, identifier }) => html`<p class="part">${texts.noLimit(isolate(name ?? identifier))}</p>`),
+  ]
 }
 
 function permission(scope: ScopeView): Markup {

@@ -18,8 +18,16 @@ export function returnPage(view: View, page: ReturnPage): Markup {
       <div class="buttons">
         <a class="button" href="${href(page.returnUri)}">${offer(view, page.client.destination)}</a>
       </div>
-      <p class="small muted after">${texts.errorCode} <code>${page.problem}</code></p>`,
+      ${forDevelopers(view, page)}`,
   })
+}
+
+/** The error as the client gets it (RFC 6749 §4.1.2.1), in the protocol's own words, which are English. */
+function forDevelopers({ texts }: View, { problem, description }: ReturnPage): Markup {
+  return html`<details class="small muted after">
+    <summary>${texts.forDevelopers}</summary>
+    <p lang="en"><code>error=${problem}</code><br />${isolate(description)}</p>
+  </details>`
 }
 
 /** Names the place where the link itself does not. */

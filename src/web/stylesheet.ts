@@ -92,6 +92,7 @@ input:focus-visible, select:focus-visible { outline-offset: 0; border-color: var
 .main { border-color: var(--ink); background: var(--fill); color: var(--fill-text); }
 .main:hover { background: var(--fill-hover); }
 .after { margin-top: 16px; }
+summary { width: fit-content; min-height: 44px; padding: 12px 0; cursor: pointer; }
 footer { display: flex; flex-wrap: wrap; justify-content: center; gap: 0 24px; max-width: 440px; margin: 8px auto 0; font-size: .875rem; }
 footer a { display: inline-flex; align-items: center; justify-content: center; min-width: 44px; min-height: 44px; color: var(--muted); text-decoration: none; }
 footer a:hover { color: var(--text); text-decoration: underline; }

@@ -35,7 +35,8 @@ export const english: Texts = {
   consentHeading: (client) => html`${client} wants to use your account`,
   onlyIfStarted: 'Anyone can register an app under any name. Allow it only if you have just started this yourself.',
   ableTo: 'It will be able to',
-  noScope: (brand) => html`It asks for no specific permissions. ${brand} decides what it can do.`,
+  noScope: 'It asks for no permissions. It learns which account you have here, and can do nothing else.',
+  noLimit: (api) => html`What it can do with your account at ${api} is not limited by permissions.`,
   usedWith: 'Gives access to',
   sendsYouTo: 'It sends you to',
   loopbackWarning:
@@ -71,7 +72,7 @@ export const english: Texts = {
   returnTo: (host) => html`Go back to ${host}`,
   returnToComputer: 'Go back to the app on this computer',
   returnToApp: 'Go back to the app',
-  errorCode: 'Error',
+  forDevelopers: 'For developers',
 
   errors: {
     'client-unknown': {

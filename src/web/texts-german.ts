@@ -36,7 +36,8 @@ export const german: Texts = {
   onlyIfStarted:
     'Jeder kann eine App unter jedem Namen registrieren. Erlauben Sie den Zugriff nur, wenn Sie das gerade selbst begonnen haben.',
   ableTo: 'Das wird die App können',
-  noScope: (brand) => html`Die App bittet um keine bestimmten Berechtigungen. ${brand} entscheidet, was sie tun kann.`,
+  noScope: 'Die App bittet um keine Berechtigungen. Sie erfährt, welches Konto Sie hier haben, und kann sonst nichts.',
+  noLimit: (api) => html`Was die App mit Ihrem Konto bei ${api} tun kann, ist nicht durch Berechtigungen begrenzt.`,
   usedWith: 'Zugriff auf',
   sendsYouTo: 'Schickt Sie zu',
   loopbackWarning:
@@ -76,7 +77,7 @@ export const german: Texts = {
   returnTo: (host) => html`Zurück zu ${host}`,
   returnToComputer: 'Zurück zur App auf diesem Computer',
   returnToApp: 'Zurück zur App',
-  errorCode: 'Fehler',
+  forDevelopers: 'Für Entwickler',
 
   errors: {
     'client-unknown': {

@@ -46,7 +46,8 @@ export interface Texts {
   readonly consentHeading: (client: Markup) => Markup
   readonly onlyIfStarted: string
   readonly ableTo: string
-  readonly noScope: (brand: Markup) => Markup
+  readonly noScope: string
+  readonly noLimit: (api: Markup) => Markup
   readonly usedWith: string
   readonly sendsYouTo: string
   readonly loopbackWarning: string
@@ -70,7 +71,7 @@ export interface Texts {
   readonly returnTo: (host: Markup) => Markup
   readonly returnToComputer: string
   readonly returnToApp: string
-  readonly errorCode: string
+  readonly forDevelopers: string
 
   readonly errors: Readonly<Record<ErrorProblem, ErrorTexts>>
 

@@ -30,6 +30,7 @@ const REFUSED: readonly (readonly [tokens: Partial<ApiTokens>, why: RegExp])[] =
   [{ lifetime: 1.5 }, /whole number/],
   [{ lifetime: Number.NaN }, /whole number/],
   [{ format: 'opaque', algorithm: 'RS256' }, /not signed/],
+  [{ format: 'opaque', jwtType: 'JWT' }, /not JWTs/],
 ]
 
 for (const [tokens, why] of REFUSED) {
@@ -69,7 +70,7 @@ test('a change of an API leaves what is not named, and its credentials, as they 
     ...before,
     name: undefined,
     scopes: [],
-    tokens: { format: 'opaque', lifetime: undefined, algorithm: undefined },
+    tokens: { ...SERVER_TOKENS, format: 'opaque' },
   })
   assert.equal(after.credentials?.id, id)
 })

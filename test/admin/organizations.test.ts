@@ -7,18 +7,18 @@ import type { Members } from '../http/admin/stage.ts'
 import { assertRefused as refuses, openOffice } from './office.ts'
 
 const NAMES: readonly (readonly [why: string, name: string, says: RegExp])[] = [
-  ['nothing', '', /The name is empty/],
-  ['spaces', '   ', /The name is empty/],
-  ['more than 200 characters', 'ä'.repeat(201), /more than 200 characters/],
-  ['a line break', 'Acme\nGoogle', /control characters/],
-  ['characters that turn the line around', 'Acme \u202Egoogle', /control characters/],
-  ['a separator of lines', 'Acme\u2028Google', /control characters/],
+  ['nothing', '', /between 1 and 200 characters/],
+  ['spaces', '   ', /one of them not a space/],
+  ['more than 200 characters', 'ä'.repeat(201), /at most 200 characters/],
+  ['a line break', 'Acme\nGoogle', /control character/],
+  ['characters that turn the line around', 'Acme \u202Egoogle', /control character/],
+  ['a separator of lines', 'Acme\u2028Google', /control character/],
 ]
 
 test('an organization has a name that people can read, and nothing else is taken', async (t) => {
   const { perform } = await openOffice(t)
-  const made = await perform('organization.create', { name: `  ${'ä'.repeat(200)} ` })
-  assert.equal(made['name'], 'ä'.repeat(200))
+  const made = await perform('organization.create', { name: `  ${'ä'.repeat(197)} ` })
+  assert.equal(made['name'], 'ä'.repeat(197))
   for (const [why, name, says] of NAMES) {
     await refuses(perform('organization.create', { name }), 'refused', says)
     const rename = perform('organization.rename', { organization_id: made['organization_id'], name })
@@ -42,7 +42,7 @@ test('an organization that is disabled and enabled, or expired, is alive again w
   stage.server.clock.advance(1000)
   const expired = await perform('organization.expire', place)
   assert.ok(String(expired['valid_from']) > String(enabled['valid_from']))
-  assert.deepEqual(await perform('organization.delete', place), { ...place, deleted: true })
+  assert.partialDeepStrictEqual(await perform('organization.delete', place), { ...place, deleted: true })
   for (const verb of ['show', 'disable', 'enable', 'expire', 'delete']) {
     await refuses(perform(`organization.${verb}`, place), 'unknown', /There is no organization gor_.*grantor org list/)
   }
@@ -52,7 +52,10 @@ test('an organization that is disabled and enabled, or expired, is alive again w
 test('a member is added by address or id, shown with both, and changed one by one', async (t) => {
   const { perform, stage } = await openOffice(t)
   const place = { organization_id: await stage.makeOrganization() }
-  const [ada, bob] = [await stage.makeUser(), await stage.makeUser()]
+  const ada = await stage.makeUser()
+  // Ids of one millisecond have no order, and the list goes by id.
+  stage.server.clock.advance(1000)
+  const bob = await stage.makeUser()
   const added = await perform('member.add', { ...place, email: ada.email.toUpperCase() })
   assert.deepEqual([added['user_id'], added['email'], added['name']], [ada.id, ada.email, 'A Person'])
   await perform('member.add', { ...place, user_id: bob.id })
@@ -70,7 +73,7 @@ test('a member is added by address or id, shown with both, and changed one by on
   const key = { ...place, user_id: ada.id }
   assert.notEqual((await perform('member.disable', key))['disabled_at'], null)
   assert.equal((await perform('member.enable', key))['disabled_at'], null)
-  assert.deepEqual(await perform('member.remove', key), { ...key, removed: true })
+  assert.partialDeepStrictEqual(await perform('member.remove', key), { ...key, removed: true })
   for (const verb of ['disable', 'enable', 'remove']) {
     await refuses(perform(`member.${verb}`, key), 'unknown', /There is no member gus_.* in the organization gor_/)
   }
@@ -83,9 +86,9 @@ test('who cannot be a member is told why', async (t) => {
   const ada = await stage.makeUser()
   const nobody = mintUserId(context.clock(), context.random)
   const nowhere = { organization_id: mintOrganizationId(context.clock(), context.random) }
-  await refuses(perform('member.add', place), 'refused', /a user_id or an email, one of them/)
+  await refuses(perform('member.add', place), 'refused', /one of these, and not two: user_id, email/)
   const both = { ...place, user_id: ada.id, email: ada.email }
-  await refuses(perform('member.add', both), 'refused', /a user_id or an email, one of them/)
+  await refuses(perform('member.add', both), 'refused', /one of these, and not two: user_id, email/)
   await refuses(perform('member.add', { ...place, email: 'x@acme.test' }), 'unknown', /no user with the address x@/)
   await refuses(perform('member.add', { ...place, user_id: nobody }), 'unknown', /There is no user gus_/)
   await refuses(perform('member.add', { ...nowhere, user_id: ada.id }), 'unknown', /There is no organization/)
@@ -127,18 +130,22 @@ test('decisions.md D4: a client is installed with scopes that an API declares, a
   assert.ok(String(replaced['valid_from']) > String(installed['valid_from']), 'Tokens from before are dead.')
   const listed = await perform<{ installations: readonly Members[] }>('installation.list', place)
   assert.deepEqual(listed.installations, [replaced])
-  await refuses(perform('installation.install', { ...key, scope: 'sync synk' }), 'refused', /declares the scope synk\./)
+  await refuses(
+    perform('installation.install', { ...key, scope: 'sync synk' }),
+    'conflict',
+    /declares the scope synk\./,
+  )
   const unknown = { ...place, client_id: mintClientId(context.clock(), context.random), scope: '' }
   await refuses(perform('installation.install', unknown), 'unknown', /There is no client/)
   const publicClient = await registerClient(stage.server, { token_endpoint_auth_method: 'none' })
   const interactive = await registerClient(stage.server, { grant_types: ['authorization_code'] })
   for (const { client_id: other } of [publicClient, interactive]) {
     const attempt = perform('installation.install', { ...place, client_id: other, scope: '' })
-    await refuses(attempt, 'refused', /cannot act without a person/)
+    await refuses(attempt, 'conflict', /cannot act without a person/)
   }
   assert.notEqual((await perform('installation.disable', key))['disabled_at'], null)
   assert.equal((await perform('installation.enable', key))['disabled_at'], null)
-  assert.deepEqual(await perform('installation.remove', key), { ...key, removed: true })
+  assert.partialDeepStrictEqual(await perform('installation.remove', key), { ...key, removed: true })
   for (const verb of ['disable', 'enable', 'remove']) {
     await refuses(perform(`installation.${verb}`, key), 'unknown', /is not installed for the organization/)
   }

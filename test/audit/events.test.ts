@@ -25,6 +25,7 @@ import {
   VERIFIER,
   type RegisteredClient,
 } from '../flow.ts'
+import { declareApi, knowApis } from '../endpoints/api-stage.ts'
 import { openTestServer, type TestServer } from '../server.ts'
 import { openSteadyClock } from './steady-clock.ts'
 
@@ -69,10 +70,18 @@ test('audit: a failed sign-in is told with the user, if there is one, and never 
   const page = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
   await browser.submit(page, { email: EMAIL, password: 'not the pass phrase' })
   await browser.submit(page, { email: 'nobody@acme.test', password: 'not the pass phrase' })
-  assert.deepEqual(await told(), [
-    { event: 'sign-in.failed', clientId: client.client_id, userId },
-    { event: 'sign-in.failed', clientId: client.client_id },
-  ])
+  const [known, unknown, ...rest] = await told()
+  const [account, another] = [known, unknown].map((one) => String(one?.details?.['account']))
+  const reason = 'wrong-credentials'
+  assert.deepEqual(known, { event: 'sign-in.failed', clientId: client.client_id, userId, details: { reason, account } })
+  assert.deepEqual(unknown, {
+    event: 'sign-in.failed',
+    clientId: client.client_id,
+    details: { reason, account: another },
+  })
+  for (const digest of [account, another]) assert.match(digest ?? '', /^[A-Za-z0-9_-]{43}$/)
+  assert.notEqual(account, another)
+  assert.deepEqual(rest, [])
 })
 
 test('audit: a refusal of the person is told, and whose it is', async (t) => {
@@ -141,6 +150,31 @@ test('RT-15: a client that presents the refresh token of another is told, and ho
     written.filter(({ event: word }) => word === event.event),
     [event, { ...event, details: { again: 4 } }],
   )
+})
+
+test('audit: a refusal of scopes is told with three scopes of each reason, 40 characters of each', async (t) => {
+  const { server, client, other, told } = await openStage(t)
+  await declareApi(server, 'https://notes.example', {}, [
+    { name: 'purge', sentence: 'Purge', grantedTo: 'approved-clients' },
+  ])
+  knowApis(server)
+  await told()
+  await requestToken(server, client, { grant_type: 'client_credentials', scope: 'purge made-up' })
+  const details = { reason: 'scope_not_allowed', not_declared: 'made-up', not_approved: 'purge' }
+  assert.deepEqual(await told(), [{ event: 'scope.refused', clientId: client.client_id, details }])
+  const many = Array.from({ length: 5 }, (_, index) => `${index}${'x'.repeat(100)}`)
+  await requestToken(server, client, { grant_type: 'client_credentials', scope: many.join(' ') })
+  const [{ details: long } = {}] = await told()
+  const cut = [0, 1, 2].map((index) => `${index}${'x'.repeat(39)}...`)
+  assert.deepEqual(long, { reason: 'scope_not_allowed', not_declared: [...cut, 'and 2 more'].join(', ') })
+  await new PlainBrowser(server).get(authorizeUrl(other, { scope: 'purge' }))
+  assert.deepEqual(await told(), [
+    {
+      event: 'scope.refused',
+      clientId: other.client_id,
+      details: { reason: 'scope_not_allowed', not_approved: 'purge' },
+    },
+  ])
 })
 
 test('audit: a revoked grant and a revoked token are told with their client', async (t) => {

@@ -11,6 +11,8 @@ import type { EpochMs } from '../../src/protocol/brand.ts'
 import { runHere } from './command.ts'
 import { openPlace, run, serve, type Place } from './process.ts'
 
+const YEAR_AGO = Date.now() - 366 * 24 * 60 * 60 * 1000
+
 interface Report {
   readonly healthy: boolean
   readonly findings: readonly Finding[]
@@ -111,6 +113,12 @@ const BROKEN: readonly (readonly [
     ['clock failed'],
   ],
   [
+    'no server ran for a year, by this clock',
+    (folder) =>
+      change(folder, `insert into settings values ('clock', '{"agreedAt":${YEAR_AGO},"deletionMoment":${YEAR_AGO}}')`),
+    ['clock failed'],
+  ],
+  [
     'a newer release migrated it',
     (folder) => change(folder, `insert into migrations values (9999, 'later', 0)`),
     ['schema failed'],
@@ -169,7 +177,7 @@ const SOUND: Examination = {
       missingMigrations: [],
       unknownMigrations: [],
       home: { kind: 'file', freeBytes: 1e12 },
-      newestRowAt: undefined,
+      time: undefined,
       apis: 1,
       secretCheck: 'check',
     },

@@ -78,10 +78,10 @@ test('on a PostgreSQL without tables of Grantor it is the same', async (t) => {
   assert.deepEqual([code, stdout], [1, ''])
   assert.match(
     stderr,
-    /^grantor: There is nothing of Grantor in postgres:\/\/\S+\. If there should be, correct DATABASE_URL; its tables are made by: grantor serve\n$/,
+    /^grantor: postgres:\/\/\S+ has no Grantor schema\. Check DATABASE_URL, or create the schema with: grantor serve\n$/,
   )
   assert.deepEqual((await readSchema(readConfig({ ...environment }))).applied, [])
   const created = await command(['org', 'create', 'Acme'])
-  assert.match(created.stderr, /^grantor: There was nothing of Grantor in .*; its tables were made there\./)
+  assert.match(created.stderr, /^grantor: .* had no Grantor schema; it was created\./)
   assert.equal((await command(['org', 'list'])).stderr, '')
 })

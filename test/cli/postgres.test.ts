@@ -22,7 +22,10 @@ test('every noun works over PostgreSQL; the first command tells that nothing was
   const place = await openPostgresPlace(t)
   const ada = ['--email', 'ada@acme.test', '--password', 'correct horse']
   const created = await run(place, ['user', 'create', ...ada])
-  assert.match(created.stderr, /^grantor: There was nothing of Grantor in postgres:\/\/127\.0\.0\.1:\d+\/\w+; .*\n$/)
+  assert.match(
+    created.stderr,
+    /^grantor: postgres:\/\/127\.0\.0\.1:\d+\/\w+ had no Grantor schema; it was created\. .*\n$/,
+  )
   assert.match(created.stdout, /^Created ada@acme\.test/)
   const listed = await run(place, ['user', 'list', '--json'])
   assert.equal(listed.stderr, '')
@@ -39,7 +42,7 @@ test('every noun works over PostgreSQL; the first command tells that nothing was
   ])
   assert.equal(apis[0]?.resource, resource)
   assert.deepEqual(await runJsonHere(place, ['client', 'list']), { clients: [], next: null })
-  assert.deepEqual(await runJsonHere(place, ['grant', 'list']), { grants: [], next: null })
+  assert.deepEqual(await runJsonHere(place, ['grant', 'list']), { grants: [], names: {}, next: null })
   const { organization_id: org } = await runJsonHere<{ readonly organization_id: string }>(place, [
     'org',
     'create',

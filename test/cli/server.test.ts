@@ -271,7 +271,7 @@ test('--server takes an address with or without a path, and knows where others c
 
 test('a token goes over a network unencrypted only where it is said', async () => {
   // Of a path that leads elsewhere than the task nothing is ever sent.
-  const words = ['client', 'show', '..', '--server', 'http://grantor.invalid']
+  const words = ['api', 'show', '..', '--server', 'http://grantor.invalid']
   const refused = await command(words, { token: 'gad_a' })
   assert.deepEqual([refused.code, refused.stdout], [2, ''])
   assert.match(refused.stderr, /^grantor: .*http:\/\/grantor\.invalid unencrypted.*https.*--insecure-http/)
@@ -281,7 +281,7 @@ test('a token goes over a network unencrypted only where it is said', async () =
   assert.equal((await atServer(['client', 'list', '--insecure-http'])).code, 0, 'It allows; it does not ask for http.')
 })
 
-test('a server that does not answer is named, and whoever changed something learns that nobody knows', async (t) => {
+test('a server that does not answer is named, and a change that it may have applied is said to be unknown', async (t) => {
   const nowhere = `http://127.0.0.1:${await freePort()}`
   const refused = await command(['client', 'list', '--server', nowhere], { token: write })
   assert.equal(refused.code, 1)
@@ -292,7 +292,7 @@ test('a server that does not answer is named, and whoever changed something lear
   const hangsUp = createServer((message) => message.socket.destroy())
   const address = await listen(t, hangsUp)
   const changed = await command(['org', 'create', 'Acme', '--server', address], { token: write })
-  assert.match(changed.stderr, /does not answer: .*Whether it was done nobody knows/)
+  assert.match(changed.stderr, /does not answer: .*The change may have been applied/)
   const read = await command(['org', 'list', '--server', address], { token: write })
   assert.doesNotMatch(read.stderr, /nobody knows/)
   const isBusy = createServer((_, response) => {
@@ -301,7 +301,7 @@ test('a server that does not answer is named, and whoever changed something lear
   })
   const busy = await listen(t, isBusy)
   const begun = await command(['org', 'create', 'Acme', '--server', busy], { token: write })
-  assert.match(begun.stderr, /Whether it was done nobody knows: look before you try again\.\nTry again in 1 seconds/)
+  assert.match(begun.stderr, /The change may have been applied\. Check before retrying\.\nTry again in 1 seconds/)
   const looked = await command(['org', 'list', '--server', busy], { token: write })
   assert.match(looked.stderr, /^grantor: The store is busy\.\nTry again in 1 seconds\.\n$/)
 })
@@ -318,7 +318,7 @@ test('an address that is no administration is told, and a redirect is not follow
     }),
   )
   const page = await command(['client', 'list', '--server', stranger], { token: write })
-  assert.match(page.stderr, /of another release\?|nothing of Grantor/)
+  assert.match(page.stderr, /of another release\?|not a Grantor administration/)
   const leads = await listen(
     t,
     createServer((_, response) => response.writeHead(307, { location: `${stranger}/x` }).end()),

@@ -23,24 +23,29 @@ const CLIENT = `gci_${'0'.repeat(34)}`
 const ORGANIZATION = `gor_${'0'.repeat(34)}`
 
 const MISTAKEN: readonly (readonly [typed: string, ...lines: readonly string[]])[] = [
-  ['client show nonsense', '<id>: This is not a client id.'],
-  ['client show --id nonsense', '--id: This is not a client id.'],
+  ['client show gci_x', '<client>: This is not a client id.'],
+  ['client show --id gci_x', '--id: This is not a client id.'],
   ['client list --before x', '--before: This is not a client id.'],
-  ['client rotate-secret nonsense --overlap 99999999', '<id>: This is not a client id.', '--overlap: This is at most '],
+  [
+    'client rotate-secret gci_x --overlap 99999999',
+    '<client>: This is not a client id.',
+    '--overlap: This is at most ',
+  ],
   [`client approve-scopes ${CLIENT} --scope a"b`, '--scope: The scope is malformed, or has too many values.'],
   [
-    'grant list --client x --user x --organization x',
-    '--client: This is not a client id.',
-    '--user: This is not a user id.',
+    'grant list --client gci_x --user ada@acme.test --organization gor_x',
     '--organization: This is not the id of an organization.',
   ],
   ['grant revoke nonsense', '<grant>: This is not the id of a grant.'],
-  ['audit list --client x', '--client: This is not a client id.'],
+  ['audit list --client gci_x', '--client: This is not a client id.'],
   ['audit verify --head nonsense', '--head: '],
   ['admin revoke nonsense', "<id>: This is not the id of an administrator's credentials."],
   ['admin create --name x --access read --days 366', '--days: This is at most 365.'],
-  ['admin create --name x --access read --organization x', '--organization: This is not the id of an organization.'],
-  ['admin create --name \u0007 --access read', '--name: A name has between 1 and 200 characters'],
+  [
+    'admin create --name x --access read --organization gor_x',
+    '--organization: This is not the id of an organization.',
+  ],
+  ['admin create --name \u0007 --access read', '--name: This has between 1 and 200 characters'],
   [
     'org install gor_x --client gci_x --scope a"b',
     '<organization>: This is not the id of an organization.',

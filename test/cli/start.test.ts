@@ -25,7 +25,7 @@ const WITNESS = `
 test('a server that starts after another loads no compiler of types, HTTP client, other database or command', async (t) => {
   const place = await openPlace(t)
   const environment = { NODE_COMPILE_CACHE: temporaryFolder(t), GRANTOR_ADMIN_PORT: 'off' }
-  const filled = spawnSync(process.execPath, [fileURLToPath(new URL('fill-cache.js', BIN))], { env: environment })
+  const filled = spawnSync(process.execPath, [fileURLToPath(new URL('after-install.js', BIN))], { env: environment })
   assert.deepEqual([filled.status, filled.stdout.toString(), filled.stderr.toString()], [0, '', ''])
   const witness = ['--import', `data:text/javascript,${encodeURIComponent(WITNESS)}`]
   const command = [process.execPath, ...witness, fileURLToPath(new URL('grantor.js', BIN))] as const

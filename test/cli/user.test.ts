@@ -45,7 +45,8 @@ test('--json prints one document, and no hash in it', async (t) => {
   assert.equal(changed.user_id, user.user_id)
   assert.ok(changed.valid_from > user.valid_from, 'What was before is dead.')
   const list = await runHere(place, ['user', 'list', '--json'])
-  assert.deepEqual(JSON.parse(list.stdout), { users: [changed], next: null })
+  const [listed] = (JSON.parse(list.stdout) as { readonly users: readonly User[] }).users
+  assert.partialDeepStrictEqual(changed, listed)
   assert.doesNotMatch(list.stdout, /argon2|hash/i)
 })
 
@@ -73,7 +74,7 @@ const REFUSED: readonly (readonly [why: string, code: number, words: readonly st
   ['an address that is none', 1, ['create', '--email', 'ada', '--password', 'correct horse'], /not an e-mail address/],
   ['a short password', 1, ['create', '--email', 'b@acme.test', '--password', 'short'], /at least 8 characters/],
   ['a taken address', 1, ['create', ...ADA], /already/],
-  ['a name with control characters', 1, ['create', ...ADA, '--name', 'A\u001b[2J'], /control characters/],
+  ['a name with control characters', 1, ['create', ...ADA, '--name', 'A\u001b[2J'], /control character/],
   ['no password and nobody to ask', 2, ['create', '--email', 'b@acme.test'], /--password -/],
   ['an empty standard input', 2, ['create', '--email', 'b@acme.test', '--password', '-'], /Standard input is empty/],
   ['nobody named', 2, ['disable'], /give the email/],

@@ -66,7 +66,7 @@ test('org: an organization is made, listed, renamed, disabled, enabled, expired 
   assert.match(await words('org', 'disable', id), /^Acme Inc\. is disabled, .*grantor org enable gor_/)
   assert.match(await words('org', 'list', '--limit', '10'), /disabled/)
   assert.equal(await words('org', 'enable', '--organization', id), 'Acme Inc. is enabled.\n')
-  assert.match(await words('org', 'expire', id), /No token for Acme Inc\. from before works/)
+  assert.match(await words('org', 'expire', id), /All tokens for Acme Inc\. are revoked/)
   assert.match(await words('org', 'show', id), /^organization_id +gor_\S+\nname +Acme Inc\.\n/)
   assert.match(await words('org', 'delete', id), /^Deleted gor_\S+, with its memberships and installations/)
   assert.equal((await command(['org', 'show', id])).code, 1)
@@ -143,15 +143,26 @@ test('client: it is found by what became of it, approved, given another secret, 
   )
   assert.match(await words('token', 'inspect', access_token), /kind +access/)
   assert.match(await words('token', 'inspect', access_token), /active +yes/)
-  assert.match(await words('client', 'expire', id), /No token that gci_\S+ has works any more/)
+  assert.match(await words('client', 'expire', id), /All tokens of gci_\S+ are revoked/)
 })
 
 test('grant and token: what a person allowed is seen, and ended one by one or by its token', async () => {
   const { grant_id, client_id, user_id, organization_id } = await stage.makePeopledOrganization()
   const list = await words('grant', 'list', '--client', client_id)
   assert.match(list, /^ID .*ALLOWED \(UTC\) +EXPIRES \(UTC\) +REVOKED \(UTC\)\n/)
-  assert.ok([grant_id, user_id, organization_id].every((id) => list.includes(id)))
-  assert.match(await words('grant', 'revoke', grant_id), /^The grant \S+ of gci_\S+ is over, with all of its tokens/)
+  assert.ok(
+    [grant_id, 'Acme …', 'Client '].every((name) => list.includes(name)),
+    list,
+  )
+  assert.ok(![user_id, client_id, organization_id].some((id) => list.includes(id)), list)
+  assert.match(
+    await words('grant', 'revoke', grant_id),
+    /^The grant \S+ of gci_\S+ is revoked, with all of its tokens\.\nAPIs with local verification may accept issued JWTs until .* UTC \(15 minutes\)\. Introspection refuses them at once/,
+  )
+  assert.match(
+    await words('grant', 'revoke', grant_id),
+    /^The grant \S+ of gci_\S+ was revoked before, at 2\S+ \S+ UTC\./,
+  )
   assert.match(await words('grant', 'show', grant_id), /revoked_at +2/)
   assert.match(await words('grant', 'list', '--user', user_id), /20\d\d-\S+ \S+\n$/)
   const first = await obtainTokens(server, await stage.makeClient())
@@ -159,12 +170,25 @@ test('grant and token: what a person allowed is seen, and ended one by one or by
     const { stdout } = await command(['token', 'inspect', '-', '--json'], { input: `${token}\n` })
     return (JSON.parse(stdout) as { readonly active: boolean }).active
   }
-  assert.match(await words('token', 'revoke', first.access_token), /^The access token \S+ is dead\.\n$/)
+  assert.match(await words('token', 'revoke', first.access_token), /^The access token \S+ is revoked\.\n/)
   assert.deepEqual([await active(first.access_token), await active(first.refresh_token ?? '')], [false, true])
-  assert.match(await words('token', 'revoke', '--family', first.access_token), /^The grant \S+ is over/)
+  assert.match(await words('token', 'revoke', '--family', first.access_token), /^The grant \S+ is revoked/)
   assert.equal(await active(first.refresh_token ?? ''), false)
-  const second = await obtainTokens(server, await stage.makeClient())
-  assert.match(await words('user', 'expire', 'ada@acme.test'), /signed out everywhere/)
+  const client = await stage.makeClient()
+  const [second] = [await obtainTokens(server, client), await obtainTokens(server, client, { prompt: 'consent' })]
+  const { grants } = await commandJson<{ grants: { grant_id: string }[] }>([
+    'grant',
+    'list',
+    '--client',
+    client.client_id,
+  ])
+  const [newer, older] = grants.map((grant) => grant.grant_id)
+  const ended = await words('grant', 'revoke', newer ?? '')
+  assert.ok(ended.includes(`other grants, whose tokens go on working: ${older}\n`), ended)
+  assert.match(
+    await words('user', 'expire', 'ada@acme.test'),
+    /signed out everywhere[^]*Introspection refuses them within a second/,
+  )
   assert.equal(await active(second.refresh_token ?? ''), false)
   assert.match(await words('token', 'expire-all', '--yes'), /Every session and token from before 2\S+Z is dead/)
 })
@@ -173,18 +197,32 @@ test('api: its scopes and tokens are changed and shown', async () => {
   const resource = 'https://shown.acme.test'
   const made = ['api', 'create', '--resource', resource, '--scope', 'read=Read', '--approved-scope', 'pay=Pay at once']
   assert.match(
-    await words(...made, '--algorithm', 'EdDSA'),
+    await words(...made, '--algorithm', 'EdDSA', '--jwt-type', 'JWT'),
     /^Declared .* with read, pay\.\n.*\nThe first EdDSA key is/,
   )
   const shown = await words('api', 'show', resource)
-  assert.match(shown, /token_format +jwt\ntoken_lifetime +the server's\ntoken_algorithm +EdDSA\n/)
+  assert.match(shown, /token_format +jwt\ntoken_lifetime +the server's\ntoken_algorithm +EdDSA\ntoken_jwt_type +JWT\n/)
   assert.match(shown, /pay +to approved clients +Pay at once/)
   assert.match(await words('api', 'update', resource, '--format', 'opaque', '--lifetime', '60'), /^Changed https/)
-  assert.match(await words('api', 'show', `${resource}/`), /token_format +opaque\ntoken_lifetime +60 seconds\n/)
+  assert.match(
+    await words('api', 'show', `${resource}/`),
+    /token_format +opaque\ntoken_lifetime +60 seconds\n[^]*token_jwt_type +–\n/,
+  )
   await words('api', 'update', resource, '--lifetime', 'server', '--name', 'Shown', '--machine-scope', 'sync=Sync')
   const last = await words('api', 'show', resource)
   assert.match(last, /name +Shown\n[^]*token_lifetime +the server's\n[^]*sync +with consent, or by itself/)
   assert.doesNotMatch(last, /read|pay/)
+})
+
+test('audit list shows the times of details as it shows those of events', async () => {
+  await server.context.store.recordEvent({
+    event: 'tokens.issued',
+    details: { minute: 1795317480000, refresh_token: 2 },
+  })
+  assert.match(
+    await words('audit', 'list', '--event', 'tokens.issued'),
+    /minute=2026-11-22 \d\d:\d\d:00, refresh_token=2/,
+  )
 })
 
 test('audit verify ends with 3 when a link that somebody saw is not there, and with 0 when nothing is wrong', async () => {

@@ -11,6 +11,7 @@ const WELCOME = {
   version: '1.2.3',
   isLoopbackIssuer: true,
   hasApis: false,
+  logsRefusals: false,
   command: 'grantor',
   demo: { email: 'demo@localhost', password: 'abcde-fghij-kmnpq' },
 } as const
@@ -42,7 +43,7 @@ test('the first start: about a dozen lines with the issuer, the mode, the demo u
   assert.match(text, /development: any scope and resource .* until an API is declared/)
   assert.match(text, /demo@localhost with the password abcde-fghij-kmnpq {2}\(shown this once\)/)
   assert.equal(lines.filter((line) => line.includes('curl -s http://localhost:3000/v2/oauth/')).length, 2)
-  const values = lines.filter((line) => /^ {2}(Issuer|Mode|Sign in|Try it)/.test(line))
+  const values = lines.filter((line) => /^ {2}(Issuer|Mode|Sign in|Try it|Log)/.test(line))
   assert.deepEqual(
     values.map((line) => /^ {2}\S+(?: \S+)?\s+/.exec(line)?.[0].length).filter((length) => length !== 12),
     [],
@@ -50,10 +51,12 @@ test('the first start: about a dozen lines with the issuer, the mode, the demo u
   )
 })
 
-test('a later start is three lines, and says what may be asked for', () => {
+test('a later start is four lines, and says what may be asked for and how to see refusals', () => {
   const plain = paintOf(false)
   const later = { ...WELCOME, demo: undefined }
-  assert.equal(welcomeLines(later, plain).length, 3)
+  assert.equal(welcomeLines(later, plain).length, 4)
+  assert.match(welcomeLines(later, plain).join('\n'), /Log +LOG_LEVEL=info shows each refused request/)
+  assert.equal(welcomeLines({ ...later, logsRefusals: true }, plain).length, 3)
   assert.match(welcomeLines({ ...later, hasApis: true }, plain).join('\n'), /for the declared APIs only/)
   assert.match(welcomeLines({ ...later, isLoopbackIssuer: false }, plain).join('\n'), /no scope can be asked for/)
 })

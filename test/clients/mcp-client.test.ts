@@ -1,7 +1,16 @@
-import { auth, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { codeOf, textOf, walkMcpLibrary } from './mcp-walk.ts'
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  auth,
+  Client,
+  ClientCredentialsProvider,
+  StreamableHTTPClientTransport,
+  type OAuthClientProvider,
+} from '@modelcontextprotocol/client'
+import { openMemoryProvider } from './memory-provider.ts'
+import { codeOf, linkOf, openOneOfThree, textOf, walkMcpLibrary, type McpLibrary, type McpMachine } from './mcp-walk.ts'
 
-walkMcpLibrary({
+const library: McpLibrary = {
   name: '@modelcontextprotocol/client 2.4',
   auth: (provider, serverUrl, callback) =>
     auth(provider, {
@@ -11,14 +20,37 @@ walkMcpLibrary({
         ? {}
         : { authorizationCode: codeOf(callback), iss: callback.searchParams.get('iss') ?? '' }),
     }),
-  async callTool(provider, serverUrl) {
-    const client = new Client({ name: 'walk', version: '1.0.0' })
-    const transport = new StreamableHTTPClientTransport(serverUrl, { authProvider: provider })
-    try {
-      await client.connect(transport)
-      return textOf(await client.callTool({ name: 'count' }))
-    } finally {
-      await client.close()
-    }
-  },
+  callTool,
+}
+
+const machine: McpMachine = {
+  callTool: ({ id: clientId, secret: clientSecret }, expectedIssuer, serverUrl) =>
+    callTool(new ClientCredentialsProvider({ clientId, clientSecret, expectedIssuer }), serverUrl),
+}
+
+walkMcpLibrary(library, machine)
+
+test(`RFC 6750 §3.1: ${library.name} registers the scope of the first challenge, and gets more after a 403`, async (t) => {
+  const { person, resourceServer } = await openOneOfThree(t, undefined)
+  const provider = openMemoryProvider()
+  for (const scope of ['notes:status', 'notes:read']) {
+    resourceServer.demand(scope)
+    await assert.rejects(callTool(provider, resourceServer.url))
+    assert.partialDeepStrictEqual(provider.savedClient(), { scope: 'notes:status' })
+    const callback = await person.allow(linkOf(provider))
+    assert.equal(await library.auth(provider, resourceServer.url, callback), 'AUTHORIZED')
+    assert.equal(await callTool(provider, resourceServer.url), '7')
+  }
+  assert.equal(resourceServer.lastClaims()?.['scope'], 'notes:status notes:read')
 })
+
+async function callTool(authProvider: OAuthClientProvider, serverUrl: URL): Promise<string> {
+  const client = new Client({ name: 'walk', version: '1.0.0' })
+  const transport = new StreamableHTTPClientTransport(serverUrl, { authProvider })
+  try {
+    await client.connect(transport)
+    return textOf(await client.callTool({ name: 'count' }))
+  } finally {
+    await client.close()
+  }
+}

@@ -14,7 +14,7 @@ import { newestSdk } from './mcp-sdk.ts'
 import { openPerson } from './person.ts'
 
 /** The server of docs/mcp.md and its two ways to check a token. */
-const [SERVER = '', BY_ITSELF = '', BY_ASKING = ''] = [
+const [SERVER = '', BY_INTROSPECTION = '', LOCALLY = ''] = [
   ...readFileSync('docs/mcp.md', 'utf8').matchAll(/^```js\n([\s\S]*?)^```$/gm),
 ].map(([, code]) => code ?? '')
 
@@ -24,8 +24,19 @@ interface Recipe {
   readonly resource: string
 }
 
+/** What differs from a recipe that is followed as it stands. */
+interface Mistake {
+  readonly issuer?: string
+  readonly secret?: string
+}
+
 /** Runs the code of the page, as it is, as a program of its own. */
-async function followRecipe(t: TestContext, verify: string, format: ApiTokens['format']): Promise<Recipe> {
+async function followRecipe(
+  t: TestContext,
+  verify: string,
+  format: ApiTokens['format'],
+  mistake: Mistake = {},
+): Promise<Recipe> {
   const server = await openTestServer(t, { listen: true })
   await createAda(server)
   const port = await freePort()
@@ -37,13 +48,14 @@ async function followRecipe(t: TestContext, verify: string, format: ApiTokens['f
   const child = spawn(process.execPath, ['--input-type=module', '--eval', `${SERVER}\n${verify}`], {
     env: {
       ...process.env,
-      ISSUER: server.origin,
+      ISSUER: mistake.issuer ?? server.origin,
       RESOURCE: resource,
-      PORT: String(port),
+      MCP_PORT: String(port),
       API_ID: id,
-      API_SECRET: secret,
+      API_SECRET: mistake.secret ?? secret,
     },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    // With a mistake it prints the error of each request, as it should.
+    stdio: ['ignore', 'pipe', Object.keys(mistake).length === 0 ? 'inherit' : 'ignore'],
   })
   const ended = once(child, 'exit')
   t.after(async () => {
@@ -55,8 +67,8 @@ async function followRecipe(t: TestContext, verify: string, format: ApiTokens['f
 }
 
 for (const [way, verify, format] of [
-  ['verifies JWTs by itself', BY_ITSELF, 'jwt'],
-  ['asks about opaque tokens', BY_ASKING, 'opaque'],
+  ['uses local verification', LOCALLY, 'jwt'],
+  ['introspects opaque tokens', BY_INTROSPECTION, 'opaque'],
 ] as const) {
   test(`RFC 9728 §5: ${newestSdk.name} finds its way from the 401 of the MCP server in docs/mcp.md that ${way} to a tool call`, async (t) => {
     const { server, resource } = await followRecipe(t, verify, format)
@@ -74,5 +86,28 @@ for (const [way, verify, format] of [
     assert.equal(await newestSdk.callTool(provider, url), '7')
     const stranger = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${token}x` } })
     assert.equal(stranger.status, 401)
+  })
+}
+
+/** The shape of a JWT; its key is asked for before its signature can be wrong. */
+const JWT = ['{"alg":"ES256","typ":"at+jwt","kid":"none"}', '{}', '']
+  .map((part) => Buffer.from(part || 'signature').toString('base64url'))
+  .join('.')
+
+for (const [fault, verify, format, mistake] of [
+  ['introspection with a wrong secret', BY_INTROSPECTION, 'opaque', { secret: 'gas_wrong' }],
+  ['introspection while Grantor is down', BY_INTROSPECTION, 'opaque', { issuer: 'http://127.0.0.1:9' }],
+  ['local verification while Grantor is down', LOCALLY, 'jwt', { issuer: 'http://127.0.0.1:9' }],
+] as const) {
+  test(`RFC 9110 §15.6.4: the MCP server in docs/mcp.md answers 503, and goes on: ${fault}`, async (t) => {
+    const { resource } = await followRecipe(t, verify, format, mistake)
+    const { origin, pathname } = new URL(resource)
+    const document = await fetch(`${origin}/.well-known/oauth-protected-resource${pathname}`)
+    assert.equal(document.status, 'issuer' in mistake ? 503 : 200)
+    for (const time of ['first', 'second']) {
+      const answer = await fetch(resource, { method: 'POST', headers: { authorization: `Bearer ${JWT}` } })
+      assert.equal(answer.status, 503, time)
+    }
+    assert.equal((await fetch(resource, { method: 'POST' })).status, 401)
   })
 }

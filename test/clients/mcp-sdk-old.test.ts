@@ -2,9 +2,9 @@ import { auth } from 'mcp-sdk-old/client/auth.js'
 import { Client } from 'mcp-sdk-old/client/index.js'
 import { StreamableHTTPClientTransport } from 'mcp-sdk-old/client/streamableHttp.js'
 import type { Transport } from 'mcp-sdk-old/shared/transport.js'
-import { codeOf, textOf, walkMcpLibrary } from './mcp-walk.ts'
+import { codeOf, textOf, walkMcpLibrary, type McpLibrary } from './mcp-walk.ts'
 
-walkMcpLibrary({
+const library: McpLibrary = {
   name: '@modelcontextprotocol/sdk 1.17',
   auth: (provider, serverUrl, callback) =>
     auth(provider, {
@@ -22,4 +22,7 @@ walkMcpLibrary({
       await client.close()
     }
   },
-})
+}
+
+// This release has no provider for clients without a person.
+walkMcpLibrary(library, undefined)

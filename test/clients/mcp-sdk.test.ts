@@ -1,4 +1,4 @@
-import { newestSdk } from './mcp-sdk.ts'
+import { newestSdk, newestSdkAsMachine } from './mcp-sdk.ts'
 import { walkMcpLibrary } from './mcp-walk.ts'
 
-walkMcpLibrary(newestSdk)
+walkMcpLibrary(newestSdk, newestSdkAsMachine)

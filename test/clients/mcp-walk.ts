@@ -3,12 +3,19 @@ import { test, type TestContext } from 'node:test'
 import { decodeJwt } from 'jose'
 import { SERVER_TOKENS } from '../../src/admin/apis.ts'
 import type { Resource } from '../../src/protocol/resource.ts'
-import { createAda } from '../flow.ts'
+import { declareApi, knowApis } from '../endpoints/api-stage.ts'
+import { createAda, registerClient } from '../flow.ts'
 import { freePort } from '../free-port.ts'
 import { openTestServer, type TestServer } from '../server.ts'
 import { openMemoryProvider, type MemoryProvider } from './memory-provider.ts'
 import { openPerson, type Person } from './person.ts'
 import { openResourceServer, type ResourceServer } from './resource-server.ts'
+
+/** How a released MCP client library acts without a person; undefined where it cannot. */
+export interface McpMachine {
+  /** Discovers, gets a token with the client's own credentials, and calls the tool. */
+  readonly callTool: (client: { id: string; secret: string }, issuer: string, serverUrl: URL) => Promise<string>
+}
 
 /** A released MCP client library, as far as an application touches it to get in. */
 export interface McpLibrary {
@@ -34,11 +41,37 @@ async function openSurroundings(
   t: TestContext,
   path: '' | '/mcp',
   env: Readonly<Record<string, string>>,
+  scopes: readonly string[] | undefined,
 ): Promise<Surroundings> {
   const server = await openTestServer(t, { listen: true, env })
   await createAda(server)
-  const resourceServer = await openResourceServer(t, { issuer: server.origin, path, scopes: ['notes:read'] })
+  const resourceServer = await openResourceServer(t, { issuer: server.origin, path, scopes })
   return { server, person: openPerson(server.origin), resourceServer }
+}
+
+/** What the MCP server's metadata lists: nothing, as in the README, or what Grantor writes. */
+const DOCUMENTS: readonly (readonly [name: string, scopes: readonly string[] | undefined])[] = [
+  ['the document of the README', undefined],
+  ['the document that Grantor writes', ['notes:read', 'notes:status']],
+]
+
+/** An MCP server that is one of three declared APIs. */
+export async function openOneOfThree(t: TestContext, scopes: readonly string[] | undefined): Promise<Surroundings> {
+  const surroundings = await openSurroundings(t, '/mcp', {}, scopes)
+  const { server, resourceServer } = surroundings
+  for (const [name, resource] of [
+    ['notes', resourceServer.resource],
+    ['files', 'https://files.example'],
+    ['mail', 'https://mail.example'],
+  ] as const) {
+    await declareApi(server, resource, {}, [
+      { name: `${name}:read`, sentence: `Read your ${name}`, grantedTo: 'users' },
+      { name: `${name}:status`, sentence: `See the state of ${name}`, grantedTo: 'users-and-machines' },
+      { name: `${name}:export`, sentence: `Export your ${name}`, grantedTo: 'approved-clients' },
+    ])
+  }
+  knowApis(server)
+  return surroundings
 }
 
 /** Registers, sends the person through the pages, redeems. */
@@ -54,9 +87,41 @@ export async function walkIn(
 }
 
 /** The claims that hold for every MCP client library. */
-export function walkMcpLibrary(library: McpLibrary): void {
+export function walkMcpLibrary(library: McpLibrary, machine: McpMachine | undefined): void {
+  for (const [document, scopes] of DOCUMENTS) {
+    test(`RFC 9728 §2: with ${document} and three APIs, ${library.name} gets the scopes of this one`, async (t) => {
+      const surroundings = await openOneOfThree(t, scopes)
+      const { resourceServer } = surroundings
+      const provider = openMemoryProvider()
+      await walkIn(library, surroundings, provider)
+      assert.equal(await library.callTool(provider, resourceServer.url), '7')
+      assert.equal(resourceServer.lastClaims()?.['scope'], 'notes:read notes:status')
+      assert.equal(await library.auth(provider, resourceServer.url, undefined), 'AUTHORIZED')
+      assert.deepEqual(provider.thrownAway, [])
+    })
+
+    if (machine === undefined) continue
+    test(`RFC 6749 §4.4: with ${document} and three APIs, ${library.name} gets what any machine may have`, async (t) => {
+      const { server, resourceServer } = await openOneOfThree(t, scopes)
+      const registered = { token_endpoint_auth_method: 'client_secret_basic', grant_types: ['client_credentials'] }
+      const { client_id: id, client_secret: secret = '' } = await registerClient(server, registered)
+      assert.equal(await machine.callTool({ id, secret }, server.origin, resourceServer.url), '7')
+      assert.equal(resourceServer.lastClaims()?.['scope'], 'notes:status')
+    })
+  }
+
+  test(`RT-08: ${library.name} may be configured with more scopes than it gets, and refreshes`, async (t) => {
+    const surroundings = await openOneOfThree(t, undefined)
+    const provider = openMemoryProvider({ scope: 'notes:read notes:export' })
+    await walkIn(library, surroundings, provider)
+    assert.equal(provider.savedTokens()?.scope, 'notes:read')
+    assert.equal(await library.auth(provider, surroundings.resourceServer.url, undefined), 'AUTHORIZED')
+    assert.equal(provider.savedTokens()?.scope, 'notes:read')
+    assert.deepEqual(provider.thrownAway, [])
+  })
+
   test(`${library.name}: from a 401 through sign-in and consent to a tool call`, async (t) => {
-    const surroundings = await openSurroundings(t, '/mcp', {})
+    const surroundings = await openSurroundings(t, '/mcp', {}, ['notes:read'])
     const { person, resourceServer } = surroundings
     const provider = openMemoryProvider()
     await assert.rejects(library.callTool(provider, resourceServer.url))
@@ -67,7 +132,7 @@ export function walkMcpLibrary(library: McpLibrary): void {
   })
 
   test(`${library.name}: a token that is refused is refreshed without a person`, async (t) => {
-    const surroundings = await openSurroundings(t, '/mcp', {})
+    const surroundings = await openSurroundings(t, '/mcp', {}, ['notes:read'])
     const { resourceServer } = surroundings
     const provider = openMemoryProvider()
     await walkIn(library, surroundings, provider)
@@ -80,7 +145,7 @@ export function walkMcpLibrary(library: McpLibrary): void {
 
   for (const method of ['client_secret_post', 'client_secret_basic'] as const) {
     test(`${library.name}: ${method} redeems and refreshes with the secret of its registration`, async (t) => {
-      const surroundings = await openSurroundings(t, '/mcp', {})
+      const surroundings = await openSurroundings(t, '/mcp', {}, ['notes:read'])
       const provider = openMemoryProvider({ token_endpoint_auth_method: method })
       await walkIn(library, surroundings, provider)
       assert.ok(provider.savedClient()?.client_secret)
@@ -92,7 +157,7 @@ export function walkMcpLibrary(library: McpLibrary): void {
   }
 
   test(`${library.name}: an API that is a bare origin is itself, whether the client adds a slash or not`, async (t) => {
-    const surroundings = await openSurroundings(t, '', {})
+    const surroundings = await openSurroundings(t, '', {}, ['notes:read'])
     const { server, resourceServer } = surroundings
     await server.context.store.declareApi({
       resource: resourceServer.resource as Resource,
@@ -111,7 +176,7 @@ export function walkMcpLibrary(library: McpLibrary): void {
   test(`RFC 8414 §3.1: ${library.name} finds an issuer with a path, walks in and refreshes`, async (t) => {
     const port = await freePort()
     const env = { PORT: String(port), GRANTOR_ISSUER: `http://localhost:${port}/tenants/one` }
-    const surroundings = await openSurroundings(t, '/mcp', env)
+    const surroundings = await openSurroundings(t, '/mcp', env, ['notes:read'])
     const provider = openMemoryProvider()
     await walkIn(library, surroundings, provider)
     assert.equal(decodeJwt(provider.savedTokens()?.access_token ?? '').iss, env.GRANTOR_ISSUER)
@@ -120,7 +185,7 @@ export function walkMcpLibrary(library: McpLibrary): void {
   })
 }
 
-function linkOf(provider: MemoryProvider): URL {
+export function linkOf(provider: MemoryProvider): URL {
   const link = provider.link()
   assert.ok(link, 'The library sent nobody to the authorization endpoint.')
   return link

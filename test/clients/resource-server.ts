@@ -15,13 +15,16 @@ export interface ResourceServer {
   readonly lastClaims: () => JWTPayload | undefined
   /** From now on the token is answered with 401, as an expired one is. */
   readonly refuse: (token: string) => void
+  /** From now on its challenges name this scope, and a token without it is answered with 403. RFC 6750 §3.1 */
+  readonly demand: (scope: string) => void
 }
 
 export interface ResourceServerOptions {
   readonly issuer: string
   /** `''` makes the identifier a bare origin. */
   readonly path: '' | '/mcp'
-  readonly scopes: readonly string[]
+  /** undefined: its metadata is the minimum of the README, the resource and its authorization server. */
+  readonly scopes: readonly string[] | undefined
 }
 
 export async function openResourceServer(
@@ -30,6 +33,7 @@ export async function openResourceServer(
 ): Promise<ResourceServer> {
   const refused = new Set<string>()
   let claims: JWTPayload | undefined
+  let demanded: string | undefined
   const server = createServer((request, response) => void answer(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   test.after(() => {
@@ -47,9 +51,12 @@ export async function openResourceServer(
       response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
       return
     }
-    if (!(await isAuthorized(request))) {
-      const challenge = `Bearer error="invalid_token", resource_metadata="${origin}${metadataPath}"`
-      response.writeHead(401, { 'www-authenticate': challenge }).end()
+    const isAuthentic = await isAuthorized(request)
+    if (!isAuthentic || lacksScope()) {
+      const error = isAuthentic ? 'insufficient_scope' : 'invalid_token'
+      const scope = demanded === undefined ? '' : `, scope="${demanded}"`
+      const challenge = `Bearer error="${error}", resource_metadata="${origin}${metadataPath}"${scope}`
+      response.writeHead(isAuthentic ? 403 : 401, { 'www-authenticate': challenge }).end()
       return
     }
     const mcp = new McpServer({ name: 'notes', version: '1.0.0' })
@@ -70,10 +77,15 @@ export async function openResourceServer(
     }
   }
 
+  function lacksScope(): boolean {
+    return demanded !== undefined && !String(claims?.['scope']).split(' ').includes(demanded)
+  }
+
   return {
     url: new URL(resource),
     resource,
     lastClaims: () => claims,
     refuse: (token) => void refused.add(token),
+    demand: (scope) => void (demanded = scope),
   }
 }

@@ -11,6 +11,7 @@ export const accountCases: Suite = (check) => {
       assert.equal(await perform(first, 'createUser', user), 'created')
       assert.deepEqual(await second.findUser(user.id), user)
       assert.deepEqual(await second.findUserByEmail(user.email), user)
+      assert.equal(await second.findUserIdByEmail(user.email, aUser().id), user.id)
     }
   })
 
@@ -18,6 +19,7 @@ export const accountCases: Suite = (check) => {
     const { id, email } = aUser()
     assert.equal(await first.findUser(id), undefined)
     assert.equal(await first.findUserByEmail(email), undefined)
+    assert.equal(await first.findUserIdByEmail(email, id), id)
   })
 
   check('a text that no store can hold is found nowhere, and spoils no other question', async ({ first }) => {

@@ -169,8 +169,11 @@ export const auditCases: Suite = (check) => {
     await perform(first, 'recordEvent', { event: 'audit.head', details: head as Record<string, string | number> })
     const sweep = {
       now: later,
+      revocationsBefore: 0 as EpochMs,
       unusedSince: 0 as EpochMs,
       authorizationsBefore: 0 as EpochMs,
+      evidenceBefore: 0 as EpochMs,
+      authorizationsAfter: '',
       grantsAfter: '',
       consentsAfter: '',
     } as const

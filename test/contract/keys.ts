@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { SigningAlgorithm } from '../../src/ports/operator-records.ts'
 import { outcomesOf, perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { aKey, HOUR } from './records.ts'
+import { aKey, at, HOUR } from './records.ts'
 
 const ALGORITHMS: readonly SigningAlgorithm[] = ['ES256', 'EdDSA', 'RS256']
 
@@ -170,6 +170,22 @@ export const keyCases: Suite = (check) => {
     assert.equal(await perform(first, 'removeKey', { id: one.id, replacement: aKey().id }), 'unknown')
     assert.deepEqual(await first.listKeys(), [one])
   })
+
+  check(
+    'STO-13: noteClock and confirmClock: the last ones count, seen through both handles',
+    async ({ first, second }) => {
+      assert.deepEqual((await first.findClockNotes()).confirmation, undefined)
+      const note = { agreedAt: at(5), deletionMoment: at(3), confirmation: undefined }
+      const later = { agreedAt: at(2), deletionMoment: at(1), confirmation: at(2) }
+      assert.equal(await perform(first, 'noteClock', note), 'noted')
+      assert.deepEqual((await second.findClockNotes()).node, JSON.parse(JSON.stringify(note)))
+      assert.deepEqual(await performAll(second, 'noteClock', [note, later]), ['noted', 'noted'])
+      const confirmations = [{ now: at(9) }, { now: at(2) }]
+      assert.deepEqual(await performAll(first, 'confirmClock', confirmations), ['confirmed', 'confirmed'])
+      for (const store of [first, second])
+        assert.deepEqual(await store.findClockNotes(), { node: later, confirmation: at(2) })
+    },
+  )
 
   check('noteServerAlgorithm: the last one counts, seen through both handles', async ({ first, second }) => {
     assert.equal(await first.findServerAlgorithm(), undefined)

@@ -58,12 +58,28 @@ export const operatorCases: Suite = (check) => {
     assert.deepEqual(await first.listApis(), byResource(apis))
   })
 
+  check(
+    'an API keeps to whom each scope is given, and is changed by those who know that',
+    async ({ first, second }) => {
+      const kinds = ['users', 'users-on-request', 'users-and-machines', 'approved-clients'] as const
+      const scopes = kinds.map((grantedTo) => ({ name: grantedTo, sentence: `To ${grantedTo}`, grantedTo }))
+      const api = anApi({ scopes })
+      assert.equal(await perform(first, 'declareApi', api), 'declared')
+      assert.deepEqual(await second.listApis(), [api])
+      const changed = { ...api, scopes: scopes.slice(1) }
+      const stale = { ...api, scopes: scopes.toReversed() }
+      assert.equal(await perform(second, 'updateApi', { previous: stale, api: changed }), 'outrun')
+      assert.equal(await perform(second, 'updateApi', { previous: api, api: changed }), 'changed')
+      assert.deepEqual(await first.listApis(), [changed])
+    },
+  )
+
   check('an API keeps how its tokens are made, each choice by itself', async ({ first, second }) => {
     const tokens = [
-      { format: 'opaque', lifetime: 60, algorithm: 'RS256' },
-      { format: 'jwt', lifetime: 86_400, algorithm: undefined },
-      { format: 'jwt', lifetime: undefined, algorithm: 'EdDSA' },
-      { format: 'opaque', lifetime: undefined, algorithm: undefined },
+      { format: 'opaque', lifetime: 60, algorithm: 'RS256', jwtType: 'at+jwt' },
+      { format: 'jwt', lifetime: 86_400, algorithm: undefined, jwtType: 'JWT' },
+      { format: 'jwt', lifetime: undefined, algorithm: 'EdDSA', jwtType: 'at+jwt' },
+      { format: 'opaque', lifetime: undefined, algorithm: undefined, jwtType: 'at+jwt' },
     ] as const
     const apis = tokens.map((one) => anApi({ tokens: one }))
     assert.deepEqual(tally(await performAll(first, 'declareApi', apis)), { declared: 4 })
@@ -74,12 +90,14 @@ export const operatorCases: Suite = (check) => {
     'updateApi replaces everything but when it was declared and its credentials, if that is as it was',
     async ({ first, second }) => {
       const [api, other] = [anApi(), anApi()]
+      const { tokens } = api
       const credentials = { id: aHash() as never, secretHash: aHash() }
       await performAll(first, 'declareApi', [api, other])
       await perform(first, 'setApiCredentials', { resource: api.resource, credentials })
       const changes = [
-        { name: undefined, scopes: [], tokens: { format: 'opaque', lifetime: 60, algorithm: 'EdDSA' } },
-        { name: 'Other', scopes: api.scopes, tokens: { format: 'jwt', lifetime: undefined, algorithm: undefined } },
+        { name: undefined, scopes: [], tokens: { ...tokens, format: 'opaque', lifetime: 60, algorithm: 'EdDSA' } },
+        { name: 'Other', scopes: api.scopes, tokens: { ...tokens, jwtType: 'JWT' } },
+        { name: 'Other', scopes: api.scopes, tokens },
       ] as const
       let previous: ApiDefinition = api
       for (const change of changes) {
@@ -107,7 +125,7 @@ export const operatorCases: Suite = (check) => {
             resource: api.resource,
             name: `number ${index}`,
             scopes: [],
-            tokens: { format: 'opaque', lifetime: 60 + index, algorithm: undefined },
+            tokens: { ...api.tokens, lifetime: 60 + index },
           }) as const,
       )
       const outcomes = await race(

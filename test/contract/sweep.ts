@@ -11,6 +11,7 @@ import {
   aFamily,
   aGrant,
   aHash,
+  anApproval,
   anAuthorization,
   anInstallation,
   aRedemption,
@@ -25,6 +26,8 @@ import {
 const EVER = 0 as EpochMs
 
 const NOTHING: Swept = {
+  authorizationsAfter: '',
+  authorizationsExamined: 0,
   grantsAfter: '',
   consentsAfter: '',
   grants: 0,
@@ -98,13 +101,60 @@ export const sweepCases: Suite = (check) => {
     assert.deepEqual(await sweepConsents(first, 100), { slices: 1, consents: 0 })
   })
 
-  check('authorizations stay as evidence until they are old enough', async ({ first }) => {
+  check('STO-04: authorizations stay as evidence until they are old enough', async ({ first }) => {
     const [old, young] = [anAuthorization({}, at(-25 * HOUR)), anAuthorization({}, at(-23 * HOUR))]
     await performAll(first, 'startAuthorization', [old, young])
-    const sweep = aSweep({ authorizationsBefore: at(-24 * HOUR) })
+    const sweep = aSweep({ evidenceBefore: at(-24 * HOUR) })
     assert.deepEqual(await perform(first, 'sweepExpired', sweep), { ...NOTHING, authorizations: 1 })
     assert.equal(await first.findAuthorization(old.id), undefined)
     assert.deepEqual(await first.findAuthorization(young.id), young)
+  })
+
+  check('BND-01: of expired authorizations only those whose code was redeemed stay', async ({ first, second }) => {
+    const made = at(-2 * HOUR)
+    const expired = { expiresAt: at(-HOUR) }
+    const [pending, denied, unspent, burned, redeemed, later] = [
+      anAuthorization(expired, made),
+      anAuthorization(expired, made),
+      anAuthorization(expired, made),
+      anAuthorization(expired, made),
+      anAuthorization(expired, made),
+      anAuthorization({ expiresAt: at(1) }, made),
+    ]
+    await performAll(first, 'startAuthorization', [pending, denied, unspent, burned, redeemed, later])
+    await perform(first, 'denyAuthorization', { id: denied.id, now: made })
+    for (const authorization of [unspent, burned, redeemed]) {
+      const { id } = authorization
+      const approval = anApproval(authorization, { now: made, codeExpiresAt: at(-HOUR) })
+      await perform(first, 'approveAuthorization', approval)
+      if (id === burned.id) await perform(first, 'burnCode', { id, codeHash: approval.codeHash, now: made })
+      if (id === redeemed.id) await perform(first, 'redeemCode', aRedemption(approval, { now: made }))
+    }
+    const swept = await perform(second, 'sweepExpired', aSweep({ authorizationsBefore: at(-HOUR) }))
+    assert.deepEqual([swept.authorizations, swept.authorizationsExamined], [4, 6])
+    for (const { id } of [pending, denied, unspent, burned]) assert.equal(await first.findAuthorization(id), undefined)
+    assert.equal((await first.findAuthorization(redeemed.id))?.status.kind, 'redeemed')
+    assert.deepEqual(await first.findAuthorization(later.id), later)
+  })
+
+  check('BND-01: expired authorizations are examined slice by slice, each once', async ({ first }) => {
+    const made = times(5, (index) => anAuthorization({ expiresAt: at(-1) }, at(-100 + index)))
+    await performAll(first, 'startAuthorization', made)
+    const seen: (readonly [removed: number, examined: number])[] = []
+    let authorizationsAfter: Sweep['authorizationsAfter'] = ''
+    for (let slice = 0; slice < 4; slice += 1) {
+      const sweep = aSweep({ limit: 2, authorizationsBefore: NOW, authorizationsAfter })
+      const swept: Swept = await perform(first, 'sweepExpired', sweep)
+      seen.push([swept.authorizations, swept.authorizationsExamined])
+      authorizationsAfter = swept.authorizationsAfter
+    }
+    assert.deepEqual(seen, [
+      [2, 2],
+      [2, 2],
+      [1, 1],
+      [0, 0],
+    ])
+    assert.equal(authorizationsAfter, made.at(-1)?.id)
   })
 
   check('sessions and counts go when they are over', async ({ first }) => {
@@ -171,9 +221,12 @@ export function aSweep(differing: Partial<Sweep> = {}): Sweep {
   return {
     now: NOW,
     limit: 100,
+    revocationsBefore: NOW,
     unusedSince: longAgo,
     authorizationsBefore: longAgo,
+    evidenceBefore: longAgo,
     auditBefore: longAgo,
+    authorizationsAfter: '',
     grantsAfter: '',
     consentsAfter: '',
     ...differing,

@@ -45,7 +45,7 @@ test('AUTH-10: nobody is redirected to an unverified client by an error: a page 
   for (const [error, parameters] of PROVOKED) {
     const page = await new PlainBrowser(server).get(authorizeUrl(client, parameters))
     const link = assertReturnPage(page, error)
-    assert.deepEqual([...link.searchParams.keys()], ['error', 'state', 'iss'])
+    assert.deepEqual([...link.searchParams.keys()], ['error', 'error_description', 'state', 'iss'])
   }
 })
 
@@ -83,11 +83,13 @@ test('AUTH-10: GRANTOR_REDIRECT_ERRORS=true redirects to every client', async (t
 })
 
 test('AUTH-10: the page for an app or this computer names it, and links there', async () => {
-  const client = await registerClient(server, { redirect_uris: ['http://127.0.0.1/cb', 'cursor://cb'] })
+  const client = await registerClient(server, {
+    redirect_uris: ['http://127.0.0.1/cb', 'cursor://anysphere.cursor-mcp/oauth/callback'],
+  })
   const get = (redirect_uri: string): Promise<LightMyRequestResponse> =>
     server.inject({ url: authorizeUrl(client, { redirect_uri, response_type: 'x' }) })
   assertReturnPage(await get('http://127.0.0.1:51004/cb'), 'unsupported_response_type', 'this computer')
-  assertReturnPage(await get('cursor://cb'), 'unsupported_response_type', 'cursor')
+  assertReturnPage(await get('cursor://anysphere.cursor-mcp/oauth/callback'), 'unsupported_response_type', 'cursor')
 })
 
 test('AUTH-16: prompt=none without a session is login_required, and starts nothing', async () => {
@@ -117,7 +119,7 @@ test('AUTH-16: prompt=none with a session and a consent gives a code that works 
 })
 
 test('AUTH-16: prompt=none never skips the question for loopback and apps', async () => {
-  const uris = ['http://127.0.0.1:5555/cb', 'cursor://cb']
+  const uris = ['http://127.0.0.1:5555/cb', 'cursor://anysphere.cursor-mcp/oauth/callback']
   const client = await registerClient(server, { redirect_uris: uris })
   for (const redirect_uri of uris) {
     const browser = await consentedBrowser(server, client, { redirect_uri })

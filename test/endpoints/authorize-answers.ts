@@ -15,19 +15,30 @@ export function assertLocalPage(response: LightMyRequestResponse, status = 400):
   assert.ok(!response.body.includes('<a '), 'the page has a link')
 }
 
-/** What the cases call ER: a redirect with the error, the state unless it is '', the issuer, and nothing else. */
+/** RFC 6749 §4.1.2.1: the characters that an `error_description` may have. */
+const DESCRIPTION = /^[\x20\x21\x23-\x5b\x5d-\x7e]{10,}$/
+
+/** What the cases call ER: a redirect with the error, its description, the state unless it is '', and the issuer. Returns the description. */
 export function assertErrorRedirect(
   server: TestServer,
   response: LightMyRequestResponse,
   error: string,
   state = 'the-state',
   redirectUri = REDIRECT_URI,
-): void {
+): string {
   assert.equal(response.statusCode, 303, response.body.slice(0, 300))
-  const query = new URLSearchParams({ error, ...(state === '' ? {} : { state }), iss: server.origin })
   const location = new URL(locationOf(response))
+  const description = location.searchParams.get('error_description') ?? ''
+  assert.match(description, DESCRIPTION)
+  const query = new URLSearchParams({
+    error,
+    error_description: description,
+    ...(state === '' ? {} : { state }),
+    iss: server.origin,
+  })
   assert.equal(`${location.origin}${location.pathname}`, redirectUri)
   assert.deepEqual([...location.searchParams], [...query])
+  return description
 }
 
 /** The page for a client that nobody vouches for: the error's name, the host, a link and no redirect. */

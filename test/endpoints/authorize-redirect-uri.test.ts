@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { openAppRedirects } from '../../src/protocol/app-redirect.ts'
 import { judgeRedirectUri, redirectUriMatches } from '../../src/protocol/redirect-uri.ts'
 import { authorizeUrl, createAda, locationOf, obtainCode, redeem, registerClient, VERIFIER } from '../flow.ts'
 import { openTestServer } from '../server.ts'
@@ -108,7 +109,7 @@ test('AUTH-03: no edit of a registered redirect URI is taken over HTTP: a sample
 })
 
 test('AUTH-04: an edit of a loopback URI that still matches differs in its port alone: 5000 mutants', () => {
-  const policy = { schemes: new Set<string>(), ownOrigin: 'https://as.example' }
+  const policy = { apps: openAppRedirects([]), ownOrigin: 'https://as.example' }
   fc.assert(
     fc.property(edits('http://127.0.0.1:8080/cb'), (mutant) => {
       if (!redirectUriMatches('http://127.0.0.1/cb', mutant)) return
@@ -175,10 +176,12 @@ test('AUTH-04: the token endpoint wants the port that was used', async () => {
 
 test('REG-07: a scheme that nobody allowed may be registered beside a good URI and is no way out', async () => {
   const mixed = await registerClient(server, {
-    redirect_uris: ['unknown-app://cb', 'cursor://cb', 'https://app.test/cb'],
+    redirect_uris: ['unknown-app://cb', 'cursor://anysphere.cursor-mcp/oauth/callback', 'https://app.test/cb'],
   })
   assertLocalPage(await server.inject({ url: authorizeUrl(mixed, { redirect_uri: 'unknown-app://cb' }) }))
-  const allowed = await server.inject({ url: authorizeUrl(mixed, { redirect_uri: 'cursor://cb' }) })
+  const allowed = await server.inject({
+    url: authorizeUrl(mixed, { redirect_uri: 'cursor://anysphere.cursor-mcp/oauth/callback' }),
+  })
   assert.equal(allowed.statusCode, 303)
 })
 

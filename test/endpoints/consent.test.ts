@@ -269,7 +269,7 @@ test('UI-11: an unverified client on loopback or of an app is asked for every ti
     'http://127.0.0.1:51004/cb',
     'http://localhost:51004/cb',
     'http://[::1]:51004/cb',
-    'cursor://cb',
+    'cursor://anysphere.cursor-mcp/oauth/callback',
   ]) {
     const client = await registerClient(server, { redirect_uris: [redirect_uri] })
     const browser = await consentedBrowser(server, client, { redirect_uri })

@@ -55,6 +55,12 @@ test('MET-01: an issuer with a path has its documents where clients look: path i
     assert.equal((await server.inject({ method: 'GET', url })).statusCode, 404, url)
 })
 
+test('OpenID Connect Discovery 1.0 §3: the documents have subject_types_supported, without which Spring Boot does not start', async (t) => {
+  const metadata = await read(await openTestServer(t), WELL_KNOWN[1])
+  assert.deepEqual(metadata['subject_types_supported'], ['public'])
+  assert.equal(metadata['id_token_signing_alg_values_supported'], undefined)
+})
+
 test('MET-01: a server whose issuer has a path works below it, and its tokens name it', async (t) => {
   const issuer = 'http://localhost:3000/tenant'
   const server = await openTestServer(t, { env: { GRANTOR_ISSUER: issuer } })
@@ -120,6 +126,7 @@ test('MET-03: the document names what is implemented and nothing else', async (t
     revocation_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic', 'none'],
     introspection_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
     code_challenge_methods_supported: ['S256'],
+    subject_types_supported: ['public'],
     prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
     ui_locales_supported: ['en', 'de'],
     authorization_response_iss_parameter_supported: true,

@@ -134,9 +134,9 @@ test('CODE-12: a store that goes away as soon as a code is spent has its opaque 
     },
     issueToken: (token) => (isAway ? Promise.reject(new Error('away')) : context.store.issueToken(token)),
   }
-  const { access_token: token } = await authorizationCode({ ...context, store }, record as AuthenticatedClient, form)
+  const { response } = await authorizationCode({ ...context, store }, record as AuthenticatedClient, form)
   assert.equal(isAway, true)
-  assert.equal(await isActive(server, api, token), true)
+  assert.equal(await isActive(server, api, response.access_token), true)
 })
 
 test('INT-04: an opaque token is nothing to an API that it is not for, and nothing to a client that it is not of', async () => {

@@ -39,7 +39,8 @@ const NEWS_MS = 1001
 const apis: readonly RegisteredClient[] = await Promise.all(
   (['jwt', 'opaque'] as const).map(async (format) => {
     const resource = `https://${format}.example`
-    await createApi(server.context, { resource, name: undefined, scopes: [], tokens: { ...SERVER_TOKENS, format } })
+    const scopes = [{ name: 'read', sentence: 'Read', grantedTo: 'users-and-machines' } as const]
+    await createApi(server.context, { resource, name: undefined, scopes, tokens: { ...SERVER_TOKENS, format } })
     const { id, secret } = await makeApiCredentials(server.context, resource)
     return { client_id: id, client_secret: secret, resource }
   }),
@@ -262,8 +263,8 @@ test('INT-06: what ends while a client is asking without a person ends what it i
     return installation
   }
   const context = { ...server.context, store: { ...store, findInstallation } }
-  const { access_token: token } = await clientCredentials(context, client as AuthenticatedClient, form)
-  assert.equal((await introspect(server, cast.client, token)).json().active, false)
+  const { response } = await clientCredentials(context, client as AuthenticatedClient, form)
+  assert.equal((await introspect(server, cast.client, response.access_token)).json().active, false)
 })
 
 test('INT-08: what ends a member leaves the organization’s own tokens alone, and other organizations', async () => {

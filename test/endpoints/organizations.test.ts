@@ -175,11 +175,12 @@ test('CC-04: acting for nobody, a stranger, another organization’s member or w
 test('CC-04: with org_id a client gets what the installation allows, and without scope no more than that', async () => {
   const client = await registerClient(server, { scope: 'read write admin own' })
   await install(server, client, acme, { scope: 'read admin own' as Scope })
-  assert.equal((await machineTokens(client, { org_id: acme, scope: 'read' })).scope, 'read')
+  for (const form of [{}, { scope: 'read' }, { scope: 'read write admin own' }])
+    assert.equal((await machineTokens(client, { org_id: acme, resource: API, ...form })).scope, 'read')
+  assert.equal((await machineTokens(client, { resource: API })).scope, 'read write')
   assert.equal((await machineTokens(client, { org_id: acme })).scope, 'read')
-  assert.equal((await machineTokens(client, {})).scope, 'read write')
-  for (const scope of ['write', 'read write', 'admin', 'own']) {
-    const answer = await askAsMachine(client, { org_id: acme, scope })
+  for (const scope of ['write', 'admin', 'own']) {
+    const answer = await askAsMachine(client, { org_id: acme, scope, resource: API })
     assert.deepEqual([answer.statusCode, answer.json().error], [400, 'invalid_scope'], scope)
   }
 })
@@ -188,10 +189,11 @@ test('CC-04: a scope for approved clients takes the operator’s approval beside
   const client = await registerClient(server, { scope: 'read admin' })
   await server.context.store.approveClientScope({ id: clientId(client), scope: 'admin' as Scope })
   await install(server, client, acme, { scope: 'read' as Scope })
-  const refused = await askAsMachine(client, { org_id: acme, scope: 'admin' })
-  assert.equal(refused.json().error, 'invalid_scope')
+  const form = { org_id: acme, scope: 'admin', resource: API }
+  const refused = await askAsMachine(client, form)
+  assert.match(refused.json().error_description, /: admin \(not part of the installation\)\.$/)
   await install(server, client, acme, { scope: 'read admin' as Scope })
-  assert.equal((await machineTokens(client, { org_id: acme, scope: 'admin' })).scope, 'admin')
+  assert.equal((await machineTokens(client, form)).scope, 'admin')
 })
 
 test('CC-04: an installation of one client is none of another, and a public client has no use for it', async () => {

@@ -227,11 +227,11 @@ test('STO-13: a clock that goes back neither revives a dead family nor kills a l
   await refresh(server, dead.client, dead.token)
   server.clock.advance(31_000)
   assertInvalidGrant(await refresh(server, dead.client, dead.token))
-  server.clock.advance(-3_600_000)
+  server.clock.advance(-50_000)
   assertInvalidGrant(await refresh(server, dead.client, dead.token))
   const { expires_in: seconds } = tokensOf(await refresh(server, live.client, live.token))
   assert.equal(seconds, 900)
-  server.clock.advance(3_600_000)
+  server.clock.advance(50_000)
 })
 
 /** A code for several resources, which a record of parameters cannot name. */

@@ -40,7 +40,7 @@ test('D1: a body that is no JSON answers 422 in both languages of errors', async
     '{"a":1,}',
     'redirect_uris=x',
     "{'a':1}",
-    '\ufeff{}',
+    '\ufeff\ufeff{}',
     '{}{}',
     'NaN',
     Buffer.from([0xff]),
@@ -49,6 +49,13 @@ test('D1: a body that is no JSON answers 422 in both languages of errors', async
     const seen = assertError(await post(server, body), 422, 'invalid_client_metadata')
     assert.deepEqual(problemsOf(seen), ['body:json_invalid'])
   }
+})
+
+test('RFC 8259 §8.1: a byte order mark before a registration is ignored', async (t) => {
+  const server = await openTestServer(t)
+  const answer = await post(server, '\ufeff{"client_name":"Marked"}')
+  assert.equal(answer.statusCode, 201, answer.body)
+  assert.equal(answer.json().client_name, 'Marked')
 })
 
 test('D1: a body that is no object answers 422', async (t) => {
@@ -215,7 +222,8 @@ test('D1: a preflight allows what browser clients send, for any origin and witho
   assert.equal(answer.headers['access-control-allow-origin'], '*')
   assert.equal(answer.headers['access-control-allow-methods'], 'POST, GET, HEAD, PUT, DELETE, OPTIONS')
   const allowed = String(answer.headers['access-control-allow-headers']).toLowerCase().split(', ')
-  for (const name of ['authorization', 'content-type', 'mcp-protocol-version']) assert.ok(allowed.includes(name))
+  for (const name of ['authorization', 'content-type', 'mcp-protocol-version', 'traceparent', 'tracestate'])
+    assert.ok(allowed.includes(name))
   assert.equal(answer.headers['access-control-allow-credentials'], undefined)
 })
 

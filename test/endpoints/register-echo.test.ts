@@ -182,3 +182,16 @@ test('D2: what VS Code registers is taken', async (t) => {
   const { echo } = await register(server, sent)
   assert.deepEqual(echo, { ...rest, grant_types: ['authorization_code', 'refresh_token'] })
 })
+
+test('RFC 7591 §2, RFC 9449 §5.2: a registration that asks for tokens bound by DPoP is told that they are not', async (t) => {
+  const server = await openTestServer(t)
+  for (const method of ['client_secret_post', 'none']) {
+    const body = { ...DEFAULTS, token_endpoint_auth_method: method }
+    for (const sent of [true, false]) {
+      const { echo } = await register(server, { ...body, dpop_bound_access_tokens: sent })
+      assert.deepEqual(echo, { ...body, dpop_bound_access_tokens: false })
+    }
+    for (const sent of [{}, { dpop_bound_access_tokens: null }, { dpop_bound_access_tokens: 'true' }])
+      assert.deepEqual((await register(server, { ...body, ...sent })).echo, body)
+  }
+})

@@ -2,10 +2,19 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { disableClient, enableClient } from '../../src/admin/clients.ts'
 import { sweep, SWEEP_START } from '../../src/admin/sweep.ts'
-import { authorizeUrl, createAda, obtainTokens, PlainBrowser, REDIRECT_URI, registerClient } from '../flow.ts'
+import {
+  authorizeUrl,
+  createAda,
+  obtainCode,
+  obtainTokens,
+  PlainBrowser,
+  REDIRECT_URI,
+  redeem,
+  registerClient,
+} from '../flow.ts'
 import { openTestServer } from '../server.ts'
 import { selectAll } from '../storage/dump.ts'
-import { WHOLE_FILE } from './authorize-answers.ts'
+import { assertLocalPage, WHOLE_FILE } from './authorize-answers.ts'
 
 const HOUR_MS = 60 * 60 * 1000
 const server = await openTestServer(WHOLE_FILE)
@@ -57,6 +66,36 @@ test('REG-21: one byte more is another client, and clients with a secret are nev
   const confidential = { ...app, token_endpoint_auth_method: 'client_secret_basic' }
   const [one, two] = [await registerClient(server, confidential), await registerClient(server, confidential)]
   assert.equal(new Set([client_id, one.client_id, two.client_id]).size, 3)
+})
+
+test('REG-21, RFC 8252 §7.3: a client that takes another loopback port at each start is one client, and each port is its own', async () => {
+  const app = anApp()
+  const redirect = (port: number): string => `http://localhost:${port}/callback`
+  const clients = []
+  for (const port of [51004, 51005, 51006]) {
+    const client = await registerClient(server, { ...app, redirect_uris: [redirect(port)] })
+    assert.deepEqual(client['redirect_uris'], [redirect(port)], 'A program reads its own port in the answer.')
+    clients.push(client)
+  }
+  assert.equal(new Set(clients.map(({ client_id }) => client_id)).size, 1)
+  const [client] = clients
+  assert.ok(client !== undefined)
+  for (const port of [51004, 51006]) {
+    const redirect_uri = redirect(port)
+    const code = await obtainCode(server, client, { redirect_uri })
+    assert.equal((await redeem(server, client, code, { redirect_uri })).statusCode, 200)
+  }
+})
+
+test('RFC 6749 §3.1.2.3: a public client with a loopback redirect names it, because the registered port may be that of another program', async () => {
+  const app = { ...anApp(), redirect_uris: ['http://localhost:51004/callback'] }
+  const query = { redirect_uri: '' }
+  const shared = await registerClient(server, app)
+  assertLocalPage(await server.inject({ url: authorizeUrl(shared, query) }))
+  const confidential = await registerClient(server, { ...app, token_endpoint_auth_method: 'client_secret_basic' })
+  assert.equal((await server.inject({ url: authorizeUrl(confidential, query) })).statusCode, 303)
+  const web = await registerClient(server, { ...app, redirect_uris: [REDIRECT_URI] })
+  assert.equal((await server.inject({ url: authorizeUrl(web, query) })).statusCode, 303)
 })
 
 test('decisions.md D7: a disabled client is handed out to nobody any more', async () => {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
+import { findApi, updateApi } from '../../src/admin/apis.ts'
 import { approveScopes } from '../../src/admin/clients.ts'
 import type { ApiScope } from '../../src/ports/operator-records.ts'
-import { authorizeUrl, createAda, locationOf, PlainBrowser, redeem, registerClient } from '../flow.ts'
+import { authorizeUrl, createAda, locationOf, PlainBrowser, redeem, refresh, registerClient } from '../flow.ts'
+import { assertError } from '../http/error-answer.ts'
 import { openConsent } from '../organizations.ts'
 import { openTestServer } from '../server.ts'
 import { declareApi, knowApis, obtainCodeFor } from './api-stage.ts'
@@ -70,4 +72,37 @@ test('RFC 9728 §2: whoever asks for all scopes of the document, as MCP clients 
   const client = await registerClient(server)
   const start = await new PlainBrowser(server).get(authorizeUrl(client, { scope: scopes.join(' '), resource: STRICT }))
   assert.equal(start.statusCode, 303)
+})
+
+test('CC-05: a name that an API declares later for approved clients only is not given by an older consent', async () => {
+  const [notes, files] = ['https://later-notes.example', 'https://later-files.example']
+  const own = (name: string, grantedTo: ApiScope['grantedTo']): ApiScope => ({
+    name,
+    sentence: `May ${name}`,
+    grantedTo,
+  })
+  await declareApi(server, notes, {}, [own('see', 'users')])
+  await declareApi(server, files, {}, [own('list', 'users')])
+  knowApis(server)
+  const client = await registerClient(server, { scope: 'see list' })
+  const browser = new PlainBrowser(server)
+  const url = `${authorizeUrl(client, { scope: 'see list', resource: notes })}&resource=${encodeURIComponent(files)}`
+  const answer = await browser.submit(await openConsent(browser, url), { decision: 'allow' })
+  const code = new URL(locationOf(answer)).searchParams.get('code') ?? ''
+  let tokens = tokensOf(await redeem(server, client, code))
+  assert.equal(tokens.scope, 'see list')
+  const scopes = [own('list', 'users'), own('see', 'approved-clients')]
+  await updateApi(server.context, await findApi(server.context, files), { name: undefined, scopes, tokens: undefined })
+  knowApis(server)
+  for (const [resource, scope] of [
+    [{ resource: files }, 'list'],
+    [{ resource: notes }, 'see'],
+  ] as const) {
+    tokens = tokensOf(await refresh(server, client, tokens.refresh_token ?? '', resource))
+    assert.equal(tokens.scope, scope)
+  }
+  const both = await refresh(server, client, tokens.refresh_token ?? '')
+  assertError(both, 400, 'invalid_grant')
+  await approveScopes(server.context, client.client_id, 'see')
+  assert.equal(tokensOf(await refresh(server, client, tokens.refresh_token ?? '')).scope, 'see list')
 })

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { openTestServer } from '../server.ts'
+import { assertError } from './error-answer.ts'
 import { ask, exchange, openSocket, parseAnswers } from './raw-socket.ts'
 
 const REGISTER = '/v2/oauth/register'
@@ -62,10 +64,46 @@ test('a body that comes a byte at a time is one body', async (t) => {
   assert.match(answer.body, /Grüße|Gr\\u00fc/)
 })
 
+test('NET-18: a body of many small chunks is one body', async (t) => {
+  const server = await openTestServer(t, { listen: true })
+  const body = registrationOf(2000)
+  const [answer] = parseAnswers(await exchange(server, `${HEAD}Connection: close\r\n${chunked(body, 4)}`))
+  assert.equal(answer?.status, 201)
+})
+
 test('RFC 9112 §6.3: a POST without a length has no body, and is answered', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const [answer] = parseAnswers(await exchange(server, `${HEAD}Connection: close\r\n\r\n`))
   assert.equal(answer?.status, 422)
+})
+
+test('RFC 9110 §15.5.16: a compressed body answers 415 and names the encoding that is taken', async (t) => {
+  const server = await openTestServer(t)
+  const headers = { 'content-type': 'application/json' }
+  for (const encoding of ['gzip', 'br', 'zstd', 'deflate, gzip', 'GZIP', 'x']) {
+    const payload = gzipSync('{}')
+    const compressed = { ...headers, 'content-encoding': encoding }
+    const answer = await server.inject({ method: 'POST', url: REGISTER, headers: compressed, payload })
+    assertError(answer, 415, 'invalid_client_metadata')
+    assert.equal(answer.headers['accept-encoding'], 'identity')
+    const { detail } = answer.json<{ detail: readonly { loc: readonly string[] }[] }>()
+    assert.deepEqual(
+      detail.map(({ loc }) => loc.join('.')),
+      ['header.content-encoding'],
+    )
+  }
+  for (const encoding of ['identity', 'Identity']) {
+    const plain = { ...headers, 'content-encoding': encoding }
+    assert.equal(
+      (await server.inject({ method: 'POST', url: REGISTER, headers: plain, payload: '{}' })).statusCode,
+      201,
+    )
+  }
+  const form = { 'content-type': 'application/x-www-form-urlencoded', 'content-encoding': 'gzip' }
+  for (const url of ['/v2/oauth/token', '/v2/oauth/sign-in']) {
+    const answer = await server.inject({ method: 'POST', url, headers: form, payload: gzipSync('a=b') })
+    assert.deepEqual([answer.statusCode, answer.headers['accept-encoding']], [415, 'identity'], url)
+  }
 })
 
 test('RFC 9110 §10.1.1: who waits to be told to go on is told', async (t) => {

@@ -12,7 +12,12 @@ function at(seconds: number): EpochMs {
 }
 
 function openFor(perMinute: number) {
-  return openBudgets({ registration: perMinute, authorization: perMinute, 'client-authentication': perMinute })
+  return openBudgets({
+    registration: perMinute,
+    authorization: perMinute,
+    'client-authentication': perMinute,
+    'stored-token': perMinute,
+  })
 }
 
 test('REG-19: a network has its rate as a burst, and gets it back steadily', () => {

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import { makeApiCredentials } from '../../src/admin/api-credentials.ts'
+import { createApi, SERVER_TOKENS } from '../../src/admin/apis.ts'
 import { createUser } from '../../src/admin/users.ts'
 import {
   authorizeUrl,
@@ -24,7 +26,7 @@ import {
 import { openTestServer, type TestServer } from '../server.ts'
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
-/** What the caller chose; nothing of it belongs into a log either. */
+/** What the caller chose; nothing of it belongs in a log either. */
 const MARKS = {
   password: PASSWORD,
   'wrong password': 'marked-wrong-password',
@@ -184,4 +186,24 @@ test('Style 37: an answer is one line with event, endpoint, status and duration,
     { event: 'request.refused', endpoint: 'token', status: 422, reason: 'grant_type_missing', who: undefined },
   ])
   for (const { ms } of lines) assert.ok(typeof ms === 'number' && ms >= 0)
+})
+
+test('the refusal of API credentials names those whose secret is wrong, and never a made-up id', async (t) => {
+  const server = await openTestServer(t)
+  const resource = 'https://api.acme.test'
+  await createApi(server.context, { resource, name: undefined, scopes: [], tokens: SERVER_TOKENS })
+  const { id } = await makeApiCredentials(server.context, resource)
+  server.clock.advance(2000)
+  for (const name of [id, `${id}x`]) {
+    await postForm(server, '/v2/oauth/introspect', { token: 'x', client_id: name, client_secret: 'gas_wrong' })
+  }
+  const lines = server.log().trim().split('\n').slice(-2)
+  const seen = lines.map((line) => JSON.parse(line) as { readonly reason: string; readonly credential?: string })
+  assert.deepEqual(
+    seen.map(({ reason, credential }) => [reason, credential]),
+    [
+      ['api_credentials_wrong', id],
+      ['api_credentials_wrong', undefined],
+    ],
+  )
 })

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
+import { networkOf } from '../../src/http/network.ts'
 import { openProxies } from '../../src/http/proxies.ts'
+import { REDIRECT_URI } from '../flow.ts'
+import { openTestServer } from '../server.ts'
 
 function message(peer: string | undefined, headers: Readonly<Record<string, string>>): IncomingMessage {
   return { socket: { remoteAddress: peer }, headers } as unknown as IncomingMessage
 }
 
-const PROXIES = openProxies(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32'])
+const PROXIES = openProxies(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32'], () => undefined)
 
 test('NET-05: a proxy is trusted in every spelling of its address, and nothing else is', () => {
   for (const address of [
@@ -31,7 +34,7 @@ test('NET-05: a proxy is trusted in every spelling of its address, and nothing e
     '[::1]',
   ])
     assert.equal(PROXIES.isTrusted(address), false, address)
-  assert.equal(openProxies([]).isTrusted('127.0.0.1'), false)
+  assert.equal(openProxies([], () => undefined).isTrusted('127.0.0.1'), false)
 })
 
 test('NET-05: the caller is the last address that no proxy vouches for', () => {
@@ -41,7 +44,7 @@ test('NET-05: the caller is the last address that no proxy vouches for', () => {
     ['10.0.0.1', '203.0.113.9, 203.0.113.1', '203.0.113.1'],
     ['10.0.0.1', '203.0.113.9, 203.0.113.1, 10.0.0.2', '203.0.113.1'],
     ['10.0.0.1', ' 203.0.113.9 ,, 203.0.113.1 , ', '203.0.113.1'],
-    ['10.0.0.1', '203.0.113.9, garbage', 'garbage'],
+    ['10.0.0.1', '203.0.113.9, garbage', 'unreadable'],
     ['10.0.0.1', '10.0.0.3, 10.0.0.2', '10.0.0.3'],
     ['10.0.0.1', '', '10.0.0.1'],
   ] as const
@@ -57,4 +60,72 @@ test('NET-05: of forwarded headers the nearest proxy wrote the end, and only a p
   assert.equal(PROXIES.forwarded(message('10.0.0.1', headers), 'x-forwarded-host'), 'b.example')
   assert.equal(PROXIES.forwarded(message('203.0.113.1', headers), 'x-forwarded-proto'), undefined)
   assert.equal(PROXIES.forwarded(message('10.0.0.1', {}), 'x-forwarded-proto'), undefined)
+})
+
+test('NET-16: a forwarded address with a port or in brackets is the address without them', () => {
+  const table = [
+    ['203.0.113.9', '203.0.113.9'],
+    ['203.0.113.9:4711', '203.0.113.9'],
+    ['203.0.113.9:0', '203.0.113.9'],
+    ['[2001:db9::1]', '2001:db9:0:0::/64'],
+    ['[2001:db9::1]:443', '2001:db9:0:0::/64'],
+    ['2001:db9::1', '2001:db9:0:0::/64'],
+    ['2001:db9::1%eth0', '2001:db9:0:0::/64'],
+    ['[::ffff:203.0.113.9]:443', '203.0.113.9'],
+    ['203.0.113.9, 10.0.0.2:4711', '203.0.113.9'],
+    ['203.0.113.9:80, [2001:db8::7]:443', '203.0.113.9'],
+  ] as const
+  for (const [forwarded, network] of table)
+    assert.equal(networkOf(PROXIES.callerOf(message('10.0.0.1', { 'x-forwarded-for': forwarded }))), network, forwarded)
+})
+
+test('NET-16: all forwarded addresses that cannot be read are one network, which is reported once', () => {
+  let reports = 0
+  const proxies = openProxies(['10.0.0.0/8'], () => void (reports += 1))
+  const unreadable = [
+    'unknown',
+    '_hidden',
+    '203.0.113.9:',
+    '203.0.113.9:port',
+    '203.0.113.9:123456',
+    '203.0.113.256:80',
+    '203.0.113.9:80:80',
+    '[203.0.113.9]:80',
+    '[2001:db9::1',
+    '2001:db9::1]:443',
+    '[2001:db9::1]x',
+    '[]:443',
+    ':443',
+    '"[2001:db9::1]:443"',
+    'fe80::1%',
+    'host.example:80',
+  ]
+  for (const forwarded of unreadable) {
+    const caller = proxies.callerOf(message('10.0.0.1', { 'x-forwarded-for': forwarded }))
+    assert.equal(networkOf(caller), 'unreadable', forwarded)
+  }
+  assert.equal(reports, 1)
+  assert.equal(proxies.callerOf(message('203.0.113.1', { 'x-forwarded-for': 'unknown' })), '203.0.113.1')
+})
+
+test('NET-16: behind a proxy that writes ports, a caller has one registration budget, and the log names the unreadable once', async (t) => {
+  const server = await openTestServer(t, {
+    env: { GRANTOR_TRUST_PROXY: '127.0.0.1', GRANTOR_REGISTRATION_RATE: '3' },
+  })
+  const spellings = [
+    (index: number) => `203.0.113.9:${40_000 + index}`,
+    (index: number) => `[2001:db9::${index}]:${40_000 + index}`,
+    (index: number) => `client-${index}`,
+  ]
+  for (const spelling of spellings) {
+    const answers = Array.from({ length: 10 }, async (_, index) => {
+      const headers = { 'content-type': 'application/json', 'x-forwarded-for': spelling(index) }
+      const payload = JSON.stringify({ redirect_uris: [REDIRECT_URI] })
+      return (await server.inject({ method: 'POST', url: '/v2/oauth/register', headers, payload })).statusCode
+    })
+    const statuses = await Promise.all(answers)
+    assert.equal(statuses.filter((status) => status === 201).length, 3, spelling(0))
+    assert.equal(statuses.filter((status) => status === 429).length, 7, spelling(0))
+  }
+  assert.equal(server.log().match(/forwarded-address\.unreadable/g)?.length, 1)
 })

@@ -17,9 +17,13 @@ export function portOf({ origin }: Pick<TestServer, 'origin'>): number {
   return Number(new URL(origin).port)
 }
 
-/** A socket to the server that is gone after the test. */
-export function openSocket(test: Pick<TestContext, 'after'>, server: Pick<TestServer, 'origin'>): Socket {
-  const socket = connect(portOf(server), '127.0.0.1')
+/** A socket to the server that is gone after the test, from an address of this machine: Linux has all of 127.0.0.0/8. */
+export function openSocket(
+  test: Pick<TestContext, 'after'>,
+  server: Pick<TestServer, 'origin'>,
+  localAddress = '127.0.0.1',
+): Socket {
+  const socket = connect({ port: portOf(server), host: '127.0.0.1', localAddress })
   socket.on('error', () => socket.destroy())
   test.after(() => socket.destroy())
   return socket

@@ -18,7 +18,12 @@ const secrets = openSecrets('a root secret of many characters, for tests')
 type CountHit = Store['countHit']
 
 function openNodes(count: number, perMinute: number): readonly NodeBudgets[] {
-  const rates = { registration: perMinute, authorization: perMinute, 'client-authentication': perMinute }
+  const rates = {
+    registration: perMinute,
+    authorization: perMinute,
+    'client-authentication': perMinute,
+    'stored-token': perMinute,
+  }
   return Array.from({ length: count }, () => openBudgets(rates))
 }
 

@@ -109,9 +109,35 @@ test("whoever opens the issuer's own address in a browser reads what it is for",
   }
 })
 
-test('a path that is malformed is refused, to a person too, and is not searched for', async () => {
-  const { statusCode, headers, body } = await visit('/%ff', { accept: FIREFOX })
-  assert.deepEqual([statusCode, headers['content-type']], [400, 'application/json'], body)
+test('RFC 9110 §12.5.1: a path that is malformed is refused, on a page to a person and in JSON to all others', async () => {
+  for (const url of ['/%ff', '/v2/oauth/%', '/%E0%A4%A']) {
+    const page = await visit(url, { accept: FIREFOX })
+    assert.equal(page.statusCode, 400)
+    assert.match(page.body, /^<!doctype html>[^]*<h1>/)
+    assertError(await visit(url, {}), 400, 'invalid_request')
+    assertError(await server.inject({ method: 'POST', url, headers: { accept: FIREFOX } }), 400, 'invalid_request')
+  }
+})
+
+test('RFC 9110 §15.5.6: a path that takes no GET answers a person a page, and all others JSON, both with Allow', async () => {
+  for (const url of ['/v2/oauth/token', '/v2/oauth/revoke', '/v2/oauth/register/secret']) {
+    const page = await visit(url, { accept: FIREFOX })
+    assert.equal(page.statusCode, 405, url)
+    assert.match(page.body, /^<!doctype html>[^]*<h1>There is no page here<\/h1>/)
+    const json = await visit(url, {})
+    assertError(json, 405, 'invalid_request')
+    assert.equal(page.headers['allow'], json.headers['allow'])
+    assert.match(String(page.headers['allow']), /^POST/)
+  }
+})
+
+test('RFC 9110 §15.5.5: with a slash at its end a path is another one, and a person gets a page that says so', async () => {
+  for (const url of ['/v2/oauth/token/', '/v2/oauth/sign-in/', '/.well-known/oauth-authorization-server/']) {
+    const page = await visit(url, { accept: FIREFOX })
+    assert.equal(page.statusCode, 404)
+    assert.match(page.body, /<h1>There is no page here<\/h1>/)
+    assertError(await visit(url, {}), 404, 'invalid_request')
+  }
 })
 
 function visit(

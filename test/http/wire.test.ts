@@ -53,6 +53,8 @@ test('NET-03: no request may take forever', async (t) => {
   const { requestTimeout, headersTimeout, keepAliveTimeout, timeout } = server.http
   for (const [name, milliseconds] of Object.entries({ requestTimeout, headersTimeout, keepAliveTimeout, timeout }))
     assert.ok(milliseconds > 0 && milliseconds <= 65_000, `${name}: ${milliseconds}`)
+  for (const http of [server.http, server.admin])
+    assert.equal((http as { connectionsCheckingInterval?: number } | undefined)?.connectionsCheckingInterval, 5000)
 })
 
 test('a request that is under way when the server stops is answered, and its connection closed', async (t) => {

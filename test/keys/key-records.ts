@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { openKeyRing, type KeyRing } from '../../src/keys/key-ring.ts'
 import { createSigningKey, type KeyPlan } from '../../src/keys/signing-key.ts'
-import type { KeyRecord } from '../../src/ports/operator-records.ts'
+import type { TokenSigner } from '../../src/ports/context.ts'
+import type { JwtType, KeyRecord, SigningAlgorithm } from '../../src/ports/operator-records.ts'
+import type { AccessTokenClaims } from '../../src/protocol/access-token.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import { openSecrets } from '../../src/protocol/secrets.ts'
 
@@ -15,6 +17,18 @@ export function aKeyRecord(differing: Partial<KeyPlan> = {}): Promise<KeyRecord>
     randomBytes,
     encryptionKey,
   )
+}
+
+/** Signs any text as if it were the claims of an access token. */
+export function signText(
+  signer: TokenSigner,
+  text: string,
+  {
+    algorithm,
+    jwtType = 'at+jwt',
+  }: { readonly algorithm?: SigningAlgorithm | undefined; readonly jwtType?: JwtType | undefined } = {},
+): Promise<string> {
+  return signer.sign(text as AccessTokenClaims, algorithm, jwtType)
 }
 
 /** A ring whose keys do not change, at NOW. */

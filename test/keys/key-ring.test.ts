@@ -5,7 +5,7 @@ import { openBurstSigner } from '../../src/keys/burst-signer.ts'
 import { openKeyRing, type KeyRingOptions } from '../../src/keys/key-ring.ts'
 import type { KeyRecord } from '../../src/ports/operator-records.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
-import { aKeyRecord, encryptionKey, NOW } from './key-records.ts'
+import { aKeyRecord, encryptionKey, NOW, signText } from './key-records.ts'
 
 const ISSUER = 'https://auth.example'
 const DAY = 24 * 60 * 60 * 1000
@@ -71,7 +71,7 @@ test('a process that stood still reads the keys before it signs, whichever way i
     stage.keys = [replacement]
     stage.now = now
     assert.equal(ring.known(), undefined)
-    const token = await openBurstSigner(ring).sign('{}', undefined)
+    const token = await signText(openBurstSigner(ring), '{}')
     assert.equal(decodeProtectedHeader(token).kid, replacement.id)
   }
 })
@@ -82,12 +82,10 @@ test('the next key signs as soon as its time has come, and no burst before', asy
   const signed = async (now: number): Promise<unknown> => {
     stage.now = at(now)
     return new Set(
-      (await Promise.all([signer.sign('{}', undefined), signer.sign('{}', undefined)])).map(
-        (token) => token.split('.')[0],
-      ),
+      (await Promise.all([signText(signer, '{}'), signText(signer, '{}')])).map((token) => token.split('.')[0]),
     ).size
   }
-  const kid = async (): Promise<unknown> => decodeProtectedHeader(await signer.sign('{}', undefined)).kid
+  const kid = async (): Promise<unknown> => decodeProtectedHeader(await signText(signer, '{}')).kid
   for (const [now, record] of [
     [2500, old],
     [4999, old],
@@ -123,10 +121,10 @@ test('after an hour without the store nothing is signed, and the keys are publis
   const { stage, ring } = openStage([old])
   stage.failure = new Error('away')
   stage.now = at(60 * 60 * 1000 - 1)
-  await openBurstSigner(ring).sign('{}', undefined)
+  await signText(openBurstSigner(ring), '{}')
   stage.now = at(60 * 60 * 1000 + 1)
   assert.equal(ring.known(), undefined)
-  await assert.rejects(openBurstSigner(ring).sign('{}', undefined), stage.failure as Error)
+  await assert.rejects(signText(openBurstSigner(ring), '{}'), stage.failure as Error)
   assert.equal(ring.last().published.length, 1)
 })
 
@@ -141,7 +139,7 @@ test('a key that cannot be decrypted does not sign, and the log is told', async 
 test('a token that was read before is none any more when its key is withdrawn', async () => {
   const { stage, ring } = openStage([old, next])
   const claims = { iss: ISSUER, sub: 'gci_x', client_id: 'gci_x', jti: 'id', iat: 1, exp: 2, aud: ISSUER }
-  const token = await openBurstSigner(ring).sign(JSON.stringify(claims), undefined)
+  const token = await signText(openBurstSigner(ring), JSON.stringify(claims))
   assert.equal(ring.known()?.verifier.read(token)?.tokenId, 'id')
   stage.keys = [next]
   stage.now = at(10_000)

@@ -6,7 +6,7 @@ import { inspectKey } from '../../src/keys/inspect-keys.ts'
 import { unlockSigningKey } from '../../src/keys/signing-key.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import { openSecrets } from '../../src/protocol/secrets.ts'
-import { aKeyRecord, encryptionKey, NOW, ringOf } from './key-records.ts'
+import { aKeyRecord, encryptionKey, NOW, ringOf, signText } from './key-records.ts'
 
 const ISSUER = 'https://auth.example'
 
@@ -23,12 +23,24 @@ for (const algorithm of ['ES256', 'EdDSA', 'RS256'] as const) {
     const signer = openBurstSigner(ringOf([record], ISSUER))
     const keys = createLocalJWKSet({ keys: [JSON.parse(record.publicJwk)] })
     const tokens = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => signer.sign(JSON.stringify({ n: index }), undefined)),
+      Array.from({ length: 20 }, (_, index) => signText(signer, JSON.stringify({ n: index }))),
     )
     for (const [index, token] of tokens.entries()) {
       const { payload } = await jwtVerify(token, keys, { typ: 'at+jwt', algorithms: [algorithm] })
       assert.equal(payload['n'], index)
       assert.deepEqual(decodeProtectedHeader(token), { alg: algorithm, typ: 'at+jwt', kid: record.id })
+    }
+  })
+
+  test(`RFC 7519 §5.1: what ${algorithm} signs for an API that takes typ JWT says so, in the same burst as the others`, async () => {
+    const record = await aKeyRecord({ algorithm })
+    const signer = openBurstSigner(ringOf([record], ISSUER))
+    const asked = Array.from({ length: 6 }, (_, index) => (['at+jwt', 'JWT', 'JWT'] as const)[index % 3])
+    const tokens = await Promise.all(asked.map((jwtType, n) => signText(signer, JSON.stringify({ n }), { jwtType })))
+    const keys = createLocalJWKSet({ keys: [JSON.parse(record.publicJwk)] })
+    for (const [n, token] of tokens.entries()) {
+      const { payload, protectedHeader } = await jwtVerify(token, keys, { algorithms: [algorithm] })
+      assert.deepEqual([payload['n'], protectedHeader.typ], [n, asked[n]])
     }
   })
 
@@ -60,7 +72,7 @@ test("what one turn asks for is signed by the key of its algorithm, and by the s
   const signer = openBurstSigner(ringOf(records, ISSUER))
   const keys = createLocalJWKSet({ keys: records.map(({ publicJwk }) => JSON.parse(publicJwk)) })
   const asked = Array.from({ length: 24 }, (_, index) => (['EdDSA', undefined, 'RS256', 'ES256'] as const)[index % 4])
-  const tokens = await Promise.all(asked.map((algorithm, n) => signer.sign(JSON.stringify({ n }), algorithm)))
+  const tokens = await Promise.all(asked.map((algorithm, n) => signText(signer, JSON.stringify({ n }), { algorithm })))
   for (const [n, token] of tokens.entries()) {
     const { payload, protectedHeader } = await jwtVerify(token, keys, { typ: 'at+jwt' })
     assert.deepEqual([payload['n'], protectedHeader.alg], [n, asked[n] === 'EdDSA' ? 'EdDSA' : 'ES256'])

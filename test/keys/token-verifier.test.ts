@@ -6,7 +6,7 @@ import { openBurstSigner } from '../../src/keys/burst-signer.ts'
 import { unlockSigningKey } from '../../src/keys/signing-key.ts'
 import { openTokenVerifier } from '../../src/keys/token-verifier.ts'
 import { accessTokenClaims } from '../../src/protocol/access-token.ts'
-import { aKeyRecord, encryptionKey, ringOf } from './key-records.ts'
+import { aKeyRecord, encryptionKey, ringOf, signText } from './key-records.ts'
 
 const ISSUER = 'https://auth.example'
 const FACTS = {
@@ -27,11 +27,15 @@ const key = unlockSigningKey(await aKeyRecord(), encryptionKey)
 const otherKey = unlockSigningKey(await aKeyRecord(), encryptionKey)
 const reader = openTokenVerifier([key.record], ISSUER)
 const signer = openBurstSigner(ringOf([key.record], ISSUER))
-const good = await signer.sign(CLAIMS, undefined)
+const good = await signer.sign(CLAIMS, undefined, 'at+jwt')
 
 test('RFC 9068 §2: what was signed is read back as it was, the second time too', () => {
   assert.deepEqual(reader.read(good), FACTS)
   assert.deepEqual(reader.read(good), FACTS)
+})
+
+test('INT-10: a token of either type is read back as it was', async () => {
+  assert.deepEqual(reader.read(await signer.sign(CLAIMS, undefined, 'JWT')), FACTS)
 })
 
 test('a token without resource, user, grant and scope is read back as it was', async () => {
@@ -43,12 +47,12 @@ test('a token without resource, user, grant and scope is read back as it was', a
     grantId: undefined,
     scope: '',
   } as never
-  assert.deepEqual(reader.read(await signer.sign(accessTokenClaims(facts), undefined)), facts)
+  assert.deepEqual(reader.read(await signer.sign(accessTokenClaims(facts), undefined, 'at+jwt')), facts)
 })
 
 test('a token for several resources names them in their order', async () => {
   const facts = { ...(FACTS as object), resources: ['https://b.example', 'https://a.example'] } as never
-  assert.deepEqual(reader.read(await signer.sign(accessTokenClaims(facts), undefined)), facts)
+  assert.deepEqual(reader.read(await signer.sign(accessTokenClaims(facts), undefined, 'at+jwt')), facts)
 })
 
 /** A token whose claims are right and whose header is not ours. */
@@ -76,7 +80,15 @@ const FORGERIES: Readonly<Record<string, () => Promise<string> | string>> = {
   'an x5u': () => forge({ x5u: 'http://127.0.0.1:9/x' }),
   'a jwk of its own': () => forge({ jwk: createPublicKey(key.privateKey).export({ format: 'jwk' }) }),
   'a critical extension': () => forge({ crit: ['exp'], exp: 1 }),
-  'the type of an id token': () => forge({ typ: 'JWT' }),
+  'the type of a logout token': () => forge({ typ: 'logout+jwt' }),
+  'a type in other letters': () => forge({ typ: 'jwt' }),
+  'no type': () => forge({ typ: undefined }),
+  'the claims of an id token': () =>
+    signText(
+      signer,
+      JSON.stringify({ iss: ISSUER, aud: 'gci_x', azp: 'gci_x', sub: 'gus_y', iat: 1, exp: 901, nonce: 'n' }),
+      { jwtType: 'JWT' },
+    ),
   'another order of the header': () =>
     new CompactSign(Buffer.from(CLAIMS))
       .setProtectedHeader({ typ: 'at+jwt', alg: 'ES256', kid: key.record.id })
@@ -90,7 +102,7 @@ const FORGERIES: Readonly<Record<string, () => Promise<string> | string>> = {
   'a signature of zeros': () => good.replace(/[^.]+$/, Buffer.alloc(64).toString('base64url')),
   'a signature in DER': () => good.replace(/[^.]+$/, Buffer.alloc(70).toString('base64url')),
   'a fourth part': () => `${good}.x`,
-  'another issuer': () => signer.sign(CLAIMS.replace(ISSUER, 'https://evil.example'), undefined),
+  'another issuer': () => signText(signer, CLAIMS.replace(ISSUER, 'https://evil.example')),
   'a megabyte': () => good.replace('.', `.${'A'.repeat(1_000_000)}`),
   nothing: () => '',
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
+  AUTHORIZATION_FAULTS,
   readAuthorizationRequest,
   readState,
   type AuthorizationRequest,
@@ -26,9 +27,16 @@ test('a minimal request is accepted, with nothing asked for', () => {
   assert.deepEqual([...prompts], [])
 })
 
-test('AUTH-06: a request without a challenge is invalid_request, whoever sends it', () => {
-  const reading = readAuthorizationRequest(parameters({ code_challenge: '' }))
-  assert.deepEqual(reading, { kind: 'refused', error: 'invalid_request', reason: 'code_challenge_malformed' })
+test('RFC 7636 §4.4.1, AUTH-06: a request without a challenge is told that one is required, with and without a method', () => {
+  for (const method of ['S256', 'plain', '']) {
+    const reading = readAuthorizationRequest(parameters({ code_challenge: '', code_challenge_method: method }))
+    assert.deepEqual(reading, { kind: 'refused', error: 'invalid_request', reason: 'code_challenge_missing' })
+  }
+  assert.match(AUTHORIZATION_FAULTS.code_challenge_missing, /^code challenge required/)
+})
+
+test('RFC 6749 §4.1.2.1: every description has the characters that the RFC allows', () => {
+  for (const text of Object.values(AUTHORIZATION_FAULTS)) assert.match(text, /^[\x20\x21\x23-\x5b\x5d-\x7e]+\.$/)
 })
 
 test('AUTH-07: only the method S256 is taken, and a missing one is not read as plain', () => {
@@ -110,7 +118,12 @@ test('AUTH-12: no form in which a state could arrive makes the answer fail', () 
       const form = parseForm(`state=${raw}`)
       const state = form === undefined ? undefined : readState(form)
       assert.ok(
-        answerUri('https://app.example/cb', { kind: 'error', error: 'access_denied' }, state, 'https://as.example'),
+        answerUri(
+          'https://app.example/cb',
+          { kind: 'error', error: 'access_denied', description: 'Denied.' },
+          state,
+          'https://as.example',
+        ),
       )
     }),
     { numRuns: 2000 },

@@ -14,6 +14,9 @@ test('RFC 6749 §4.1.2: the answer joins the query that was registered', () => {
     ['https://app.test/cb?x=1', `https://app.test/cb?x=1&code=c&state=s&${iss}`],
     ['https://app.test/cb?', `https://app.test/cb?code=c&state=s&${iss}`],
     ['https://app.test/cb?x=1&', `https://app.test/cb?x=1&code=c&state=s&${iss}`],
+    ['https://app.test/cb?next=/a?', `https://app.test/cb?next=/a?&code=c&state=s&${iss}`],
+    ['https://app.test/cb??', `https://app.test/cb??&code=c&state=s&${iss}`],
+    ['com.example.app:/cb?x=?', `com.example.app:/cb?x=?&code=c&state=s&${iss}`],
     [
       'cursor://anysphere.cursor-mcp/oauth/callback',
       `cursor://anysphere.cursor-mcp/oauth/callback?code=c&state=s&${iss}`,
@@ -23,12 +26,20 @@ test('RFC 6749 §4.1.2: the answer joins the query that was registered', () => {
   for (const [redirectUri, expected] of cases) assert.equal(answerUri(redirectUri, code, 's', ISSUER), expected)
 })
 
-test('RFC 9207 §2: iss stands in every answer exactly once, and state only if it was sent', () => {
-  const error = new URL(answerUri('https://app.test/cb', { kind: 'error', error: 'access_denied' }, undefined, ISSUER))
+test('RFC 9207 §2: iss is in every answer exactly once, and state only if it was sent', () => {
+  const error = new URL(
+    answerUri(
+      'https://app.test/cb',
+      { kind: 'error', error: 'access_denied', description: 'The person denied it.' },
+      undefined,
+      ISSUER,
+    ),
+  )
   assert.deepEqual(
     [...error.searchParams],
     [
       ['error', 'access_denied'],
+      ['error_description', 'The person denied it.'],
       ['iss', ISSUER],
     ],
   )
@@ -43,4 +54,20 @@ test('any state comes back as it was, and adds no parameter', () => {
       assert.equal(url.hash, '')
     }),
   )
+})
+
+test('RFC 6749 §4.1.2: whatever query was registered, its parameters stay and those of the answer come after them', () => {
+  const queries = fc.string({ unit: fc.constantFrom(...'ab=&?/%41+.'), maxLength: 12 })
+  const property = fc.property(queries, (query) => {
+    const registered = `https://app.test/cb?${query}`
+    const before = [...new URL(registered).searchParams]
+    const answer = new URL(answerUri(registered, { kind: 'code', code: 'c' }, 's', ISSUER))
+    const added = [
+      ['code', 'c'],
+      ['state', 's'],
+      ['iss', ISSUER],
+    ]
+    assert.deepEqual([...answer.searchParams], [...before, ...added], registered)
+  })
+  fc.assert(property, { numRuns: 2000 })
 })

@@ -18,6 +18,13 @@ test('a client is the same with other paths, order and details, as long as name 
   assert.ok(isSameIdentity(ONE, { ...ONE, descriptive: { client_name: 'One', client_uri: 'https://app.example' } }))
 })
 
+test('RFC 8252 §7.3: another port of a loopback redirect is no other client, and of any other redirect it is', () => {
+  const [https = '', http = ''] = ONE.redirectUris
+  const other = (redirectUris: readonly string[]): boolean => isSameIdentity(ONE, { ...ONE, redirectUris })
+  for (const port of [':1', ':65535', '']) assert.ok(other([https, http.replace(':8080', port)]), port)
+  assert.ok(!other([https, 'http://localhost:8080/']))
+})
+
 test('another name, or a redirect host more, less or other, is another client', () => {
   assert.ok(!isSameIdentity(ONE, { ...ONE, descriptive: { client_name: 'one' } }))
   assert.ok(!isSameIdentity(ONE, { ...ONE, descriptive: {} }))

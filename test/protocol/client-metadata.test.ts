@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { openAppRedirects } from '../../src/protocol/app-redirect.ts'
 import {
   GRANT_TYPES,
   readRegistration,
@@ -10,7 +11,7 @@ import {
 } from '../../src/protocol/client-metadata.ts'
 
 const POLICY: RegistrationPolicy = {
-  schemes: new Set(['cursor']),
+  apps: openAppRedirects(['cursor']),
   ownOrigin: 'https://auth.example',
   offersScope: (token) => ['read', 'write'].includes(token),
 }

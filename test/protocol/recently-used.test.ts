@@ -38,3 +38,24 @@ test('the newest value counts, and what was deleted is gone from both generation
   kept.clear()
   assert.equal(kept.get('c'), undefined)
 })
+
+test('where values have a weight, the newest that weigh so much together are kept, and at most twice that', () => {
+  const kept = openRecentlyUsed<number>(100, (value) => value)
+  for (let number = 0; number < 95; number += 1) kept.set(String(number), 10)
+  const found = Array.from({ length: 95 }, (_, age) => kept.get(String(94 - age))).filter((one) => one !== undefined)
+  assert.ok(found.length >= 10 && found.length <= 22, String(found.length))
+  kept.set('heavy', 1000)
+  kept.set('after', 10)
+  assert.deepEqual([kept.get('heavy'), kept.get('after'), kept.get('0')], [1000, 10, undefined])
+})
+
+test('a value that is replaced or deleted weighs nothing any more', () => {
+  const kept = openRecentlyUsed<number>(100, (value) => value)
+  kept.set('first', 1)
+  for (let round = 0; round < 1000; round += 1) {
+    kept.set('second', 50)
+    kept.set('third', 40)
+    kept.delete('third')
+  }
+  assert.equal(kept.get('first'), 1)
+})

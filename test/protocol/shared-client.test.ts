@@ -27,6 +27,22 @@ test('decisions.md D7: the order of redirect URIs, grant types, scope and member
   assert.equal(canonicalMetadata(turned), canonicalMetadata(ONE))
 })
 
+test('RFC 8252 §7.3: the port of a loopback redirect makes no other registration, and any other difference does', () => {
+  const keyOf = (...redirectUris: readonly string[]): string => canonicalMetadata({ ...ONE, redirectUris })
+  const one = keyOf('http://127.0.0.1/cb')
+  for (const port of [':1', ':51004', ':80']) assert.equal(keyOf(`http://127.0.0.1${port}/cb`), one)
+  assert.equal(keyOf('http://127.0.0.1/cb', 'http://127.0.0.1:5/cb'), one)
+  const others = [
+    'http://localhost/cb',
+    'http://[::1]/cb',
+    'http://127.0.0.1/cb2',
+    'http://127.0.0.1/cb?x',
+    'https://127.0.0.1/cb',
+  ]
+  assert.equal(new Set([one, ...others.map((uri) => keyOf(uri))]).size, 6)
+  assert.notEqual(keyOf('https://localhost:1/cb'), keyOf('https://localhost:2/cb'))
+})
+
 test('decisions.md D7: any other difference makes another registration', () => {
   const texts = [
     ONE,

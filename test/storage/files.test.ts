@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict'
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
@@ -83,6 +93,39 @@ test('STO-11: a symbolic link in the database’s place is refused, and what it 
   }
   assert.equal(statSync(target).size, 0)
   assert.equal(existsSync(missing), false)
+})
+
+test('STO-11: a log beside the database is looked at like the database, because SQLite would replay it', (t) => {
+  for (const suffix of ['-wal', '-shm', '-journal']) {
+    const folder = temporaryFolder(t)
+    const path = join(folder, 'grantor.db')
+    writeFileSync(path + suffix, '', { mode: 0o600 })
+    chmodSync(path + suffix, 0o666)
+    assert.throws(() => openDatabase(path), /chmod 600 .*grantor\.db-/)
+    rmSync(path + suffix)
+    symlinkSync(join(folder, 'target'), path + suffix)
+    assert.throws(() => openDatabase(path), /symbolic link/)
+  }
+})
+
+test('STO-11: what another user put into a folder with the sticky bit is not taken, though root could read it', (t) => {
+  const folder = join(temporaryFolder(t), 'shared')
+  mkdirSync(folder)
+  chmodSync(folder, 0o1777)
+  const planted = ['grantor.secret', 'grantor.db', 'grantor.db-wal'].map((name) => join(folder, name))
+  const [secret = '', database = '', log = ''] = planted
+  const open = (path: string) => (path === secret ? readRootSecret(path) : openDatabase(database))
+  for (const path of planted) {
+    writeFileSync(path, path === secret ? 'p'.repeat(43) : '', { mode: 0o600 })
+    // Only root can give a file away. For all others the rule has a table of its own, in test/protocol.
+    if (process.getuid?.() !== 0) continue
+    chownSync(path, 12_345, 12_345)
+    assert.throws(() => open(path), new RegExp(`${path} belongs to the user 12345.*chown 0 ${path}`))
+    chownSync(path, 0, 0)
+  }
+  rmSync(log)
+  assert.equal(readRootSecret(secret), 'p'.repeat(43))
+  openDatabase(database).close()
 })
 
 test('STO-11: a root secret that is a link, too open, a folder or cut is refused', (t) => {

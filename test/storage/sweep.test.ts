@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deleteClient } from '../../src/admin/clients.ts'
-import { sweep, SWEEP_START } from '../../src/admin/sweep.ts'
+import { isWholeSlice, sweep, SWEEP_START } from '../../src/admin/sweep.ts'
 import {
   authorizeUrl,
   createAda,
@@ -33,6 +33,27 @@ test('STO-04: a sweep leaves the evidence: a code replayed hours later still tak
   await sweepAll(server)
   assert.equal((await redeem(server, client, code)).json().error, 'invalid_grant')
   assert.equal((await refresh(server, client, token)).json().error, 'invalid_grant')
+})
+
+test('BND-01: authorization requests that no person finished are removed within minutes after they expired', async (t) => {
+  const server = await openTestServer(t)
+  await createAda(server)
+  const client = await registerClient(server)
+  await obtainCode(server, client)
+  await obtainTokens(server, await registerClient(server))
+  for (let request = 0; request < 250; request += 1)
+    assert.equal((await server.inject({ url: authorizeUrl(client) })).statusCode, 303)
+  server.clock.advance(600_000)
+  await sweepAll(server)
+  assert.equal(countOf(server, 'authorizations'), 252, 'A person who was quick may still redeem the code.')
+  server.clock.advance(121_000)
+  const first = await sweep(server.context, SWEEP_START)
+  assert.equal(isWholeSlice(first), true)
+  assert.equal(isWholeSlice(await sweep(server.context, first)), false)
+  assert.deepEqual(
+    selectAll(server, 'select status from authorizations').map(({ status }) => status),
+    ['redeemed'],
+  )
 })
 
 test('STO-04: a rotated-out token is known as one for as long as its family lives', async (t) => {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { mintOrderedId, type ClientId, type GrantId } from '../../src/protocol/ids.ts'
+import { NO_SCOPE } from '../../src/protocol/scope.ts'
 import { listMigrations } from '../../src/store/migrations.ts'
 import { openDatabase } from '../../src/store/sqlite/database.ts'
 import { migrate } from '../../src/store/sqlite/migrate.ts'
@@ -51,7 +52,7 @@ test('what stood there before rows had numbers is found and changed, and what th
   const older = openDatabase(path)
   t.after(() => older.close())
   migrate(older, NOW, listMigrations().slice(0, 8))
-  const [before, beside] = [aGrant(), aGrant()]
+  const [before, beside] = [aGrant({ ungrantedScope: NO_SCOPE }), aGrant({ ungrantedScope: NO_SCOPE })]
   writeAsBefore(older, before)
   const store = open()
   t.after(() => store.close())

@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test, type TestContext } from 'node:test'
 import type { Browser } from 'playwright-core'
+import { verifyClient } from '../../src/admin/clients.ts'
 import { launchBrowser } from '../browser.ts'
 import { EMAIL } from '../flow.ts'
 import { openIssuer, openListener, openTab, press, signIn, startClient } from './stage.ts'
@@ -58,6 +59,44 @@ test('UI-01: a form of another site signs nobody out and allows nothing', async 
   assert.ok((await tab.locator('main').innerText()).includes(EMAIL), 'Still signed in.')
 })
 
+test('AUTH-25: an authorization request that another site posts leaves the browser, its session and its open pages as they are', async (t) => {
+  const server = await openIssuer(t, {})
+  const { port } = await openListener(t)
+  const { link } = await startClient(server, `http://127.0.0.1:${port}/callback`, {}, {})
+  const { tab } = await openTab(t, browser, [], {})
+  await tab.goto(link)
+  await signIn(tab)
+  const allow = tab.getByRole('button', { name: 'Allow', exact: true })
+  await allow.waitFor()
+  const cookies = await tab.context().cookies()
+
+  const site = await openSite(t, postForm(link))
+  const other = await tab.context().newPage()
+  await other.goto(site)
+  await press(other, 'Win a prize')
+  // The person is signed in there too, and is asked for consent.
+  await other.getByRole('button', { name: 'Allow', exact: true }).waitFor()
+  assert.deepEqual(await tab.context().cookies(), cookies)
+
+  await allow.click()
+  await tab.waitForURL(/\/callback\?code=/)
+})
+
+test('AUTH-25: prompt=none that a client posts gives a code, because the cookies come with the request that it leads to', async (t) => {
+  const server = await openIssuer(t, {})
+  const { port } = await openListener(t)
+  const { client, link } = await startClient(server, `http://127.0.0.1:${port}/callback`, {}, {})
+  await verifyClient(server.context, client.client_id)
+  const { tab } = await openTab(t, browser, [], {})
+  await tab.goto(link)
+  await signIn(tab)
+  await press(tab, 'Allow')
+  await tab.waitForURL(/\/callback\?code=/)
+  await tab.goto(await openSite(t, postForm(link.replace('?', '?prompt=none&'))))
+  await press(tab, 'Win a prize')
+  await tab.waitForURL(/\/callback\?code=/)
+})
+
 test('UI-06: our cookies are out of reach for scripts and for posts of other sites', async (t) => {
   const server = await openIssuer(t, {})
   const { link } = await startClient(server, 'https://app.example/callback', {}, {})
@@ -88,6 +127,13 @@ test('UI-05: every sign-in makes a session of its own, so a planted cookie gives
   }
   assert.equal(sessions.size, 2)
 })
+
+/** A form that posts what a link has in its query. */
+function postForm(link: string): string {
+  const { origin, pathname, searchParams } = new URL(link)
+  const fields = [...searchParams].map(([name, value]) => `<input type=hidden name="${name}" value="${value}">`)
+  return `<form method=post action="${origin}${pathname}">${fields.join('')}<button>Win a prize</button></form>`
+}
 
 /** A site with one page. It is another site than `localhost`, not only another origin. */
 async function openSite(t: TestContext, body: string): Promise<string> {

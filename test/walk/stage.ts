@@ -99,12 +99,18 @@ export async function openTab(
   return { tab, complaints: watch(tab, allowed) }
 }
 
+/**
+ * Messages of Chromium about itself. It logs the first for every answer of 400 and above (the test of the page checks the status),
+ * the second when the test focuses a field before Chromium has focused the one with `autofocus`.
+ */
+const EXPECTED_MESSAGES = ['Failed to load resource', 'Autofocus processing was blocked']
+
 /** Collects what the tab does and must not do, from now on. */
 function watch(tab: Tab, allowed: readonly string[]): readonly string[] {
   const complaints: string[] = []
   tab.on('console', (message) => {
-    // Chromium itself says so for every answer of 400 and above; the test of the page says whether it should be one.
-    if (!message.text().startsWith('Failed to load resource')) complaints.push(message.text())
+    const text = message.text()
+    if (!EXPECTED_MESSAGES.some((expected) => text.startsWith(expected))) complaints.push(text)
   })
   tab.on('pageerror', (error) => complaints.push(error.message))
   tab.on('dialog', (dialog) => {

@@ -59,7 +59,12 @@ test('UI-04: after Deny the client learns that access was denied, and gets nothi
   await signIn(tab)
   await press(tab, 'Deny')
   const { searchParams: answer } = await next()
-  assert.deepEqual(Object.fromEntries(answer), { error: 'access_denied', state: 'the-state', iss: server.origin })
+  assert.deepEqual(Object.fromEntries(answer), {
+    error: 'access_denied',
+    error_description: 'The person denied the request.',
+    state: 'the-state',
+    iss: server.origin,
+  })
   assert.deepEqual(complaints, [])
 })
 

@@ -106,7 +106,7 @@ test('UI-17: hostile words run nothing, load nothing and move nothing', async ()
         { name: hostile, sentence: undefined },
         { name: 'x', sentence: hostile },
       ],
-      resources: [{ name: hostile, identifier: hostile }],
+      resources: [{ name: hostile, identifier: hostile, isLimited: false }],
       account: { email: hostile, name: hostile },
     })
     await tab.goto(pages.address('shown', 'en'))

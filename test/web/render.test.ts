@@ -91,10 +91,21 @@ test('a client without a name, or with an empty one, is called that', () => {
   }
 })
 
-test('a request without a scope says so', () => {
-  const text = words(renderer.render({ ...consent, scopes: [] }, 'en'))
-  assert.match(text, /It asks for no specific permissions\. Acme Cloud decides what it can do\./)
-  assert.doesNotMatch(text, /It will be able to/)
+test('the consent page of a token without API and scope says that it does nothing but tell the account', () => {
+  const bare = sample('consent bare', 'consent')
+  assert.match(words(renderer.render(bare, 'en')), /It learns which account you have here, and can do nothing else\./)
+  assert.match(words(renderer.render(bare, 'de')), /Sie erfährt, welches Konto Sie hier haben, und kann sonst nichts\./)
+  assert.doesNotMatch(words(renderer.render(bare, 'en')), /It will be able to/)
+})
+
+test('the consent page names each API at which no scope limits the app, beside the scopes of the others', () => {
+  const unlimited = { name: 'Files', identifier: 'https://files.test', isLimited: false }
+  const page = { ...consent, resources: [...consent.resources, unlimited] }
+  const text = words(renderer.render(page, 'en'))
+  assert.match(text, /It will be able to/)
+  assert.match(text, /What it can do with your account at Files is not limited by permissions\./)
+  assert.equal(text.match(/is not limited/g)?.length, 1)
+  assert.match(words(renderer.render(page, 'de')), /bei Files tun kann, ist nicht durch Berechtigungen begrenzt/)
 })
 
 test('a client’s age reads as people say it', () => {
@@ -152,10 +163,14 @@ test('a throttled sign-in says when to try again and blames no field', () => {
   }
 })
 
-test('the return page shows the error’s code and keeps the link exactly', () => {
+test('the return page folds the error and its description away, in both languages, and keeps the link exactly', () => {
   const page = sample('return invalid_scope', 'return')
   const html = renderer.render(page, 'en')
-  assert.match(html, /<code>invalid_scope<\/code>/)
+  const [, folded] = /<details class="small muted after">([\s\S]*)<\/details>/.exec(html) ?? []
+  assert.match(folded ?? '', /<summary>For developers<\/summary>/)
+  assert.ok(folded?.includes('<code>error=invalid_scope</code>'))
+  assert.ok(folded?.includes(page.description))
+  assert.match(renderer.render(page, 'de'), /<summary>Für Entwickler<\/summary>\s*<p lang="en">/)
   assert.ok(html.includes(`href="${page.returnUri.replaceAll('&', '&amp;')}"`))
   assert.match(words(html), /Go back to app\.example\.com/)
 })
@@ -168,7 +183,7 @@ test('without configured links there is no footer', () => {
 test('no English sentence is left on a German page', () => {
   for (const [name, page] of samples) {
     const translated = page.kind === 'consent' ? { ...page, scopes: [] } : page
-    const german = words(renderer.render(translated, 'de'))
+    const german = words(renderer.render(translated, 'de').replace(/<p lang="en">[\s\S]*?<\/p>/, ''))
     assert.doesNotMatch(german, /\b(?:the|your|this|you|asks?|registered|sign)\b/i, name)
   }
 })

@@ -60,7 +60,7 @@ const consent = {
     { name: 'builds:start', sentence: 'Start builds in your name' },
     { name: 'logs:read', sentence: undefined },
   ],
-  resources: [{ name: 'Builds API', identifier: 'https://builds.acme.test/mcp' }],
+  resources: [{ name: 'Builds API', identifier: 'https://builds.acme.test/mcp', isLimited: true }],
   account: { email: 'ada@acme.test', name: undefined },
   organization: undefined,
   problem: undefined,
@@ -78,6 +78,7 @@ const choice = { kind: 'choice', options: organizations, selected: undefined } a
 const returned = {
   kind: 'return',
   problem: 'invalid_scope',
+  description: 'The client gets no scope for https://api.example.com: notes:write (not declared).',
   client: { ...cursor, destination: { kind: 'host', host: 'app.example.com' } },
   returnUri: 'https://app.example.com/callback?error=invalid_scope&state=x',
 } as const
@@ -133,6 +134,10 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
   ['consent verified', { ...consent, client: verified, account: { email: 'ada@acme.test', name: 'Ada Lovelace' } }],
   ['consent bare', { ...consent, client: app, scopes: [], resources: [] }],
   [
+    'consent without limits',
+    { ...consent, scopes: [], resources: [{ name: 'Builds', identifier: 'https://b.test', isLimited: false }] },
+  ],
+  [
     'consent endless',
     {
       ...consent,
@@ -142,8 +147,8 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
         { name: 'long', sentence: 'Donaudampfschifffahrtsgesellschaft'.repeat(6) },
       ],
       resources: [
-        { name: undefined, identifier: `https://api.example/${'path/'.repeat(40)}` },
-        { name: 'N'.repeat(300), identifier: 'https://second.example' },
+        { name: undefined, identifier: `https://api.example/${'path/'.repeat(40)}`, isLimited: false },
+        { name: 'N'.repeat(300), identifier: 'https://second.example', isLimited: true },
       ],
       account: { email: `${'ada'.repeat(60)}@acme.test`, name: 'Ada '.repeat(60) },
     },

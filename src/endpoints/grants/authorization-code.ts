@@ -1,7 +1,8 @@
 import type { Context } from '../../ports/context.ts'
 import type { AuthorizationRecord, GrantRecord } from '../../ports/records.ts'
-import type { TokenResponse } from '../../protocol/access-token.ts'
+import type { IssuedToken } from '../../protocol/access-token.ts'
 import { after, type EpochMs } from '../../protocol/brand.ts'
+import { isFromFuture } from '../../protocol/clock.ts'
 import { invalidGrant, invalidRequest } from '../../protocol/errors.ts'
 import { mintGrantId, type AuthorizationId, type GrantId } from '../../protocol/ids.ts'
 import type { Parameters } from '../../protocol/message.ts'
@@ -31,8 +32,8 @@ export async function authorizationCode(
   context: Context,
   client: AuthenticatedClient,
   form: Parameters,
-): Promise<TokenResponse> {
-  const now = context.clock()
+): Promise<IssuedToken> {
+  const now = context.clockCheck.now()
   const { code, verifier } = readFields(form)
   const opened = context.secrets.open('authorization-code', code)
   if (opened === undefined) throw invalidGrant('code_unknown')
@@ -63,7 +64,7 @@ export async function authorizationCode(
 
   const refresh = sealRefreshToken(context, client, now)
   const grant = grantOf(context, authorization, approval, terms, refresh, now)
-  const aim = { scope: scopeFor(offers, grant, resources), resources }
+  const aim = { scope: scopeFor(offers, client, grant, resources), resources }
   const issue = () =>
     issueGrantToken(context, grant, aim, { terms, generation: 0, at: now, now, refreshToken: refresh?.token })
   // Kept in the same commit, so that no fault of the store spends the code and leaves nothing for it (threats.md CODE-12).
@@ -98,12 +99,9 @@ function readFields(form: Parameters): { code: string; verifier: CodeVerifier } 
   throw invalidRequest('verifier_malformed', { problems: [unacceptable('body', 'code_verifier', msg, undefined)] })
 }
 
-/** How far the clocks of two nodes may be apart. */
-const SKEW_LIMIT_MS = 5 * 60 * 1000
-
 /** A clock that was set back does not bring an expired code back (threats.md CODE-11). */
 function isTimely({ expiresAt }: AuthorizationRecord, { approvedAt }: Approval, now: EpochMs): boolean {
-  return now < expiresAt && now > approvedAt - SKEW_LIMIT_MS
+  return now < expiresAt && !isFromFuture(approvedAt, now)
 }
 
 type Approval = Extract<AuthorizationRecord['status'], { readonly kind: 'approved' | 'redeemed' }>
@@ -143,6 +141,7 @@ function grantOf(
     userId,
     organizationId,
     scope: authorization.scope,
+    ungrantedScope: authorization.ungrantedScope,
     resources: authorization.resources,
     // Of the consent, so that a moment between it and now ends the grant also where a node did not know of it yet.
     createdAt: approvedAt,

@@ -1,48 +1,78 @@
 import assert from 'node:assert/strict'
 import type { Context } from '../../ports/context.ts'
 import type { GrantRecord } from '../../ports/records.ts'
-import type { TokenResponse } from '../../protocol/access-token.ts'
+import type { IssuedToken } from '../../protocol/access-token.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
-import { invalidGrant, invalidRequest, invalidTarget, type OAuthError, type Slug } from '../../protocol/errors.ts'
+import {
+  invalidGrant,
+  invalidRequest,
+  invalidScope,
+  invalidTarget,
+  type OAuthError,
+  type Slug,
+} from '../../protocol/errors.ts'
 import type { Parameters } from '../../protocol/message.ts'
-import { parseResource, sameResource, type Resource } from '../../protocol/resource.ts'
-import { narrow, type Scope } from '../../protocol/scope.ts'
+import { parseResources, sameResource, type Resource } from '../../protocol/resource.ts'
+import { narrow, NO_SCOPE, parseScope, type Scope } from '../../protocol/scope.ts'
 import { unacceptable } from '../../protocol/validation.ts'
 import { findLapse, type Lapse } from '../../tokens/find-lapse.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
-import { offersScopeAt, type Offers } from '../offers.ts'
+import { declarationsOf, givenBy, type Offers, type ScopeAsker } from '../offers.ts'
+import { withoutShare } from '../scope-decision.ts'
 
 /** One grant type at the token endpoint. Its fields are checked by itself, after the client. */
-export type Grant = (context: Context, client: AuthenticatedClient, form: Parameters) => Promise<TokenResponse>
+export type Grant = (context: Context, client: AuthenticatedClient, form: Parameters) => Promise<IssuedToken>
 
-/** `resource` of a token request. RFC 8707 §2.2. */
-export function readResource(form: Parameters): Resource | undefined {
-  const text = form.get('resource')
-  if (text === undefined) return undefined
-  const resource = parseResource(text)
-  if (resource !== undefined) return resource
-  throw invalidTarget('resource_malformed', [unacceptable('body', 'resource', 'This is not an absolute URI.', text)])
+/** The values of `resource` of a token request. RFC 8707 §2.2. */
+export function readResources(form: Parameters): readonly Resource[] {
+  const texts = form.all('resource')
+  const resources = parseResources(texts)
+  if (resources !== undefined) return resources
+  const msg = 'These are not absolute URIs, or too many of them.'
+  throw invalidTarget('resource_malformed', [unacceptable('body', 'resource', msg, texts.join(' '))])
 }
 
-/** The resources that a token of a grant is for: the named one, or all of the grant. RFC 8707 §2.2. */
+/** `scope` of a token request; undefined: it names none. @throws OAuthError invalid_scope */
+export function readScope(form: Parameters): Scope | undefined {
+  const text = form.get('scope')
+  const scope = text === undefined ? undefined : parseScope(text)
+  if (text === undefined || scope !== undefined) return scope === NO_SCOPE ? undefined : scope
+  throw invalidScope('scope_malformed', [unacceptable('body', 'scope', 'This is not a scope.', text)], undefined)
+}
+
+/** The resources that a token of a grant is for: the named ones in the order of the grant, or all. RFC 8707 §2.2. */
 export function narrowResources(granted: readonly Resource[], form: Parameters): readonly Resource[] {
-  const asked = readResource(form)
-  if (asked === undefined) return granted
-  const found = granted.find((resource) => sameResource(resource, asked))
-  if (found !== undefined) return [found]
+  const asked = readResources(form)
+  if (asked.length === 0) return granted
+  const foreign = asked.find((one) => !granted.some((resource) => sameResource(resource, one)))
+  if (foreign === undefined) return granted.filter((resource) => asked.some((one) => sameResource(resource, one)))
   throw invalidTarget('resource_not_granted', [
-    unacceptable('body', 'resource', 'This resource was not granted.', asked),
+    unacceptable('body', 'resource', 'This resource was not granted.', foreign),
   ])
 }
 
-/** What of a grant's scope a token for one of its several APIs has: the scopes of that API. RFC 8707 §2.2. */
+/**
+ * What of a grant's scope a token for some of its APIs has: the scopes of those. RFC 8707 §2.2. What one of them gives to
+ * approved clients only, and not to this one, is dropped: an API may have declared the name after the consent, or an approval was
+ * taken back. An API whose scopes are none of the grant's, because it declared them later, needs another consent.
+ *
+ * @throws OAuthError invalid_grant
+ */
 export function scopeFor(
   offers: Offers,
+  client: ScopeAsker['client'],
   { scope, resources: granted }: Pick<GrantRecord, 'scope' | 'resources'>,
   resources: readonly Resource[],
 ): Scope {
-  if (resources.length === granted.length) return scope
-  return narrow(scope, (token) => offersScopeAt(offers, token, resources))
+  const isWhole = resources.length === granted.length
+  const audience = resources.length === 0 ? 'issuer' : 'apis'
+  const own = narrow(scope, (token) => {
+    const declared = declarationsOf(offers, token, resources)
+    if (declared.length === 0) return isWhole || offers.isOpen
+    return givenBy(declared, { kind: 'user', client }, audience).length > 0
+  })
+  if (withoutShare(offers, own, resources).length > 0) throw invalidGrant('scope_gone')
+  return own
 }
 
 /**

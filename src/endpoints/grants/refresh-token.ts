@@ -1,17 +1,20 @@
 import type { Context } from '../../ports/context.ts'
 import type { GrantRecord } from '../../ports/records.ts'
-import type { TokenResponse } from '../../protocol/access-token.ts'
+import type { IssuedToken } from '../../protocol/access-token.ts'
 import { after, type EpochMs } from '../../protocol/brand.ts'
-import { invalidGrant, invalidRequest, invalidScope } from '../../protocol/errors.ts'
+import { isFromFuture } from '../../protocol/clock.ts'
+import { invalidGrant, invalidRequest } from '../../protocol/errors.ts'
 import type { GrantId } from '../../protocol/ids.ts'
 import type { Parameters } from '../../protocol/message.ts'
-import { isWithin, parseScope, type Scope } from '../../protocol/scope.ts'
-import { missing, unacceptable } from '../../protocol/validation.ts'
+import { narrow, NO_SCOPE, scopeTokens, subtract, type Scope } from '../../protocol/scope.ts'
+import { missing } from '../../protocol/validation.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
-import { issueGrantToken } from '../issue-tokens.ts'
+import { issueGrantToken, type Aim } from '../issue-tokens.ts'
 import { findOffers, findResource, type Offers } from '../offers.ts'
+import { withoutShare } from '../scope-decision.ts'
+import { moreThanGranted, nothingRemains, scopeError } from '../scope-refusal.ts'
 import { findTerms } from '../token-terms.ts'
-import { checkOwner, narrowResources, requireLive, scopeFor } from './grant.ts'
+import { checkOwner, narrowResources, readScope, requireLive, scopeFor } from './grant.ts'
 
 /**
  * Refreshing an Access Token. RFC 6749 §6, RFC 9700 §4.14.2; the four steps of decisions.md D5.
@@ -28,8 +31,8 @@ export async function refreshToken(
   context: Context,
   client: AuthenticatedClient,
   form: Parameters,
-): Promise<TokenResponse> {
-  const now = context.clock()
+): Promise<IssuedToken> {
+  const now = context.clockCheck.now()
   const presented = form.get('refresh_token')
   if (presented === undefined)
     throw invalidRequest('parameter_missing', { problems: [missing('body', 'refresh_token')] })
@@ -47,8 +50,9 @@ export async function refreshToken(
   requireOfferedResources(offers, grant)
   checkOwner(form, grant)
   const resources = narrowResources(grant.resources, form)
-  const aim = { scope: narrowScope(scopeFor(offers, grant, resources), form), resources }
-  const terms = findTerms(context, offers, aim.resources)
+  const granted = { scope: scopeFor(offers, client, grant, resources), resources }
+  const aim = { resources, scope: narrowScope(context, offers, grant, granted, form) }
+  const terms = findTerms(context, offers, resources)
 
   const { lifetimes } = context.settings
   const successor = context.secrets.succeed(presented, opened)
@@ -85,6 +89,7 @@ export async function refreshToken(
 function requireLiveFamily(grant: GrantRecord, now: EpochMs): void {
   if (grant.family === undefined || grant.revokedAt !== undefined) throw invalidGrant('refresh_revoked')
   if (grant.expiresAt <= now || grant.family.idleExpiresAt <= now) throw invalidGrant('refresh_expired')
+  if (isFromFuture(grant.createdAt, now)) throw invalidGrant('refresh_not_yet_valid')
 }
 
 /** A resource that is gone will not come back by asking again, so the client must sign in anew (threats.md RT-09). */
@@ -93,14 +98,24 @@ function requireOfferedResources(offers: Offers, grant: GrantRecord): void {
     throw invalidGrant('resource_gone')
 }
 
-/** RFC 6749 §6: not more than was granted, for these resources; without `scope`, all of it. The grant itself keeps its scope. */
-function narrowScope(granted: Scope, form: Parameters): Scope {
-  const text = form.get('scope')
-  if (text === undefined) return granted
-  const scope = parseScope(text)
-  if (scope === undefined) {
-    throw invalidScope('scope_malformed', [unacceptable('body', 'scope', 'This is not a scope.', text)])
-  }
-  if (isWithin(scope, granted)) return scope
-  throw invalidScope('scope_not_allowed', [unacceptable('body', 'scope', 'This is more than was granted.', text)])
+/**
+ * RFC 6749 §6: not more than was granted, for these resources; without `scope`, all of it. The grant itself keeps its scope.
+ * What the client requested at the start and did not get is ignored: many clients repeat the scope that they are configured with.
+ */
+function narrowScope(
+  context: Context,
+  offers: Offers,
+  grant: GrantRecord,
+  { scope: granted, resources }: Aim,
+  form: Parameters,
+): Scope {
+  const requested = readScope(form)
+  if (requested === undefined) return granted
+  const ignored = scopeTokens(grant.ungrantedScope)
+  const scope = narrow(requested, (token) => !ignored.includes(token))
+  const foreign = scopeTokens(scope === NO_SCOPE ? requested : subtract(scope, granted))
+  const bare = withoutShare(offers, scope, resources)
+  if (foreign.length === 0 && bare.length === 0) return scope
+  const refusal = foreign.length > 0 ? moreThanGranted(foreign) : nothingRemains(new Map(), bare)
+  throw scopeError(context, grant, refusal, form.get('scope'))
 }

@@ -3,6 +3,8 @@ import type { Context } from '../../ports/context.ts'
 import { isLoopbackHost } from '../../protocol/loopback.ts'
 import { SILENCE_TIMEOUT_MS, TIMEOUTS } from '../app.ts'
 import { refuseBytes } from '../broken-request.ts'
+import { connectionLimits } from '../connection-limits.ts'
+import { openConnections } from '../connections.ts'
 import { openGate } from '../gate.ts'
 import { createServer } from '../node-http.ts'
 import { openProxies } from '../proxies.ts'
@@ -27,21 +29,30 @@ const LOAD_AFTER_MS = 1000
 
 /** The tasks of operators over HTTP, on a listener of their own (threats.md ADM-01). Does not listen yet. */
 export function createAdminApp({ context, host, trustedProxies, plainRoutes, log }: AdminAppOptions): Server {
-  const proxies = openProxies(trustedProxies)
+  const proxies = openProxies(trustedProxies, () => context.record({ event: 'forwarded-address.unreadable' }))
   const findRoute = openLazyRoutes([...plainRoutes, openapiRoute(context.version)])
+  const connections = openConnections(proxies, connectionLimits('admin'))
   const serving: AdminServing = {
+    connections,
     context,
     log,
-    proxies,
     findRoute,
     isLoopback: isLoopbackHost(host),
     gate: openGate({ issuer: context.issuer, proxies }),
     turnEnd: openTurnEnd(),
   }
-  return createServer(
-    { ...TIMEOUTS, optimizeEmptyRequests: true },
+  const server = createServer(
+    {
+      ...TIMEOUTS,
+      optimizeEmptyRequests: true,
+      IncomingMessage: connections.Message,
+      ServerResponse: connections.Response,
+    },
     (message, response) => void serveAdmin(serving, message, response).catch(() => response.destroy()),
   )
+  connections.watch(server)
+  return server
+    .on('connection', serving.turnEnd.accepted)
     .on('clientError', refuseBytes)
     .once('listening', () => setTimeout(() => void loadTasks(findRoute), LOAD_AFTER_MS).unref())
     .setTimeout(SILENCE_TIMEOUT_MS)

@@ -5,7 +5,6 @@ import type { Context } from '../../ports/context.ts'
 import { invalidToken, OAuthError, tooManyRequests, type Slug } from '../../protocol/errors.ts'
 import { isLoopbackHost } from '../../protocol/loopback.ts'
 import { problem } from '../../protocol/validation.ts'
-import { networkOf } from '../network.ts'
 import type { PlainRoute } from './routes.ts'
 
 /**
@@ -14,28 +13,32 @@ import type { PlainRoute } from './routes.ts'
  *
  * @throws OAuthError invalid_token, temporarily_unavailable
  */
-export async function authenticate(context: Context, message: IncomingMessage, caller: string): Promise<Administrator> {
+export async function authenticate(
+  context: Context,
+  message: IncomingMessage,
+  network: string,
+): Promise<Administrator> {
   const token = /^Bearer +([A-Za-z0-9_-]+) *$/i.exec(message.headers.authorization ?? '')?.[1]
   if (token === undefined) {
     const isMissing = message.headers.authorization === undefined
-    throw refuse(context, caller, isMissing ? 'admin_token_missing' : 'admin_token_wrong')
+    throw refuse(context, network, isMissing ? 'admin_token_missing' : 'admin_token_wrong')
   }
   const found = await authenticateAdministrator(context, token)
   switch (found.kind) {
     case 'administrator':
       return found.administrator
     case 'unknown':
-      throw refuse(context, caller, 'admin_token_wrong')
+      throw refuse(context, network, 'admin_token_wrong')
     case 'dead': {
-      const refusal = refuse(context, caller, 'admin_token_dead')
+      const refusal = refuse(context, network, 'admin_token_dead')
       recordRefusal(context, found.actor, refusal)
       throw refusal
     }
   }
 }
 
-function refuse({ budgets, clock }: Context, caller: string, slug: Slug<'invalid_token'>): OAuthError {
-  const outcome = budgets.take('client-authentication', networkOf(caller), clock())
+function refuse({ budgets, clock }: Context, network: string, slug: Slug<'invalid_token'>): OAuthError {
+  const outcome = budgets.take('client-authentication', network, clock())
   return outcome.isWithin ? invalidToken(slug) : tooManyRequests('client-authentication', outcome)
 }
 

@@ -9,6 +9,7 @@ import { readJson } from '../../protocol/json.ts'
 import { isMediaType, parseForm } from '../../protocol/message.ts'
 import { problem, type Problem } from '../../protocol/validation.ts'
 import { readBody } from '../body.ts'
+import { findEncoding } from '../request.ts'
 import type { TaskRow } from './routes.ts'
 
 const JSON_TYPE = 'application/json'
@@ -71,6 +72,8 @@ async function readJsonBody(message: IncomingMessage): Promise<Members> {
     const problems = [problem(['header', 'content-type'], 'media_type', msg, sent, { expected: JSON_TYPE })]
     throw invalidRequest('media_type_wrong', { status: 415, problems })
   }
+  const encoding = findEncoding(headers)
+  if (encoding !== undefined) throw invalidRequest('media_type_wrong', { ...encoding, status: 415 })
   const body = await readBody(message, (problems) => invalidRequest('body_too_large', { status: 413, problems }))
   if (!isUtf8(body)) throw malformed(422, [problem(['body'], 'json_invalid', 'The body is not UTF-8.', null, {})])
   const read = readJson(body.toString('utf8'))

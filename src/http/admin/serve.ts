@@ -1,13 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AdminError } from '../../admin/admin-error.ts'
 import { asAdministrator } from '../../admin/administrators.ts'
+import { performTask } from '../../admin/run-task.ts'
 import { hasBody, placeOf, type Administrator, type Task } from '../../admin/task.ts'
 import type { Context } from '../../ports/context.ts'
 import { invalidRequest, OAuthError } from '../../protocol/errors.ts'
 import { problem, type Problem } from '../../protocol/validation.ts'
 import { elapsed } from '../elapsed.ts'
+import { discardBody } from '../body.ts'
+import type { Connections } from '../connections.ts'
 import type { Gate } from '../gate.ts'
-import type { Proxies } from '../proxies.ts'
 import { errorBody, toOAuthError } from '../reply.ts'
 import { checkHeaders } from '../request.ts'
 import type { TurnEnd } from '../turn-end.ts'
@@ -33,7 +35,7 @@ export interface AdminLine {
 export interface AdminServing {
   readonly context: Context
   readonly findRoute: (path: string) => Promise<AdminRoute | undefined>
-  readonly proxies: Proxies
+  readonly connections: Connections
   readonly gate: Gate
   readonly isLoopback: boolean
   readonly log: LogAdminOutcome
@@ -44,6 +46,8 @@ export interface AdminServing {
 interface Exchange {
   readonly message: IncomingMessage
   readonly response: ServerResponse
+  /** What its limits are counted by. */
+  readonly network: string
   /** On the clock of `performance`. */
   readonly startedAt: number
   task: string
@@ -70,9 +74,13 @@ export async function serveAdmin(
   message: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  const { connections, turnEnd } = serving
+  if (connections.isHungUp(message)) return
+  const network = connections.networkOf(message)
   const exchange: Exchange = {
     message,
     response,
+    network,
     startedAt: performance.now(),
     task: 'none',
     administrator: undefined,
@@ -82,7 +90,8 @@ export async function serveAdmin(
     send(serving, exchange, answer, {})
     logOutcome(serving, exchange, 'admin.answered', answer.status, undefined, undefined)
   } catch (cause) {
-    await serving.turnEnd.over()
+    discardBody(message)
+    await turnEnd.over(network)
     refuse(serving, exchange, cause)
   }
 }
@@ -92,8 +101,8 @@ export async function serveAdmin(
  * input. Whoever has no credentials learns which paths there are, as everybody can read in the source, and nothing else.
  */
 async function answerTo(serving: AdminServing, exchange: Exchange): Promise<Answer> {
-  const { context, gate, proxies } = serving
-  const { message } = exchange
+  const { context, gate } = serving
+  const { message, network } = exchange
   checkHeaders(message, {})
   const [path = ''] = (message.url ?? '').split('?', 1)
   const route = await serving.findRoute(path)
@@ -104,11 +113,12 @@ async function answerTo(serving: AdminServing, exchange: Exchange): Promise<Answ
   if (!route.methods.includes(method)) throw refuseMethod()
   const isPlain = route.kind === 'plain'
   exchange.task = isPlain ? route.route.path : (route.tasks.get(method)?.task.name ?? 'none')
-  gate.check(message, { plain: isPlain && route.route.access === 'machine', vital: true })
+  await serving.turnEnd.over(network)
+  gate.check(message, network, { plain: isPlain && route.route.access === 'machine', vital: true })
   if (isPlain && isOpen(route.route, serving.isLoopback, message.headers)) {
     return { status: 200, ...(await route.route.answer()) }
   }
-  const administrator = await authenticate(context, message, proxies.callerOf(message))
+  const administrator = await authenticate(context, message, network)
   exchange.administrator = administrator
   if (isPlain) {
     authorizePlain(context, administrator, route.route)
@@ -121,23 +131,23 @@ async function answerTo(serving: AdminServing, exchange: Exchange): Promise<Answ
 }
 
 async function runRow(
-  { context, gate, proxies }: AdminServing,
-  { message }: Exchange,
+  { context, gate }: AdminServing,
+  { message, network }: Exchange,
   administrator: Administrator,
   row: TaskRow,
   parameters: Readonly<Record<string, string>>,
 ): Promise<Answer> {
-  const input = await readTaskInput(message, row, parameters)
+  const input = await gate.awaitBody(network, () => readTaskInput(message, row, parameters))
   // A body may be half a minute coming. Credentials that ended meanwhile must make nothing of it, least of all others.
-  if (hasBody(row.task)) await authenticate(context, message, proxies.callerOf(message))
-  gate.enter()
+  if (hasBody(row.task)) await authenticate(context, message, network)
+  gate.enter(network, { vital: true })
   try {
-    const output = await row.task.run(asAdministrator(context, administrator), input)
+    const output = await performTask(asAdministrator(context, administrator), row.task, input)
     return { status: row.task.creates ? 201 : 200, contentType: JSON_TYPE, body: JSON.stringify(output) }
   } catch (cause) {
     throw cause instanceof AdminError ? refusalOf(cause, row.task) : cause
   } finally {
-    gate.leave()
+    gate.leave(network)
   }
 }
 

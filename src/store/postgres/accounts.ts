@@ -16,6 +16,11 @@ const INSERT = {
     on conflict (email) do nothing returning user_id`,
 }
 const FIND = { name: 'find-users', text: 'select * from users where user_id = any($1::text[])' }
+/** An aggregate answers a row also where there is no account (threats.md UI-08). */
+const FIND_ID_BY_EMAIL = {
+  name: 'find-user-id-by-email',
+  text: 'select coalesce(max(user_id), $2) as user_id from users where email = $1',
+}
 const FIND_BY_EMAIL = { name: 'find-user-by-email', text: 'select * from users where email = $1' }
 const LIST = { name: 'list-users', text: 'select * from users where user_id < $1 order by user_id desc limit $2' }
 const SET_PASSWORD = {
@@ -189,6 +194,10 @@ export function accountStatements(database: Database) {
     findUser: openGather(async (ids: readonly UserId[]) =>
       (await database.query(FIND, [ids])).map((row) => userOf(row)),
     ),
+    async findUserIdByEmail(email: string, otherwise: UserId): Promise<UserId> {
+      const [row] = await database.query(FIND_ID_BY_EMAIL, [email, otherwise])
+      return (row?.['user_id'] ?? otherwise) as UserId
+    },
     async findUserByEmail(email: string): Promise<UserRecord | undefined> {
       const [row] = await database.query(FIND_BY_EMAIL, [email])
       return recordOf(row, userOf)

@@ -3,6 +3,7 @@ import type { DatabaseFacts, DatabaseInspection, ServerFacts } from '../../ports
 import type { KeyRecord } from '../../ports/operator-records.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { listMigrations } from '../migrations.ts'
+import { noteOfNewestRow } from '../operator-rows.ts'
 import type { Row } from '../rows.ts'
 import { connectionOptions, SESSION_SETTINGS } from './database.ts'
 import { forOperator } from './explain.ts'
@@ -85,7 +86,7 @@ async function look(client: pg.Client): Promise<Inspection> {
     missingMigrations: missing.map(({ version, name }) => `${String(version).padStart(4, '0')}-${name}`),
     unknownMigrations: unknown.map(({ version }) => version),
     home: await readHome(client, server),
-    ...(hasTables ? await readContent(client) : { newestRowAt: undefined, apis: 0, secretCheck: undefined }),
+    ...(hasTables ? await readContent(client) : { time: undefined, apis: 0, secretCheck: undefined }),
   }
   const keys = hasTables ? await listKeys(async ({ text }) => (await client.query<Row>(text)).rows) : []
   return { database: { kind: 'opened', ...facts }, keys }
@@ -145,7 +146,7 @@ async function readClock(client: pg.Client): Promise<number> {
   for (let sample = 0; sample < CLOCK_SAMPLES; sample += 1) {
     const before = Date.now()
     const { rows } = await client.query<{ readonly now: number }>(
-      'select (extract(epoch from clock_timestamp()) * 1000)::bigint as now',
+      'select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now',
     )
     const after = Date.now()
     const there = rows[0]?.now ?? before
@@ -155,11 +156,11 @@ async function readClock(client: pg.Client): Promise<number> {
   return best.aheadMs
 }
 
-async function readContent(client: pg.Client): Promise<Pick<DatabaseFacts, 'newestRowAt' | 'apis' | 'secretCheck'>> {
+async function readContent(client: pg.Client): Promise<Pick<DatabaseFacts, 'time' | 'apis' | 'secretCheck'>> {
   const { rows } = await client.query<Row>(CONTENT)
   const row = rows[0] as Row
   return {
-    newestRowAt: (row['newest_row_at'] ?? undefined) as EpochMs | undefined,
+    time: noteOfNewestRow((row['newest_row_at'] ?? undefined) as EpochMs | undefined),
     apis: Number(row['apis']),
     secretCheck: (row['secret_check'] ?? undefined) as string | undefined,
   }

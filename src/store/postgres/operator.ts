@@ -2,7 +2,17 @@ import type { ApiRecord, KeyRecord, SigningAlgorithm } from '../../ports/operato
 import type { Reads } from '../../ports/store.ts'
 import type { Input } from '../../ports/operations.ts'
 import { findTwin } from '../../protocol/resource.ts'
-import { apiOf, apiValues, firstKey, keyOf, keyValues } from '../operator-rows.ts'
+import {
+  ALGORITHM,
+  apiOf,
+  apiValues,
+  CLOCK_CONFIRMATION,
+  CLOCK_NOTE,
+  clockNotesOf,
+  firstKey,
+  keyOf,
+  keyValues,
+} from '../operator-rows.ts'
 import type { Database, Query } from './database.ts'
 import { eachAlone, type Handlers } from './handlers.ts'
 
@@ -14,16 +24,18 @@ const DECLARE_IN_TURN = {
 }
 const DECLARE_API = {
   name: 'declare-api',
-  text: `insert into apis (name, scopes, token_format, token_lifetime, algorithm, resource, created_at)
-    select $1, $2, $3, $4::bigint, $5, $6, $7::bigint where not exists (select 1 from apis where resource = $8)
+  text: `insert into apis (name, scopes, token_format, token_lifetime, algorithm, jwt_type, resource, created_at)
+    select $1, $2, $3, $4::bigint, $5, $6, $7, $8::bigint
+    where not exists (select 1 from apis where resource = $9)
     on conflict (resource) do nothing returning resource`,
 }
 const UPDATE_API = {
   name: 'update-api',
-  text: `update apis set name = $1, scopes = $2, token_format = $3, token_lifetime = $4, algorithm = $5
-    where resource = $6 and name is not distinct from $7::text and scopes = $8
-      and coalesce(token_format, 'jwt') = $9 and token_lifetime is not distinct from $10::bigint
-      and algorithm is not distinct from $11::text
+  text: `update apis set name = $1, scopes = $2, token_format = $3, token_lifetime = $4, algorithm = $5,
+      jwt_type = $6
+    where resource = $7 and name is not distinct from $8::text and scopes = $9
+      and coalesce(token_format, 'jwt') = $10 and token_lifetime is not distinct from $11::bigint
+      and algorithm is not distinct from $12::text and coalesce(jwt_type, 'at+jwt') = $13
     returning resource`,
 }
 const SET_CREDENTIALS = {
@@ -65,14 +77,9 @@ const REMOVE_KEY = {
     returning key_id`,
 }
 const LIST_KEYS = { name: 'list-keys', text: 'select * from signing_keys order by key_id' }
-const NOTE_ALGORITHM = {
-  name: 'note-server-algorithm',
-  text: `insert into settings (name, value) values ('server-algorithm', $1)
-    on conflict (name) do update set value = excluded.value`,
-}
-const FIND_ALGORITHM = {
-  name: 'find-server-algorithm',
-  text: `select value from settings where name = 'server-algorithm'`,
+const NOTE = {
+  name: 'note-setting',
+  text: 'insert into settings (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value',
 }
 const SETTLE = {
   name: 'settle',
@@ -139,10 +146,24 @@ export function operatorStatements(database: Database) {
       }),
     },
     noteServerAlgorithm: {
-      keys: () => ['setting:server-algorithm'],
+      keys: () => [`setting:${ALGORITHM}`],
       run: eachAlone(async (query, algorithm: SigningAlgorithm) => {
-        await query(NOTE_ALGORITHM, [algorithm])
+        await query(NOTE, [ALGORITHM, algorithm])
         return 'noted' as const
+      }),
+    },
+    noteClock: {
+      keys: () => [`setting:${CLOCK_NOTE}`],
+      run: eachAlone(async (query, note: Input<'noteClock'>) => {
+        await query(NOTE, [CLOCK_NOTE, JSON.stringify(note)])
+        return 'noted' as const
+      }),
+    },
+    confirmClock: {
+      keys: () => [`setting:${CLOCK_CONFIRMATION}`],
+      run: eachAlone(async (query, { now }: Input<'confirmClock'>) => {
+        await query(NOTE, [CLOCK_CONFIRMATION, String(now)])
+        return 'confirmed' as const
       }),
     },
     settle: {
@@ -154,15 +175,18 @@ export function operatorStatements(database: Database) {
       }),
     },
   } satisfies Partial<Handlers>
+
+  async function findSetting(name: string): Promise<string | undefined> {
+    return (await database.query(FIND_SETTING, [name]))[0]?.['value'] as string | undefined
+  }
+
   const reads = {
     async listApis(): Promise<readonly ApiRecord[]> {
       return (await database.query(LIST_APIS)).map((row) => apiOf(row))
     },
     listKeys: () => listKeys(database.query),
-    async findServerAlgorithm(): Promise<SigningAlgorithm | undefined> {
-      const [row] = await database.query(FIND_ALGORITHM)
-      return row?.['value'] as SigningAlgorithm | undefined
-    },
+    findServerAlgorithm: async () => (await findSetting(ALGORITHM)) as SigningAlgorithm | undefined,
+    findClockNotes: async () => clockNotesOf(await findSetting(CLOCK_NOTE), await findSetting(CLOCK_CONFIRMATION)),
   } satisfies Partial<Reads>
   return { handlers, reads }
 }

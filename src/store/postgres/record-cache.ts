@@ -1,6 +1,6 @@
 import type { Operation } from '../../ports/operations.ts'
-import { openRecentlyUsed } from '../../protocol/recently-used.ts'
 import { changedRecord } from '../changes.ts'
+import { openRecentRecords } from '../recent-records.ts'
 
 /** Clients, users, organizations and who belongs to them, which token requests read, kept for a moment. */
 export interface RecordCache {
@@ -14,8 +14,6 @@ export interface RecordCache {
 
 /** decisions.md D5: a disabled user or client is dead on every node within a second. */
 const MAX_AGE_MS = 900
-/** Records kept at least, of those that were read last; at most twice as many. */
-const RECORDS = 10_000
 
 interface Kept {
   readonly record: object
@@ -24,7 +22,7 @@ interface Kept {
 
 /** What this node changes it sees at once; what another node changes, within MAX_AGE_MS. */
 export function openRecordCache(now: () => number = () => performance.now()): RecordCache {
-  const records = openRecentlyUsed<Kept>(RECORDS)
+  const records = openRecentRecords<Kept>()
   /** By id, the latest question that is under way and not older than a change of what it asks for. */
   const questions = new Map<string, object>()
   return {

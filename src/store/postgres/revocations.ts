@@ -6,14 +6,16 @@ import { valuesOf, type Handlers } from './handlers.ts'
 
 const REVOKE_GRANTS = {
   name: 'revoke-grants-at-once',
-  text: `update grants as g set revoked_at = coalesce(g.revoked_at, i.now)
-    from unnest($1::text[], $2::bigint[]) as i (grant_id, now) where g.grant_id = i.grant_id returning g.grant_id`,
+  text: `update grants as g set revoked_at = i.now
+    from unnest($1::text[], $2::bigint[]) as i (grant_id, now)
+    where g.grant_id = i.grant_id and g.revoked_at is null returning g.grant_id`,
 }
+const FIND_GRANTS = { name: 'find-known-grants', text: 'select grant_id from grants where grant_id = any($1::text[])' }
 const REVOKE_TOKENS = {
   name: 'revoke-tokens',
   text: `insert into revoked_tokens (token_id, expires_at)
     select i.token_id, i.expires_at from unnest($1::text[], $2::bigint[]) as i (token_id, expires_at)
-    on conflict (token_id) do nothing`,
+    on conflict (token_id) do nothing returning token_id`,
 }
 const FIND_REVOKED = {
   name: 'find-revoked-tokens',
@@ -31,7 +33,9 @@ export function revocationStatements(database: Database) {
           ({ now }) => now,
         )
         const revoked = valuesOf(await query(REVOKE_GRANTS, rows), 'grant_id')
-        return inputs.map(({ id }) => (revoked.has(id) ? 'revoked' : 'unknown'))
+        const others = inputs.map(({ id }) => id).filter((id) => !revoked.has(id))
+        const known = valuesOf(others.length === 0 ? [] : await query(FIND_GRANTS, [others]), 'grant_id')
+        return inputs.map(({ id }) => (revoked.has(id) ? 'revoked' : known.has(id) ? 'known' : 'unknown'))
       },
     },
     revokeToken: {
@@ -42,8 +46,8 @@ export function revocationStatements(database: Database) {
           ({ tokenId }) => tokenId,
           ({ expiresAt }) => expiresAt,
         )
-        await query(REVOKE_TOKENS, rows)
-        return inputs.map(() => 'revoked' as const)
+        const revoked = valuesOf(await query(REVOKE_TOKENS, rows), 'token_id')
+        return inputs.map(({ tokenId }) => (revoked.has(tokenId) ? 'revoked' : 'known'))
       },
     },
   } satisfies Partial<Handlers>

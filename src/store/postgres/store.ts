@@ -25,7 +25,7 @@ import { walkStatements } from './walks.ts'
 /** Two batches: one is on its way to the disk while the next is made. */
 const BATCHES_IN_FLIGHT = 2
 
-const TIME = { name: 'time', text: 'select (extract(epoch from clock_timestamp()) * 1000)::bigint as now' }
+const TIME = { name: 'time', text: 'select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now' }
 
 /** The store of many nodes: one PostgreSQL, every commit synced. Migrates first. */
 export async function openPostgresStore(options: PostgresOptions): Promise<StoreDriver> {

@@ -1,5 +1,5 @@
 import type { Sweep } from '../../ports/operation-inputs.ts'
-import type { GrantId } from '../../protocol/ids.ts'
+import type { AuthorizationId, GrantId } from '../../protocol/ids.ts'
 import { consentKey, consentOf, idBefore, nextConsent } from '../rows.ts'
 import type { Parameter, Query, Statement } from './database.ts'
 import { eachAlone, valuesOf, type Handlers } from './handlers.ts'
@@ -30,7 +30,18 @@ const CONSENTS = {
   text: `delete from consents as c using unnest($1::text[], $2::text[]) as i (user_id, client_id)
     where c.user_id = i.user_id and c.client_id = i.client_id returning c.user_id`,
 }
-const AUTHORIZATIONS = {
+const AUTHORIZATION_SLICE = {
+  name: 'slice-authorizations',
+  text: `select authorization_id from authorizations where authorization_id > $1 and authorization_id < $2
+    order by authorization_id limit $3`,
+}
+const UNREDEEMED = {
+  name: 'sweep-unredeemed-authorizations',
+  text: `delete from authorizations
+    where authorization_id > $1 and authorization_id <= $2 and expires_at < $3 and status <> 'redeemed'
+    returning authorization_id`,
+}
+const EVIDENCE = {
   name: 'sweep-authorizations',
   text: `delete from authorizations where authorization_id in (
       select authorization_id from authorizations where authorization_id < $1 order by authorization_id limit $2)
@@ -79,25 +90,52 @@ export const sweepHandlers = {
   sweepExpired: {
     keys: () => ['sweep'],
     run: eachAlone(async (query, sweep: Sweep) => {
-      const { now, limit, unusedSince, authorizationsBefore, auditBefore, ...after } = sweep
+      const {
+        now,
+        limit,
+        revocationsBefore,
+        unusedSince,
+        authorizationsBefore,
+        evidenceBefore,
+        auditBefore,
+        ...after
+      } = sweep
+      const waited = await sweepUnredeemed(query, after.authorizationsAfter, {
+        before: idBefore(authorizationsBefore, ''),
+        now,
+        limit,
+      })
       const slice = await sweepGrants(query, after.grantsAfter, limit, now)
       const consented = await sweepConsents(query, after.consentsAfter, limit)
       return {
+        authorizationsAfter: waited.next,
+        authorizationsExamined: waited.examined,
         grantsAfter: slice.next,
         grants: slice.removed,
         consentsAfter: consented.next,
         consents: consented.removed,
         clients: await sweepClients(query, [idBefore(unusedSince, 'gci_'), now, limit]),
-        authorizations: await remove(query, AUTHORIZATIONS, [idBefore(authorizationsBefore, ''), limit]),
+        authorizations: waited.removed + (await remove(query, EVIDENCE, [idBefore(evidenceBefore, ''), limit])),
         sessions: await remove(query, SESSIONS, [now, limit]),
         hits: await remove(query, HITS, [now, limit]),
-        revokedTokens: await remove(query, REVOKED_TOKENS, [now, limit]),
+        revokedTokens: await remove(query, REVOKED_TOKENS, [revocationsBefore, limit]),
         opaqueTokens: await remove(query, OPAQUE_TOKENS, [idBefore(now, ''), limit]),
         auditLinks: await remove(query, AUDIT_LINKS, [idBefore(auditBefore, ''), limit]),
       }
     }),
   },
 } satisfies Partial<Handlers>
+
+async function sweepUnredeemed(
+  query: Query,
+  after: AuthorizationId | '',
+  { before, now, limit }: { readonly before: string; readonly now: number; readonly limit: number },
+): Promise<{ readonly removed: number; readonly examined: number; readonly next: AuthorizationId | '' }> {
+  const slice = await query(AUTHORIZATION_SLICE, [after, before, limit])
+  const last = (slice.at(-1)?.['authorization_id'] ?? after) as AuthorizationId | ''
+  const removed = slice.length === 0 ? 0 : await remove(query, UNREDEEMED, [after, last, now])
+  return { removed, examined: slice.length, next: last }
+}
 
 async function sweepGrants(
   query: Query,

@@ -3,6 +3,7 @@ import type { GrantFilter, Page, Reads } from '../../ports/store.ts'
 import type { Redemption, RotateOutcome, Rotation } from '../../ports/operation-inputs.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { GrantId } from '../../protocol/ids.ts'
+import { NO_SCOPE } from '../../protocol/scope.ts'
 import { judgeRotation } from '../rotation.ts'
 import { grantOf, type Row } from '../rows.ts'
 import { columns } from './column-parameters.ts'
@@ -16,14 +17,15 @@ const REDEEM = {
   text: `with spent as (
       update authorizations as a set status = 'redeemed', grant_id = i.grant_id
       from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-        $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::text[], $14::bigint[], $15::bigint[])
+        $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::text[], $14::bigint[], $15::bigint[],
+        $16::text[])
       as i (id, code_hash, now, grant_id, client_id, user_id, organization_id, scope, resources, created_at, expires_at,
-        generation, live_hash, rotated_at, idle_expires_at)
+        generation, live_hash, rotated_at, idle_expires_at, ungranted_scope)
       where a.authorization_id = i.id and a.code_hash = i.code_hash and a.status = 'approved' and a.expires_at > i.now
       returning i.grant_id, i.client_id, i.user_id, i.organization_id, i.scope, i.resources, i.created_at, i.expires_at,
-        i.generation, i.live_hash, i.rotated_at, i.idle_expires_at)
+        i.generation, i.live_hash, i.rotated_at, i.idle_expires_at, i.ungranted_scope)
     insert into grants (grant_id, client_id, user_id, organization_id, scope, resources, created_at, expires_at,
-      generation, live_hash, rotated_at, idle_expires_at)
+      generation, live_hash, rotated_at, idle_expires_at, ungranted_scope)
     select * from spent returning grant_id`,
 }
 const FIND_REDEEMED = {
@@ -140,6 +142,7 @@ async function redeem(query: Query, inputs: readonly Redemption[]): Promise<Read
     ({ grant }) => grant.family?.liveHash,
     ({ grant }) => grant.family?.rotatedAt,
     ({ grant }) => grant.family?.idleExpiresAt,
+    ({ grant }) => (grant.ungrantedScope === NO_SCOPE ? undefined : grant.ungrantedScope),
   )
   return valuesOf(await query(REDEEM, rows), 'grant_id')
 }

@@ -14,6 +14,8 @@ export function accountStatements(database: DatabaseSync) {
   )
   const find = database.prepare('select * from users where user_id = ?')
   const findByEmail = database.prepare('select * from users where email = ?')
+  // An aggregate answers a row also where there is no account (threats.md UI-08).
+  const findIdByEmail = database.prepare('select coalesce(max(user_id), ?) as user_id from users where email = ?')
   const list = database.prepare('select * from users where user_id < ? order by user_id desc limit ?')
   const setPassword = database.prepare(
     'update users set password_hash = ?, valid_from = max(valid_from, ?) where user_id = ?',
@@ -97,6 +99,8 @@ export function accountStatements(database: DatabaseSync) {
     },
     findValidFrom: (): EpochMs => Number((notBefore.get() as Row | undefined)?.['value'] ?? 0) as EpochMs,
     findUser: (id: UserId): UserRecord | undefined => recordOf(find.get(id), userOf),
+    findUserIdByEmail: (email: string, otherwise: UserId): UserId =>
+      (findIdByEmail.get(otherwise, email) as Row)['user_id'] as UserId,
     findUserByEmail: (email: string): UserRecord | undefined => recordOf(findByEmail.get(email), userOf),
     listUsers: ({ before, limit }: Page<UserId>): readonly UserRecord[] =>
       list.all(before ?? '~', limit).map((row) => userOf(row as Row)),

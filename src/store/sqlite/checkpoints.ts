@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
+import type { FileWatch } from './database-file.ts'
 
 /** What moves the write-ahead log into the database file. */
 export interface Checkpoints {
@@ -24,11 +25,16 @@ const WORTHWHILE_BYTES = 1024 * 1024
 const LOOK_INTERVAL_MS = 1000
 
 /** Leaves checkpoints to a thread of their own once so much is written. Until then SQLite makes them itself. */
-export function startCheckpoints(database: DatabaseSync, path: string): Checkpoints {
+export function startCheckpoints(
+  database: DatabaseSync,
+  path: string,
+  { isInPlace }: Pick<FileWatch, 'isInPlace'>,
+): Checkpoints {
   let thread: Checkpoints | undefined
   const timer = setInterval(() => {
     const log = statSync(`${path}-wal`, { throwIfNoEntry: false })
-    if (log === undefined || log.size < WORTHWHILE_BYTES) return
+    // To open another file there, or none, would remove the log of this one.
+    if (log === undefined || log.size < WORTHWHILE_BYTES || !isInPlace()) return
     clearInterval(timer)
     thread = startThread(database, path)
   }, LOOK_INTERVAL_MS).unref()

@@ -1,6 +1,5 @@
-import { closeSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { securePath } from './database-file.ts'
 
 /** SQLite before this can corrupt a write-ahead log. */
 const OLDEST_SAFE = '3.51.3'
@@ -85,27 +84,4 @@ function refuseOldVersion(database: DatabaseSync): void {
 /** A version as a text that sorts. To compare as people do takes 7 MB of what ICU knows of their languages. */
 function inOrder(version: string): string {
   return version.replaceAll(/\d+/g, (part) => part.padStart(4, '0'))
-}
-
-/** threats.md STO-11: 0600 for the file, 0700 for a folder that we make, and nothing that somebody else could swap. */
-function securePath(path: string): void {
-  const folder = dirname(path)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const folderMode = statSync(folder).mode
-  if ((folderMode & 0o022) !== 0 && (folderMode & 0o1000) === 0) {
-    throw new Error(`Others may write to ${folder}. Run: chmod go-w ${folder}`)
-  }
-  makeFile(path)
-  const status = lstatSync(path)
-  if (status.isSymbolicLink()) throw new Error(`${path} is a symbolic link. Name the file itself in DATABASE_URL.`)
-  if (!status.isFile()) throw new Error(`${path} is not a file.`)
-  if ((status.mode & 0o077) !== 0) throw new Error(`Others may read ${path}. Run: chmod 600 ${path}`)
-}
-
-function makeFile(path: string): void {
-  try {
-    closeSync(openSync(path, 'wx', 0o600))
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause
-  }
 }

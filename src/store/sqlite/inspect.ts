@@ -3,11 +3,11 @@ import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { DatabaseFacts, DatabaseInspection } from '../../ports/inspection.ts'
 import type { KeyRecord } from '../../ports/operator-records.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
+import { knownTime } from '../../protocol/clock.ts'
 import type { Row } from '../rows.ts'
 import { openDatabase } from './database.ts'
 import { schemaState } from './migrate.ts'
-import { keyLister } from './operator.ts'
+import { findClockNotes, keyLister } from './operator.ts'
 
 /** Complaints that are reported; the first tells what to do. */
 const DAMAGE_LIMIT = 3
@@ -43,26 +43,18 @@ function readFacts(database: DatabaseSync, path: string): DatabaseFacts {
     missingMigrations: missing.map(({ version, name }) => `${String(version).padStart(4, '0')}-${name}`),
     unknownMigrations: unknown.map(({ version }) => version),
     home: { kind: 'file', freeBytes: bavail * bsize },
-    ...(hasTables(database) ? readTables(database) : { newestRowAt: undefined, apis: 0, secretCheck: undefined }),
+    ...(hasTables(database) ? readTables(database) : { time: undefined, apis: 0, secretCheck: undefined }),
   }
 }
 
-function readTables(database: DatabaseSync): Pick<DatabaseFacts, 'newestRowAt' | 'apis' | 'secretCheck'> {
-  // Ids are ordered by time, so the last one of each table is the youngest row.
-  const newest = database
-    .prepare(
-      `select max(at) as at from (
-         select max(created_at) as at from signing_keys
-         union all select created_at from (select created_at from users order by user_id desc limit 1)
-         union all select issued_at * 1000 from (select issued_at from clients order by client_id desc limit 1))`,
-    )
-    .get() as Row
+function readTables(database: DatabaseSync): Pick<DatabaseFacts, 'time' | 'apis' | 'secretCheck'> {
   const apis = database.prepare('select count(*) as count from apis').get() as Row
-  const check = database.prepare(`select value from settings where name = 'secret-check'`).get() as Row | undefined
+  const setting = database.prepare('select value from settings where name = ?')
+  const findSetting = (name: string) => (setting.get(name) as Row | undefined)?.['value'] as string | undefined
   return {
-    newestRowAt: (newest['at'] ?? undefined) as EpochMs | undefined,
+    time: knownTime(findClockNotes(database, findSetting)),
     apis: apis['count'] as number,
-    secretCheck: check?.['value'] as string | undefined,
+    secretCheck: findSetting('secret-check'),
   }
 }
 

@@ -1,20 +1,34 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ApiRecord, KeyRecord, SigningAlgorithm } from '../../ports/operator-records.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
+import type { ClockNotes } from '../../protocol/clock.ts'
 import { findTwin } from '../../protocol/resource.ts'
 import { type Row } from '../rows.ts'
-import { apiOf, apiValues, firstKey, keyOf, keyValues } from '../operator-rows.ts'
+import {
+  ALGORITHM,
+  apiOf,
+  apiValues,
+  CLOCK_CONFIRMATION,
+  CLOCK_NOTE,
+  clockNotesOf,
+  firstKey,
+  keyOf,
+  keyValues,
+  noteOfNewestRow,
+} from '../operator-rows.ts'
 import type { Handlers } from './handlers.ts'
 
 /** What the operator sets up, and what the server sets up for itself: APIs, signing keys, settings. */
 export function operatorStatements(database: DatabaseSync) {
   const declareApi = database.prepare(
-    `insert into apis (name, scopes, token_format, token_lifetime, algorithm, resource, created_at)
-     select ?1, ?2, ?3, ?4, ?5, ?6, ?7 where not exists (select 1 from apis where resource = ?8)
+    `insert into apis (name, scopes, token_format, token_lifetime, algorithm, jwt_type, resource, created_at)
+     select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 where not exists (select 1 from apis where resource = ?9)
      on conflict (resource) do nothing`,
   )
   const updateApi = database.prepare(
-    `update apis set name = ?, scopes = ?, token_format = ?, token_lifetime = ?, algorithm = ? where resource = ?
-       and name is ? and scopes = ? and coalesce(token_format, 'jwt') = ? and token_lifetime is ? and algorithm is ?`,
+    `update apis set name = ?, scopes = ?, token_format = ?, token_lifetime = ?, algorithm = ?, jwt_type = ?
+     where resource = ? and name is ? and scopes = ? and coalesce(token_format, 'jwt') = ? and token_lifetime is ?
+       and algorithm is ? and coalesce(jwt_type, 'at+jwt') = ?`,
   )
   const setCredentials = database.prepare('update apis set credential_id = ?, secret_hash = ? where resource = ?')
   const deleteApi = database.prepare('delete from apis where resource = ?')
@@ -36,12 +50,14 @@ export function operatorStatements(database: DatabaseSync) {
   )
   const settle = database.prepare('insert into settings (name, value) values (?, ?) on conflict (name) do nothing')
   const setting = database.prepare('select value from settings where name = ?')
-  const noteAlgorithm = database.prepare(
-    `insert into settings (name, value) values ('server-algorithm', ?)
-     on conflict (name) do update set value = excluded.value`,
+  const note = database.prepare(
+    'insert into settings (name, value) values (?, ?) on conflict (name) do update set value = excluded.value',
   )
-  const findAlgorithm = database.prepare(`select value from settings where name = 'server-algorithm'`)
   const listKeys = keyLister(database)
+
+  function findSetting(name: string): string | undefined {
+    return (setting.get(name) as Row | undefined)?.['value'] as string | undefined
+  }
 
   return {
     declareApi(api) {
@@ -60,8 +76,16 @@ export function operatorStatements(database: DatabaseSync) {
     addKey: ({ key, follows }) => (addKey.run(...keyValues(key), follows).changes === 1 ? 'added' : 'outrun'),
     removeKey: ({ id, replacement }) => (removeKey.run(id, replacement).changes === 1 ? 'removed' : 'unknown'),
     noteServerAlgorithm(algorithm) {
-      noteAlgorithm.run(algorithm)
+      note.run(ALGORITHM, algorithm)
       return 'noted'
+    },
+    noteClock(clockNote) {
+      note.run(CLOCK_NOTE, JSON.stringify(clockNote))
+      return 'noted'
+    },
+    confirmClock({ now }) {
+      note.run(CLOCK_CONFIRMATION, String(now))
+      return 'confirmed'
     },
     settle({ name, value }) {
       settle.run(name, value)
@@ -69,7 +93,8 @@ export function operatorStatements(database: DatabaseSync) {
     },
     listApis: (): readonly ApiRecord[] => listApis.all().map((row) => apiOf(row as Row)),
     listKeys,
-    findServerAlgorithm: () => (findAlgorithm.get() as Row | undefined)?.['value'] as SigningAlgorithm | undefined,
+    findServerAlgorithm: () => findSetting(ALGORITHM) as SigningAlgorithm | undefined,
+    findClockNotes: () => findClockNotes(database, findSetting),
   } satisfies Partial<Handlers> & Record<string, unknown>
 }
 
@@ -77,4 +102,25 @@ export function operatorStatements(database: DatabaseSync) {
 export function keyLister(database: DatabaseSync): () => readonly KeyRecord[] {
   const list = database.prepare('select * from signing_keys order by key_id')
   return () => list.all().map((row) => keyOf(row as Row))
+}
+
+/** Needs only the tables of the first migration. */
+export function findClockNotes(database: DatabaseSync, findSetting: (name: string) => string | undefined): ClockNotes {
+  const notes = clockNotesOf(findSetting(CLOCK_NOTE), findSetting(CLOCK_CONFIRMATION))
+  return { ...notes, node: notes.node ?? noteOfNewestRow(findNewestRow(database)) }
+}
+
+/** When the newest row was made; undefined in an empty database. Ids are ordered by time, so it is the last of its table. */
+function findNewestRow(database: DatabaseSync): EpochMs | undefined {
+  const newest = database
+    .prepare(
+      `select max(at) as at from (
+         select max(created_at) as at from signing_keys
+         union all select created_at from (select created_at from users order by user_id desc limit 1)
+         union all select created_at from (select created_at from grants order by grant_id desc limit 1)
+         union all select created_at from (select created_at from sessions order by session_id desc limit 1)
+         union all select issued_at * 1000 from (select issued_at from clients order by client_id desc limit 1))`,
+    )
+    .get() as Row
+  return (newest['at'] ?? undefined) as EpochMs | undefined
 }

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Operation } from '../../ports/operations.ts'
-import { openRecentlyUsed } from '../../protocol/recently-used.ts'
 import { changedRecord } from '../changes.ts'
+import { openRecentRecords } from '../recent-records.ts'
 
 /** Clients, users, organizations and who belongs to them, which token requests read, kept for as long as nothing can have changed them. */
 export interface RecordCache {
@@ -15,16 +15,13 @@ export interface RecordCache {
   readonly forget: (operation: Operation) => void
 }
 
-/** Records kept at least, of those that were read last; at most twice as many. */
-const RECORDS = 10_000
-
 /**
  * Never stale: each snapshot first asks whether another connection committed anything since the one before
  * (https://sqlite.org/pragma.html#pragma_data_version).
  */
 export function openRecordCache(database: DatabaseSync): RecordCache {
   const dataVersion = database.prepare('pragma data_version')
-  const records = openRecentlyUsed<object>(RECORDS)
+  const records = openRecentRecords<object>()
   let known: unknown
 
   return {

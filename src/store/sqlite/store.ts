@@ -13,6 +13,7 @@ import { authorizationStatements } from './authorizations.ts'
 import { beginWriting, type LockPatience } from './begin-writing.ts'
 import { startCheckpoints } from './checkpoints.ts'
 import { clientStatements } from './clients.ts'
+import { watchFiles, type FileWatch } from './database-file.ts'
 import { isBusy, openDatabase, primaryCode } from './database.ts'
 import type { Handlers } from './handlers.ts'
 import { installationStatements } from './installations.ts'
@@ -42,7 +43,8 @@ export interface SqliteOptions {
 export function openSqliteStore(options: SqliteOptions): StoreDriver {
   const database = openDatabase(options.path)
   migrate(database, Date.now())
-  const checkpoints = options.checkpoints === 'worker' ? startCheckpoints(database, options.path) : undefined
+  const files = watchFiles(options.path)
+  const checkpoints = options.checkpoints === 'worker' ? startCheckpoints(database, options.path, files) : undefined
 
   const cache = openRecordCache(database)
   const transactions = openTransactions(database, cache.refresh)
@@ -93,6 +95,7 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
   const committing: Committing = {
     ...options,
     isCutting,
+    files,
     transactions,
     database,
     run,
@@ -102,11 +105,14 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
     batchesInFlight: 1,
     commit: (operations) => commitBatch(committing, operations),
     async close() {
+      files.stop()
       await checkpoints?.stop()
       transactions.endReading()
       database.close()
     },
     async ping() {
+      files.isInPlace()
+      files.require()
       read(() => database.prepare('select 1').get())
       return undefined
     },
@@ -118,6 +124,7 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
     findGrant: async (id) => read(() => tokens.findGrant(id)),
     listGrants: async (page) => read(() => tokens.listGrants(page)),
     findUser: async (id) => read(() => cache.read(id, (key) => accounts.findUser(key))),
+    findUserIdByEmail: async (email, otherwise) => read(() => accounts.findUserIdByEmail(email, otherwise)),
     findUserByEmail: async (email) => read(() => accounts.findUserByEmail(email)),
     listUsers: async (page) => read(() => accounts.listUsers(page)),
     findOrganization: async (id) => read(() => cache.read(id, (key) => organizations.findOrganization(key))),
@@ -144,12 +151,14 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
     listAuditHeads: async (page) => read(() => audit.listAuditHeads(page)),
     listKeys: async () => read(() => operator.listKeys()),
     findServerAlgorithm: async () => read(() => operator.findServerAlgorithm()),
+    findClockNotes: async () => read(() => operator.findClockNotes()),
     walkGrants: async (walk) => read(() => walks.walkGrants(walk)),
     walkClients: async (walk) => read(() => walks.walkClients(walk)),
   }
 }
 
 interface Committing extends LockPatience, Pick<SqliteOptions, 'audit'> {
+  readonly files: FileWatch
   readonly database: DatabaseSync
   readonly transactions: Transactions
   readonly run: (operation: Operation) => unknown
@@ -157,7 +166,8 @@ interface Committing extends LockPatience, Pick<SqliteOptions, 'audit'> {
 }
 
 async function commitBatch(means: Committing, operations: readonly Operation[]): Promise<readonly Settled[]> {
-  const { database, run, addAuditLink } = means
+  const { database, files, run, addAuditLink } = means
+  files.require()
   await beginWriting(means.transactions, means)
   const writing = means.audit?.begin()
   try {

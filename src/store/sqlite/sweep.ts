@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { GrantId } from '../../protocol/ids.ts'
+import type { AuthorizationId, GrantId } from '../../protocol/ids.ts'
 import { consentKey, consentOf, idBefore, nextConsent, type Row } from '../rows.ts'
 import type { Handlers } from './handlers.ts'
 
@@ -10,7 +10,15 @@ export function sweepStatements(database: DatabaseSync) {
      returning client_id`,
   )
   const installations = database.prepare('delete from installations where client_id = ?')
-  const authorizations = database.prepare(
+  const authorizationSlice = database.prepare(
+    `select authorization_id from authorizations where authorization_id > ? and authorization_id < ?
+     order by authorization_id limit ?`,
+  )
+  const unredeemed = database.prepare(
+    `delete from authorizations
+     where authorization_id > ? and authorization_id <= ? and expires_at < ? and status <> 'redeemed'`,
+  )
+  const evidence = database.prepare(
     `delete from authorizations where authorization_id in (
        select authorization_id from authorizations where authorization_id < ? order by authorization_id limit ?)`,
   )
@@ -50,6 +58,13 @@ export function sweepStatements(database: DatabaseSync) {
     return removed.length
   }
 
+  function sweepUnredeemed(after: AuthorizationId | '', before: string, now: number, limit: number) {
+    const slice = authorizationSlice.all(after, before, limit) as unknown as readonly Row[]
+    const last = (slice.at(-1)?.['authorization_id'] ?? after) as AuthorizationId | ''
+    const removed = slice.length === 0 ? 0 : Number(unredeemed.run(after, last, now).changes)
+    return { removed, examined: slice.length, next: last }
+  }
+
   function sweepConsents(after: string, limit: number): { removed: number; next: string } {
     const slice = consentSlice.all(...consentKey(after), limit).map((row) => consentOf(row as Row))
     const gone = slice.filter(({ clientId }) => hasClient.get(clientId) === undefined)
@@ -66,19 +81,31 @@ export function sweepStatements(database: DatabaseSync) {
   }
 
   return {
-    sweepExpired({ now, limit, unusedSince, authorizationsBefore, auditBefore, ...after }) {
+    sweepExpired({
+      now,
+      limit,
+      revocationsBefore,
+      unusedSince,
+      authorizationsBefore,
+      evidenceBefore,
+      auditBefore,
+      ...after
+    }) {
+      const waited = sweepUnredeemed(after.authorizationsAfter, idBefore(authorizationsBefore, ''), now, limit)
       const slice = sweepGrants(after.grantsAfter, limit, now)
       const consented = sweepConsents(after.consentsAfter, limit)
       return {
+        authorizationsAfter: waited.next,
+        authorizationsExamined: waited.examined,
         grantsAfter: slice.next,
         grants: slice.removed,
         consentsAfter: consented.next,
         consents: consented.removed,
         clients: sweepClients(idBefore(unusedSince, 'gci_'), now, limit),
-        authorizations: Number(authorizations.run(idBefore(authorizationsBefore, ''), limit).changes),
+        authorizations: waited.removed + Number(evidence.run(idBefore(evidenceBefore, ''), limit).changes),
         sessions: Number(sessions.run(now, limit).changes),
         hits: Number(hits.run(now, limit).changes),
-        revokedTokens: Number(revokedTokens.run(now, limit).changes),
+        revokedTokens: Number(revokedTokens.run(revocationsBefore, limit).changes),
         opaqueTokens: Number(opaqueTokens.run(idBefore(now, ''), limit).changes),
         auditLinks: Number(auditLinks.run(idBefore(auditBefore, ''), limit).changes),
       }

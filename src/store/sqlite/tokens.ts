@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { GrantRecord } from '../../ports/records.ts'
 import type { GrantFilter, Page } from '../../ports/store.ts'
 import type { GrantId } from '../../protocol/ids.ts'
+import { NO_SCOPE } from '../../protocol/scope.ts'
 import { judgeRotation } from '../rotation.ts'
 import { grantOf, recordOf, type Row } from '../rows.ts'
 import type { Handlers } from './handlers.ts'
@@ -18,9 +19,9 @@ export function tokenStatements(database: DatabaseSync) {
   // The hash is also put where the first rotation puts it: a row that grew would need another page.
   const insert = database.prepare(
     `insert into grants (slot, grant_id, client_id, user_id, organization_id, scope, resources, created_at, expires_at,
-       revoked_at, generation, live_hash, previous_hash, rotated_at, idle_expires_at)
+       revoked_at, generation, live_hash, previous_hash, rotated_at, idle_expires_at, ungranted_scope)
      values (iif(exists (select 1 from grants where slot = ?1), null, ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, null, ?10, ?11,
-       ?11, ?12, ?13)`,
+       ?11, ?12, ?13, ?14)`,
   )
   const findAtSlot = database.prepare('select * from grants where slot = ? and grant_id = ?')
   const findById = database.prepare('select * from grants where grant_id = ?')
@@ -78,6 +79,7 @@ export function tokenStatements(database: DatabaseSync) {
           family?.liveHash ?? null,
           family?.rotatedAt ?? null,
           family?.idleExpiresAt ?? null,
+          grant.ungrantedScope === NO_SCOPE ? null : grant.ungrantedScope,
         )
         return 'redeemed'
       }

@@ -176,7 +176,9 @@ export function requestOf(task: Task, input: Members): { method: Task['method'];
     (filled, name) => filled.replace(`{${name}}`, encodeURIComponent(String(input[name]))),
     task.path,
   )
-  const texts = (query ?? []).map(([name, value]): [string, string] => [name, String(value)])
+  const texts = (query ?? []).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((one): [string, string] => [name, String(one)]),
+  )
   const url = texts.length === 0 ? path : `${path}?${new URLSearchParams(texts).toString()}`
   const hasBody = task.method !== 'GET' && task.method !== 'DELETE'
   return { method: task.method, url, ...(hasBody ? { payload: Object.fromEntries(body ?? []) } : {}) }

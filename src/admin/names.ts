@@ -1,0 +1,53 @@
+import * as z from 'zod'
+import {
+  parseAdminCredentialId,
+  parseClientId,
+  parseOrganizationId,
+  parseUserId,
+  type UserId,
+} from '../protocol/ids.ts'
+import type { TaskContext } from './task.ts'
+
+/** A member of a list whose rows have ids: what they are called now. The rows themselves keep to ids. */
+export const NAMES = z
+  .record(z.string(), z.string())
+  .describe(
+    'By id: the e-mail address of a user, the name of a client, an organization or credentials. An id that has none, or names nothing any more, is not there.',
+  )
+
+export type Names = Readonly<Record<string, string>>
+
+type Needs = Pick<TaskContext, 'administrator'> & {
+  readonly store: Pick<
+    TaskContext['store'],
+    'findAdminCredential' | 'findClient' | 'findMembership' | 'findOrganization' | 'findUser'
+  >
+}
+
+/** Looks each id up once, by its key. Administrators of one organization see the addresses of its members only. */
+export async function findNames(context: Needs, ids: Iterable<string | undefined>): Promise<Names> {
+  const known = [...new Set(ids)].filter((id) => id !== undefined)
+  const pairs = await Promise.all(
+    known.map(async (id): Promise<[string, string | undefined]> => [id, await findName(context, id)]),
+  )
+  return Object.fromEntries(pairs.filter((pair): pair is [string, string] => pair[1] !== undefined))
+}
+
+async function findName(context: Needs, id: string): Promise<string | undefined> {
+  const { store } = context
+  const [userId, clientId] = [parseUserId(id), parseClientId(id)]
+  if (userId !== undefined) return findAddress(context, userId)
+  if (clientId !== undefined) return (await store.findClient(clientId))?.metadata.descriptive.client_name
+  const organizationId = parseOrganizationId(id)
+  if (organizationId !== undefined) return (await store.findOrganization(organizationId))?.name
+  const credentialId = parseAdminCredentialId(id)
+  return credentialId === undefined ? undefined : (await store.findAdminCredential(credentialId))?.name
+}
+
+async function findAddress({ store, administrator }: Needs, userId: UserId): Promise<string | undefined> {
+  const { organizationId } = administrator
+  if (organizationId !== undefined && (await store.findMembership({ organizationId, userId })) === undefined) {
+    return undefined
+  }
+  return (await store.findUser(userId))?.email
+}

@@ -1,0 +1,148 @@
+import type { IncomingMessage as Message, Server, ServerResponse as Response } from 'node:http'
+import type { Socket } from 'node:net'
+import type { ConnectionLimits } from './connection-limits.ts'
+import { networkOf } from './network.ts'
+import { IncomingMessage, ServerResponse } from './node-http.ts'
+import type { Proxies } from './proxies.ts'
+import { openShares, openSiteShares } from './shares.ts'
+
+/** Bounds what connections may hold, and knows from which network each comes. */
+export interface Connections {
+  /** For the server to make its responses of: this is where unanswered requests are counted. */
+  readonly Response: typeof ServerResponse
+  /** For the server to make its requests of: this is where the pieces of bodies are counted. */
+  readonly Message: typeof IncomingMessage
+  /** Begins to bound the connections of a server. */
+  readonly watch: (server: Server) => void
+  /** The network that a request is counted by: of the connection, or of the address that a trusted proxy forwarded. */
+  readonly networkOf: (message: Message) => string
+  /** Whether the connection asked for too much and was closed: nothing that it asked for is done. */
+  readonly isHungUp: (message: Message) => boolean
+}
+
+interface Line {
+  readonly network: string
+  /** A proxy's connections stand for many callers; their requests have limits, and its connections have not. */
+  readonly isProxy: boolean
+  unanswered: number
+  isHungUp: boolean
+  isClosed: boolean
+}
+
+/**
+ * Requests without an answer on one connection. Released clients wait for each answer (RFC 9112 §9.3.2 allows them not to);
+ * Node.js reads 64 KiB at once, which is some hundred requests, and each takes a hundred times its bytes.
+ */
+export const PIPELINE_LIMIT = 32
+/**
+ * Chunks of one body. Released clients send up to three. Each chunk that Node.js reads takes a microsecond and hundreds of
+ * bytes, however small it is. Pieces of a body with a Content-Length come one with each packet, and are not counted.
+ */
+const CHUNK_LIMIT = 512
+/** Bytes of one body that are read, to be passed over where it is too large, so that the client reads the answer. */
+const READ_LIMIT = 512 * 1024
+/** llhttp: what follows is another protocol, so the parser stops here. */
+const STOP_PARSING = 2
+
+/** Opens the count of connections and of requests without an answer, for one listener (threats.md NET-14, NET-17, NET-18). */
+export function openConnections(proxies: Proxies, limits: ConnectionLimits): Connections {
+  const lines = new WeakMap<Socket, Line>()
+  const open = openSiteShares()
+  const unanswered = openShares()
+  let server: Server | undefined
+
+  /** The share does not hold for proxies, but the limit does: there are only so many files. */
+  function hasRoom({ network, isProxy }: Line, shares: typeof open, limit: number): boolean {
+    return isProxy ? shares.total() < limit : shares.hasRoom(network, limit)
+  }
+
+  function openLine(socket: Socket): Line {
+    const address = socket.remoteAddress ?? ''
+    const isProxy = proxies.isTrusted(address)
+    const line = { network: networkOf(address), isProxy, unanswered: 0, isHungUp: false, isClosed: false }
+    lines.set(socket, line)
+    return line
+  }
+
+  function accept(socket: Socket): void {
+    const line = openLine(socket)
+    if (!hasRoom(line, open, limits.connections)) return hangUp(line, socket)
+    open.add(line.network)
+    socket.once('close', () => {
+      line.isClosed = true
+      open.remove(line.network, 1)
+      unanswered.remove(line.network, line.unanswered)
+    })
+  }
+
+  function begin(response: Response): Line {
+    const { socket } = response.req
+    const line = lines.get(socket) ?? openLine(socket)
+    if (line.unanswered >= PIPELINE_LIMIT || !hasRoom(line, unanswered, limits.unanswered)) hangUp(line, socket)
+    line.unanswered += 1
+    unanswered.add(line.network)
+    response.on('close', end)
+    return line
+  }
+
+  function hangUp(line: Line, socket: Socket): void {
+    if (line.isHungUp) return
+    line.isHungUp = true
+    stopParsing(socket)
+    // A reset: what the caller did not read would stay in the kernel's memory for minutes.
+    socket.resetAndDestroy()
+    server?.emit('drop')
+  }
+
+  class CountedResponse extends ServerResponse {
+    readonly line = begin(this)
+  }
+
+  class BoundedMessage extends IncomingMessage {
+    private chunks = 0
+    private bytes = 0
+
+    /** Called by the parser with each piece of the body, before anything is kept, and with null at its end. */
+    override push(piece: Buffer | null): boolean {
+      if (piece === null) return super.push(null)
+      this.chunks += 1
+      this.bytes += piece.length
+      if (this.bytes <= READ_LIMIT && (this.chunks <= CHUNK_LIMIT || !isChunked(this))) return super.push(piece)
+      hangUp(lines.get(this.socket) ?? openLine(this.socket), this.socket)
+      return false
+    }
+  }
+
+  function end(this: Response): void {
+    const { line } = this as CountedResponse
+    if (line.isClosed) return
+    line.unanswered -= 1
+    unanswered.remove(line.network, 1)
+  }
+
+  return {
+    Response: CountedResponse as typeof ServerResponse,
+    Message: BoundedMessage,
+    watch(watched) {
+      server = watched.on('connection', accept)
+    },
+    networkOf(message) {
+      const line = lines.get(message.socket)
+      return line === undefined || line.isProxy ? networkOf(proxies.callerOf(message)) : line.network
+    },
+    isHungUp: ({ socket }) => lines.get(socket)?.isHungUp === true,
+  }
+}
+
+function isChunked({ headers }: Message): boolean {
+  return headers['transfer-encoding'] !== undefined
+}
+
+/**
+ * What was read already is parsed to its end, even of a socket that is destroyed, and each request of it kept until the loop
+ * has read all sockets: gigabytes of some hundred connections. Node.js has no official way to stop that.
+ */
+function stopParsing(socket: Socket & { readonly parser?: { onIncoming: unknown } | null }): void {
+  const { parser } = socket
+  if (parser !== undefined && parser !== null) parser.onIncoming = () => STOP_PARSING
+}

@@ -1,0 +1,77 @@
+import { closeSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { StoreUnavailable } from '../../ports/store.ts'
+import { judgeSecretFile } from '../../protocol/secret-file.ts'
+
+/** What SQLite keeps beside the file while it is open: https://sqlite.org/tempfiles.html */
+const COMPANIONS = ['-wal', '-shm', '-journal']
+
+/**
+ * Makes the file if there is none: 0600, and 0700 for a folder that we make. Throws with what to do unless the file and what
+ * SQLite keeps beside it are the process's own (threats.md STO-11): SQLite would replay a log that another user put there.
+ */
+export function securePath(path: string): void {
+  const folder = dirname(path)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const folderMode = statSync(folder).mode
+  if ((folderMode & 0o022) !== 0 && (folderMode & 0o1000) === 0) {
+    throw new Error(`Others may write to ${folder}. Run: chmod go-w ${folder}`)
+  }
+  makeFile(path)
+  requireOwn(path)
+  for (const suffix of COMPANIONS) requireOwn(path + suffix)
+}
+
+function makeFile(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause
+  }
+}
+
+function requireOwn(path: string): void {
+  const status = lstatSync(path, { throwIfNoEntry: false })
+  if (status === undefined) return
+  if (status.isSymbolicLink()) throw new Error(`${path} is a symbolic link. Name the file itself in DATABASE_URL.`)
+  if (!status.isFile()) throw new Error(`${path} is not a file.`)
+  const fault = judgeSecretFile(path, status, process.getuid?.(), 'nothing')
+  if (fault !== undefined) throw new Error(fault)
+}
+
+/** Whether the files of an open database are still where they were. */
+export interface FileWatch {
+  /** Looks at the files. */
+  readonly isInPlace: () => boolean
+  /** Goes by the last look, so that it costs nothing. @throws StoreUnavailable */
+  readonly require: () => void
+  readonly stop: () => void
+}
+
+const LOOK_INTERVAL_MS = 1000
+
+/**
+ * Notices when the file or its log was moved, replaced or removed under the open database (threats.md STO-17). SQLite writes on
+ * into the file that it has open, and all of that is gone with the process.
+ */
+export function watchFiles(path: string): FileWatch {
+  const opened = [path, `${path}-wal`].map((file) => ({ file, identity: identityOf(file) }))
+  let wasInPlace = true
+  const isInPlace = (): boolean => (wasInPlace = opened.every(({ file, identity }) => identityOf(file) === identity))
+  const timer = setInterval(isInPlace, LOOK_INTERVAL_MS).unref()
+  return {
+    isInPlace,
+    require() {
+      if (wasInPlace) return
+      throw new StoreUnavailable(
+        `${path} or its log is not the file that this process opened: it was moved, replaced or removed. Stop the server, put the right file there, and start it again.`,
+      )
+    },
+    stop: () => clearInterval(timer),
+  }
+}
+
+function identityOf(file: string): string | undefined {
+  const status = statSync(file, { bigint: true, throwIfNoEntry: false })
+  return status === undefined ? undefined : `${status.dev}:${status.ino}`
+}

@@ -1,0 +1,15 @@
+import type { ClockCheck } from '../ports/context.ts'
+import { after, type EpochMs } from '../protocol/brand.ts'
+import { CLOCK_TOLERANCE_MS } from '../protocol/clock.ts'
+
+/**
+ * Whether a token has expired by the clock of every node, so that its revocation says nothing. A node whose clock differs does
+ * not know, and revokes it (threats.md STO-13).
+ */
+export function hasExpiredEverywhere(
+  { deletionMoment }: Pick<ClockCheck, 'deletionMoment'>,
+  expiresAt: EpochMs,
+): boolean {
+  const moment = deletionMoment()
+  return moment !== undefined && expiresAt < after(moment, -2 * CLOCK_TOLERANCE_MS)
+}

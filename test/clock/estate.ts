@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import type { Response as LightMyRequestResponse } from 'light-my-request'
+import { sweep, SWEEP_START } from '../../src/admin/sweep.ts'
+import { isActive, revoke } from '../endpoints/token-questions.ts'
+import {
+  authorizeUrl,
+  createAda,
+  locationOf,
+  PlainBrowser,
+  redeem,
+  refresh,
+  registerClient,
+  requestToken,
+  signInAndAllow,
+  type RegisteredClient,
+  type Tokens,
+} from '../flow.ts'
+import type { TestServer } from '../server.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** How far clocks step, each way. */
+export const STEPS_MS = [20 * MINUTE, 25 * HOUR, 120 * DAY, 3652 * DAY].flatMap((step) => [step, -step])
+
+/** What clients and people have, and what was taken from them. */
+export interface Estate {
+  readonly client: RegisteredClient
+  readonly revoked: string
+  readonly tokens: Tokens
+  /** Of the browser in which the person is signed in. */
+  readonly cookies: ReadonlyMap<string, string>
+}
+
+export async function openEstate(server: TestServer): Promise<Estate> {
+  await createAda(server)
+  const client = await registerClient(server)
+  const revoked = await issue(server, client)
+  assert.equal((await revoke(server, client, revoked)).statusCode, 200)
+  const browser = new PlainBrowser(server)
+  const code = (await signInAndAllow(browser, authorizeUrl(client))).searchParams.get('code') ?? ''
+  const answer = await redeem(server, client, code)
+  assert.equal(answer.statusCode, 200, answer.body)
+  return { client, revoked, tokens: answer.json<Tokens>(), cookies: browser.cookies }
+}
+
+export async function issue(server: TestServer, client: RegisteredClient): Promise<string> {
+  const answer = await requestToken(server, client, { grant_type: 'client_credentials' })
+  assert.equal(answer.statusCode, 200, answer.body)
+  return answer.json<Tokens>().access_token
+}
+
+/** Sweeps until nothing more goes. Returns how many rows went. */
+export async function sweepAll({ context }: TestServer): Promise<number> {
+  let count = 0
+  let [place, isMore] = [SWEEP_START, true]
+  while (isMore) {
+    const { authorizationsAfter, authorizationsExamined, grantsAfter, consentsAfter, ...counts } = await sweep(
+      context,
+      place,
+    )
+    const removed = Object.values(counts).reduce((sum, one) => sum + one, 0)
+    count += removed
+    isMore = removed + authorizationsExamined > 0
+    place = { authorizationsAfter, grantsAfter, consentsAfter }
+  }
+  return count
+}
+
+/** Everything that a node whose clock differs is asked to issue: a token, a refresh, a client, a code. */
+export async function assertIssuesNothing(server: TestServer, { client, tokens, cookies }: Estate): Promise<void> {
+  const metadata = { redirect_uris: ['https://app.example/other'] }
+  const answers = [
+    await requestToken(server, client, { grant_type: 'client_credentials' }),
+    await refresh(server, client, tokens.refresh_token ?? ''),
+    await server.inject({
+      method: 'POST',
+      url: '/v2/oauth/register',
+      headers: { 'content-type': 'application/json' },
+      payload: JSON.stringify(metadata),
+    }),
+    await authorizeSilently(server, client, cookies),
+  ]
+  assert.deepEqual(
+    answers.map(({ statusCode }) => statusCode),
+    [503, 503, 503, 503],
+  )
+  assert.equal(answers[0]?.json<{ error: string }>().error, 'temporarily_unavailable')
+  assert.match(server.log(), /"reason":"clock_differs"/)
+}
+
+/** Returns the estate with the tokens of a refresh. */
+export async function assertWhole(server: TestServer, estate: Estate): Promise<Estate> {
+  const { client, revoked, tokens, cookies } = estate
+  assert.equal(await isActive(server, client, revoked), false, 'A revoked token is inactive.')
+  assert.match(
+    locationOf(await authorizeSilently(server, client, cookies)),
+    /code=/,
+    'The session and the consent are there.',
+  )
+  const answer = await refresh(server, client, tokens.refresh_token ?? '')
+  assert.equal(answer.statusCode, 200, answer.body)
+  return { ...estate, tokens: answer.json<Tokens>() }
+}
+
+/** The answer to a request for a code from the browser in which the person is signed in, at any node. */
+export function authorizeSilently(
+  server: TestServer,
+  client: RegisteredClient,
+  cookies: Estate['cookies'],
+): Promise<LightMyRequestResponse> {
+  const browser = new PlainBrowser(server)
+  for (const [name, value] of cookies) browser.cookies.set(name, value)
+  return browser.get(authorizeUrl(client, { prompt: 'none' }))
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isActive, revoke } from '../endpoints/token-questions.ts'
+import { requestToken } from '../flow.ts'
+import { selectAll } from '../storage/dump.ts'
+import { openSteppingClocks, openTestServer, type TestServer } from '../server.ts'
+import { assertIssuesNothing, assertWhole, issue, openEstate, STEPS_MS, sweepAll } from './estate.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** What a running server does once a second. */
+async function look({ context, clock }: TestServer, seconds: number): Promise<void> {
+  for (let second = 0; second < seconds; second += 1) {
+    clock.advance(1000)
+    await context.clockCheck.compare()
+  }
+}
+
+test('STO-13: while the clock is minutes to years off, a server with a file issues and deletes nothing, and revoked tokens stay so', async (t) => {
+  const [clock] = openSteppingClocks(['node'])
+  const server = await openTestServer(t, { clock })
+  let estate = await openEstate(server)
+  for (const step of STEPS_MS) {
+    clock.step(step)
+    await assertIssuesNothing(server, estate)
+    assert.equal((await server.inject({ method: 'GET', url: '/health/ready' })).statusCode, 503)
+    assert.equal(await isActive(server, estate.client, estate.revoked), false)
+    assert.equal(await sweepAll(server), 0)
+    await look(server, 5)
+    assert.equal(await sweepAll(server), 0)
+    clock.step(-step)
+    estate = await assertWhole(server, estate)
+    await look(server, 1)
+    assert.equal((await server.inject({ method: 'GET', url: '/health/ready' })).statusCode, 200)
+  }
+  const states = [...server.log().matchAll(/"event":"clock\.(\w+)"/g)].map(([, state]) => state)
+  assert.deepEqual(
+    states,
+    STEPS_MS.flatMap(() => ['differs', 'agrees']),
+  )
+})
+
+test('STO-13: a server that was suspended for days issues again after ten seconds, and deletes what expired meanwhile when it has run for a part of that', async (t) => {
+  const [clock] = openSteppingClocks(['node'])
+  const server = await openTestServer(t, { clock })
+  const { client, revoked } = await openEstate(server)
+  clock.step(3 * DAY)
+  await look(server, 10)
+  assert.equal((await requestToken(server, client, { grant_type: 'client_credentials' })).statusCode, 503)
+  await look(server, 1)
+  const token = await issue(server, client)
+  assert.equal(await isActive(server, client, token), true)
+  const countSessions = () => selectAll(server, 'select * from sessions').length
+  clock.advance(2 * HOUR)
+  await sweepAll(server)
+  assert.equal(countSessions(), 1, 'By this clock it expired days ago, but time has not passed.')
+  assert.equal(await isActive(server, client, revoked), false)
+  clock.advance(DAY)
+  await sweepAll(server)
+  assert.equal(countSessions(), 0)
+})
+
+test('STO-13: a step that the server followed is undone: it issues ten seconds later, and what it issued meanwhile is not valid yet', async (t) => {
+  const [clock] = openSteppingClocks(['node'])
+  const server = await openTestServer(t, { clock })
+  const estate = await openEstate(server)
+  await look(server, 1)
+  clock.step(20 * MINUTE)
+  await look(server, 11)
+  const early = await issue(server, estate.client)
+  assert.equal(await sweepAll(server), 0)
+  clock.step(-20 * MINUTE)
+  await look(server, 11)
+  await assertWhole(server, estate)
+  assert.equal(await isActive(server, estate.client, early), false)
+})
+
+test('STO-13: after a clock was set back nothing is issued until it shows the time at which it agreed last', async (t) => {
+  const [clock] = openSteppingClocks(['node'])
+  const server = await openTestServer(t, { clock })
+  const estate = await openEstate(server)
+  clock.step(-HOUR)
+  await look(server, 60)
+  await assertIssuesNothing(server, estate)
+  clock.advance(HOUR)
+  await look(server, 11)
+  assert.equal(typeof (await issue(server, estate.client)), 'string')
+})
+
+test('STO-13: what expired is not valid again because the clock was set back', async (t) => {
+  const [clock] = openSteppingClocks(['node'])
+  const server = await openTestServer(t, { clock })
+  const { client } = await openEstate(server)
+  const token = await issue(server, client)
+  clock.advance(DAY)
+  for (const step of [-25 * HOUR, -3652 * DAY]) {
+    clock.step(step)
+    assert.equal(await isActive(server, client, token), false)
+    clock.step(-step)
+  }
+})
+
+test('STO-13, RFC 7009 §2.1: a token is revoked whatever the clock shows', async (t) => {
+  const [clock] = openSteppingClocks(['node'])
+  const server = await openTestServer(t, { clock })
+  const { client } = await openEstate(server)
+  for (const step of STEPS_MS) {
+    const token = await issue(server, client)
+    clock.step(step)
+    assert.equal((await revoke(server, client, token)).statusCode, 200)
+    clock.step(-step)
+    assert.equal(await isActive(server, client, token), false, `${step}`)
+  }
+})
+
+test('STO-13: a revocation is kept for a day longer than its token', async (t) => {
+  const server = await openTestServer(t)
+  const { client } = await openEstate(server)
+  const token = await issue(server, client)
+  await revoke(server, client, token)
+  server.clock.advance(15 * MINUTE + DAY - 2000)
+  await sweepAll(server)
+  server.clock.advance(-DAY)
+  assert.equal(await isActive(server, client, token), false)
+})

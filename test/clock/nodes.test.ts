@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { asAdministrator, COMMAND_LINE } from '../../src/admin/administrators.ts'
+import { keepKeys } from '../../src/admin/keys.ts'
+import { runTask } from '../../src/admin/run-task.ts'
+import type { Task } from '../../src/admin/task.ts'
+import { findTask } from '../../src/admin/tasks.ts'
+import { isActive, revoke } from '../endpoints/token-questions.ts'
+import { EMAIL, refresh } from '../flow.ts'
+import { closedFirst } from '../keys/closed-first.ts'
+import { openMigratedDatabase } from '../migrated-database.ts'
+import { openSteppingClocks, openTestServer, type TestServer } from '../server.ts'
+import { assertIssuesNothing, assertWhole, authorizeSilently, issue, openEstate, STEPS_MS, sweepAll } from './estate.ts'
+
+/** Three nodes on one PostgreSQL, each with a clock of its own. */
+async function openNodes(t: TestContext) {
+  const closed = closedFirst(t)
+  const env = { DATABASE_URL: await openMigratedDatabase(t), GRANTOR_SECRET: 's'.repeat(40) }
+  const clocks = openSteppingClocks(['first', 'second', 'third'])
+  const nodes: TestServer[] = []
+  for (const clock of clocks) nodes.push(closed(await openTestServer(t, { env, clock })))
+  const [first, second, third] = nodes as [TestServer, TestServer, TestServer]
+  return { first, second, third, clock: clocks[1] }
+}
+
+test('STO-13: while the clock of one node of three is minutes to years off, that node issues and deletes nothing, and the others serve on', async (t) => {
+  const { first, second, third, clock } = await openNodes(t)
+  let estate = await openEstate(first)
+  for (const step of STEPS_MS) {
+    clock.step(step)
+    await assertIssuesNothing(second, estate)
+    assert.equal((await second.inject({ method: 'GET', url: '/health/ready' })).statusCode, 503)
+    assert.equal(await sweepAll(second), 0)
+    assert.deepEqual(await keepKeys(second.context), { made: undefined, withdrawn: [] })
+    for (const node of [first, second, third]) assert.equal(await isActive(node, estate.client, estate.revoked), false)
+    estate = await assertWhole(third, estate)
+    const token = await issue(first, estate.client)
+    assert.equal((await revoke(second, estate.client, token)).statusCode, 200)
+    assert.equal(await isActive(first, estate.client, token), false, 'Revoking works on any clock.')
+    clock.step(-step)
+    assert.equal((await second.inject({ method: 'GET', url: '/health/ready' })).statusCode, 200)
+    estate = await assertWhole(second, estate)
+  }
+})
+
+test('STO-13: a node that was suspended issues again as soon as the database says that its clock is right', async (t) => {
+  const { first, second, clock } = await openNodes(t)
+  const estate = await openEstate(first)
+  clock.suspend(60_000)
+  await assertIssuesNothing(second, estate)
+  await second.context.clockCheck.compare()
+  await assertWhole(second, estate)
+})
+
+for (const step of [-10 * 60_000, 25 * 60 * 60_000]) {
+  test(`STO-13: what an administrator does at a node whose clock is ${step / 60_000} min ahead is done at the time of the database`, async (t) => {
+    const { first, second, third, clock } = await openNodes(t)
+    const { client, tokens, cookies } = await openEstate(first)
+    const token = await issue(first, client)
+    const administration = asAdministrator(second.context, COMMAND_LINE)
+    const perform = (name: string, input: object) =>
+      runTask(administration, findTask(name) as Task, { ...input }, String)
+    clock.step(step)
+    clock.advance(1)
+    const user = await first.context.store.findUserByEmail(EMAIL)
+    await perform('user.set-password', { user_id: user?.id, password: 'another long password' })
+    clock.advance(1000)
+    assert.match((await authorizeSilently(third, client, cookies)).body, /error=login_required/)
+    assert.equal((await refresh(third, client, tokens.refresh_token ?? '')).statusCode, 400)
+    assert.equal(await isActive(first, client, token), true)
+    await perform('everything.expire', { confirm: 'everything' })
+    clock.advance(1000)
+    assert.equal(await isActive(first, client, token), false)
+    assert.equal(await isActive(first, client, await issue(first, client)), true)
+  })
+}

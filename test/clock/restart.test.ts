@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isActive } from '../endpoints/token-questions.ts'
+import { requestToken, type RegisteredClient } from '../flow.ts'
+import { openSteppingClocks, openTestServer, type TestServer } from '../server.ts'
+import { assertIssuesNothing, assertWhole, openEstate, STEPS_MS, sweepAll } from './estate.ts'
+
+const DAY = 24 * 60 * 60 * 1000
+
+/** Closes as a server does that was started, which writes down that its clock agrees. */
+async function restart(server: TestServer): Promise<TestServer> {
+  await server.context.clockCheck.compare()
+  await stopLooking(server)
+  return server.reopen()
+}
+
+async function stopLooking({ context }: TestServer): Promise<void> {
+  await (context as { clockCheck: { start: () => () => Promise<void> } } & typeof context).clockCheck.start()()
+}
+
+async function mayIssue(server: TestServer, client: RegisteredClient): Promise<boolean> {
+  return (await requestToken(server, client, { grant_type: 'client_credentials' })).statusCode === 200
+}
+
+test('STO-13: a server that starts with a clock minutes to years off deletes nothing, and serves on when it starts with the right one', async (t) => {
+  const [clock] = openSteppingClocks(['node'])
+  let server = await openTestServer(t, { clock })
+  let estate = await openEstate(server)
+  for (const step of STEPS_MS) {
+    clock.step(step)
+    server = await restart(server)
+    assert.equal(await sweepAll(server), 0)
+    assert.equal(await isActive(server, estate.client, estate.revoked), false)
+    // A clock that is ahead by less may have been stopped for so long.
+    if (step < 0 || step > 100 * DAY) await assertIssuesNothing(server, estate)
+    await stopLooking(server)
+    clock.step(-step)
+    server = await restart(server)
+    estate = await assertWhole(server, estate)
+  }
+})
+
+test('STO-13: after a month without use a server issues at once, and deletes nothing before it has run for a part of that', async (t) => {
+  const [clock] = openSteppingClocks(['node'])
+  const first = await openTestServer(t, { clock })
+  const { client } = await openEstate(first)
+  clock.step(30 * DAY)
+  const server = await restart(first)
+  assert.equal(await mayIssue(server, client), true)
+  assert.equal(await sweepAll(server), 0)
+  clock.advance(10 * DAY)
+  assert.ok((await sweepAll(server)) > 0)
+})
+
+test('STO-13: a file of a release that noted no time is judged by its newest row', async (t) => {
+  const [clock] = openSteppingClocks(['node'])
+  const first = await openTestServer(t, { clock })
+  const { client } = await openEstate(first)
+  for (const [step, isIssuing] of [
+    [3652 * DAY, false],
+    [-DAY, false],
+    [DAY, true],
+  ] as const) {
+    clock.step(step)
+    await first.close()
+    const server = await first.reopen()
+    assert.equal(await mayIssue(server, client), isIssuing, `${step}`)
+    assert.equal(await sweepAll(server), 0)
+    await server.close()
+    clock.step(-step)
+  }
+})
+
+for (const step of [3652 * DAY, -3652 * DAY]) {
+  test(`STO-13: the operator confirms a clock that is off by ${step / DAY} days: the server follows it, also after a restart`, async (t) => {
+    const [clock] = openSteppingClocks(['node'])
+    const first = await openTestServer(t, { clock })
+    const { client } = await openEstate(first)
+    clock.step(step)
+    let server = await restart(first)
+    assert.equal(await mayIssue(server, client), false)
+    // As the command does, beside the server.
+    await server.context.store.confirmClock({ now: clock.now() })
+    await server.context.clockCheck.compare()
+    assert.equal(await mayIssue(server, client), true)
+    assert.equal((await sweepAll(server)) > 0, step > 0)
+    server = await restart(server)
+    assert.equal(await mayIssue(server, client), true)
+    clock.step(-step)
+    server = await restart(server)
+    assert.equal(await mayIssue(server, client), false, 'A confirmation is for one clock.')
+  })
+}

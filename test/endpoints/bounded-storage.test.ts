@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { verifyClient } from '../../src/admin/clients.ts'
+import type { AuditEvent } from '../../src/ports/operator-records.ts'
+import {
+  authorizeUrl,
+  createAda,
+  obtainTokens,
+  refresh,
+  registerClient,
+  requestToken,
+  type RegisteredClient,
+  type Tokens,
+} from '../flow.ts'
+import { openTestServer, type TestServer } from '../server.ts'
+import { assertStoreUnchanged, selectAll } from '../storage/dump.ts'
+import { OPAQUE_API, openWithOpaqueApis } from './api-stage.ts'
+import { introspect, isActive, revoke } from './token-questions.ts'
+
+test('BND-04: revoking a token or a grant again and again is 200, writes nothing and records nothing', async (t) => {
+  const server = await openTestServer(t)
+  await createAda(server)
+  const client = await registerClient(server)
+  const { access_token: access, refresh_token: refreshToken = '' } = await obtainTokens(server, client)
+  const machine = await accessToken(server, client)
+  for (const token of [access, machine, refreshToken]) await revoke(server, client, token)
+  const events = revocationsIn(server)
+  assert.equal(events.length, 3)
+  await assertStoreUnchanged(server, async () => {
+    for (let time = 0; time < 10; time += 1)
+      for (const token of [access, machine, refreshToken])
+        assert.equal((await revoke(server, client, token)).statusCode, 200)
+  })
+  assert.deepEqual(revocationsIn(server), events)
+})
+
+test('BND-04: the audit records twenty revocations of tokens a minute of one client, and counts the others', async (t) => {
+  const server = await openTestServer(t)
+  const client = await registerClient(server)
+  const tokens = await Promise.all(Array.from({ length: 50 }, () => accessToken(server, client)))
+  for (const token of tokens) assert.equal((await revoke(server, client, token)).statusCode, 200)
+  for (const token of tokens) assert.equal(await isActive(server, client, token), false)
+  server.clock.advance(60_000)
+  await server.close()
+  const events = revocationsIn(server)
+  assert.equal(events.filter(({ details }) => details?.['token'] !== undefined).length, 20)
+  assert.deepEqual(events.slice(20), [
+    { event: 'token.revoked', clientId: client.client_id },
+    { event: 'token.revoked', clientId: client.client_id, details: { again: 29 } },
+  ])
+})
+
+test('BND-04: of a verified client the audit records each revocation', async (t) => {
+  const server = await openTestServer(t)
+  const client = await registerClient(server)
+  await verifyClient(server.context, client.client_id)
+  for (let count = 0; count < 30; count += 1) await revoke(server, client, await accessToken(server, client))
+  assert.equal(revocationsIn(server).filter(({ details }) => details?.['token'] !== undefined).length, 30)
+})
+
+test('RFC 7009 §2.2.1, BND-04: beyond its rate a client’s revocations are answered 429, and none is said to be done', async (t) => {
+  const server = await openTestServer(t, { env: { GRANTOR_STORED_TOKEN_RATE: '30' } })
+  const [client, other] = [await registerClient(server), await registerClient(server)]
+  const tokens = await Promise.all(Array.from({ length: 4 }, () => accessToken(server, client)))
+  const answers = []
+  for (const token of tokens) answers.push(await revoke(server, client, token))
+  assert.deepEqual(
+    answers.map(({ statusCode }) => statusCode),
+    [200, 200, 200, 429],
+  )
+  const refused = answers.at(-1)
+  assert.equal(refused?.json().error, 'temporarily_unavailable')
+  assert.equal(refused?.headers['retry-after'], '20')
+  assert.equal(await isActive(server, client, tokens[3] ?? ''), true)
+  assert.equal((await revoke(server, other, await accessToken(server, other))).statusCode, 200)
+  server.clock.advance(20_000)
+  assert.equal((await revoke(server, client, tokens[3] ?? '')).statusCode, 200)
+  assert.equal(await isActive(server, client, tokens[3] ?? ''), false)
+})
+
+test('BND-04: a stranger who names a shared public client spends the budget of the own network only', async (t) => {
+  const env = { GRANTOR_STORED_TOKEN_RATE: '1', GRANTOR_TRUST_PROXY: '127.0.0.1' }
+  const server = await openTestServer(t, { env })
+  await createAda(server)
+  const grants = { grant_types: ['authorization_code', 'refresh_token'] }
+  const client = await registerClient(server, { token_endpoint_auth_method: 'none', ...grants })
+  const first = await obtainTokens(server, client)
+  const second = (await refresh(server, client, first.refresh_token ?? '')).json<Tokens>()
+  const from = (address: string, token: string) =>
+    server.inject({
+      method: 'POST',
+      url: '/v2/oauth/revoke',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-forwarded-for': address },
+      payload: new URLSearchParams({ token, client_id: client.client_id }).toString(),
+    })
+  assert.equal((await from('198.51.100.1', first.access_token)).statusCode, 200)
+  assert.equal((await from('198.51.100.1', second.access_token)).statusCode, 429)
+  assert.equal((await from('203.0.113.1', second.access_token)).statusCode, 200)
+})
+
+test('BND-04: beyond its rate a client gets no opaque token for itself, and a verified one does', async (t) => {
+  const { server, api } = await openWithOpaqueApis(t, { env: { GRANTOR_STORED_TOKEN_RATE: '2' } })
+  const client = await registerClient(server)
+  const ask = () => requestToken(server, client, { grant_type: 'client_credentials', resource: OPAQUE_API })
+  const tokens = [await ask(), await ask()].map((answer) => answer.json<Tokens>().access_token)
+  for (const token of tokens) assert.equal((await introspect(server, api, token)).json().active, true)
+  const refused = await assertStoreUnchanged(server, ask)
+  assert.deepEqual([refused.statusCode, refused.headers['retry-after']], [429, '30'])
+  assert.equal((await requestToken(server, client, { grant_type: 'client_credentials' })).statusCode, 200, 'a JWT')
+  await verifyClient(server.context, client.client_id)
+  for (let count = 0; count < 5; count += 1) assert.equal((await ask()).statusCode, 200)
+})
+
+test('BND-02: a network that starts authorizations beyond the server’s rate does not keep others from starting theirs', async (t) => {
+  const env = { GRANTOR_AUTHORIZATION_RATE: '4', GRANTOR_TRUST_PROXY: '127.0.0.1' }
+  const server = await openTestServer(t, { env })
+  const client = await registerClient(server)
+  const from = async (address: string) =>
+    (await server.inject({ url: authorizeUrl(client), headers: { 'x-forwarded-for': address } })).statusCode
+  const hostile: number[] = []
+  for (let index = 0; index < 60; index += 1) hostile.push(await from(`2001:db8:1:${index.toString(16)}::1`))
+  const passed = hostile.filter((status) => status === 303).length
+  assert.ok(passed <= 20, String(passed))
+  assert.equal(hostile.at(-1), 429)
+  assert.equal(await from('203.0.113.1'), 303)
+  assert.equal(selectAll(server, 'select * from authorizations').length, passed + 1)
+})
+
+test('BND-01: state is bounded by the bytes that are stored of it', async (t) => {
+  const server = await openTestServer(t)
+  await createAda(server)
+  const client = await registerClient(server)
+  const largest = async (state: string) => {
+    await server.inject({ url: authorizeUrl(client, { state }) })
+    return selectAll(server, 'select max(length(cast(request as blob))) as n from authorizations')[0]?.['n']
+  }
+  const usual = Number(await largest('s'.repeat(4096)))
+  assert.ok(usual > 4096 && usual < 5000, String(usual))
+  for (const character of ['\u0001', '"', '\u00e9', '\u{1f600}'])
+    assert.equal(await largest(character.repeat(2049)), usual, character)
+})
+
+test('BND-04: an update that changes nothing of a client is no event', async (t) => {
+  const server = await openTestServer(t)
+  const client = await registerClient(server)
+  const { registration_client_uri: uri, registration_access_token: token } = client as RegisteredClient & {
+    readonly registration_client_uri: string
+    readonly registration_access_token: string
+  }
+  const { pathname, search } = new URL(uri)
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const put = (members: object) =>
+    server.inject({ method: 'PUT', url: pathname + search, headers, payload: JSON.stringify(members) })
+  const members = { client_id: client.client_id, redirect_uris: client['redirect_uris'], client_name: 'The same' }
+  for (let count = 0; count < 5; count += 1) assert.equal((await put(members)).statusCode, 200)
+  assert.equal(eventsIn(server).filter(({ event }) => event === 'client.updated').length, 1)
+})
+
+async function accessToken(server: TestServer, client: RegisteredClient): Promise<string> {
+  const answer = await requestToken(server, client, { grant_type: 'client_credentials' })
+  return answer.json<Tokens>().access_token
+}
+
+function revocationsIn(server: TestServer): readonly AuditEvent[] {
+  return eventsIn(server).filter(({ event }) => event.endsWith('.revoked'))
+}
+
+function eventsIn(server: TestServer): readonly AuditEvent[] {
+  const links = selectAll(server, 'select events from audit_links order by link_id')
+  return links.flatMap(({ events }) => JSON.parse(String(events)) as readonly AuditEvent[])
+}

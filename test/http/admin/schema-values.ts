@@ -1,0 +1,151 @@
+import fc from 'fast-check'
+
+/** JSON Schema, as far as the OpenAPI document uses it. */
+export interface Schema {
+  readonly type?: string
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly pattern?: string
+  readonly format?: string
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly maxItems?: number
+  readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
+  /** Of objects: combinations of members. */
+  readonly not?: Schema
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  /** Of texts only; other types need none. */
+  readonly examples?: readonly string[]
+}
+
+/** Values at the edges of what a schema allows, and some from between. */
+export function allowedBy(schema: Schema): readonly unknown[] {
+  if (schema.const !== undefined) return [schema.const]
+  if (schema.enum !== undefined) return schema.enum
+  if (schema.anyOf !== undefined) return schema.anyOf.flatMap(allowedBy)
+  switch (schema.type) {
+    case 'string':
+      return stringsOf(schema)
+    case 'integer':
+      return [schema.minimum, schema.maximum].filter((edge) => edge !== undefined)
+    case 'boolean':
+      return [true, false]
+    case 'null':
+      return [null]
+    case 'array':
+      return listsOf(schema)
+    default:
+      return objectsOf(schema)
+  }
+}
+
+/** Values that a schema forbids, of its type as well as of others. */
+export function forbiddenBy(schema: Schema): readonly unknown[] {
+  if (schema.anyOf !== undefined) return schema.anyOf.flatMap(forbiddenBy).filter((value) => value !== null)
+  if (schema.const !== undefined || schema.enum !== undefined) return ['no such word', 7]
+  switch (schema.type) {
+    case 'string':
+      return [...longer(schema), ...misshapen(schema), ...['', 'x'].filter((text) => !fits(schema, text)), 7, null, []]
+    case 'integer':
+      return [(schema.minimum ?? 0) - 1, (schema.maximum ?? 0) + 1, 1.5, 'one', null]
+    case 'boolean':
+      return ['yes', 7, null]
+    case 'null':
+      return []
+    case 'array':
+      return ['no list', ...longLists(schema), ...forbiddenBy(schema.items ?? {}).map((one) => [one])]
+    default:
+      return ['no object', { 'no such member': 1 }, ...faultyObjects(schema)]
+  }
+}
+
+function stringsOf(schema: Schema): readonly string[] {
+  const { minLength = 0, maxLength, pattern } = schema
+  const edges = ['', 'a'.repeat(minLength), ' a', ...padded(schema, maxLength)]
+  const random =
+    pattern === undefined || schema.format === 'date-time'
+      ? []
+      : fc.sample(fc.stringMatching(new RegExp(pattern, 'u')), 3)
+  return [...(schema.examples ?? []), ...edges, ...random].filter((text) => fits(schema, text))
+}
+
+/** The example, made as long as the schema allows: by a letter, and by what is two UTF-16 units and four bytes. */
+function padded({ examples }: Schema, length: number | undefined): readonly string[] {
+  if (length === undefined) return []
+  const example = examples?.[0] ?? ''
+  return ['a', '\u{1F600}'].map((filler) => example + filler.repeat(Math.max(0, length - [...example].length)))
+}
+
+function longer(schema: Schema): readonly string[] {
+  return schema.maxLength === undefined ? [] : padded(schema, schema.maxLength + 1)
+}
+
+/** Each example with something before, within and behind it that its form does not have. */
+function misshapen(schema: Schema): readonly string[] {
+  const [example = ''] = schema.examples ?? []
+  const broken = ['\u0000', '\n', '\u202e', "'"].flatMap((bad) => [`${bad}${example}`, `${example}${bad}`])
+  return [...broken, example.slice(1), example.slice(0, -1)].filter((text) => !fits(schema, text))
+}
+
+function fits({ pattern, minLength = 0, maxLength = Number.POSITIVE_INFINITY }: Schema, text: string): boolean {
+  const { length } = [...text]
+  return length >= minLength && length <= maxLength && (pattern === undefined || new RegExp(pattern, 'u').test(text))
+}
+
+function listsOf({ items = {}, maxItems }: Schema): readonly unknown[] {
+  const one = allowedBy(items)
+    .slice(0, 6)
+    .map((item) => [item])
+  const isPlain = items.type === 'string'
+  const full = isPlain && maxItems !== undefined ? [Array.from({ length: maxItems }, () => items.examples?.[0])] : []
+  return [[], ...one, ...full]
+}
+
+function longLists({ items = {}, maxItems }: Schema): readonly unknown[] {
+  if (maxItems === undefined) return []
+  return [Array.from({ length: maxItems + 1 }, () => allowedBy(items)[0])]
+}
+
+/** Each member with each of its values, beside one value of each that must be there. */
+function objectsOf(schema: Schema): readonly unknown[] {
+  const { properties = {}, required = [] } = schema
+  const needed = Object.fromEntries(required.map((name) => [name, allowedBy(properties[name] ?? {})[0]]))
+  const varied = Object.entries(properties).flatMap(([name, member]) =>
+    allowedBy(member).map((value) => ({ ...needed, [name]: value })),
+  )
+  return [...varied, ...pairsOf(schema).filter((pair) => !isBanned(schema, pair))]
+}
+
+/** Where members depend on each other, each value of one beside each of another. */
+function pairsOf({ not, properties = {} }: Schema): readonly Readonly<Record<string, unknown>>[] {
+  if (not === undefined) return []
+  const single = Object.entries(properties).flatMap(([name, member]) =>
+    allowedBy(member).map((value) => ({ [name]: value })),
+  )
+  return single.flatMap((one, index) => single.slice(index + 1).map((other) => ({ ...one, ...other })))
+}
+
+/** Whether the members are a combination that `not` names. */
+function isBanned({ not }: Schema, members: Readonly<Record<string, unknown>>): boolean {
+  return [not, ...(not?.anyOf ?? [])].some((banned) => {
+    const { properties, required = [] } = banned ?? {}
+    if (properties === undefined || !required.every((name) => name in members)) return false
+    return Object.entries(properties).every(([name, { const: only, type }]) =>
+      only === undefined ? typeof members[name] === type : members[name] === only,
+    )
+  })
+}
+
+function faultyObjects(schema: Schema): readonly unknown[] {
+  const { properties = {}, required = [] } = schema
+  const needed = Object.fromEntries(required.map((name) => [name, allowedBy(properties[name] ?? {})[0]]))
+  const faulty = Object.entries(properties).flatMap(([name, member]) =>
+    forbiddenBy(member).map((value) => ({ ...needed, [name]: value })),
+  )
+  const banned = pairsOf(schema).filter((pair) => isBanned(schema, pair))
+  return [...required.map((name) => ({ ...needed, [name]: undefined })), ...faulty, ...banned]
+}

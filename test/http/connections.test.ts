@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Server as HttpServer, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { openConnections, PIPELINE_LIMIT } from '../../src/http/connections.ts'
+import { connectionLimits, type ConnectionLimits } from '../../src/http/connection-limits.ts'
+import { openProxies } from '../../src/http/proxies.ts'
+import { limitFor } from '../../src/http/shares.ts'
+import { openTestServer } from '../server.ts'
+import { ask, format, openSocket, parseAnswers } from './raw-socket.ts'
+
+const ALIVE = { method: 'GET', target: '/health/alive', keepAlive: true } as const
+const PAGE = '/v2/oauth/sign-in?authorization=x'
+const WIDE: ConnectionLimits = { connections: 10_000, unanswered: 10_000 }
+
+/** A plain server with nothing of Grantor but its limits. */
+async function openBounded(t: TestContext, limits: ConnectionLimits, answer: (response: ServerResponse) => void) {
+  const connections = openConnections(
+    openProxies(['127.0.0.9'], () => undefined),
+    limits,
+  )
+  const server = createServer({ ServerResponse: connections.Response }, (_message, response) => answer(response))
+  connections.watch(server)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { server, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+/** Resolves once the server has answered or closed. */
+async function isAnswered(socket: Socket): Promise<boolean> {
+  socket.write(format(ALIVE))
+  return new Promise((resolve) => {
+    socket.once('data', () => resolve(true))
+    socket.once('close', () => resolve(false))
+  })
+}
+
+/** `once` of node:events would reject for a reset. */
+async function closed(socket: Socket): Promise<void> {
+  if (!socket.closed) await new Promise<void>((resolve) => socket.once('close', () => resolve()))
+}
+
+/** Resolves once the server has closed so many connections. A client that does not read would not notice. */
+async function closedByServer(server: HttpServer, count: number): Promise<void> {
+  let left = count
+  await new Promise<void>((resolve) => {
+    server.on('connection', (socket: Socket) => socket.once('close', () => (left -= 1) === 0 && resolve()))
+  })
+}
+
+/** Resolves once so many more requests have come. */
+async function requestsOf(server: HttpServer, count: number): Promise<void> {
+  let left = count
+  await new Promise<void>((resolve) => server.on('request', () => (left -= 1) === 0 && resolve()))
+}
+
+test('NET-14: sockets that pipeline and never read are hung up on, and others are answered', async (t) => {
+  const server = await openTestServer(t, { listen: true })
+  let requests = 0
+  server.http.on('request', () => void (requests += 1))
+  const kinds = [
+    format({ ...ALIVE, target: PAGE }),
+    format(ALIVE),
+    format({ ...ALIVE, headers: ['Expect: the-unexpected'] }),
+    'GET / HTTP/1.1\r\n\r\n',
+  ]
+  const hungUp = closedByServer(server.http, 200)
+  for (let index = 0; index < 200; index += 1) {
+    const socket = openSocket(t, server, '127.0.0.2').pause()
+    socket.write((kinds[index % kinds.length] ?? '').repeat(700))
+  }
+  await hungUp
+  assert.ok(requests > 1 && requests <= 200 * (PIPELINE_LIMIT + 1), String(requests))
+  const dropped = (await server.sample(false)).find(({ name }) => name === 'grantor_dropped_connections_total')
+  assert.ok(dropped !== undefined && 'value' in dropped && dropped.value >= 150, JSON.stringify(dropped))
+  assert.equal((await ask(server, { ...ALIVE, keepAlive: false })).status, 200)
+})
+
+test('NET-09: as many pipelined requests as a connection may have are all answered, again and again', async (t) => {
+  const server = await openTestServer(t, { listen: true })
+  const socket = openSocket(t, server)
+  for (let round = 0; round < 3; round += 1) {
+    let received = ''
+    socket.write(format(ALIVE).repeat(PIPELINE_LIMIT))
+    while (parseAnswers(received).length < PIPELINE_LIMIT) {
+      received += String((await once(socket, 'data'))[0] as Buffer)
+    }
+  }
+})
+
+test('NET-14: an answer that the caller does not read counts as unanswered', async (t) => {
+  const limits = { ...WIDE, unanswered: limitFor(32) }
+  const server = await openBounded(t, limits, (response) => response.end(Buffer.alloc(8 * 1024 * 1024)))
+  const all = requestsOf(server.server, 32)
+  const silent = openSocket(t, server, '127.0.0.2').pause()
+  silent.write(format(ALIVE).repeat(32))
+  await all
+  assert.equal(await isAnswered(openSocket(t, server, '127.0.0.2')), false)
+  const gone = closedByServer(server.server, 1)
+  assert.equal(await isAnswered(openSocket(t, server)), true)
+  server.server.closeAllConnections()
+  await gone
+  assert.equal(await isAnswered(openSocket(t, server, '127.0.0.2')), true)
+})
+
+test('NET-14: requests without an answer are bounded for all connections of a network together', async (t) => {
+  const server = await openBounded(t, { ...WIDE, unanswered: limitFor(40) }, () => undefined)
+  const sockets = Array.from({ length: 5 }, () => openSocket(t, server, '127.0.0.2'))
+  for (const socket of sockets) {
+    const all = requestsOf(server.server, 8)
+    socket.write(format(ALIVE).repeat(8))
+    await all
+  }
+  const late = openSocket(t, server, '127.0.0.2')
+  late.write(format(ALIVE))
+  await closed(late)
+  const came = once(server.server, 'request')
+  openSocket(t, server).write(format(ALIVE))
+  await came
+})
+
+test('NET-17: one network has its share of connections, another one is let in, and what is closed is free again', async (t) => {
+  const server = await openBounded(t, { ...WIDE, connections: limitFor(40) }, (response) => response.end('{}'))
+  const greedy = await Promise.all(
+    Array.from({ length: 60 }, async () => {
+      const socket = openSocket(t, server, '127.0.0.2')
+      return { socket, isIn: await isAnswered(socket) }
+    }),
+  )
+  const within = greedy.filter(({ isIn }) => isIn)
+  assert.equal(within.length, 40)
+  assert.equal(await isAnswered(openSocket(t, server)), true)
+  const gone = Promise.all(within.map(async ({ socket }) => closed(socket)))
+  server.server.closeAllConnections()
+  await gone
+  assert.equal(await isAnswered(openSocket(t, server, '127.0.0.2')), true)
+})
+
+test('NET-17: the connections of a trusted proxy have no share, but the limit of all holds for them', async (t) => {
+  const server = await openBounded(t, { ...WIDE, connections: limitFor(40) }, (response) => response.end('{}'))
+  const answers: boolean[] = []
+  for (let index = 0; index < 60; index += 1) answers.push(await isAnswered(openSocket(t, server, '127.0.0.9')))
+  assert.equal(answers.filter((isIn) => isIn).length, limitFor(40))
+})
+
+test('NET-14: the administration hangs up on sockets that pipeline, too', async (t) => {
+  const server = await openTestServer(t, { listen: true })
+  const admin = { origin: server.adminOrigin }
+  assert.ok(server.admin)
+  const hungUp = closedByServer(server.admin, 1)
+  openSocket(t, admin, '127.0.0.2')
+    .pause()
+    .write(format({ ...ALIVE, target: '/admin/v1/clients' }).repeat(700))
+  await hungUp
+  assert.equal((await ask(admin, { method: 'GET', target: '/metrics' })).status, 200)
+})
+
+for (const listener of ['public', 'administration'] as const) {
+  test(`NET-18: a body of thousands of chunks ends its connection, whatever the request (${listener})`, async (t) => {
+    const server = await openTestServer(t, { listen: true })
+    const to = listener === 'public' ? server : { origin: server.adminOrigin }
+    for (const start of ['POST /v2/oauth/token', 'GET /nothing-here', 'GET /health/alive', 'POST /admin/v1/clients']) {
+      const socket = openSocket(t, to).resume()
+      const type = 'Content-Type: application/x-www-form-urlencoded'
+      socket.write(`${start} HTTP/1.1\r\nHost: x\r\n${type}\r\nTransfer-Encoding: chunked\r\n\r\n`)
+      socket.write('1\r\na\r\n'.repeat(3000))
+      await closed(socket)
+    }
+  })
+}
+
+test('NET-18: a body without end is not read without end after its refusal', async (t) => {
+  const server = await openTestServer(t, { listen: true })
+  const socket = openSocket(t, server).resume()
+  socket.write('POST /v2/oauth/register HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n')
+  socket.write(Buffer.alloc(4 * 1024 * 1024))
+  await closed(socket)
+})
+
+test('NET-17: where few files may be opened, both listeners together leave some for the database', () => {
+  const table = [
+    [64, 14, 2],
+    [1024, 854, 122],
+    [20_000, 10_000, 1000],
+    [Infinity, 10_000, 1000],
+  ] as const
+  for (const [files, most, admin] of table) {
+    assert.equal(connectionLimits('public', files).connections, most)
+    assert.equal(connectionLimits('admin', files).connections, admin)
+  }
+})

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { judgeSecretFile } from '../../src/protocol/secret-file.ts'
+
+const ROOT = 0
+const SERVICE = 998
+const STRANGER = 1000
+
+const CASES: readonly (readonly [
+  uid: number,
+  mode: number,
+  user: number | undefined,
+  others: 'nothing' | 'read',
+  fault: RegExp | undefined,
+])[] = [
+  [SERVICE, 0o100600, SERVICE, 'nothing', undefined],
+  [ROOT, 0o100600, ROOT, 'nothing', undefined],
+  [ROOT, 0o100400, SERVICE, 'nothing', undefined],
+  [STRANGER, 0o100600, SERVICE, 'nothing', /belongs to the user 1000.*chown 998 \/f$/],
+  [STRANGER, 0o100600, ROOT, 'nothing', /belongs to the user 1000.*Run it as the user 1000.*chown 0 \/f$/],
+  [STRANGER, 0o100444, ROOT, 'read', /belongs to the user 1000/],
+  [SERVICE, 0o100600, ROOT, 'nothing', /belongs to the user 998/],
+  [STRANGER, 0o100600, undefined, 'nothing', undefined],
+  ...[0o644, 0o640, 0o604, 0o620, 0o602, 0o666].map(
+    (mode) => [SERVICE, mode, SERVICE, 'nothing', /^Others may read \/f\. Run: chmod 600 \/f$/] as const,
+  ),
+  ...[0o644, 0o640, 0o604, 0o444, 0o600].map((mode) => [ROOT, mode, SERVICE, 'read', undefined] as const),
+  ...[0o664, 0o646, 0o620, 0o602, 0o666].map(
+    (mode) => [ROOT, mode, SERVICE, 'read', /^Others may write to \/f\. Run: chmod go-w \/f$/] as const,
+  ),
+]
+
+for (const [uid, mode, user, others, fault] of CASES) {
+  const what = `of ${uid}, ${mode.toString(8)}, for ${user ?? 'a system without users'}, where others may ${others}`
+  test(`STO-11: a file ${what}: ${fault === undefined ? 'taken' : 'refused'}`, () => {
+    const found = judgeSecretFile('/f', { uid, mode }, user, others)
+    if (fault === undefined) assert.equal(found, undefined)
+    else assert.match(found ?? '', fault)
+  })
+}

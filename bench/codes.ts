@@ -9,7 +9,7 @@ import { after } from '../src/protocol/brand.ts'
 import { mintAuthorizationId, type ClientId, type UserId } from '../src/protocol/ids.ts'
 import { parseCodeChallenge } from '../src/protocol/pkce.ts'
 import type { RedirectUri } from '../src/protocol/redirect-uri.ts'
-import type { Scope } from '../src/protocol/scope.ts'
+import { NO_SCOPE, type Scope } from '../src/protocol/scope.ts'
 
 /** Makes authorization codes in bulk, through the store: by the pages it would take longer than what is measured. */
 export interface CodeMint {
@@ -49,6 +49,7 @@ export async function openCodeMint(settings: Readonly<Record<string, string>>): 
       state: 'bench',
       codeChallenge: CHALLENGE,
       scope: SCOPE as Scope,
+      ungrantedScope: NO_SCOPE,
       resources: [],
       mustSignIn: false,
       mustConsent: false,

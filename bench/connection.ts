@@ -16,8 +16,12 @@ export interface Listener {
  * HTTP/1.1 as far as a load generator needs it: status, Content-Length or chunks, body. A client that parses everything costs more
  * than the servers that it is to measure.
  */
-export function openConnection(port: number, { onAnswer, onFailure }: Listener): Promise<Connection> {
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+export function openConnection(
+  port: number,
+  { onAnswer, onFailure }: Listener,
+  localAddress = '127.0.0.1',
+): Promise<Connection> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true, localAddress })
   let isClosed = false
   let received = ''
 

@@ -85,7 +85,7 @@ export function growthOperations(
       const clientId = `gci_${idOf(picked(), fill)}` as ClientId
       const codeHash = aHash()
       const codeExpiresAt = after(now, 60_000)
-      const facts = { scope: SCOPE, resources: [], clientId, organizationId: undefined }
+      const facts = { scope: SCOPE, ungrantedScope: NO_SCOPE, resources: [], clientId, organizationId: undefined }
       const started = store.startAuthorization({
         ...facts,
         id,

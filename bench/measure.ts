@@ -1,31 +1,26 @@
 import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { DatabaseUse, DatabaseWatch } from './database.ts'
 import type { Endpoint } from './endpoints.ts'
 import type { Options } from './options.ts'
 import { takeSample } from './sample.ts'
 import { readTreeUsage } from './process-tree.ts'
-import type { Answer, Bodies, GeneratorMessage, Slice, SliceResult } from './slice.ts'
+import type { Answer } from './slice.ts'
 import { quantile, CORE_SHARE_LIMIT, summarize, WOBBLE_LIMIT, type Summary } from './statistics.ts'
+import { cpuMicros, openLoad, rateOf, WARM_UP_ROUNDS, type LoadedServer, type Turn } from './turn.ts'
 
 /** Everything that is up during the run. */
 export interface Stage {
   readonly generator: ChildProcess
   readonly bare: BareServer
-  readonly subject: {
+  readonly subject: LoadedServer & {
     /** For a reader: what runs there. */
     readonly name: string
-    readonly pid: number
-    readonly port: number
     /** undefined: the database is in the process itself. */
     readonly database: DatabaseWatch | undefined
   }
 }
 
-export interface BareServer {
-  readonly pid: number
-  readonly port: number
+export interface BareServer extends LoadedServer {
   /** From now on it gives this answer. */
   readonly imitate: (answer: Answer) => Promise<void>
 }
@@ -68,15 +63,6 @@ export interface DatabaseShare {
   readonly statementsPerRequest: number | undefined
 }
 
-/** One slice, and the processor time that the server took for it. Of the database, what it had done before and after. */
-type Turn = SliceResult & { readonly cpuMs: number | undefined; readonly database: readonly DatabaseUse[] }
-
-/** The log of the store is moved into its file after a slice; that belongs to the slice, not to the one after it. */
-const SETTLE_LIMIT_MS = 350
-/** The compiler needs about four seconds, on the core that it shares with the server, until it has seen enough. */
-const WARM_UP_ROUNDS = 4
-const FIRST_GUESS_PER_SECOND = 4000
-
 /** Warms both servers up, then lets them take turns. */
 export async function measure(
   stage: Stage,
@@ -85,65 +71,19 @@ export async function measure(
   { seconds, rounds }: Options,
 ): Promise<Measurement> {
   const sample = await takeSample(stage, endpoint)
-  const settleMs = Math.min(SETTLE_LIMIT_MS, seconds * 500)
-  let expectedRate = FIRST_GUESS_PER_SECOND
-  let bodies: Bodies = { kind: 'same', body: '' }
-
-  async function loadSubject(): Promise<Turn> {
-    bodies = await endpoint.prepare(Math.ceil(expectedRate * seconds * 1.4) + connections, connections)
-    await delay(settleMs)
-    const { database } = stage.subject
-    const before = await database?.read()
-    const turn = await loadServer(stage.subject, true)
-    const after = await database?.read()
-    endpoint.carryOn?.(turn)
-    expectedRate = rateOf(turn)
-    return before === undefined || after === undefined ? turn : { ...turn, database: [before, after] }
-  }
-
-  async function loadServer(
-    { pid, port }: { readonly pid: number; readonly port: number },
-    isFresh: boolean,
-  ): Promise<Turn> {
-    const { method, path, contentType, status, contains } = endpoint
-    const slice: Slice = {
-      port,
-      method,
-      path,
-      contentType,
-      status,
-      contains,
-      connections,
-      seconds,
-      bodies,
-      isFresh: isFresh && !endpoint.repeats,
-    }
-    const before = readTreeUsage(pid)
-    const result = await load(stage.generator, slice)
-    if (isFresh) await delay(settleMs)
-    const after = readTreeUsage(pid)
-    return { ...result, cpuMs: before && after && after.cpuMs - before.cpuMs, database: [] }
-  }
+  const load = openLoad(stage.generator, stage.subject, endpoint, { connections, seconds })
 
   for (let round = 0; round < Math.min(WARM_UP_ROUNDS, rounds); round += 1) {
-    await loadSubject()
-    await loadServer(stage.bare, false)
+    await load.next()
+    await load.repeat(stage.bare)
   }
   const subject: Turn[] = []
   const bare: Turn[] = []
   for (let round = 0; round < rounds; round += 1) {
-    subject.push(await loadSubject())
-    bare.push(await loadServer(stage.bare, false))
+    subject.push(await load.next())
+    bare.push(await load.repeat(stage.bare))
   }
   return { ...compare(subject, bare), ...describe(stage, endpoint, connections, sample) }
-}
-
-async function load(generator: ChildProcess, slice: Slice): Promise<SliceResult> {
-  const answer = once(generator, 'message') as Promise<[GeneratorMessage]>
-  generator.send(slice)
-  const [message] = await answer
-  if (message.kind === 'done') return message.result
-  throw new Error(message.kind === 'failed' ? message.reason : 'The generator started twice.')
 }
 
 type Rates = Omit<Measurement, Described>
@@ -204,16 +144,6 @@ function describe(
     residentMegabytes: usage && usage.residentBytes / 1e6,
     answerBytes: { headers: headers.join('').length + headers.length * 2, body: body.length },
   }
-}
-
-function rateOf({ answered, elapsedMs }: SliceResult): number {
-  return (answered * 1000) / elapsedMs
-}
-
-/** NaN where there is no /proc. */
-function cpuMicros(turns: readonly Turn[]): number {
-  const cpuMs = turns.reduce((sum, turn) => sum + (turn.cpuMs ?? Number.NaN), 0)
-  return (cpuMs * 1000) / sumOf(turns, 'total')
 }
 
 function median(values: readonly number[]): number {

@@ -22,3 +22,11 @@ export function readSaveName(text: string | undefined): string | undefined {
   if (text === undefined || /^[a-z0-9-]+$/.test(text)) return text
   throw new Error('--save takes a-z, 0-9 and -.')
 }
+
+/** Names of a list, in the order of that list. */
+export function readNames<Name extends string>(option: string, known: readonly Name[], text: string): readonly Name[] {
+  const names = text === '' ? [] : text.split(',')
+  const found = known.filter((name) => names.includes(name))
+  if (found.length === names.length) return found
+  throw new Error(`--${option} takes names of: ${known.join(', ')}.`)
+}

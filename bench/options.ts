@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { ENDPOINT_NAMES, type EndpointName } from './endpoints.ts'
-import { readBetween, readSaveName, readStore, readWhole } from './option-values.ts'
+import { readBetween, readNames, readSaveName, readStore, readWhole } from './option-values.ts'
 import { PEER_NAMES, type PeerName } from './peer-subject.ts'
 
 /** What a run is asked to do. */
@@ -61,8 +61,8 @@ export function readOptions(args: readonly string[]): Options {
       runtime: { type: 'string', default: 'node' },
     },
   })
-  const only = chosen('only', ENDPOINT_NAMES, values.only)
-  const peers = values.peers === 'all' ? PEER_NAMES : chosen('peers', PEER_NAMES, values.peers)
+  const only = readNames('only', ENDPOINT_NAMES, values.only)
+  const peers = values.peers === 'all' ? PEER_NAMES : readNames('peers', PEER_NAMES, values.peers)
   const { runtime } = values
   const store = readStore(values.store)
   if (runtime !== 'node' && runtime !== 'bun') throw new Error('--runtime takes node or bun.')
@@ -83,11 +83,4 @@ export function readOptions(args: readonly string[]): Options {
     isGated: values.gate,
     profileFolder: values.profile,
   }
-}
-
-function chosen<Name extends string>(option: string, known: readonly Name[], text: string): readonly Name[] {
-  const names = text === '' ? [] : text.split(',')
-  const found = known.filter((name) => names.includes(name))
-  if (found.length === names.length) return found
-  throw new Error(`--${option} takes names of: ${known.join(', ')}.`)
 }

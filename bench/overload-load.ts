@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { openBodies } from './bodies.ts'
-import { openConnection, type Connection } from './connection.ts'
+import { openConnection, type Connection, type Listener } from './connection.ts'
 import type { OverloadMessage, OverloadOrder, OverloadRequest, OverloadResult } from './overload-order.ts'
 import { openTally } from './overload-tally.ts'
 import { headOf } from './request-head.ts'
@@ -34,8 +34,8 @@ export async function runOverload(order: OverloadOrder): Promise<OverloadResult>
   let isOver = false
   let askAgain: NodeJS.Immediate | undefined
 
-  async function open(): Promise<Line> {
-    const connection = await openConnection(order.port, {
+  async function open(localAddress: string | undefined): Promise<Line> {
+    const listener: Listener = {
       onAnswer(status, body, head) {
         const { asked: was } = line
         if (was === undefined) return
@@ -50,7 +50,8 @@ export async function runOverload(order: OverloadOrder): Promise<OverloadResult>
         tally.wrong(reason)
         settleIfDone()
       },
-    })
+    }
+    const connection = await openConnection(order.port, listener, localAddress)
     const line: Line = { connection, asked: undefined }
     return line
   }
@@ -98,7 +99,9 @@ export async function runOverload(order: OverloadOrder): Promise<OverloadResult>
   const lines: Line[] = []
   while (lines.length < order.connections) {
     const count = Math.min(OPENED_TOGETHER, order.connections - lines.length)
-    lines.push(...(await Promise.all(Array.from({ length: count }, open))))
+    const first = lines.length
+    const addressOf = (index: number) => order.addresses[(first + index) % order.addresses.length]
+    lines.push(...(await Promise.all(Array.from({ length: count }, (_, index) => open(addressOf(index))))))
   }
   const probe = await openProbe(order, render)
   const cpu = process.cpuUsage()

@@ -8,6 +8,12 @@ export interface OverloadOptions {
   readonly factors: readonly number[]
   /** Connections that never wait, of each flood. */
   readonly floods: readonly number[]
+  /** Connections of one network with wrong credentials, of each load beside healthy clients. */
+  readonly hostile: readonly number[]
+  /** Of each such load, with and without it in turn. */
+  readonly rounds: number
+  /** Sockets that pipeline and never read. 0: none. */
+  readonly silent: number
   readonly endpoint: (typeof ENDPOINTS)[number]
   readonly store: 'sqlite' | 'postgres'
   readonly profileFolder: string | undefined
@@ -21,6 +27,9 @@ export const USAGE = `npm run bench:overload -- [options]
   --seconds <n>       length of each load (5)
   --factors <list>    requests that are offered, in parts of what the server can do (0.8,1.5,2,3)
   --floods <list>     connections that never wait, or none (500,2000,6000)
+  --hostile <list>    connections of one network with wrong credentials, or none (700,2000)
+  --rounds <n>        of each of these, alternating with none (5)
+  --silent <n>        sockets that pipeline and never read, for six times --seconds; 0 for none (200)
   --endpoint <name>   which is overloaded: ${ENDPOINTS.join(', ')} (client_credentials)
   --store postgres    on PostgreSQL
   --profile <folder>  write a CPU profile of the server there
@@ -34,6 +43,9 @@ export function readOverloadOptions(args: readonly string[]): OverloadOptions {
       seconds: { type: 'string', default: '5' },
       factors: { type: 'string', default: '0.8,1.5,2,3' },
       floods: { type: 'string', default: '500,2000,6000' },
+      hostile: { type: 'string', default: '700,2000' },
+      rounds: { type: 'string', default: '5' },
+      silent: { type: 'string', default: '200' },
       endpoint: { type: 'string', default: 'client_credentials' },
       store: { type: 'string', default: 'sqlite' },
       profile: { type: 'string' },
@@ -47,6 +59,9 @@ export function readOverloadOptions(args: readonly string[]): OverloadOptions {
     seconds: readBetween('seconds', values.seconds, 0.1, 600),
     factors: listOf(values.factors).map((text) => readBetween('factors', text, 0.01, 100)),
     floods: listOf(values.floods).map((text) => readWhole('floods', text, 1, 9000)),
+    hostile: listOf(values.hostile).map((text) => readWhole('hostile', text, 1, 9000)),
+    rounds: readWhole('rounds', values.rounds, 1, 99),
+    silent: readWhole('silent', values.silent, 0, 5000),
     store: readStore(values.store),
     profileFolder: values.profile,
     save: readSaveName(values.save),

@@ -16,6 +16,8 @@ export interface OverloadRequest extends Pick<
 export interface OverloadOrder {
   readonly port: number
   readonly connections: number
+  /** Where the connections come from, in turn: addresses of this machine, each a network of its own to the server. */
+  readonly addresses: readonly string[]
   readonly seconds: number
   /** Requests that are due in a second, whatever becomes of them. undefined: each connection asks again when it is answered. */
   readonly rate: number | undefined

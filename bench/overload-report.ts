@@ -1,3 +1,5 @@
+import { renderHostile, type HostileRow } from './hostile-rounds.ts'
+import { renderSilent, type SilentRow } from './hostile-silent.ts'
 import type { OverloadOptions } from './overload-options.ts'
 import type { KindTimes, OverloadResult } from './overload-order.ts'
 import type { Machine } from './result.ts'
@@ -36,16 +38,19 @@ export interface OverloadReport {
   readonly capacity: number
   readonly offered: readonly OfferedRow[]
   readonly floods: readonly FloodRow[]
+  /** Healthy clients beside one network, or many, with wrong credentials. */
+  readonly hostile: readonly HostileRow[]
+  readonly silent: SilentRow | undefined
 }
 
 /** Whether every answer was one that a server may give. */
 export function isRight(report: OverloadReport): boolean {
-  return resultsOf(report).every(({ wrong }) => wrong === 0)
+  return resultsOf(report).every(({ wrong }) => wrong === 0) && report.silent?.hasEnded !== true
 }
 
 /** As text for a terminal; the tables are Markdown as well. */
 export function renderOverload(report: OverloadReport): string {
-  const { machine, options, capacity, offered, floods } = report
+  const { machine, options, capacity, offered, floods, hostile, silent } = report
   return [
     `${report.date} · ${machine.processor}, ${machine.cores} cores · Grantor ${machine.grantor} · Node.js ${machine.node} · ${options.store === 'sqlite' ? `SQLite ${machine.sqlite}, synchronous = full` : 'PostgreSQL'}`,
     `${options.endpoint}: ${capacity.toFixed(0)} a second can be served; each load ${options.seconds} s`,
@@ -82,6 +87,8 @@ export function renderOverload(report: OverloadReport): string {
       ),
     ),
     '',
+    ...(hostile.length === 0 ? [] : [renderHostile(hostile), '']),
+    ...(silent === undefined ? [] : [renderSilent(silent), '']),
     ...offered.flatMap(renderRemark),
     `${resultsOf(report).reduce((sum, { wrong }) => sum + wrong, 0)} answers were not as they must be.`,
     ...resultsOf(report).flatMap(({ wrongs }) => wrongs.map((reason) => `wrong: ${reason}`)),
@@ -138,6 +145,7 @@ function find({ kinds }: OverloadResult, kind: KindTimes['kind']): KindTimes | u
   return kinds.find((one) => one.kind === kind)
 }
 
-function resultsOf({ offered, floods }: OverloadReport): readonly OverloadResult[] {
-  return [...offered, ...floods].flatMap(({ result, shedLast }) => [result, shedLast])
+function resultsOf({ offered, floods, silent }: OverloadReport): readonly OverloadResult[] {
+  const loads = [...offered, ...floods].flatMap(({ result, shedLast }) => [result, shedLast])
+  return silent === undefined ? loads : [...loads, silent.alive]
 }

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startBare } from './bare.ts'
 import { beginBench, giveUp, readOptionsOrExit } from './begin.ts'
@@ -6,12 +7,15 @@ import { chooseCores } from './children.ts'
 import { openCodeMint } from './codes.ts'
 import { startDatabase } from './database.ts'
 import { openEndpoints, type Endpoint } from './endpoints.ts'
+import type { Attack, HostileMessage } from './hostile-load.ts'
+import { runHostileRounds } from './hostile-rounds.ts'
+import { runSilent } from './hostile-silent.ts'
 import { readOverloadOptions, USAGE, type OverloadOptions } from './overload-options.ts'
 import type { OverloadMessage, OverloadOrder, OverloadRequest, OverloadResult } from './overload-order.ts'
 import { isRight, renderOverload, type FloodRow, type OfferedRow, type OverloadReport } from './overload-report.ts'
 import { readTreeUsage } from './process-tree.ts'
 import { describeMachine, saveResult, today } from './result.ts'
-import { startSubject, type Subject } from './subject.ts'
+import { startSubject, type Subject, type SubjectOptions } from './subject.ts'
 
 /**
  * `npm run bench:overload`: more is asked of the real server than it can do, at a rate that does not care for answers and by
@@ -28,6 +32,8 @@ const CAPACITY_SLICES = 3
 const OFFERED_CONNECTIONS = 3000
 const SHED_LAST = ['metadata', 'jwks', 'introspect']
 const SHED_LAST_RATE = 40
+/** What healthy clients ask beside a hostile network, in parts of what the server can do. */
+const HEALTHY_FACTOR = 0.3
 const PAUSE_MS = 1000
 const LOOK_MS = 200
 /** For the start, and for loads that end slowly. */
@@ -38,14 +44,15 @@ const { folder, children } = beginBench(limitMs(options))
 
 const cores = chooseCores()
 const database = options.store === 'postgres' ? await startDatabase(cores?.generator) : undefined
-const subject = await startSubject(children, {
+const subjectOptions = {
   folder,
   core: cores?.servers,
   profileFolder: options.profileFolder,
   databaseUrl: (await database?.open())?.url,
   workers: 1,
   runtime: undefined,
-})
+}
+const subject = await startSubject(children, subjectOptions)
 try {
   const report = await overload(subject)
   console.log(renderOverload(report))
@@ -62,10 +69,11 @@ async function overload({ pid, port, settings }: Subject): Promise<OverloadRepor
   const endpoints = await openEndpoints(port, mint)
   const bare = await startBare(children, cores?.servers)
   const [load, asker] = [await openLoad(), await openLoad()]
+  const attack = await openAttack()
   const { seconds } = options
   const named = (name: string): Promise<OverloadRequest> => requestOf(endpoints, name)
   const request = await named(options.endpoint)
-  const common = { port, seconds, requests: [request], rate: undefined }
+  const common = { port, seconds, requests: [request], rate: undefined, addresses: ['127.0.0.1'] }
 
   /** One load beside the requests that must be answered all the same. */
   async function run(order: OverloadOrder) {
@@ -117,8 +125,17 @@ async function overload({ pid, port, settings }: Subject): Promise<OverloadRepor
       bare: shed && (await load({ ...order, requests: [{ ...request, status: 503, contains: '' }] })),
     })
   }
+  const stage = { port, seconds, request, load, attack, rate: capacity * HEALTHY_FACTOR }
+  const { hostile: sizes, rounds, silent: sockets } = options
+  if (sizes.length > 0) console.error('A hostile network …')
+  const hostile = sizes.length === 0 ? [] : await runHostileRounds({ ...stage, rounds, hostile: sizes })
+  const silent =
+    sockets === 0
+      ? undefined
+      : await runSilent({ children, subject: await silentSubject(), sockets, seconds: seconds * 6, load, attack })
   await mint.close()
-  return { kind: 'overload', date: today(), machine: describeMachine(), options, capacity, offered, floods }
+  const machine = describeMachine()
+  return { kind: 'overload', date: today(), machine, options, capacity, offered, floods, hostile, silent }
 }
 
 async function requestOf(endpoints: readonly Endpoint[], name: string): Promise<OverloadRequest> {
@@ -130,6 +147,32 @@ async function requestOf(endpoints: readonly Endpoint[], name: string): Promise<
 
 function servedBy({ kinds }: OverloadResult): number {
   return kinds.find(({ kind }) => kind === 'served')?.perSecond ?? 0
+}
+
+/** On data of its own: nothing of the flood before is in its way. */
+async function silentSubject(): Promise<SubjectOptions> {
+  const databaseUrl = (await database?.open())?.url ?? `sqlite:${join(folder, 'silent.db')}`
+  return { ...subjectOptions, profileFolder: undefined, databaseUrl }
+}
+
+/** Starts the process of the hostile network. */
+async function openAttack(): Promise<Attack> {
+  const child = children.start({ script: new URL('./hostile-load.ts', import.meta.url), core: cores?.generator })
+  await once(child, 'message')
+  const next = async (): Promise<HostileMessage> => ((await once(child, 'message')) as [HostileMessage])[0]
+  return async (order) => {
+    const open = next()
+    child.send(order)
+    await open
+    const end = next()
+    return {
+      async end() {
+        const message = await end
+        if (message.kind === 'done') return message.result
+        throw new Error('The hostile network started twice.')
+      },
+    }
+  }
 }
 
 /** Starts a process that makes load. */
@@ -146,8 +189,8 @@ async function openLoad(): Promise<(order: OverloadOrder) => Promise<OverloadRes
 }
 
 /** Twice what it should take, and the start. */
-function limitMs({ seconds, factors, floods }: OverloadOptions): number {
-  return (
-    SPARE_MS + (WARM_UP_SLICES + CAPACITY_SLICES + factors.length + floods.length * 2) * 2 * (seconds * 1000 + PAUSE_MS)
-  )
+function limitMs({ seconds, factors, floods, hostile, rounds, silent }: OverloadOptions): number {
+  const loads = WARM_UP_SLICES + CAPACITY_SLICES + factors.length + floods.length * 2 + (silent > 0 ? 6 : 0)
+  const hostileLoads = rounds * (1 + hostile.length * 2)
+  return SPARE_MS + loads * 2 * (seconds * 1000 + PAUSE_MS) + hostileLoads * 2 * (seconds * 1000 + 3 * PAUSE_MS)
 }

@@ -32,3 +32,18 @@ export function quantile(values: ArrayLike<number>, part: number): number {
   if (below === undefined || above === undefined) throw new Error('There are no values.')
   return below + (above - below) * (position - Math.floor(position))
 }
+
+/** The interval in which the median of what was sampled lies with 95 %, by order statistics: each binomial tail beyond it has 2.5 % at the most. */
+export function medianInterval(values: readonly number[]): readonly [number, number] {
+  const sorted = values.toSorted((left, right) => left - right)
+  let tail = 0
+  let chance = 0.5 ** sorted.length
+  let rank = 0
+  while (tail + chance <= 0.025) {
+    tail += chance
+    rank += 1
+    chance *= (sorted.length - rank + 1) / rank
+  }
+  const low = Math.max(0, rank - 1)
+  return [sorted[low] ?? Number.NaN, sorted[sorted.length - 1 - low] ?? Number.NaN]
+}

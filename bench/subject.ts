@@ -27,10 +27,15 @@ export interface SubjectOptions {
   readonly workers: number
   /** undefined: this Node.js. */
   readonly runtime: string | undefined
+  /** Whose sources run; undefined: those of this checkout. */
+  readonly checkout?: URL
+  /** Options of Node.js. */
+  readonly nodeArgs?: readonly string[]
   /** Beside those that all have. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
+const HERE = new URL('../', import.meta.url)
 const START_LIMIT_MS = 20_000
 const LOG_TAIL = 2000
 
@@ -38,7 +43,7 @@ const LOG_TAIL = 2000
 export async function startSubject(children: Children, options: SubjectOptions): Promise<Subject> {
   const { folder, core, profileFolder, workers, runtime } = options
   const port = await findFreePort()
-  const settings = {
+  const wanted: Readonly<Record<string, string>> = {
     PORT: String(port),
     GRANTOR_ADMIN_PORT: 'off',
     GRANTOR_ISSUER: `http://127.0.0.1:${port}`,
@@ -47,16 +52,22 @@ export async function startSubject(children: Children, options: SubjectOptions):
     GRANTOR_SECRET: randomBytes(32).toString('base64url'),
     LOG_LEVEL: 'info',
     GRANTOR_REGISTRATION_RATE: '1000000000',
+    GRANTOR_STORED_TOKEN_RATE: '1000000000',
     // Codes are made in advance, so they must outlive the slice that spends them.
     GRANTOR_CODE_LIFETIME: '600',
     ...options.settings,
   }
+  const checkout = options.checkout ?? HERE
+  const settings = knownSettings(checkout, wanted)
   const logPath = join(folder, `server-${port}.log`)
   const child = children.start({
-    script: new URL('../src/cli/main.ts', import.meta.url),
+    script: new URL('src/cli/main.ts', checkout),
     runtime,
     args: ['serve', '--workers', String(workers)],
-    nodeArgs: profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`],
+    nodeArgs: [
+      ...(options.nodeArgs ?? []),
+      ...(profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`]),
+    ],
     core,
     env: settings,
     logPath,
@@ -70,6 +81,12 @@ export async function startSubject(children: Children, options: SubjectOptions):
     await delay(50)
   }
   return { pid: child.pid, port, settings, readLog, logPath }
+}
+
+/** An older checkout refuses settings that it does not know, and has no need of them. */
+function knownSettings(checkout: URL, settings: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const schema = readFileSync(new URL('src/settings.ts', checkout), 'utf8')
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => schema.includes(`${name}:`)))
 }
 
 async function isReady(port: number): Promise<boolean> {

@@ -12,12 +12,27 @@ const run = promisify(execFile)
 const SCRIPT = new URL('../../bench/overload.ts', import.meta.url).pathname
 
 test('a run of seconds offers more than can be done, floods, asks what is shed last, and no answer is wrong', async () => {
-  const args = ['--seconds', '0.4', '--factors', '0.5,3', '--floods', '600']
+  const args = [
+    '--seconds',
+    '0.4',
+    '--factors',
+    '0.5,3',
+    '--floods',
+    '600',
+    '--hostile',
+    '300',
+    '--rounds',
+    '1',
+    '--silent',
+    '20',
+  ]
   const { stdout } = await run(process.execPath, [SCRIPT, ...args])
   for (const row of ['0.5×', '3.0×', '600']) assert.match(stdout, new RegExp(`\\n\\| ${row} +\\| +\\d+ \\|`))
   for (const name of ['metadata', 'jwks', 'introspect', 'revoke']) {
     assert.match(stdout, new RegExp(`\\n\\| ${name} +\\| +3.0× \\| +\\d+ \\|`))
   }
+  for (const row of ['no flood', 'one network, 300', 'many networks, 300'])
+    assert.match(stdout, new RegExp(`\\n\\| ${row} +\\| +\\d+ \\|`))
   assert.match(stdout, /\n0 answers were not as they must be/)
 })
 
@@ -83,6 +98,7 @@ async function orderOn(t: TestContext, listener: RequestListener): Promise<Overl
   return {
     port: (server.address() as AddressInfo).port,
     connections: 4,
+    addresses: ['127.0.0.1'],
     seconds: 0.3,
     rate: undefined,
     requests: [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { quantile, summarize } from '../../bench/statistics.ts'
+import { medianInterval, quantile, summarize } from '../../bench/statistics.ts'
 
 test('quartiles lie between two values by proportion', () => {
   assert.equal(quantile([4, 1, 3, 2], 0.25), 1.75)
@@ -24,4 +24,9 @@ test('the best of rounds is the fastest, and one slow round does not move the me
 
 test('rounds that are alike have no spread', () => {
   assert.deepEqual(summarize([50, 50, 50]), { best: 50, median: 50, spread: 0, rounds: [50, 50, 50] })
+})
+
+test('of nine samples the median lies between the second and the eighth', () => {
+  assert.deepEqual(medianInterval([9, 1, 8, 2, 7, 3, 6, 4, 5]), [2, 8])
+  assert.deepEqual(medianInterval([3, 1, 2]), [1, 3])
 })

@@ -1,0 +1,133 @@
+import { connect } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { openConnection } from './connection.ts'
+
+/** A hostile network, a process of its own: takes orders over IPC and answers with what it saw. */
+
+export interface HostileOrder {
+  readonly port: number
+  readonly connections: number
+  /** Where they come from, in turn. */
+  readonly addresses: readonly string[]
+  readonly seconds: number
+  /**
+   * `ask`: each connection asks again as soon as it is answered. `pipeline`: it writes as fast as it can and never reads. Of
+   * both, each opens again when it is closed.
+   */
+  readonly manner: 'ask' | 'pipeline'
+  /** A whole request. */
+  readonly request: string
+}
+
+export interface HostileResult {
+  readonly answersPerSecond: number
+  /** Connections that the server closed, or did not let in. */
+  readonly closed: number
+  readonly statuses: Readonly<Record<string, number>>
+}
+
+export type HostileMessage =
+  | { readonly kind: 'ready' }
+  /** Each connection was open once, and has asked. */
+  | { readonly kind: 'open' }
+  | { readonly kind: 'done'; readonly result: HostileResult }
+
+/** Begins a load. Resolves when it is there. */
+export type Attack = (order: HostileOrder) => Promise<{ readonly end: () => Promise<HostileResult> }>
+
+/** Opened at a time, so that they do not wait for each other's next SYN. */
+const OPENED_TOGETHER = 100
+/** A client that is hung up on needs so long to come back at least, whatever it runs on. */
+const REOPEN_MS = 5
+const PIPELINED = 700
+/** What cannot be opened by then is not waited for. */
+const PATIENCE_MS = 15_000
+
+/** Makes the load, from when all connections are open for its time, and ends all of it. */
+export async function runHostile(order: HostileOrder, onOpen: () => void): Promise<HostileResult> {
+  const statuses: Record<string, number> = {}
+  const ends = new Set<() => void>()
+  let answers = 0
+  let closed = 0
+  let opened = 0
+  let isOver = false
+  const allOpen = Promise.withResolvers<void>()
+
+  function begin(send: () => void): void {
+    opened += 1
+    if (opened === order.connections) allOpen.resolve()
+    send()
+  }
+
+  async function ask(address: string | undefined): Promise<void> {
+    const { promise: failed, resolve: fail } = Promise.withResolvers<void>()
+    const connection = await openConnection(
+      order.port,
+      {
+        onAnswer(status) {
+          answers += 1
+          statuses[status] = (statuses[status] ?? 0) + 1
+          if (!isOver) connection.send(order.request)
+        },
+        onFailure: () => fail(),
+      },
+      address,
+    )
+    const end = (): void => {
+      connection.close()
+      fail()
+    }
+    ends.add(end)
+    begin(() => connection.send(order.request))
+    await failed
+    ends.delete(end)
+  }
+
+  async function pipeline(address: string | undefined): Promise<void> {
+    const socket = connect({ port: order.port, host: '127.0.0.1', localAddress: address }).pause()
+    const end = (): void => void socket.destroy()
+    const text = order.request.repeat(PIPELINED)
+    const write = (): void => void socket.write(text, (cause) => (cause instanceof Error ? end() : write()))
+    ends.add(end)
+    await new Promise<void>((resolve) => {
+      socket
+        .on('connect', () => begin(write))
+        .on('error', end)
+        .on('close', () => resolve())
+    })
+    ends.delete(end)
+  }
+
+  async function keepOpen(index: number): Promise<void> {
+    const address = order.addresses[index % order.addresses.length]
+    for (;;) {
+      await (order.manner === 'ask' ? ask(address) : pipeline(address)).catch(() => undefined)
+      if (isOver) return
+      closed += 1
+      await delay(REOPEN_MS)
+    }
+  }
+
+  const all: Promise<void>[] = []
+  for (let index = 0; index < order.connections; index += 1) {
+    all.push(keepOpen(index))
+    if (index % OPENED_TOGETHER === 0) await delay(REOPEN_MS)
+  }
+  await Promise.race([allOpen.promise, delay(PATIENCE_MS)])
+  answers = 0
+  onOpen()
+  await delay(order.seconds * 1000)
+  isOver = true
+  for (const end of ends) end()
+  await Promise.all(all)
+  return { answersPerSecond: answers / order.seconds, closed, statuses }
+}
+
+if (process.send !== undefined) {
+  const say = (message: HostileMessage): void => void process.send?.(message)
+  process.on('disconnect', () => process.exit())
+  process.on('message', (order: HostileOrder) => {
+    void runHostile(order, () => say({ kind: 'open' })).then((result) => say({ kind: 'done', result }))
+  })
+  say({ kind: 'ready' })
+}

@@ -1,0 +1,94 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { DatabaseUse, DatabaseWatch } from './database.ts'
+import type { Endpoint } from './endpoints.ts'
+import { readTreeUsage } from './process-tree.ts'
+import type { Bodies, GeneratorMessage, Slice, SliceResult } from './slice.ts'
+
+/** One slice, and the processor time that the server took for it. Of the database, what it had done before and after. */
+export type Turn = SliceResult & { readonly cpuMs: number | undefined; readonly database: readonly DatabaseUse[] }
+
+/** A server that is under load. */
+export interface LoadedServer {
+  readonly pid: number
+  readonly port: number
+}
+
+/** Loads one endpoint of a server for a slice at a time. */
+export interface Load {
+  readonly next: () => Promise<Turn>
+  /** The last slice once more, to the bare server. */
+  readonly repeat: (bare: LoadedServer) => Promise<Turn>
+}
+
+/** The compiler needs about four seconds, on the core that it shares with the server, until it has seen enough. */
+export const WARM_UP_ROUNDS = 4
+/** The log of the store is moved into its file after a slice; that belongs to the slice, not to the one after it. */
+const SETTLE_LIMIT_MS = 350
+const FIRST_GUESS_PER_SECOND = 4000
+
+export function openLoad(
+  generator: ChildProcess,
+  subject: LoadedServer & { readonly database: DatabaseWatch | undefined },
+  endpoint: Endpoint,
+  { connections, seconds }: { readonly connections: number; readonly seconds: number },
+): Load {
+  const settleMs = Math.min(SETTLE_LIMIT_MS, seconds * 500)
+  let expectedRate = FIRST_GUESS_PER_SECOND
+  let bodies: Bodies = { kind: 'same', body: '' }
+
+  async function next(): Promise<Turn> {
+    bodies = await endpoint.prepare(Math.ceil(expectedRate * seconds * 1.4) + connections, connections)
+    await delay(settleMs)
+    const { database } = subject
+    const before = await database?.read()
+    const turn = await loadServer(subject, true)
+    const after = await database?.read()
+    endpoint.carryOn?.(turn)
+    expectedRate = rateOf(turn)
+    return before === undefined || after === undefined ? turn : { ...turn, database: [before, after] }
+  }
+
+  async function loadServer({ pid, port }: LoadedServer, isFresh: boolean): Promise<Turn> {
+    const { method, path, contentType, status, contains } = endpoint
+    const slice: Slice = {
+      port,
+      method,
+      path,
+      contentType,
+      status,
+      contains,
+      connections,
+      seconds,
+      bodies,
+      isFresh: isFresh && !endpoint.repeats,
+    }
+    const before = readTreeUsage(pid)
+    const result = await send(generator, slice)
+    if (isFresh) await delay(settleMs)
+    const after = readTreeUsage(pid)
+    return { ...result, cpuMs: before && after && after.cpuMs - before.cpuMs, database: [] }
+  }
+
+  return { next, repeat: (bare) => loadServer(bare, false) }
+}
+
+/** Answers per second. */
+export function rateOf({ answered, elapsedMs }: SliceResult): number {
+  return (answered * 1000) / elapsedMs
+}
+
+/** Processor time of a request over all of the turns. NaN where there is no /proc. */
+export function cpuMicros(turns: readonly Turn[]): number {
+  const cpuMs = turns.reduce((sum, turn) => sum + (turn.cpuMs ?? Number.NaN), 0)
+  return (cpuMs * 1000) / turns.reduce((sum, { total }) => sum + total, 0)
+}
+
+async function send(generator: ChildProcess, slice: Slice): Promise<SliceResult> {
+  const answer = once(generator, 'message') as Promise<[GeneratorMessage]>
+  generator.send(slice)
+  const [message] = await answer
+  if (message.kind === 'done') return message.result
+  throw new Error(message.kind === 'failed' ? message.reason : 'The generator started twice.')
+}

@@ -8,6 +8,8 @@ import { send } from './send.ts'
 /** One node: the server as an operator starts it, in a process of its own. */
 export interface NodeProcess {
   readonly port: number
+  /** Starts it and waits until this path is answered with 200. */
+  readonly startUntil: (path: '/health/ready' | '/health/alive') => Promise<void>
   /** Starts it and waits until it is ready. */
   readonly start: () => Promise<void>
   /** SIGTERM; answers the milliseconds until its end. @throws Error if that is no clean one */
@@ -28,25 +30,28 @@ export function openNodeProcess(port: number, settings: Readonly<Record<string, 
   let log = ''
   const end = (): void => void child?.kill('SIGKILL')
 
+  async function startUntil(path: string): Promise<void> {
+    child = spawn(process.execPath, [MAIN, 'serve', '--json'], {
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        PORT: String(port),
+        GRANTOR_ADMIN_PORT: 'off',
+        // Halves the time that a process needs to start.
+        NODE_COMPILE_CACHE: COMPILE_CACHE,
+        ...settings,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    process.once('exit', end)
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (chunk: Buffer) => void (log = (log + chunk.toString()).slice(-LOG_TAIL)))
+    await untilAnswered(child, { port, path }, () => log)
+  }
+
   return {
     port,
-    async start() {
-      child = spawn(process.execPath, [MAIN, 'serve', '--json'], {
-        env: {
-          PATH: process.env['PATH'] ?? '',
-          PORT: String(port),
-          GRANTOR_ADMIN_PORT: 'off',
-          // Halves the time that a process needs to start.
-          NODE_COMPILE_CACHE: COMPILE_CACHE,
-          ...settings,
-        },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      })
-      process.once('exit', end)
-      for (const stream of [child.stdout, child.stderr])
-        stream?.on('data', (chunk: Buffer) => void (log = (log + chunk.toString()).slice(-LOG_TAIL)))
-      await untilReady(child, port, () => log)
-    },
+    startUntil,
+    start: () => startUntil('/health/ready'),
     async stop() {
       if (child === undefined) throw new Error('It does not run.')
       const exited = once(child, 'exit')
@@ -66,10 +71,14 @@ export function openNodeProcess(port: number, settings: Readonly<Record<string, 
   }
 }
 
-async function untilReady(child: ChildProcess, port: number, log: () => string): Promise<void> {
+async function untilAnswered(
+  child: ChildProcess,
+  place: { readonly port: number; readonly path: string },
+  log: () => string,
+): Promise<void> {
   const deadline = performance.now() + START_LIMIT_MS
   for (;;) {
-    const probe = { port, method: 'GET', path: '/health/ready', agent: undefined, limitMs: 5000 }
+    const probe = { ...place, method: 'GET', agent: undefined, limitMs: 5000 }
     const reception = await send(probe)
     if (reception.kind === 'answer' && reception.status === 200) return
     if (child.exitCode !== null || child.signalCode !== null || performance.now() > deadline)

@@ -1,0 +1,221 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  authorizeUrl,
+  PlainBrowser,
+  redeem,
+  refresh,
+  registerClient,
+  requestToken,
+  postForm,
+  signInAndAllow,
+  type Asked,
+  type RegisteredClient,
+  type Tokens,
+} from '../test/flow.ts'
+import type { Tally } from './tally.ts'
+
+/** A node whose clock can be set. */
+export interface ClockNode {
+  readonly name: string
+  readonly asked: Asked
+  /** Sets its wall clock ahead by as much; 0: right. */
+  readonly setClock: (aheadMs: number) => void
+  /** Whether it issues and deletes again. */
+  readonly isReady: () => Promise<boolean>
+  /** Ends it in order and starts it again, not waiting until it is ready; undefined: it is not restarted. */
+  readonly restart: (() => Promise<void>) | undefined
+}
+
+export interface ClockCampaign {
+  readonly store: string
+  readonly nodes: readonly ClockNode[]
+  readonly steps: readonly ClockStep[]
+  /** How long a running node's clock is off, and that of a node that was restarted. */
+  readonly holdMs: { readonly running: number; readonly restarted: number }
+  /** How long nothing is issued at the least, where the node may follow a clock that runs steadily. */
+  readonly followedAfterMs: number
+}
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+export type ClockStep = readonly [name: string, stepMs: number]
+export const STEPS: readonly ClockStep[] = [
+  ['+20 min', 20 * MINUTE],
+  ['−20 min', -20 * MINUTE],
+  ['+25 h', 25 * HOUR],
+  ['−25 h', -25 * HOUR],
+  ['+120 d', 120 * DAY],
+  ['−120 d', -120 * DAY],
+  ['+10 y', 3652 * DAY],
+  ['−10 y', -3652 * DAY],
+]
+/** A clock that is ahead by less than this at a start may be that of a server that was stopped for so long. */
+const PAUSE_LIMIT_MS = 100 * DAY
+const PAUSE_MS = 250
+const READY_LIMIT_MS = 30_000
+
+/** What clients and people have, and what was taken from them. */
+interface Estate {
+  readonly client: RegisteredClient
+  readonly live: string
+  readonly revoked: string
+  refreshToken: string
+  readonly cookies: ReadonlyMap<string, string>
+}
+
+/**
+ * Sets the clock of each node by each step, looks at everything meanwhile, and sets it right again; then the same across a
+ * restart, where nodes are restarted.
+ */
+export async function proveClocks(campaign: ClockCampaign, tally: Tally): Promise<void> {
+  for (const [name, stepMs] of campaign.steps) {
+    for (const node of campaign.nodes) {
+      const others = campaign.nodes.filter((one) => one !== node)
+      const place = `${campaign.store}, ${node.name}, ${name}`
+      const estate = await openEstate(node.asked)
+      node.setClock(stepMs)
+      const { followedAfterMs, holdMs } = campaign
+      await watch(tally, place, estate, { node, others, holdMs: holdMs.running, silentMs: followedAfterMs })
+      await setRight(campaign, node)
+      await checkWhole(tally, `${place}, right again`, estate, campaign.nodes)
+      if (node.restart === undefined) continue
+      node.setClock(stepMs)
+      await node.restart()
+      const mayHavePaused = stepMs > 0 && stepMs < PAUSE_LIMIT_MS
+      const silentMs = mayHavePaused ? 0 : followedAfterMs
+      await watch(tally, `${place}, started`, estate, { node, others, holdMs: holdMs.restarted, silentMs })
+      node.setClock(0)
+      await node.restart()
+      await setRight(campaign, node)
+      await checkWhole(tally, `${place}, started right again`, estate, campaign.nodes)
+    }
+  }
+}
+
+async function setRight(campaign: ClockCampaign, node: ClockNode): Promise<void> {
+  node.setClock(0)
+  const deadline = performance.now() + READY_LIMIT_MS
+  while (!(await node.isReady())) {
+    if (performance.now() > deadline)
+      throw new Error(`${campaign.store}, ${node.name} is not ready with the right clock.`)
+    await delay(PAUSE_MS)
+  }
+}
+
+async function openEstate(asked: Asked): Promise<Estate> {
+  const client = await registerClient(asked)
+  const [live, revoked] = [await issue(asked, client), await issue(asked, client)]
+  await revoke(asked, client, revoked)
+  const browser = new PlainBrowser(asked)
+  const code = (await signInAndAllow(browser, authorizeUrl(client))).searchParams.get('code') ?? ''
+  const { refresh_token: refreshToken = '' } = (await redeem(asked, client, code)).json<Tokens>()
+  return { client, live, revoked, refreshToken, cookies: browser.cookies }
+}
+
+interface Watching {
+  readonly node: ClockNode
+  readonly others: readonly ClockNode[]
+  readonly holdMs: number
+  /** So long the node itself must issue nothing. */
+  readonly silentMs: number
+}
+
+async function watch(tally: Tally, place: string, estate: Estate, watching: Watching): Promise<void> {
+  const { node, others, holdMs, silentMs } = watching
+  const began = performance.now()
+  while (performance.now() - began < holdMs) {
+    await checkRevoked(tally, place, estate, [node, ...others])
+    if (performance.now() - began + PAUSE_MS < silentMs) await checkSilent(tally, place, estate, node)
+    for (const other of others) await checkServing(tally, place, estate, other, node)
+    await delay(PAUSE_MS)
+  }
+}
+
+async function checkRevoked(tally: Tally, place: string, estate: Estate, nodes: readonly ClockNode[]): Promise<void> {
+  for (const { name, asked } of nodes) {
+    const isLive = await isActive(asked, estate.client, estate.revoked)
+    check(tally, !isLive, `${place}: the revoked token is active at ${name}`)
+  }
+}
+
+/** A node whose clock differs issues nothing. */
+async function checkSilent(tally: Tally, place: string, estate: Estate, { asked }: ClockNode): Promise<void> {
+  const { client, cookies, refreshToken } = estate
+  const answers = {
+    'a token': await requestToken(asked, client, { grant_type: 'client_credentials' }),
+    'a refresh': await refresh(asked, client, refreshToken),
+    'a code': await authorizeSilently(asked, client, cookies),
+  }
+  for (const [what, { statusCode }] of Object.entries(answers))
+    check(tally, statusCode === 503, `${place}: it answered ${statusCode} to the request for ${what}`)
+}
+
+/** A node whose clock is right serves on, and what it issued is revoked at the node whose clock is not. */
+async function checkServing(
+  tally: Tally,
+  place: string,
+  estate: Estate,
+  { name, asked }: ClockNode,
+  wrong: ClockNode,
+): Promise<void> {
+  const { client, live } = estate
+  check(tally, await isActive(asked, client, live), `${place}: a live token is inactive at ${name}`)
+  const answer = await requestToken(asked, client, { grant_type: 'client_credentials' })
+  check(tally, answer.statusCode === 200, `${place}: ${name} answered ${answer.statusCode} to a request for a token`)
+  if (answer.statusCode !== 200) return
+  const { access_token: token } = answer.json<Tokens>()
+  await revoke(wrong.asked, client, token)
+  check(
+    tally,
+    !(await isActive(asked, client, token)),
+    `${place}: what was revoked at the wrong node is active at ${name}`,
+  )
+}
+
+/** Client, keys, session, consent and grant are there at every node, and what was revoked stays so. */
+async function checkWhole(tally: Tally, place: string, estate: Estate, nodes: readonly ClockNode[]): Promise<void> {
+  const { client, live, cookies } = estate
+  await checkRevoked(tally, place, estate, nodes)
+  for (const { name, asked } of nodes) {
+    check(tally, await isActive(asked, client, live), `${place}: the live token is inactive at ${name}`)
+    const { headers, statusCode } = await authorizeSilently(asked, client, cookies)
+    const hasCode = statusCode === 303 && String(headers['location']).includes('code=')
+    check(tally, hasCode, `${place}: the session or the consent is gone at ${name}`)
+    const answer = await refresh(asked, client, estate.refreshToken)
+    check(tally, answer.statusCode === 200, `${place}: the refresh token was answered ${answer.statusCode} at ${name}`)
+    if (answer.statusCode === 200) estate.refreshToken = answer.json<Tokens>().refresh_token ?? ''
+  }
+}
+
+async function issue(asked: Asked, client: RegisteredClient): Promise<string> {
+  const answer = await requestToken(asked, client, { grant_type: 'client_credentials' })
+  if (answer.statusCode !== 200) throw new Error(`No token: ${answer.statusCode} ${answer.body}`)
+  return answer.json<Tokens>().access_token
+}
+
+async function isActive(asked: Asked, client: RegisteredClient, token: string): Promise<boolean> {
+  const answer = await postForm(asked, '/v2/oauth/introspect', { token, ...credentialsOf(client) })
+  if (answer.statusCode !== 200) throw new Error(`Introspection was answered ${answer.statusCode} ${answer.body}`)
+  return answer.json<{ readonly active: boolean }>().active
+}
+
+async function revoke(asked: Asked, client: RegisteredClient, token: string): Promise<void> {
+  const { statusCode } = await postForm(asked, '/v2/oauth/revoke', { token, ...credentialsOf(client) })
+  if (statusCode !== 200) throw new Error(`A revocation was answered ${statusCode}.`)
+}
+
+function authorizeSilently(asked: Asked, client: RegisteredClient, cookies: ReadonlyMap<string, string>) {
+  const browser = new PlainBrowser(asked)
+  for (const [name, value] of cookies) browser.cookies.set(name, value)
+  return browser.get(authorizeUrl(client, { prompt: 'none' }))
+}
+
+function credentialsOf({ client_id, client_secret = '' }: RegisteredClient): Record<string, string> {
+  return { client_id, client_secret }
+}
+
+function check(tally: Tally, isKept: boolean, violation: string): void {
+  tally.operations += 1
+  if (!isKept) tally.note(violation)
+}

@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto'
+import { createUser } from '../src/admin/users.ts'
+import { openWorkshop } from '../src/build.ts'
+import { readConfig } from '../src/config.ts'
+import { authorizeUrl, locationOf, PlainBrowser, registerClient } from '../test/flow.ts'
+import { Agent } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import { openNodeProcess } from './node-process.ts'
+import { choosePorts } from './ports.ts'
+import { openVisitor } from './visitor.ts'
+
+/** One server, and a browser with the page to sign in. */
+export interface SignInStage {
+  /** Tries a wrong password; answers status and milliseconds. Each `network` is a /64 of its own. */
+  readonly attempt: (email: string, network: number) => Promise<{ readonly status: number; readonly ms: number }>
+  /** Ends the server in order, so that everything is written. */
+  readonly stop: () => Promise<void>
+}
+
+const PASSWORD = 'not the password'
+/** Longer than any campaign, so that one page is enough. */
+const DAY_SECONDS = '86400'
+
+export function accountName(isKnown: boolean, index: number): string {
+  // As long as each other, so that answers are as long as each other.
+  return `${isKnown ? 'person' : 'nobody'}-${String(index).padStart(4, '0')}@acme.test`
+}
+
+/** Starts a server over an empty database in which the first `accounts` of the known names have an account. */
+export async function openSignInStage(databaseUrl: string, accounts: number): Promise<SignInStage> {
+  const [port = 0] = await choosePorts(1)
+  const settings = {
+    DATABASE_URL: databaseUrl,
+    GRANTOR_ISSUER: `http://127.0.0.1:${port}`,
+    GRANTOR_HOST: '127.0.0.1',
+    GRANTOR_SECRET: randomBytes(32).toString('base64url'),
+    GRANTOR_TRUST_PROXY: '127.0.0.1',
+    GRANTOR_AUTHORIZATION_LIFETIME: DAY_SECONDS,
+    LOG_LEVEL: 'error',
+  }
+  await addAccounts(settings, accounts)
+  const node = openNodeProcess(port, settings)
+  await node.start()
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const visitor = openVisitor({ port, agent, limitMs: 10_000 })
+  const browser = new PlainBrowser(visitor)
+  const client = await registerClient(visitor)
+  const page = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
+  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const hidden = Object.fromEntries(
+    [...page.body.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
+      name,
+      value,
+    ]),
+  )
+
+  return {
+    async attempt(email, network) {
+      const payload = new URLSearchParams({ ...hidden, email, password: PASSWORD }).toString()
+      const headers = {
+        cookie,
+        'content-type': 'application/x-www-form-urlencoded',
+        'sec-fetch-site': 'same-origin',
+        'x-forwarded-for': addressIn(network),
+      }
+      const startedAt = performance.now()
+      const { statusCode } = await visitor.inject({ method: 'POST', url: '/v2/oauth/sign-in', headers, payload })
+      return { status: statusCode, ms: performance.now() - startedAt }
+    },
+    async stop() {
+      agent.destroy()
+      await node.stop()
+    },
+  }
+}
+
+/** Each number is another /64. */
+function addressIn(network: number): string {
+  return `2001:db8:${Math.floor(network / 65_536).toString(16)}:${(network % 65_536).toString(16)}::1`
+}
+
+/** The passwords are hashed at once, a few at a time. */
+async function addAccounts(settings: Readonly<Record<string, string>>, count: number): Promise<void> {
+  const { context, close } = await openWorkshop(readConfig({ ...settings, LOG_LEVEL: 'silent' }))
+  for (let index = 0; index < count; index += 1)
+    await createUser(context, { email: accountName(true, index), password: PASSWORD.toUpperCase(), name: undefined })
+  await close()
+}
+
+/** Times of both kinds, in an order that is random within each pair. */
+export interface Times {
+  readonly known: readonly number[]
+  readonly unknown: readonly number[]
+}
+
+export interface Comparison {
+  readonly status: number
+  readonly pairs: number
+  /** Attempts that are not counted, while the server gets warm. */
+  readonly warmUp: number
+  /** Milliseconds from one attempt to the next at least, so that the rate of the server refuses none. */
+  readonly everyMs: number
+  /** The account and the network of a pair. Both are tried by as many networks. */
+  readonly chooseAccount: (pair: number) => number
+  readonly chooseNetwork: (attempt: number) => number
+}
+
+/** Answers with another status are left out: a window of counts ended. More of them than this are a fault. */
+const OTHER_LIMIT = 200
+
+/** Tries a known and an unknown account in turn, in a random order within each pair. */
+export async function compare({ attempt }: SignInStage, comparison: Comparison): Promise<Times> {
+  const { status, pairs, warmUp, everyMs, chooseAccount, chooseNetwork } = comparison
+  const times = { known: [] as number[], unknown: [] as number[] }
+  let attempts = 0
+  let others = 0
+  for (let pair = -warmUp; times.known.length < pairs || times.unknown.length < pairs; pair += 1) {
+    const isKnownFirst = randomBytes(1).readUInt8() < 128
+    for (const isKnown of [isKnownFirst, !isKnownFirst]) {
+      const email = accountName(isKnown, chooseAccount(pair + warmUp))
+      const next = everyMs === 0 ? undefined : delay(everyMs)
+      const answer = await attempt(email, chooseNetwork((attempts += 1)))
+      await next
+      if (answer.status !== status && (others += 1) > OTHER_LIMIT)
+        throw new Error(`Attempts were answered ${answer.status} instead of ${status}.`)
+      if (answer.status === status && pair >= 0) times[isKnown ? 'known' : 'unknown'].push(answer.ms)
+    }
+  }
+  return times
+}

@@ -1,0 +1,131 @@
+import { execFile } from 'node:child_process'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { openPerson } from '../test/clients/person.ts'
+import { openResourceServer } from '../test/clients/resource-server.ts'
+import { registerClient } from '../test/flow.ts'
+import type { TestServer } from '../test/server.ts'
+import { declareNotes } from './notes-api.ts'
+import { prepareFolder, preparePython, pythonOf, runProgram } from './recipe-programs.ts'
+
+const run = promisify(execFile)
+/** What the tool `count` of every MCP server here returns. */
+const NOTES = '7'
+
+/** A released MCP client; the TypeScript ones are in test/clients/. */
+interface McpClient {
+  readonly name: string
+  /** The folder below prove/resource-servers. */
+  readonly folder: string
+  readonly prepare: (folder: string) => Promise<void>
+  readonly command: (folder: string) => readonly [string, ...string[]]
+}
+
+const CLIENTS: readonly McpClient[] = [
+  {
+    name: 'MCP Python SDK, a person',
+    folder: 'mcp-python',
+    prepare: preparePython,
+    command: (folder) => [pythonOf(folder), join(folder, 'person.py')],
+  },
+  {
+    name: 'MCP Python SDK, a machine',
+    folder: 'mcp-python',
+    prepare: preparePython,
+    command: (folder) => [pythonOf(folder), join(folder, 'machine.py')],
+  },
+  {
+    name: 'FastMCP, a person',
+    folder: 'fastmcp',
+    prepare: preparePython,
+    command: (folder) => [pythonOf(folder), join(folder, 'person.py')],
+  },
+  {
+    name: 'FastMCP, a machine',
+    folder: 'fastmcp',
+    prepare: preparePython,
+    command: (folder) => [pythonOf(folder), join(folder, 'machine.py')],
+  },
+  {
+    name: 'MCP Go SDK, a person',
+    folder: 'mcp-go',
+    prepare: (folder) => runProgram('go', ['build', '-o', 'client', '.'], folder),
+    command: (folder) => [join(folder, 'client')],
+  },
+]
+
+export interface McpServer {
+  readonly name: string
+  readonly url: string
+  /** The scope of the last token that it accepted; undefined: its tools check the scope themselves. */
+  readonly lastScope: (() => string) | undefined
+}
+
+/** Lets each client find its way from the 401 of an MCP server to a tool call. */
+export async function proveClients(
+  server: TestServer,
+  root: string,
+  mcpServer: McpServer,
+  report: (client: string, what: string) => void,
+): Promise<void> {
+  const person = createServer((request, response) => {
+    void readAll(request)
+      .then((link) => openPerson(server.origin).allow(link))
+      .then((callback) => response.writeHead(303, { location: callback.href }).end())
+      .catch((cause: unknown) => response.writeHead(500).end(String(cause)))
+  })
+  await new Promise<void>((resolve) => void person.listen(0, '127.0.0.1', resolve))
+  const machine = await registerClient(server, {
+    grant_types: ['client_credentials'],
+    token_endpoint_auth_method: 'client_secret_basic',
+  })
+  const env = {
+    ...process.env,
+    ISSUER: server.origin,
+    RESOURCE: mcpServer.url,
+    PERSON: `http://127.0.0.1:${(person.address() as AddressInfo).port}/`,
+    BROWSER: 'sh browser.sh %s &',
+    CLIENT_ID: machine.client_id,
+    CLIENT_SECRET: machine.client_secret,
+  }
+  try {
+    await runProgram('curl', ['--version'], root)
+    for (const client of CLIENTS) {
+      const folder = await prepareFolder(client, root)
+      const [command, ...rest] = client.command(folder)
+      const said = await run(command, rest, { cwd: folder, env, timeout: 60_000 }).then(
+        ({ stdout }) => stdout.trim(),
+        (cause: unknown) => String(cause).slice(-1500),
+      )
+      const [title, scope] = [`${client.name} → ${mcpServer.name}`, mcpServer.lastScope?.()]
+      if (said !== NOTES) report(title, said)
+      else if (scope?.split(' ').includes('notes:read') === false) report(title, `the scope of its token is "${scope}"`)
+      else console.log(`${title}: called the tool${scope === undefined ? '' : ` with ${scope}`}`)
+    }
+  } finally {
+    person.closeAllConnections()
+    person.close()
+  }
+}
+
+/** An MCP server with the minimal document of the README: no scopes. It is one of three declared APIs. */
+export async function openMinimalServer(server: TestServer, after: (end: () => unknown) => void): Promise<McpServer> {
+  const { resource, lastClaims } = await openResourceServer(
+    { after: (end) => after(end as () => unknown) },
+    { issuer: server.origin, path: '/mcp', scopes: undefined },
+  )
+  await declareNotes(server, resource, 'at+jwt')
+  const lastScope = (): string => {
+    const scope = lastClaims()?.['scope']
+    return typeof scope === 'string' ? scope : ''
+  }
+  return { name: 'the document of the README', url: resource, lastScope }
+}
+
+async function readAll(stream: AsyncIterable<unknown>): Promise<string> {
+  let text = ''
+  for await (const part of stream) text += String(part)
+  return text
+}

@@ -1,0 +1,27 @@
+import { makeApiCredentials } from '../src/admin/api-credentials.ts'
+import { createApi, SERVER_TOKENS } from '../src/admin/apis.ts'
+import type { JwtType } from '../src/ports/operator-records.ts'
+import type { TestServer } from '../test/server.ts'
+
+/** A node reads the APIs again when they are a second old. */
+const NEWS_MS = 1100
+
+/** Declares an API that a machine may use, too, and waits until the node knows it. Resolves to its credentials. */
+export async function declareNotes(
+  { context }: Pick<TestServer, 'context'>,
+  resource: string,
+  jwtType: JwtType,
+): Promise<{ readonly id: string; readonly secret: string }> {
+  const scopes = (
+    [
+      ['notes:read', 'users-and-machines'],
+      ['notes:write', 'users-and-machines'],
+      ['notes:share', 'users'],
+      ['notes:export', 'approved-clients'],
+    ] as const
+  ).map(([name, grantedTo]) => ({ name, sentence: `Use ${name}`, grantedTo }))
+  await createApi(context, { resource, name: undefined, scopes, tokens: { ...SERVER_TOKENS, jwtType } })
+  const credentials = await makeApiCredentials(context, resource)
+  await new Promise((resolve) => void setTimeout(resolve, NEWS_MS))
+  return credentials
+}

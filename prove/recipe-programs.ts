@@ -1,0 +1,125 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Recipe, Surroundings } from './recipes.ts'
+
+/** Installed modules of Debian's packages. */
+const MODULES = { nginx: '/usr/lib/nginx/modules', apache: '/usr/lib/apache2/modules' } as const
+/** How long a program may take until it answers: Spring on a busy machine. */
+const START_LIMIT_MS = 120_000
+const run = promisify(execFile)
+
+/** A resource server that runs. */
+export interface RunningRecipe {
+  readonly output: () => string
+  readonly stop: () => Promise<void>
+}
+
+/** Copies the files of a folder of prove/resource-servers, and installs and builds what they need, once. */
+export async function prepareFolder(
+  { folder: name, prepare }: Pick<Recipe, 'folder' | 'prepare'>,
+  root: string,
+): Promise<string> {
+  const folder = join(root, name)
+  const isPrepared = existsSync(folder)
+  cpSync(join('prove', 'resource-servers', name), folder, { recursive: true })
+  if (!isPrepared) await prepare(folder)
+  return folder
+}
+
+/** Starts the program of a recipe. Resolves when it answers at its address. @throws Error with what it printed */
+export async function startRecipe(recipe: Recipe, folder: string, surroundings: Surroundings): Promise<RunningRecipe> {
+  const [command = '', ...rest] = recipe.start(folder, surroundings)
+  const child = spawn(command, rest, { cwd: folder, env: { ...process.env, ...surroundings }, stdio: 'pipe' })
+  const parts: string[] = []
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => parts.push(part.toString()))
+  const ended = once(child, 'exit')
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM')
+    const timer = setTimeout(() => child.kill('SIGKILL'), 5000)
+    await ended
+    clearTimeout(timer)
+  }
+  const running = { output: () => parts.join(''), stop }
+  const until = performance.now() + START_LIMIT_MS
+  while (performance.now() < until && child.exitCode === null) {
+    const answer = await fetch(surroundings.RESOURCE, { signal: AbortSignal.timeout(5000) }).catch(() => undefined)
+    if (answer !== undefined) return running
+    await new Promise((resolve) => void setTimeout(resolve, 100))
+  }
+  if (child.exitCode === null) await stop()
+  throw new Error(`${recipe.name} does not answer. It printed:\n${running.output().slice(-2000)}`)
+}
+
+/** Runs a program to its end. @throws Error when it is not installed, or what it printed when it failed */
+export async function runProgram(command: string, rest: readonly string[], folder: string): Promise<void> {
+  try {
+    await run(command, rest, { cwd: folder, maxBuffer: 64 * 1024 * 1024 })
+  } catch (cause) {
+    const { code, stdout = '', stderr = '' } = cause as { code?: unknown; stdout?: string; stderr?: string }
+    if (code === 'ENOENT') throw new Error(`This proof needs ${command}, which is not installed.`, { cause })
+    throw new Error(`${command} ${rest.join(' ')} failed:\n${`${stdout}${stderr}`.slice(-2000)}`, { cause })
+  }
+}
+
+/** @throws Error when a file of a Debian package is not there */
+export function requireModule(server: keyof typeof MODULES, file: string, debianPackage: string): void {
+  if (existsSync(join(MODULES[server], file))) return
+  throw new Error(`This proof needs ${join(MODULES[server], file)}, of the Debian package ${debianPackage}.`)
+}
+
+/** An environment of its own, with what requirements.txt names. */
+export async function preparePython(folder: string): Promise<void> {
+  await runProgram('python3', ['-m', 'venv', 'venv'], folder)
+  await runProgram(pythonOf(folder), ['-m', 'pip', 'install', '-q', '-r', 'requirements.txt'], folder)
+}
+
+export function pythonOf(folder: string): string {
+  return join(folder, 'venv', 'bin', 'python')
+}
+
+export async function pythonVersion(folder: string, name: string): Promise<string> {
+  const code = `import importlib.metadata as m; print("${name}", m.version("${name}"))`
+  return (await run(pythonOf(folder), ['-c', code])).stdout.trim()
+}
+
+/** The first group of a pattern in a file. */
+export function versionIn(file: string, pattern: RegExp): string {
+  return pattern.exec(readFileSync(file, 'utf8'))?.[1] ?? 'unknown'
+}
+
+export async function debianVersion(name: string): Promise<string> {
+  return (await run('dpkg-query', ['-W', '-f', '${Version}', name])).stdout
+}
+
+/** Puts what holds here in the place of the example's addresses, ports and credentials. */
+export function fillIn(file: string, { ISSUER, RESOURCE, MCP_PORT, API_ID, API_SECRET, UPSTREAM }: Surroundings): void {
+  const text = readFileSync(file, 'utf8')
+    .replaceAll('https://auth.example.com', ISSUER)
+    .replaceAll('https://api.example.com/notes', RESOURCE)
+    .replaceAll('http://127.0.0.1:9090', UPSTREAM)
+    .replaceAll('127.0.0.1:8080', `127.0.0.1:${MCP_PORT}`)
+    .replaceAll('API_ID', API_ID)
+    .replaceAll('API_SECRET', API_SECRET)
+    .replaceAll('CREDENTIALS', btoa(`${API_ID}:${API_SECRET}`))
+    .replaceAll('modules/ngx', `${MODULES.nginx}/ngx`)
+  writeFileSync(file, text)
+}
+
+/** What stands around the configuration of the recipe in Debian's packages. */
+export function writeApacheConfiguration(folder: string, { MCP_PORT }: Pick<Surroundings, 'MCP_PORT'>): void {
+  const modules = ['mpm_event', 'authn_core', 'authz_core', 'authz_user', 'proxy', 'proxy_http', 'rewrite', 'oauth2']
+  const lines = [
+    ...modules.map((name) => `LoadModule ${name}_module ${MODULES.apache}/mod_${name}.so`),
+    `ServerRoot ${folder}`,
+    'ServerName localhost',
+    `Listen 127.0.0.1:${MCP_PORT}`,
+    'PidFile httpd.pid',
+    'ErrorLog error.log',
+    'LogLevel warn',
+    'Include notes.conf',
+  ]
+  writeFileSync(join(folder, 'httpd.conf'), `${lines.join('\n')}\n`)
+}

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { proveClocks, STEPS, type ClockNode } from '../../prove/clocks-campaign.ts'
+import { openTally } from '../../prove/tally.ts'
+import { createAda } from '../flow.ts'
+import { openSteppingClocks, openTestServer } from '../server.ts'
+import { execute } from '../storage/dump.ts'
+
+/** What the campaign says of one step of a server whose `damage` a step does. */
+async function prove(t: TestContext, damage: 'none' | 'issues' | 'forgets' | 'deletes'): Promise<readonly string[]> {
+  const [clock] = openSteppingClocks(['node'])
+  const server = await openTestServer(t, { clock })
+  await createAda(server)
+  let aheadMs = 0
+  const node: ClockNode = {
+    name: 'the node',
+    asked: server,
+    setClock(newAheadMs) {
+      if (newAheadMs === 0 || damage === 'issues') return (clock.step(-aheadMs), void (aheadMs = 0))
+      clock.step(newAheadMs - aheadMs)
+      aheadMs = newAheadMs
+      if (damage === 'forgets') execute(server, 'delete from revoked_tokens')
+      if (damage === 'deletes') execute(server, 'delete from sessions')
+    },
+    isReady: async () => (await server.inject({ method: 'GET', url: '/health/ready' })).statusCode === 200,
+    restart: undefined,
+  }
+  const tally = openTally()
+  const times = { holdMs: { running: 10, restarted: 10 }, followedAfterMs: 10_000 }
+  await proveClocks({ store: 'SQLite', nodes: [node], steps: STEPS.slice(-1), ...times }, tally)
+  return [...new Set(tally.violations.map((violation) => violation.split(': ')[1] ?? ''))]
+}
+
+test('a server that withstands the step has no violation', async (t) => {
+  assert.deepEqual(await prove(t, 'none'), [])
+})
+
+test('a server that issues while its clock differs is found', async (t) => {
+  assert.deepEqual(await prove(t, 'issues'), [
+    'it answered 200 to the request for a token',
+    'it answered 200 to the request for a refresh',
+    'it answered 303 to the request for a code',
+  ])
+})
+
+test('a revocation that is gone is found', async (t) => {
+  assert.deepEqual(await prove(t, 'forgets'), ['the revoked token is active at the node'])
+})
+
+test('a live row that is gone is found', async (t) => {
+  assert.deepEqual(await prove(t, 'deletes'), ['the session or the consent is gone at the node'])
+})

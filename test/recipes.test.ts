@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+
+const read = (path: string): string => readFileSync(path, 'utf8')
+const RECIPES = 'prove/resource-servers'
+const PAGE = read('docs/resource-servers.md')
+
+/** What only builds a recipe, and clients that only the proof runs. */
+const SCAFFOLD: ReadonlySet<string> = new Set([
+  'fastmcp/browser.sh',
+  'fastmcp/person.py',
+  'fastmcp/requirements.txt',
+  'go-oidc/go.mod',
+  'go-oidc/go.sum',
+  'mcp-go/go.mod',
+  'mcp-go/go.sum',
+  'mcp-go/person.go',
+  'mcp-python/machine.py',
+  'mcp-python/person.py',
+  'mcp-python/requirements.txt',
+  'mcp-python/storage.py',
+  'spring/src/main/java/notes/Application.java',
+  'spring/src/main/resources/application.yaml',
+])
+
+function blocksOf(page: string, languages: RegExp): readonly string[] {
+  return [...page.matchAll(/^```([a-z]+)\n([\s\S]*?)^```$/gm)].flatMap(([, language = '', code = '']) =>
+    languages.test(language) ? [code] : [],
+  )
+}
+
+test('the programs of docs/resource-servers.md and the FastMCP ones of docs/mcp.md are the files that are run', () => {
+  const files = globSync(`${RECIPES}/**/*.*`).map((path) => path.slice(RECIPES.length + 1))
+  const shown = [...blocksOf(PAGE, /^(?!sh)/), ...blocksOf(read('docs/mcp.md'), /^python$/)]
+  const wanted = files.filter((file) => !SCAFFOLD.has(file)).map((file) => `${RECIPES}/${file}`)
+  assert.ok(wanted.length > 10)
+  assert.deepEqual(shown.toSorted(), wanted.map(read).toSorted())
+})
+
+test('docs/resource-servers.md names the releases that the proof installs', () => {
+  const pinned: readonly (readonly [row: string, file: string, version: RegExp])[] = [
+    ['FastMCP', `${RECIPES}/fastmcp/requirements.txt`, /==(\S+)/],
+    ['MCP Python SDK', `${RECIPES}/mcp-python/requirements.txt`, /==(\S+)/],
+    ['go-oidc', `${RECIPES}/go-oidc/go.mod`, /go-oidc\/v3 v(\S+)/],
+    ['Spring Security', `${RECIPES}/spring/pom.xml`, /<version>(.+)<\/version>\s*<relativePath/],
+    ['jose', 'package.json', /"jose": "(.+)"/],
+  ]
+  for (const [row, file, version] of pinned) {
+    const found = PAGE.split('\n').find((line) => line.startsWith('| [') && line.includes(row))
+    assert.ok(found?.includes(version.exec(read(file))?.[1] ?? 'nothing'), row)
+  }
+})

@@ -1,5 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import type { ApiRecord, ApiScope, ApiTokens } from '../ports/operator-records.ts'
+import type { EpochMs } from '../protocol/brand.ts'
 import { parseResource, sameResource, type Resource } from '../protocol/resource.ts'
 import { parseScope } from '../protocol/scope.ts'
 import { AdminError, conflict, unknown } from './admin-error.ts'
@@ -48,6 +49,7 @@ export async function createApi(
     name: declaration.name === undefined ? undefined : requireWords('The name', declaration.name),
     scopes: requireScopes(declaration.scopes),
     tokens: requireTokens(declaration.tokens),
+    scopesSince: new Map(),
     credentials: undefined,
     createdAt: clock(),
   }
@@ -77,7 +79,7 @@ export async function updateApi(
   const api: ApiRecord = {
     ...before,
     name: name === undefined ? before.name : name === '' ? undefined : requireWords('The name', name),
-    scopes: scopes === undefined ? before.scopes : requireScopes(scopes),
+    ...(scopes === undefined ? {} : changeScopes(before, requireScopes(scopes), context.clock())),
     tokens: tokens === undefined ? before.tokens : requireTokens(tokens),
   }
   if ((await context.store.updateApi({ previous: before, api })) === 'outrun') {
@@ -87,6 +89,17 @@ export async function updateApi(
   }
   await introduce(context, api)
   return api
+}
+
+/** The scopes that an API declares from now on, and since when: what it declared before keeps its time. */
+function changeScopes(
+  before: ApiRecord,
+  scopes: readonly ApiScope[],
+  now: EpochMs,
+): Pick<ApiRecord, 'scopes' | 'scopesSince'> {
+  const declared = new Set(before.scopes.map(({ name }) => name))
+  const since = scopes.map(({ name }) => [name, declared.has(name) ? before.scopesSince.get(name) : now] as const)
+  return { scopes, scopesSince: new Map(since.filter((entry): entry is [string, EpochMs] => entry[1] !== undefined)) }
 }
 
 /** What an operator should know of an API whose tokens another algorithm signs than the server's; undefined: nothing. */
@@ -109,7 +122,7 @@ export function sharedNotice(
     return twin === undefined ? [] : [`${name} (${twin.resource})`]
   })
   if (shared.length === 0) return undefined
-  return `Another API has the same scope: ${shared.join(', ')}. A grant for both APIs that has it at one has it at the other. Give each API names of its own.`
+  return `Another API has the same scope: ${shared.join(', ')}. Clients have to name the API (resource), and a consent for both APIs allows the scope at both. Give each API scope names of its own.`
 }
 
 async function introduce(context: KeyNeeds, { tokens: { algorithm } }: ApiRecord): Promise<void> {

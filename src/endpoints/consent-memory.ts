@@ -5,6 +5,7 @@ import type { UserId } from '../protocol/ids.ts'
 import { isLoopback, isPrivateUse, redirectHost } from '../protocol/redirect-uri.ts'
 import { resourcesKey } from '../protocol/resource.ts'
 import { isWithin } from '../protocol/scope.ts'
+import { findOffers, sharedScopesSince } from './offers.ts'
 import type { Choices, OwnOrganization } from './organization-choice.ts'
 
 type Asked = Pick<AuthorizationRecord, 'redirectUri' | 'resources' | 'scope'>
@@ -16,22 +17,24 @@ export interface Answerer {
 }
 
 /** Under which a consent is remembered; undefined for clients that must always ask (decisions.md D8). */
-export function consentKey(
+export async function consentKey(
+  context: Pick<Context, 'apis' | 'settings'>,
   client: ClientRecord,
   asked: Asked,
   { userId, organization }: Answerer,
-): ConsentKey | undefined {
+): Promise<ConsentKey | undefined> {
   // RFC 8252 §8.6: any program may listen on loopback or claim a scheme, so a known client proves nothing there.
   const anyoneMayListen = isLoopback(asked.redirectUri) || isPrivateUse(asked.redirectUri)
   if (client.verifiedAt === undefined && anyoneMayListen) return undefined
   const { redirectUri, resources } = asked
+  const sharedSince = resources.length > 1 ? sharedScopesSince(await findOffers(context), resources) : 0
   return {
     userId,
     clientId: client.id,
     organizationId: organization?.id,
     redirectHost: redirectHost(redirectUri),
     resources: resourcesKey(resources),
-    since: Math.max(identityStart(client), organization?.since ?? 0) as EpochMs,
+    since: Math.max(identityStart(client), organization?.since ?? 0, sharedSince) as EpochMs,
   }
 }
 
@@ -45,7 +48,7 @@ export function identityStart(client: ClientRecord): EpochMs {
  * consents for several organizations are, and nobody else can know which of them is meant now.
  */
 export async function findRemembered(
-  { store }: { readonly store: Pick<Context['store'], 'findConsent'> },
+  context: Pick<Context, 'apis' | 'settings'> & { readonly store: Pick<Context['store'], 'findConsent'> },
   client: ClientRecord,
   asked: Asked,
   userId: UserId,
@@ -55,8 +58,8 @@ export async function findRemembered(
   const organizations = choices.kind === 'fixed' ? [choices.organization] : [...choices.organizations, undefined]
   const answers = await Promise.all(
     organizations.map(async (organization) => {
-      const key = consentKey(client, asked, { userId, organization })
-      const scope = key === undefined ? undefined : await store.findConsent(key)
+      const key = await consentKey(context, client, asked, { userId, organization })
+      const scope = key === undefined ? undefined : await context.store.findConsent(key)
       return scope !== undefined && isWithin(asked.scope, scope) ? { userId, organization } : undefined
     }),
   )

@@ -8,7 +8,7 @@ import { sameText, type SealedCredential } from '../protocol/secrets.ts'
 import { consentKey, type Answerer } from './consent-memory.ts'
 import { errorPage } from './error-page.ts'
 
-type Needs = Pick<Context, 'clock' | 'clockCheck' | 'issuer' | 'secrets' | 'settings'> & {
+type Needs = Pick<Context, 'apis' | 'clock' | 'clockCheck' | 'issuer' | 'secrets' | 'settings'> & {
   readonly store: Pick<Context['store'], 'approveAuthorization' | 'denyAuthorization' | 'findAuthorization'>
 }
 
@@ -31,7 +31,7 @@ export async function approve(
   const { userId, organization } = answerer
   const parts = [browserHash, userId, ...(organization === undefined ? [] : [organization.id])]
   const code = context.secrets.derive('authorization-code', id, parts)
-  const key = consentKey(client, authorization, answerer)
+  const key = await consentKey(context, client, authorization, answerer)
   const outcome = await context.store.approveAuthorization({
     id,
     userId,

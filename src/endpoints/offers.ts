@@ -1,6 +1,7 @@
 import type { Context } from '../ports/context.ts'
 import type { ApiRecord, ApiScope } from '../ports/operator-records.ts'
 import type { ClientRecord } from '../ports/records.ts'
+import type { EpochMs } from '../protocol/brand.ts'
 import { sameResource, type Resource } from '../protocol/resource.ts'
 import { isWithin, type Scope } from '../protocol/scope.ts'
 
@@ -82,10 +83,30 @@ export function givenBy(
 }
 
 /** What these APIs say of a scope; of none: what all of them say. */
-export function declarationsOf({ apis }: Offers, token: string, resources: readonly Resource[]): readonly ApiScope[] {
-  const isOne = ({ resource }: ApiRecord): boolean => resources.some((one) => sameResource(one, resource))
-  const those = resources.length === 0 ? apis : apis.filter(isOne)
+export function declarationsOf(offers: Offers, token: string, resources: readonly Resource[]): readonly ApiScope[] {
+  const those = resources.length === 0 ? offers.apis : apisAt(offers, resources)
   return those.flatMap(({ scopes }) => scopes.find(({ name }) => name === token) ?? [])
+}
+
+/** The time since when all of these APIs that declare a scope do so; 0: none of them declares it. */
+export function declaredSince(offers: Offers, token: string, resources: readonly Resource[]): EpochMs {
+  const declaring = apisAt(offers, resources).filter(({ scopes }) => scopes.some(({ name }) => name === token))
+  const times = declaring.map(({ scopesSince, createdAt }) => scopesSince.get(token) ?? createdAt)
+  return Math.max(0, ...times) as EpochMs
+}
+
+/**
+ * The time since when these APIs declare the scope names that several of them declare; 0: their scopes differ. A consent from
+ * before does not say at which of the APIs the person allowed such a scope.
+ */
+export function sharedScopesSince(offers: Offers, resources: readonly Resource[]): EpochMs {
+  const names = apisAt(offers, resources).flatMap(({ scopes }) => scopes.map(({ name }) => name))
+  const shared = names.filter((name, index) => names.indexOf(name) < index)
+  return Math.max(0, ...shared.map((name) => declaredSince(offers, name, resources))) as EpochMs
+}
+
+function apisAt({ apis }: Offers, resources: readonly Resource[]): readonly ApiRecord[] {
+  return apis.filter(({ resource }) => resources.some((one) => sameResource(one, resource)))
 }
 
 function isApproved({ approvedScope }: ScopeAsker['client'], name: string): boolean {

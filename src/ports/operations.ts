@@ -155,9 +155,12 @@ export interface Operations {
   forgiveHit: [hit: Hit, outcome: 'forgiven']
 
   /** A new API has no credentials. `taken`: it is declared, or its twin is (`findTwin`). */
-  declareApi: [api: Omit<ApiRecord, 'credentials'>, outcome: 'declared' | 'taken']
+  declareApi: [api: Omit<ApiRecord, 'credentials' | 'scopesSince'>, outcome: 'declared' | 'taken']
   /** Replaces what its operator said of it, if that is still `previous`. */
-  updateApi: [update: { readonly previous: ApiDefinition; readonly api: ApiDefinition }, outcome: 'changed' | 'outrun']
+  updateApi: [
+    update: { readonly previous: ApiDefinition; readonly api: Omit<ApiRecord, 'credentials' | 'createdAt'> },
+    outcome: 'changed' | 'outrun',
+  ]
   /** Replaces what the API authenticates with. */
   setApiCredentials: [
     change: { readonly resource: string; readonly credentials: ApiCredentials },

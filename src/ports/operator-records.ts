@@ -17,14 +17,16 @@ export interface ApiRecord {
   readonly resource: Resource
   readonly name: string | undefined
   readonly scopes: readonly ApiScope[]
+  /** Since when the API declares a scope, by name; absent: since it was created. */
+  readonly scopesSince: ReadonlyMap<string, EpochMs>
   readonly tokens: ApiTokens
   /** undefined: it has not got any. */
   readonly credentials: ApiCredentials | undefined
   readonly createdAt: EpochMs
 }
 
-/** What its operator says of an API. */
-export type ApiDefinition = Omit<ApiRecord, 'credentials' | 'createdAt'>
+/** What the operator declares of an API. */
+export type ApiDefinition = Omit<ApiRecord, 'credentials' | 'createdAt' | 'scopesSince'>
 
 /** How the access tokens of an API are made. */
 export interface ApiTokens {

@@ -20,6 +20,7 @@ export function apiOf(row: Row): ApiRecord {
     resource: row['resource'] as Resource,
     name: (row['name'] ?? undefined) as string | undefined,
     scopes: (JSON.parse(row['scopes'] as string) as readonly StoredScope[]).map(scopeOf),
+    scopesSince: new Map(JSON.parse((row['scopes_since'] ?? '[]') as string) as readonly [string, EpochMs][]),
     tokens: {
       format: (row['token_format'] ?? 'jwt') as ApiTokens['format'],
       lifetime: (row['token_lifetime'] ?? undefined) as number | undefined,
@@ -46,6 +47,11 @@ export function apiValues({ resource, name, scopes, tokens }: ApiDefinition) {
     jwtType,
     resource,
   ] as const
+}
+
+/** The column `scopes_since`. */
+export function scopesSinceValue({ scopesSince }: Pick<ApiRecord, 'scopesSince'>): string | null {
+  return scopesSince.size === 0 ? null : JSON.stringify([...scopesSince])
 }
 
 /**

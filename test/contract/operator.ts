@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { ApiDefinition, ApiRecord } from '../../src/ports/operator-records.ts'
 import type { Resource } from '../../src/protocol/resource.ts'
 import { outcomesOf, perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { aHash, anApi } from './records.ts'
+import { aHash, anApi, at } from './records.ts'
 
 export const operatorCases: Suite = (check) => {
   check('declareApi keeps the API, listed in the order of identifiers', async ({ first, second }) => {
@@ -91,13 +91,19 @@ export const operatorCases: Suite = (check) => {
     async ({ first, second }) => {
       const [api, other] = [anApi(), anApi()]
       const { tokens } = api
+      const scopesSince = new Map([['read', at(1000)]])
       const credentials = { id: aHash() as never, secretHash: aHash() }
       await performAll(first, 'declareApi', [api, other])
       await perform(first, 'setApiCredentials', { resource: api.resource, credentials })
       const changes = [
-        { name: undefined, scopes: [], tokens: { ...tokens, format: 'opaque', lifetime: 60, algorithm: 'EdDSA' } },
-        { name: 'Other', scopes: api.scopes, tokens: { ...tokens, jwtType: 'JWT' } },
-        { name: 'Other', scopes: api.scopes, tokens },
+        {
+          name: undefined,
+          scopes: [],
+          scopesSince: new Map(),
+          tokens: { ...tokens, format: 'opaque', lifetime: 60, algorithm: 'EdDSA' },
+        },
+        { name: 'Other', scopes: api.scopes, scopesSince, tokens: { ...tokens, jwtType: 'JWT' } },
+        { name: 'Other', scopes: api.scopes, scopesSince: new Map(), tokens },
       ] as const
       let previous: ApiDefinition = api
       for (const change of changes) {
@@ -125,6 +131,7 @@ export const operatorCases: Suite = (check) => {
             resource: api.resource,
             name: `number ${index}`,
             scopes: [],
+            scopesSince: new Map(),
             tokens: { ...api.tokens, lifetime: 60 + index },
           }) as const,
       )

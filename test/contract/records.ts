@@ -237,6 +237,7 @@ export function anApi(differing: Partial<ApiRecord> = {}): ApiRecord {
     name: 'An API',
     scopes: [{ name: 'read', sentence: 'Read "everything"', grantedTo: 'users-and-machines' }],
     tokens: { format: 'jwt', lifetime: undefined, algorithm: undefined, jwtType: 'at+jwt' },
+    scopesSince: new Map(),
     credentials: undefined,
     createdAt: NOW,
     ...differing,

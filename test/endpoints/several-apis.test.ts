@@ -4,9 +4,19 @@ import { decodeJwt } from 'jose'
 import { findApi, updateApi } from '../../src/admin/apis.ts'
 import { approveScopes } from '../../src/admin/clients.ts'
 import type { ApiScope } from '../../src/ports/operator-records.ts'
-import { authorizeUrl, createAda, locationOf, PlainBrowser, redeem, refresh, registerClient } from '../flow.ts'
+import {
+  authorizeUrl,
+  createAda,
+  locationOf,
+  PlainBrowser,
+  redeem,
+  refresh,
+  registerClient,
+  type RegisteredClient,
+  type Tokens,
+} from '../flow.ts'
 import { assertError } from '../http/error-answer.ts'
-import { openConsent } from '../organizations.ts'
+import { codeIn, openConsent } from '../organizations.ts'
 import { openTestServer } from '../server.ts'
 import { declareApi, knowApis, obtainCodeFor } from './api-stage.ts'
 import { tokensOf } from './authorization-code-answers.ts'
@@ -74,35 +84,75 @@ test('RFC 9728 §2: whoever asks for all scopes of the document, as MCP clients 
   assert.equal(start.statusCode, 303)
 })
 
-test('CC-05: a name that an API declares later for approved clients only is not given by an older consent', async () => {
-  const [notes, files] = ['https://later-notes.example', 'https://later-files.example']
-  const own = (name: string, grantedTo: ApiScope['grantedTo']): ApiScope => ({
-    name,
-    sentence: `May ${name}`,
-    grantedTo,
-  })
-  await declareApi(server, notes, {}, [own('see', 'users')])
-  await declareApi(server, files, {}, [own('list', 'users')])
+test('CC-05: a consent for two APIs allows no scope that one of them declares later', async () => {
+  const [notes, files] = ['https://later-notes.example', 'https://later-files.example'] as const
+  const [see, list] = [may('see'), may('list')]
+  await declareApi(server, notes, {}, [see])
+  await declareApi(server, files, {}, [list])
   knowApis(server)
   const client = await registerClient(server, { scope: 'see list' })
-  const browser = new PlainBrowser(server)
   const url = `${authorizeUrl(client, { scope: 'see list', resource: notes })}&resource=${encodeURIComponent(files)}`
-  const answer = await browser.submit(await openConsent(browser, url), { decision: 'allow' })
-  const code = new URL(locationOf(answer)).searchParams.get('code') ?? ''
-  let tokens = tokensOf(await redeem(server, client, code))
+  let tokens = await consentTo(client, url)
   assert.equal(tokens.scope, 'see list')
-  const scopes = [own('list', 'users'), own('see', 'approved-clients')]
-  await updateApi(server.context, await findApi(server.context, files), { name: undefined, scopes, tokens: undefined })
-  knowApis(server)
-  for (const [resource, scope] of [
-    [{ resource: files }, 'list'],
-    [{ resource: notes }, 'see'],
-  ] as const) {
-    tokens = tokensOf(await refresh(server, client, tokens.refresh_token ?? '', resource))
+
+  const refreshFor = async (resource: string, scope: string) => {
+    tokens = tokensOf(await refresh(server, client, tokens.refresh_token ?? '', { resource }))
     assert.equal(tokens.scope, scope)
   }
-  const both = await refresh(server, client, tokens.refresh_token ?? '')
-  assertError(both, 400, 'invalid_grant')
-  await approveScopes(server.context, client.client_id, 'see')
-  assert.equal(tokensOf(await refresh(server, client, tokens.refresh_token ?? '')).scope, 'see list')
+  for (const grantedTo of ['users', 'approved-clients'] as const) {
+    await setScopes(files, [list, { ...see, grantedTo }])
+    await approveScopes(server.context, client.client_id, 'see')
+    await refreshFor(files, 'list')
+    await refreshFor(notes, 'see')
+    // A token for both would have the scope at both.
+    assertError(await refresh(server, client, tokens.refresh_token ?? ''), 400, 'invalid_grant')
+  }
+  // The scope is declared since the same time, whatever else of the API changes.
+  await setScopes(files, [may('share'), see, list])
+  tokens = await consentTo(client, url)
+  await setScopes(files, [see, list])
+  await refreshFor(files, 'see list')
 })
+
+test('a remembered consent for two APIs does not cover a scope that one of them declares later', async () => {
+  const [notes, files] = ['https://remember-notes.example', 'https://remember-files.example'] as const
+  const [edit, move] = [may('edit'), may('move')]
+  await declareApi(server, notes, {}, [edit])
+  await declareApi(server, files, {}, [move])
+  knowApis(server)
+  const client = await registerClient(server)
+  const url = `${authorizeUrl(client, { scope: 'edit move', resource: notes })}&resource=${encodeURIComponent(files)}`
+  const browser = new PlainBrowser(server)
+  const isRemembered = async () => codeIn(await browser.get(url)) !== undefined
+  const allow = async () => {
+    const page = await browser.get(locationOf(await browser.get(url)))
+    assert.notEqual(codeIn(await browser.submit(page, { decision: 'allow' })), undefined)
+  }
+  assert.notEqual(codeIn(await browser.submit(await openConsent(browser, url), { decision: 'allow' })), undefined)
+  assert.equal(await isRemembered(), true)
+  await setScopes(files, [move, may('copy')])
+  assert.equal(await isRemembered(), true)
+  await setScopes(files, [move, edit])
+  assert.equal(await isRemembered(), false)
+  await allow()
+  assert.equal(await isRemembered(), true)
+})
+
+function may(name: string): ApiScope {
+  return { name, sentence: `May ${name}`, grantedTo: 'users' }
+}
+
+async function setScopes(resource: string, scopes: readonly ApiScope[]): Promise<void> {
+  await updateApi(server.context, await findApi(server.context, resource), {
+    name: undefined,
+    scopes,
+    tokens: undefined,
+  })
+  knowApis(server)
+}
+
+async function consentTo(client: RegisteredClient, url: string): Promise<Tokens> {
+  const browser = new PlainBrowser(server)
+  const answer = await browser.submit(await openConsent(browser, url), { decision: 'allow' })
+  return tokensOf(await redeem(server, client, codeIn(answer) ?? ''))
+}

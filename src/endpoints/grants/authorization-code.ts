@@ -64,7 +64,7 @@ export async function authorizationCode(
 
   const refresh = sealRefreshToken(context, client, now)
   const grant = grantOf(context, authorization, approval, terms, refresh, now)
-  const aim = { scope: scopeFor(offers, client, grant, resources), resources }
+  const aim = { scope: scopeFor(offers, client, grant, resources, approval.approvedAt), resources }
   const issue = () =>
     issueGrantToken(context, grant, aim, { terms, generation: 0, at: now, now, refreshToken: refresh?.token })
   // Kept in the same commit, so that no fault of the store spends the code and leaves nothing for it (threats.md CODE-12).

@@ -17,7 +17,7 @@ import { narrow, NO_SCOPE, parseScope, type Scope } from '../../protocol/scope.t
 import { unacceptable } from '../../protocol/validation.ts'
 import { findLapse, type Lapse } from '../../tokens/find-lapse.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
-import { declarationsOf, givenBy, type Offers, type ScopeAsker } from '../offers.ts'
+import { declarationsOf, declaredSince, givenBy, type Offers, type ScopeAsker } from '../offers.ts'
 import { withoutShare } from '../scope-decision.ts'
 
 /** One grant type at the token endpoint. Its fields are checked by itself, after the client. */
@@ -54,7 +54,8 @@ export function narrowResources(granted: readonly Resource[], form: Parameters):
 /**
  * What of a grant's scope a token for some of its APIs has: the scopes of those. RFC 8707 §2.2. What one of them gives to
  * approved clients only, and not to this one, is dropped: an API may have declared the name after the consent, or an approval was
- * taken back. An API whose scopes are none of the grant's, because it declared them later, needs another consent.
+ * taken back. Of a grant for several APIs, a scope that one of them declares since a time after the consent is dropped there: the
+ * person allowed it at another API. An API whose scopes are none of the grant's, because it declared them later, needs another consent.
  *
  * @throws OAuthError invalid_grant
  */
@@ -63,12 +64,14 @@ export function scopeFor(
   client: ScopeAsker['client'],
   { scope, resources: granted }: Pick<GrantRecord, 'scope' | 'resources'>,
   resources: readonly Resource[],
+  allowedAt: EpochMs,
 ): Scope {
   const isWhole = resources.length === granted.length
   const audience = resources.length === 0 ? 'issuer' : 'apis'
   const own = narrow(scope, (token) => {
     const declared = declarationsOf(offers, token, resources)
     if (declared.length === 0) return isWhole || offers.isOpen
+    if (granted.length > 1 && declaredSince(offers, token, resources) > allowedAt) return false
     return givenBy(declared, { kind: 'user', client }, audience).length > 0
   })
   if (withoutShare(offers, own, resources).length > 0) throw invalidGrant('scope_gone')

@@ -50,7 +50,7 @@ export async function refreshToken(
   requireOfferedResources(offers, grant)
   checkOwner(form, grant)
   const resources = narrowResources(grant.resources, form)
-  const granted = { scope: scopeFor(offers, client, grant, resources), resources }
+  const granted = { scope: scopeFor(offers, client, grant, resources, grant.createdAt), resources }
   const aim = { resources, scope: narrowScope(context, offers, grant, granted, form) }
   const terms = findTerms(context, offers, resources)
 

@@ -12,6 +12,7 @@ import {
   firstKey,
   keyOf,
   keyValues,
+  scopesSinceValue,
 } from '../operator-rows.ts'
 import type { Database, Query } from './database.ts'
 import { eachAlone, type Handlers } from './handlers.ts'
@@ -32,7 +33,7 @@ const DECLARE_API = {
 const UPDATE_API = {
   name: 'update-api',
   text: `update apis set name = $1, scopes = $2, token_format = $3, token_lifetime = $4, algorithm = $5,
-      jwt_type = $6
+      jwt_type = $6, scopes_since = $14
     where resource = $7 and name is not distinct from $8::text and scopes = $9
       and coalesce(token_format, 'jwt') = $10 and token_lifetime is not distinct from $11::bigint
       and algorithm is not distinct from $12::text and coalesce(jwt_type, 'at+jwt') = $13
@@ -102,7 +103,8 @@ export function operatorStatements(database: Database) {
     updateApi: {
       keys: ({ api }) => [api.resource],
       run: eachAlone(async (query, { previous, api }: Input<'updateApi'>) => {
-        const rows = await query(UPDATE_API, [...apiValues(api), ...apiValues(previous).slice(0, -1)])
+        const values = [...apiValues(api), ...apiValues(previous).slice(0, -1), scopesSinceValue(api)]
+        const rows = await query(UPDATE_API, values)
         return rows.length === 1 ? 'changed' : 'outrun'
       }),
     },

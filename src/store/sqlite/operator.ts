@@ -15,6 +15,7 @@ import {
   keyOf,
   keyValues,
   noteOfNewestRow,
+  scopesSinceValue,
 } from '../operator-rows.ts'
 import type { Handlers } from './handlers.ts'
 
@@ -26,7 +27,7 @@ export function operatorStatements(database: DatabaseSync) {
      on conflict (resource) do nothing`,
   )
   const updateApi = database.prepare(
-    `update apis set name = ?, scopes = ?, token_format = ?, token_lifetime = ?, algorithm = ?, jwt_type = ?
+    `update apis set scopes_since = ?, name = ?, scopes = ?, token_format = ?, token_lifetime = ?, algorithm = ?, jwt_type = ?
      where resource = ? and name is ? and scopes = ? and coalesce(token_format, 'jwt') = ? and token_lifetime is ?
        and algorithm is ? and coalesce(jwt_type, 'at+jwt') = ?`,
   )
@@ -65,7 +66,9 @@ export function operatorStatements(database: DatabaseSync) {
       return changes === 1 ? 'declared' : 'taken'
     },
     updateApi: ({ previous, api }) =>
-      updateApi.run(...apiValues(api), ...apiValues(previous).slice(0, -1)).changes === 1 ? 'changed' : 'outrun',
+      updateApi.run(scopesSinceValue(api), ...apiValues(api), ...apiValues(previous).slice(0, -1)).changes === 1
+        ? 'changed'
+        : 'outrun',
     setApiCredentials: ({ resource, credentials: { id, secretHash } }) =>
       setCredentials.run(id, secretHash, resource).changes === 1 ? 'changed' : 'unknown',
     deleteApi: (resource) => (deleteApi.run(resource).changes === 1 ? 'deleted' : 'unknown'),

@@ -24,24 +24,23 @@ export async function introspect(context: Context, request: Request): Promise<Re
   const token = readToken(request)
   const asker = await authenticateAsker(context, request)
   const found = await findToken(context, token)
-  const reason = await findRefusal(context, asker, found)
+  const reason = found && mayKnow(asker, found) ? await findEnd(context, found, context.clock()) : hidden(found)
   const active = found !== undefined && reason === undefined
   if (found !== undefined && reason !== undefined) reportUse(context, asker, found, reason)
-  const askedBy = asker.kind === 'api' ? { api: asker.api.resource } : { client: asker.client.id }
-  const event = { event: 'introspect.answered', ...askedBy, reason, active }
+  const event = {
+    event: 'introspect.answered',
+    client: asker.kind === 'client' ? asker.client.id : undefined,
+    api: asker.kind === 'api' ? asker.api.resource : undefined,
+    reason,
+    active,
+  }
   return { kind: 'json', status: 200, body: active ? describe(found, context.issuer) : { active: false }, event }
 }
 
 type Refusal = End | 'unknown' | 'for-another'
 
-/** Why the token is inactive for this caller; undefined: it is active. */
-async function findRefusal(
-  context: Context,
-  asker: Asker,
-  found: FoundToken | undefined,
-): Promise<Refusal | undefined> {
-  if (found === undefined) return 'unknown'
-  return mayKnow(asker, found) ? findEnd(context, found, context.clock()) : 'for-another'
+function hidden(found: FoundToken | undefined): Refusal {
+  return found === undefined ? 'unknown' : 'for-another'
 }
 
 /** Reasons that come with time, or say nothing of an access that was taken away. */

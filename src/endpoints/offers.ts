@@ -85,7 +85,8 @@ export function givenBy(
 /** What these APIs say of a scope; of none: what all of them say. */
 export function declarationsOf(offers: Offers, token: string, resources: readonly Resource[]): readonly ApiScope[] {
   const those = resources.length === 0 ? offers.apis : apisAt(offers, resources)
-  return those.flatMap(({ scopes }) => scopes.find(({ name }) => name === token) ?? [])
+  // Runs for each scope of each token: flatMap would make an array for each API.
+  return those.map(({ scopes }) => scopes.find(({ name }) => name === token)).filter((scope) => scope !== undefined)
 }
 
 /** The time since when all of these APIs that declare a scope do so; 0: none of them declares it. */

@@ -55,8 +55,8 @@ export function decideScope(offers: Offers, requester: Requester, request: Scope
     ...requester,
     from,
     audience: resources.length === 0 ? 'issuer' : 'apis',
-    registered: setOf(requester.client.metadata.scope),
-    installable: setOf(requester.installed),
+    registered: tokensOf(requester.client.metadata.scope),
+    installable: tokensOf(requester.installed),
   }
   const withheld = new Map<string, ScopeReason>()
   // Where a machine registered no scope of these APIs at all, each of theirs is refused with that reason.
@@ -80,6 +80,7 @@ export function decideScope(offers: Offers, requester: Requester, request: Scope
  * the audience alone would accept it.
  */
 export function withoutShare(offers: Offers, scope: Scope, resources: readonly Resource[]): readonly Resource[] {
+  if (resources.length === 0) return resources
   const tokens = scopeTokens(scope)
   return apisOf(offers, resources)
     .filter(({ scopes }) => scopes.length > 0 && !scopes.some(({ name }) => tokens.includes(name)))
@@ -107,8 +108,8 @@ interface Limits extends Requester {
   /** Where the scope comes from that is narrowed. */
   readonly from: 'requested' | 'registered' | 'default'
   readonly audience: 'apis' | 'issuer'
-  readonly registered: ReadonlySet<string> | undefined
-  readonly installable: ReadonlySet<string> | undefined
+  readonly registered: readonly string[] | undefined
+  readonly installable: readonly string[] | undefined
 }
 
 /** Why the client does not get a scope; undefined: it gets it. */
@@ -129,8 +130,8 @@ function whyNot(limits: Limits, declared: readonly ApiScope[], token: string): S
 function whyLimited(limits: Limits, token: string, given: readonly ApiScope[]): ScopeReason | undefined {
   const { kind, registered, installable } = limits
   const takesRegistration = kind === 'machine' || given.some(({ grantedTo }) => grantedTo === 'approved-clients')
-  if (takesRegistration && registered?.has(token) === false) return 'not_registered'
-  return installable === undefined || installable.has(token) ? undefined : 'not_installed'
+  if (takesRegistration && registered?.includes(token) === false) return 'not_registered'
+  return installable === undefined || installable.includes(token) ? undefined : 'not_installed'
 }
 
 /** Whether a request that does not name the scope includes it. */
@@ -153,8 +154,8 @@ function everyScope(apis: readonly ApiRecord[]): Scope {
   return scopeOf(apis.flatMap(({ scopes }) => scopes.map(({ name }) => name)))
 }
 
-function setOf(scope: Scope | undefined): ReadonlySet<string> | undefined {
-  return scope === undefined ? undefined : new Set(scopeTokens(scope))
+function tokensOf(scope: Scope | undefined): readonly string[] | undefined {
+  return scope === undefined ? undefined : scopeTokens(scope)
 }
 
 function identifierOf({ resource }: ApiRecord): Resource {

@@ -32,7 +32,7 @@ export function readBody(
     // The caller hung up in the middle of the body.
     message.on('error', () => reject(invalidRequest('parameter_malformed')))
     if (Number(message.headers['content-length']) > BODY_LIMIT) return refuse()
-    message.on('data', take).on('end', () => resolve(body.subarray(0, length)))
+    message.on('data', take).on('end', () => resolve(length === body.length ? body : body.subarray(0, length)))
   })
 }
 

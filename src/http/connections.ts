@@ -1,4 +1,4 @@
-import type { IncomingMessage as Message, Server, ServerResponse as Response } from 'node:http'
+import type { IncomingMessage as Message, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ConnectionLimits } from './connection-limits.ts'
 import { networkOf } from './network.ts'
@@ -19,6 +19,11 @@ export interface Connections {
   /** Whether the connection asked for too much and was closed: nothing that it asked for is done. */
   readonly isHungUp: (message: Message) => boolean
 }
+
+/** On the socket itself: a WeakMap of them takes longer, and longer again with each garbage collection. */
+const LINE = Symbol('line')
+
+type CountedSocket = Socket & { [LINE]?: Line }
 
 interface Line {
   readonly network: string
@@ -46,7 +51,6 @@ const STOP_PARSING = 2
 
 /** Opens the count of connections and of requests without an answer, for one listener (threats.md NET-14, NET-17, NET-18). */
 export function openConnections(proxies: Proxies, limits: ConnectionLimits): Connections {
-  const lines = new WeakMap<Socket, Line>()
   const open = openSiteShares()
   const unanswered = openShares()
   let server: Server | undefined
@@ -56,11 +60,11 @@ export function openConnections(proxies: Proxies, limits: ConnectionLimits): Con
     return isProxy ? shares.total() < limit : shares.hasRoom(network, limit)
   }
 
-  function openLine(socket: Socket): Line {
+  function openLine(socket: CountedSocket): Line {
     const address = socket.remoteAddress ?? ''
     const isProxy = proxies.isTrusted(address)
     const line = { network: networkOf(address), isProxy, unanswered: 0, isHungUp: false, isClosed: false }
-    lines.set(socket, line)
+    socket[LINE] = line
     return line
   }
 
@@ -75,13 +79,11 @@ export function openConnections(proxies: Proxies, limits: ConnectionLimits): Con
     })
   }
 
-  function begin(response: Response): Line {
-    const { socket } = response.req
-    const line = lines.get(socket) ?? openLine(socket)
+  function begin(socket: CountedSocket): Line {
+    const line = lineOf(socket)
     if (line.unanswered >= PIPELINE_LIMIT || !hasRoom(line, unanswered, limits.unanswered)) hangUp(line, socket)
     line.unanswered += 1
     unanswered.add(line.network)
-    response.on('close', end)
     return line
   }
 
@@ -95,7 +97,18 @@ export function openConnections(proxies: Proxies, limits: ConnectionLimits): Con
   }
 
   class CountedResponse extends ServerResponse {
-    readonly line = begin(this)
+    private readonly line: Line
+
+    constructor(...parameters: ConstructorParameters<typeof ServerResponse>) {
+      super(...parameters)
+      this.line = begin(this.req.socket)
+    }
+
+    /** Node.js calls this when the response was sent. Where the connection is closed before, its end counts for all of its responses. */
+    override detachSocket(socket: Socket): void {
+      super.detachSocket(socket)
+      end(this.line)
+    }
   }
 
   class BoundedMessage extends IncomingMessage {
@@ -108,13 +121,16 @@ export function openConnections(proxies: Proxies, limits: ConnectionLimits): Con
       this.chunks += 1
       this.bytes += piece.length
       if (this.bytes <= READ_LIMIT && (this.chunks <= CHUNK_LIMIT || !isChunked(this))) return super.push(piece)
-      hangUp(lines.get(this.socket) ?? openLine(this.socket), this.socket)
+      hangUp(lineOf(this.socket), this.socket)
       return false
     }
   }
 
-  function end(this: Response): void {
-    const { line } = this as CountedResponse
+  function lineOf(socket: CountedSocket): Line {
+    return socket[LINE] ?? openLine(socket)
+  }
+
+  function end(line: Line): void {
     if (line.isClosed) return
     line.unanswered -= 1
     unanswered.remove(line.network, 1)
@@ -127,10 +143,10 @@ export function openConnections(proxies: Proxies, limits: ConnectionLimits): Con
       server = watched.on('connection', accept)
     },
     networkOf(message) {
-      const line = lines.get(message.socket)
+      const { [LINE]: line }: CountedSocket = message.socket
       return line === undefined || line.isProxy ? networkOf(proxies.callerOf(message)) : line.network
     },
-    isHungUp: ({ socket }) => lines.get(socket)?.isHungUp === true,
+    isHungUp: ({ socket }: { readonly socket: CountedSocket }) => socket[LINE]?.isHungUp === true,
   }
 }
 

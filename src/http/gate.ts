@@ -13,11 +13,12 @@ export interface Gate {
    */
   readonly check: (message: IncomingMessage, network: string, endpoint: Pick<Endpoint, 'plain' | 'vital'>) => void
   /**
-   * Counts a request while its body is still coming.
+   * Counts a request while its body is read, until `endBody`.
    *
    * @throws OAuthError temporarily_unavailable, before anything of the body is read
    */
-  readonly awaitBody: <Body>(network: string, read: () => Promise<Body>) => Promise<Body>
+  readonly beginBody: (network: string) => void
+  readonly endBody: (network: string) => void
   /**
    * Counts a request as under way, until it leaves. Asked again, because others may have entered while the body came.
    *
@@ -66,15 +67,11 @@ export function openGate({ issuer, proxies }: GateOptions): Gate {
       requireRoom(network, vital)
       if (isHttps && plain !== true && !cameByTls(message, proxies)) throw invalidRequest('insecure_transport')
     },
-    async awaitBody(network, read) {
+    beginBody(network) {
       if (!bodies.hasRoom(network, BODIES_LIMIT)) throw OVERLOADED
       bodies.add(network)
-      try {
-        return await read()
-      } finally {
-        bodies.remove(network, 1)
-      }
     },
+    endBody: (network) => bodies.remove(network, 1),
     enter(network, { vital }) {
       requireRoom(network, vital)
       underWay.add(network)

@@ -78,9 +78,16 @@ export async function serve(serving: Serving, message: IncomingMessage, response
       await turnEnd.over(network)
       return connections.isHungUp(message) ? undefined : admitted()
     }
-    const readAll = (): Promise<Buffer> => readBody(message, tooLargeFor(admitted))
+    let body: Buffer | undefined
     if (admitted.accepts === undefined) discardBody(message)
-    const body = admitted.accepts === undefined ? undefined : await gate.awaitBody(network, readAll)
+    else {
+      gate.beginBody(network)
+      try {
+        body = await readBody(message, tooLargeFor(admitted))
+      } finally {
+        gate.endBody(network)
+      }
+    }
     await run(serving, exchange, admitted, body)
   } catch (cause) {
     discardBody(message)

@@ -22,21 +22,27 @@ export function limitFor(count: number): number {
   return Math.ceil((count * (TIMES_FREE + 1)) / TIMES_FREE)
 }
 
-/** Opens a count. It remembers only networks that hold something, so it is as bounded as what it counts. */
+/** Networks that hold nothing and are remembered all the same: to add and remove one with each request takes time. */
+const IDLE_LIMIT = 64
+
+/** Opens a count. It is as bounded as what it counts, because it forgets networks that hold nothing. */
 export function openShares(timesFree = TIMES_FREE): Shares {
-  const held = new Map<string, number>()
+  const held = new Map<string, { count: number }>()
   let total = 0
   return {
-    hasRoom: (network, limit) => (held.get(network) ?? 0) < timesFree * (limit - total),
+    hasRoom: (network, limit) => (held.get(network)?.count ?? 0) < timesFree * (limit - total),
     add(network) {
-      held.set(network, (held.get(network) ?? 0) + 1)
+      const holder = held.get(network)
+      if (holder === undefined) held.set(network, { count: 1 })
+      else holder.count += 1
       total += 1
     },
     remove(network, count) {
-      const left = (held.get(network) ?? 0) - count
-      if (left > 0) held.set(network, left)
-      else held.delete(network)
+      const holder = held.get(network)
+      if (holder === undefined) return
+      holder.count -= count
       total -= count
+      if (holder.count === 0 && held.size > IDLE_LIMIT) held.delete(network)
     },
     total: () => total,
   }

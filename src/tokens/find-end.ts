@@ -47,7 +47,7 @@ export async function findEnd(context: Needs, found: FoundToken, now: EpochMs): 
   }
   const { facts } = found
   if (facts.expiresAt <= toSeconds(now)) return 'expired'
-  if (isFromFuture(issueMoment(facts), now)) return 'not-yet-valid'
+  if (isFromFuture((facts.issuedAt * 1000) as EpochMs, now)) return 'not-yet-valid'
   const [client, isRevoked, grant] = await Promise.all([
     store.findClient(found.owner),
     store.isTokenRevoked(facts.tokenId),

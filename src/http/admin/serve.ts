@@ -137,7 +137,8 @@ async function runRow(
   row: TaskRow,
   parameters: Readonly<Record<string, string>>,
 ): Promise<Answer> {
-  const input = await gate.awaitBody(network, () => readTaskInput(message, row, parameters))
+  gate.beginBody(network)
+  const input = await readTaskInput(message, row, parameters).finally(() => gate.endBody(network))
   // A body may be half a minute coming. Credentials that ended meanwhile must make nothing of it, least of all others.
   if (hasBody(row.task)) await authenticate(context, message, network)
   gate.enter(network, { vital: true })

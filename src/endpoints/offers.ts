@@ -82,11 +82,17 @@ export function givenBy(
   return audience === 'apis' && given.length < declared.length ? [] : given
 }
 
-/** What these APIs say of a scope; of none: what all of them say. */
-export function declarationsOf(offers: Offers, token: string, resources: readonly Resource[]): readonly ApiScope[] {
-  const those = resources.length === 0 ? offers.apis : apisAt(offers, resources)
+/** The APIs of these resources; of no resource: all APIs. */
+export function audienceOf(offers: Offers, resources: readonly Resource[]): readonly ApiRecord[] {
+  return resources.length === 0 ? offers.apis : apisAt(offers, resources)
+}
+
+/** The declarations of a scope by these APIs. */
+export function declarationsOf(apis: readonly ApiRecord[], token: string): readonly ApiScope[] {
+  const declared: ApiScope[] = []
   // Runs for each scope of each token: flatMap would make an array for each API.
-  return those.map(({ scopes }) => scopes.find(({ name }) => name === token)).filter((scope) => scope !== undefined)
+  for (const { scopes } of apis) for (const scope of scopes) if (scope.name === token) declared.push(scope)
+  return declared
 }
 
 /** The time since when all of these APIs that declare a scope do so; 0: none of them declares it. */

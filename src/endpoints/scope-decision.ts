@@ -2,7 +2,7 @@ import type { ApiRecord, ApiScope } from '../ports/operator-records.ts'
 import type { ClientRecord } from '../ports/records.ts'
 import type { Resource } from '../protocol/resource.ts'
 import { isIdentityToken, narrow, NO_SCOPE, scopeOf, scopeTokens, type Scope } from '../protocol/scope.ts'
-import { declarationsOf, givenBy, isByDefault, type Offers, type ScopeAsker } from './offers.ts'
+import { audienceOf, declarationsOf, givenBy, isByDefault, type Offers, type ScopeAsker } from './offers.ts'
 import {
   ambiguousAudience,
   consentNeeded,
@@ -58,11 +58,11 @@ export function decideScope(offers: Offers, requester: Requester, request: Scope
     registered: tokensOf(requester.client.metadata.scope),
     installable: tokensOf(requester.installed),
   }
+  const apis = audienceOf(offers, resources)
   const withheld = new Map<string, ScopeReason>()
   // Where a machine registered no scope of these APIs at all, each of theirs is refused with that reason.
   const scope = narrow(start === undefined || start === NO_SCOPE ? everyScope(audience) : start, (token) => {
-    const declared = declarationsOf(offers, token, resources)
-    const reason = offers.isOpen ? whyLimited(limits, token, []) : whyNot(limits, declared, token)
+    const reason = offers.isOpen ? whyLimited(limits, token, []) : whyNot(limits, declarationsOf(apis, token), token)
     if (reason !== undefined) withheld.set(token, reason)
     return reason === undefined
   })

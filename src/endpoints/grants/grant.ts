@@ -17,7 +17,7 @@ import { narrow, NO_SCOPE, parseScope, type Scope } from '../../protocol/scope.t
 import { unacceptable } from '../../protocol/validation.ts'
 import { findLapse, type Lapse } from '../../tokens/find-lapse.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
-import { declarationsOf, declaredSince, givenBy, type Offers, type ScopeAsker } from '../offers.ts'
+import { audienceOf, declarationsOf, declaredSince, givenBy, type Offers, type ScopeAsker } from '../offers.ts'
 import { withoutShare } from '../scope-decision.ts'
 
 /** One grant type at the token endpoint. Its fields are checked by itself, after the client. */
@@ -68,11 +68,13 @@ export function scopeFor(
 ): Scope {
   const isWhole = resources.length === granted.length
   const audience = resources.length === 0 ? 'issuer' : 'apis'
+  const asker: ScopeAsker = { kind: 'user', client }
+  const apis = audienceOf(offers, resources)
   const own = narrow(scope, (token) => {
-    const declared = declarationsOf(offers, token, resources)
+    const declared = declarationsOf(apis, token)
     if (declared.length === 0) return isWhole || offers.isOpen
     if (granted.length > 1 && declaredSince(offers, token, resources) > allowedAt) return false
-    return givenBy(declared, { kind: 'user', client }, audience).length > 0
+    return givenBy(declared, asker, audience).length > 0
   })
   if (withoutShare(offers, own, resources).length > 0) throw invalidGrant('scope_gone')
   return own

@@ -105,6 +105,7 @@ export async function runHostile(order: HostileOrder, onOpen: () => void): Promi
       if (isOver) return
       closed += 1
       await delay(REOPEN_MS)
+      if (isOver) return
     }
   }
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage as Message, Server } from 'node:http'
+import type { IncomingMessage as Message, Server, ServerResponse as Response } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ConnectionLimits } from './connection-limits.ts'
 import { networkOf } from './network.ts'
@@ -18,6 +18,9 @@ export interface Connections {
   readonly networkOf: (message: Message) => string
   /** Whether the connection asked for too much and was closed: nothing that it asked for is done. */
   readonly isHungUp: (message: Message) => boolean
+  /** A request counts until `endRequest` also when its connection is closed before, because what waits for its turn takes memory. */
+  readonly beginRequest: (response: Response) => void
+  readonly endRequest: (response: Response) => void
 }
 
 /** On the socket itself: a WeakMap of them takes longer, and longer again with each garbage collection. */
@@ -30,6 +33,8 @@ interface Line {
   /** A proxy's connections stand for many callers; their requests have limits, and its connections have not. */
   readonly isProxy: boolean
   unanswered: number
+  /** Those of them that nothing works on: their responses are not sent yet. */
+  idle: number
   isHungUp: boolean
   isClosed: boolean
 }
@@ -63,7 +68,7 @@ export function openConnections(proxies: Proxies, limits: ConnectionLimits): Con
   function openLine(socket: CountedSocket): Line {
     const address = socket.remoteAddress ?? ''
     const isProxy = proxies.isTrusted(address)
-    const line = { network: networkOf(address), isProxy, unanswered: 0, isHungUp: false, isClosed: false }
+    const line = { network: networkOf(address), isProxy, unanswered: 0, idle: 0, isHungUp: false, isClosed: false }
     socket[LINE] = line
     return line
   }
@@ -75,7 +80,7 @@ export function openConnections(proxies: Proxies, limits: ConnectionLimits): Con
     socket.once('close', () => {
       line.isClosed = true
       open.remove(line.network, 1)
-      unanswered.remove(line.network, line.unanswered)
+      unanswered.remove(line.network, line.idle)
     })
   }
 
@@ -83,6 +88,7 @@ export function openConnections(proxies: Proxies, limits: ConnectionLimits): Con
     const line = lineOf(socket)
     if (line.unanswered >= PIPELINE_LIMIT || !hasRoom(line, unanswered, limits.unanswered)) hangUp(line, socket)
     line.unanswered += 1
+    line.idle += 1
     unanswered.add(line.network)
     return line
   }
@@ -98,16 +104,36 @@ export function openConnections(proxies: Proxies, limits: ConnectionLimits): Con
 
   class CountedResponse extends ServerResponse {
     private readonly line: Line
+    private isUnderWay = false
+    private isDetached = false
 
     constructor(...parameters: ConstructorParameters<typeof ServerResponse>) {
       super(...parameters)
       this.line = begin(this.req.socket)
     }
 
-    /** Node.js calls this when the response was sent. Where the connection is closed before, its end counts for all of its responses. */
+    beginRequest(): void {
+      this.isUnderWay = true
+      this.line.idle -= 1
+    }
+
+    endRequest(): void {
+      const { line } = this
+      this.isUnderWay = false
+      if (this.isDetached || line.isClosed) unanswered.remove(line.network, 1)
+      else line.idle += 1
+    }
+
+    /** Node.js calls this when the response was sent, and not where the connection was closed before. */
     override detachSocket(socket: Socket): void {
       super.detachSocket(socket)
-      end(this.line)
+      const { line } = this
+      line.unanswered -= 1
+      if (line.isClosed) return
+      this.isDetached = true
+      if (this.isUnderWay) return
+      line.idle -= 1
+      unanswered.remove(line.network, 1)
     }
   }
 
@@ -130,12 +156,6 @@ export function openConnections(proxies: Proxies, limits: ConnectionLimits): Con
     return socket[LINE] ?? openLine(socket)
   }
 
-  function end(line: Line): void {
-    if (line.isClosed) return
-    line.unanswered -= 1
-    unanswered.remove(line.network, 1)
-  }
-
   return {
     Response: CountedResponse as typeof ServerResponse,
     Message: BoundedMessage,
@@ -146,6 +166,8 @@ export function openConnections(proxies: Proxies, limits: ConnectionLimits): Con
       const { [LINE]: line }: CountedSocket = message.socket
       return line === undefined || line.isProxy ? networkOf(proxies.callerOf(message)) : line.network
     },
+    beginRequest: (response) => response instanceof CountedResponse && response.beginRequest(),
+    endRequest: (response) => response instanceof CountedResponse && response.endRequest(),
     isHungUp: ({ socket }: { readonly socket: CountedSocket }) => socket[LINE]?.isHungUp === true,
   }
 }

@@ -71,6 +71,7 @@ export async function serve(serving: Serving, message: IncomingMessage, response
   const startedAt = performance.now()
   const exchange: Exchange = { message, response, network, startedAt, route: undefined, endpoint: undefined }
   closeIfStopping(serving, response)
+  connections.beginRequest(response)
   try {
     const admitted = admit(serving, exchange)
     if (typeof admitted === 'function') {
@@ -94,6 +95,8 @@ export async function serve(serving: Serving, message: IncomingMessage, response
     // A refusal waits for its network's turn, so that a flood of them does not keep the others waiting.
     await turnEnd.over(network)
     refuse(serving, exchange, cause)
+  } finally {
+    connections.endRequest(response)
   }
 }
 

@@ -28,7 +28,7 @@ async function openBounded(t: TestContext, limits: ConnectionLimits, answer: (re
     server.closeAllConnections()
     server.close()
   })
-  return { server, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  return { server, connections, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
 /** Resolves once the server has answered or closed. */
@@ -121,6 +121,25 @@ test('NET-14: requests without an answer are bounded for all connections of a ne
   await closed(late)
   const came = once(server.server, 'request')
   openSocket(t, server).write(format(ALIVE))
+  await came
+})
+
+test('NET-14: a request whose connection is closed counts until nothing works on it', async (t) => {
+  const waiting: ServerResponse[] = []
+  const server = await openBounded(t, { ...WIDE, unanswered: limitFor(8) }, (response) => {
+    server.connections.beginRequest(response)
+    waiting.push(response)
+  })
+  const [all, gone] = [requestsOf(server.server, 8), closedByServer(server.server, 1)]
+  const socket = openSocket(t, server, '127.0.0.2')
+  socket.write(format(ALIVE).repeat(8))
+  await all
+  socket.destroy()
+  await gone
+  assert.equal(await isAnswered(openSocket(t, server, '127.0.0.2')), false)
+  for (const response of waiting) server.connections.endRequest(response)
+  const came = once(server.server, 'request')
+  openSocket(t, server, '127.0.0.2').write(format(ALIVE))
   await came
 })
 

@@ -85,6 +85,7 @@ export async function serveAdmin(
     task: 'none',
     administrator: undefined,
   }
+  connections.beginRequest(response)
   try {
     const answer = await answerTo(serving, exchange)
     send(serving, exchange, answer, {})
@@ -93,6 +94,8 @@ export async function serveAdmin(
     discardBody(message)
     await turnEnd.over(network)
     refuse(serving, exchange, cause)
+  } finally {
+    connections.endRequest(response)
   }
 }
 

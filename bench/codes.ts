@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createApi, SERVER_TOKENS } from '../src/admin/apis.ts'
 import { createUser } from '../src/admin/users.ts'
-import { openWorkshop } from '../src/build.ts'
-import { readConfig } from '../src/config.ts'
+import { openRuntime } from '../src/server/server.ts'
+import { readConfig } from '../src/config/config.ts'
 import type { Context } from '../src/ports/context.ts'
 import { after } from '../src/protocol/brand.ts'
 import { mintAuthorizationId, type ClientId, type UserId } from '../src/protocol/ids.ts'
@@ -30,7 +30,7 @@ const CATALOGUE_MS = 1500
 
 /** Opens the store of the running server with the same settings. */
 export async function openCodeMint(settings: Readonly<Record<string, string>>): Promise<CodeMint> {
-  const { context, close } = await openWorkshop(readConfig({ ...settings, LOG_LEVEL: 'silent' }))
+  const { context, close } = await openRuntime(readConfig({ ...settings, LOG_LEVEL: 'silent' }))
   const account = { email: 'ada@bench.test', password: randomBytes(12).toString('base64url'), name: 'Ada' }
   const user = await createUser(context, account)
   await declareApis(context)
@@ -39,7 +39,7 @@ export async function openCodeMint(settings: Readonly<Record<string, string>>): 
     if (CHALLENGE === undefined) throw new Error('A SHA-256 in base64url must be a code challenge.')
     const now = context.clock()
     const id = mintAuthorizationId(now, context.random)
-    const code = context.secrets.seal('authorization-code', id, context.random)
+    const code = context.secrets.mint('authorization-code', id, context.random)
     const expiresAt = after(now, context.settings.lifetimes.code * 1000)
     const started = context.store.startAuthorization({
       id,

@@ -38,7 +38,7 @@ export function growthOperations(
         secretHash: aHash(),
         previousSecret: undefined,
         managementHash: aHash(),
-        sharedKey: undefined,
+        dedupeKey: undefined,
         metadata: {
           redirectUris: [REDIRECT_URI],
           authMethod: 'client_secret_post',
@@ -52,7 +52,7 @@ export function growthOperations(
         disabledAt: undefined,
         identityFrom: undefined,
         approvedScope: NO_SCOPE,
-        validFrom: undefined,
+        notBefore: undefined,
         lastUsedAt: undefined,
       })
     },

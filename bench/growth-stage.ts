@@ -2,8 +2,8 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
-import { openWorkshop, type Workshop } from '../src/build.ts'
-import { readConfig } from '../src/config.ts'
+import { openRuntime, type Runtime } from '../src/server/server.ts'
+import { readConfig } from '../src/config/config.ts'
 import type { BenchDatabase } from './database.ts'
 import { fillPostgres, fillSqlite } from './growth-fill.ts'
 import { growthOperations } from './growth-operations.ts'
@@ -29,8 +29,8 @@ export async function openGrowthStage(rows: number, { folder, secret, database }
   const fill = { rows, now: Date.now() }
   const path = join(folder, `${rows}.db`)
   const url = database === undefined ? `sqlite:${path}` : (await database.open()).url
-  const open = (): Promise<Workshop> =>
-    openWorkshop(readConfig({ DATABASE_URL: url, GRANTOR_SECRET: secret, LOG_LEVEL: 'silent' }), undefined, 'server')
+  const open = (): Promise<Runtime> =>
+    openRuntime(readConfig({ DATABASE_URL: url, GRANTOR_SECRET: secret, LOG_LEVEL: 'silent' }), undefined, 'server')
   await (await open()).close()
   if (database === undefined) fillSqlite(path, fill)
   else {

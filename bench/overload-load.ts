@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { openBodies } from './bodies.ts'
 import { openConnection, type Connection, type Listener } from './connection.ts'
 import type { OverloadMessage, OverloadOrder, OverloadRequest, OverloadResult } from './overload-order.ts'
-import { openTally } from './overload-tally.ts'
+import { openTokenCounter } from './overload-tally.ts'
 import { headOf } from './request-head.ts'
 import { quantile } from './statistics.ts'
 
@@ -23,7 +23,7 @@ interface Line {
 
 /** Makes the load. Rejects when connections cannot be opened; whatever else is wrong is counted. */
 export async function runOverload(order: OverloadOrder): Promise<OverloadResult> {
-  const tally = openTally(order.requests)
+  const tally = openTokenCounter(order.requests)
   const render = openRendering(order)
   const late: number[] = []
   const idle: Line[] = []

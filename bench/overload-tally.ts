@@ -33,12 +33,12 @@ interface Times {
 /** What the requirement asks of a refusal. */
 const SOON_MS = 50
 /** Wrong answers that are kept in words. */
-const WORDS_LIMIT = 10
+const DISPLAY_TEXT_LIMIT = 10
 const RETRY_AFTER = /\r\nretry-after: *\d+/i
 /** Headers that every server on Node.js sends by itself. */
 const AUTOMATIC = /^(date|connection|keep-alive):/i
 
-export function openTally(requests: readonly OverloadRequest[]): Tally {
+export function openTokenCounter(requests: readonly OverloadRequest[]): Tally {
   const served = new Map(requests.map((request) => [request, open(request, 'served')]))
   const refused = new Map(requests.map((request) => [request, open(request, 'shed')]))
   const wrongs: string[] = []
@@ -48,7 +48,7 @@ export function openTally(requests: readonly OverloadRequest[]): Tally {
 
   function addWrong(reason: string): void {
     wrong += 1
-    if (wrongs.length < WORDS_LIMIT) wrongs.push(reason)
+    if (wrongs.length < DISPLAY_TEXT_LIMIT) wrongs.push(reason)
   }
 
   return {

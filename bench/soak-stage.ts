@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { createUser } from '../src/admin/users.ts'
-import { openWorkshop } from '../src/build.ts'
-import { readConfig } from '../src/config.ts'
+import { openRuntime } from '../src/server/server.ts'
+import { readConfig } from '../src/config/config.ts'
 import { EMAIL, PASSWORD } from '../test/flow.ts'
 import type { Children } from './children.ts'
 import { declareApis } from './codes.ts'
@@ -42,7 +42,7 @@ export async function openSoakStage(children: Children, folder: string, options:
   const url = (await postgres?.open())?.url ?? `sqlite:${path}`
   const secret = randomBytes(32).toString('base64url')
   const own = { ...SETTINGS, DATABASE_URL: url, GRANTOR_SECRET: secret }
-  await (await openWorkshop(readConfig({ ...own, LOG_LEVEL: 'silent' }))).close()
+  await (await openRuntime(readConfig({ ...own, LOG_LEVEL: 'silent' }))).close()
   const fill = { rows: options.rows, now: Date.now() }
   if (postgres === undefined) fillSqlite(path, fill)
   else await fillPostgres(url, fill)
@@ -56,7 +56,7 @@ export async function openSoakStage(children: Children, folder: string, options:
     runtime: undefined,
     settings: own,
   })
-  const workshop = await openWorkshop(readConfig({ ...subject.settings, LOG_LEVEL: 'silent' }))
+  const workshop = await openRuntime(readConfig({ ...subject.settings, LOG_LEVEL: 'silent' }))
   await createUser(workshop.context, { email: EMAIL, password: PASSWORD, name: 'Ada' })
   await declareApis(workshop.context)
   await workshop.close()

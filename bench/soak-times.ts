@@ -10,7 +10,7 @@ export interface SoakTimes {
 }
 
 /** Failures that are kept in words. */
-const WORDS_LIMIT = 20
+const DISPLAY_TEXT_LIMIT = 20
 
 export function openSoakTimes(): SoakTimes {
   let times = new Map<string, number[]>()
@@ -25,7 +25,7 @@ export function openSoakTimes(): SoakTimes {
     },
     failed(reason) {
       failed += 1
-      if (failures.length < WORDS_LIMIT) failures.push(reason)
+      if (failures.length < DISPLAY_TEXT_LIMIT) failures.push(reason)
     },
     take() {
       const endpoints = [...times].map(([name, list]) => describe(name, list))

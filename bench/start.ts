@@ -4,8 +4,8 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { openWorkshop } from '../src/build.ts'
-import { readConfig } from '../src/config.ts'
+import { openRuntime } from '../src/server/server.ts'
+import { readConfig } from '../src/config/config.ts'
 import { freePort } from '../test/free-port.ts'
 import { beginBench } from './begin.ts'
 import { fillSqlite } from './growth-fill.ts'
@@ -34,7 +34,7 @@ const rows: string[][] = []
 for (const size of [0, clients]) {
   const path = join(folder, `${size}.db`)
   const settings = { DATABASE_URL: `sqlite:${path}`, GRANTOR_SECRET: randomBytes(32).toString('base64url') }
-  await (await openWorkshop(readConfig({ ...settings, LOG_LEVEL: 'silent' }))).close()
+  await (await openRuntime(readConfig({ ...settings, LOG_LEVEL: 'silent' }))).close()
   if (size > 0) fillSqlite(path, { rows: size, now: Date.now() })
   const starts: { readonly readyMs: number; readonly idleMegabytes: number }[] = []
   for (let round = 0; round < rounds; round += 1) starts.push(await startOnce(settings))

@@ -85,7 +85,7 @@ export async function startSubject(children: Children, options: SubjectOptions):
 
 /** An older checkout refuses settings that it does not know, and has no need of them. */
 function knownSettings(checkout: URL, settings: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const schema = readFileSync(new URL('src/settings.ts', checkout), 'utf8')
+  const schema = readFileSync(new URL('src/config/schema.ts', checkout), 'utf8')
   return Object.fromEntries(Object.entries(settings).filter(([name]) => schema.includes(`${name}:`)))
 }
 

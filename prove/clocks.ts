@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createUser } from '../src/admin/users.ts'
-import { openWorkshop } from '../src/build.ts'
-import { readConfig } from '../src/config.ts'
+import { openRuntime } from '../src/server/server.ts'
+import { readConfig } from '../src/config/config.ts'
 import { EMAIL, PASSWORD } from '../test/flow.ts'
 import { startPostgres } from '../test/postgres.ts'
 import { proveClocks, STEPS, type ClockNode } from './clocks-campaign.ts'
 import { openNodeProcess, type NodeProcess } from './node-process.ts'
 import { choosePorts } from './ports.ts'
 import { describeMachine, readWhole, stopOnSignal } from './run.ts'
-import { openTally } from './tally.ts'
+import { openTokenCounter } from './tally.ts'
 import { openVisitor } from './visitor.ts'
 
 /** `npm run prove:clocks`. See docs/proofs.md. */
@@ -33,7 +33,7 @@ const folder = mkdtempSync(join(tmpdir(), 'grantor-clocks-'))
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 const agent = new Agent({ keepAlive: true })
 const startedAt = performance.now()
-const tally = openTally((what) => console.error(`VIOLATION ${what}`))
+const tally = openTokenCounter((what) => console.error(`VIOLATION ${what}`))
 
 const postgres = await startPostgres({ settings: {} })
 const { url } = await postgres.createDatabase()
@@ -92,7 +92,7 @@ async function openNodes(databaseUrl: string, names: readonly string[], restarts
     GRANTOR_REGISTRATION_RATE: '1000000000',
     LOG_LEVEL: 'error',
   }
-  const { context, close } = await openWorkshop(readConfig({ ...settings, LOG_LEVEL: 'silent' }))
+  const { context, close } = await openRuntime(readConfig({ ...settings, LOG_LEVEL: 'silent' }))
   await createUser(context, { email: EMAIL, password: PASSWORD, name: 'Ada' })
   await close()
   const opened = names.map((name, index) => openNode(name, ports[index] ?? 0, settings, restarts))

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createUser } from '../src/admin/users.ts'
-import { openWorkshop } from '../src/build.ts'
-import { readConfig } from '../src/config.ts'
+import { openRuntime } from '../src/server/server.ts'
+import { readConfig } from '../src/config/config.ts'
 import { authorizeUrl, locationOf, PlainBrowser, registerClient } from '../test/flow.ts'
 import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -81,7 +81,7 @@ function addressIn(network: number): string {
 
 /** The passwords are hashed at once, a few at a time. */
 async function addAccounts(settings: Readonly<Record<string, string>>, count: number): Promise<void> {
-  const { context, close } = await openWorkshop(readConfig({ ...settings, LOG_LEVEL: 'silent' }))
+  const { context, close } = await openRuntime(readConfig({ ...settings, LOG_LEVEL: 'silent' }))
   for (let index = 0; index < count; index += 1)
     await createUser(context, { email: accountName(true, index), password: PASSWORD.toUpperCase(), name: undefined })
   await close()

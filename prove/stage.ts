@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { Agent } from 'node:http'
 import pg from 'pg'
 import { createUser } from '../src/admin/users.ts'
-import { openWorkshop } from '../src/build.ts'
-import { readConfig } from '../src/config.ts'
+import { openRuntime } from '../src/server/server.ts'
+import { readConfig } from '../src/config/config.ts'
 import { EMAIL, PASSWORD } from '../test/flow.ts'
 import { openNodeProcess, type NodeProcess } from './node-process.ts'
 import { choosePorts } from './ports.ts'
@@ -78,7 +78,7 @@ export async function openStage({ databaseUrl, nodes: count, drainSeconds, limit
 }
 
 async function addPerson(settings: Readonly<Record<string, string>>): Promise<void> {
-  const { context, close } = await openWorkshop(readConfig({ ...settings, LOG_LEVEL: 'silent' }))
+  const { context, close } = await openRuntime(readConfig({ ...settings, LOG_LEVEL: 'silent' }))
   await createUser(context, { email: EMAIL, password: PASSWORD, name: 'Ada' })
   await close()
 }

@@ -79,7 +79,7 @@ async function openLane(stage: Stage, { store, clock, random }: Context): Promis
   const clientId = client.client_id as ClientId
   const userId = mintUserId(now, random)
   const organizationId = mintOrganizationId(now, random)
-  const since = { createdAt: now, disabledAt: undefined, validFrom: now }
+  const since = { createdAt: now, disabledAt: undefined, notBefore: now }
   const email = `${randomBytes(8).toString('hex')}@acme.test`
   // Nobody signs in with it.
   await store.createUser({ ...since, id: userId, email, name: undefined, passwordHash: '' })

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { openWorkshop } from '../src/build.ts'
-import { readConfig } from '../src/config.ts'
+import { openRuntime } from '../src/server/server.ts'
+import { readConfig } from '../src/config/config.ts'
 import { startPostgres } from '../test/postgres.ts'
 import { describeMachine, readWhole, stopOnSignal } from './run.ts'
 import { openStage } from './stage.ts'
@@ -21,7 +21,7 @@ stopOnSignal()
 const postgres = await startPostgres({ settings: { fsync: 'on' } })
 const { url } = await postgres.createDatabase()
 const stage = await openStage({ databaseUrl: url, nodes: 2, drainSeconds: 0, limitMs: 6000 })
-const workshop = await openWorkshop(readConfig({ ...stage.settings, LOG_LEVEL: 'silent' }))
+const workshop = await openRuntime(readConfig({ ...stage.settings, LOG_LEVEL: 'silent' }))
 const results = await measureStaleness(stage, workshop.context, { rounds, lanes })
 await workshop.close()
 await stage.close()

@@ -7,7 +7,7 @@ export interface Tally {
 }
 
 /** `onViolation` hears of each at once, so that nobody waits for the end of a campaign that has failed. */
-export function openTally(onViolation: (what: string) => void = () => undefined): Tally {
+export function openTokenCounter(onViolation: (what: string) => void = () => undefined): Tally {
   const violations: string[] = []
   return {
     operations: 0,

@@ -3,10 +3,10 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { settingsDocument } from '../src/cli/settings.ts'
-import { ConfigError, readConfig, type Config } from '../src/config.ts'
-import { locationOf } from '../src/database-url.ts'
+import { ConfigError, readConfig, type Config } from '../src/config/config.ts'
+import { locationOf } from '../src/config/database-url.ts'
 import { openAppRedirects } from '../src/protocol/app-redirect.ts'
-import { SETTINGS } from '../src/settings.ts'
+import { SETTINGS } from '../src/config/schema.ts'
 import { temporaryFolder } from './server.ts'
 
 function mistakes(environment: Readonly<Record<string, string>>): readonly string[] {

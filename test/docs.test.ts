@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { AUTHORIZATION_FAULTS } from '../src/protocol/authorization-request.ts'
 import { listRefusals } from '../src/protocol/errors.ts'
+import { ARCHITECTURE_PAGE, architecturePage } from './layout.ts'
 import { listClaims, rfcCoveragePage, SECURITY_CASES, securityCasesPage } from './titles.ts'
 
 const read = (path: string): string => readFileSync(path, 'utf8')
@@ -61,4 +62,8 @@ test('docs/security-cases.md is what "npm run docs" makes', () => {
 
 test('docs/rfc-coverage.md is what "npm run docs" makes', () => {
   assert.equal(read('docs/rfc-coverage.md'), rfcCoveragePage(listClaims()))
+})
+
+test('docs/architecture.md has the table of layers that "npm run docs" makes', () => {
+  assert.equal(read(ARCHITECTURE_PAGE), architecturePage())
 })

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { openLineWriter, openLog, type LogLevel } from '../src/log.ts'
+import { openLineWriter, openLog, type LogLevel } from '../src/server/log.ts'
 import { StoreUnavailable } from '../src/ports/store.ts'
 import { temporaryFolder } from './server.ts'
 
@@ -80,7 +80,7 @@ test('a file gets every line, in order', async (t) => {
 
 test('a pipe whose reader is slow gets every line, in order, and holds up nobody', async (t) => {
   const script = `
-    import { openLineWriter } from ${JSON.stringify(new URL('../src/log.ts', import.meta.url).href)}
+    import { openLineWriter } from ${JSON.stringify(new URL('../src/server/log.ts', import.meta.url).href)}
     const writer = openLineWriter(1)
     for (let index = 0; index < 2000; index += 1) writer.write(\`{"n":\${index},"x":"\${'x'.repeat(index % 300)}"}\\n\`)
     process.stderr.write('going on')

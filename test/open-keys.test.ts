@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import type { Log } from '../src/log.ts'
-import { startKeepingKeys } from '../src/open-keys.ts'
+import type { Log } from '../src/server/log.ts'
+import { startKeepingKeys } from '../src/server/keys.ts'
 import { openStillClocks } from './keys/still-clocks.ts'
 import { openTestServer } from './server.ts'
 

@@ -12,7 +12,7 @@ import type { TestServer } from './server.ts'
 export async function createOrganization({ context }: TestServer, name: string): Promise<OrganizationId> {
   const now = context.clock()
   const id = mintOrganizationId(now, context.random)
-  await context.store.createOrganization({ id, name, createdAt: now, disabledAt: undefined, validFrom: now })
+  await context.store.createOrganization({ id, name, createdAt: now, disabledAt: undefined, notBefore: now })
   return id
 }
 
@@ -22,7 +22,7 @@ export async function addMember(
   organizationId: OrganizationId,
 ): Promise<void> {
   const now = context.clock()
-  await context.store.addMember({ userId, organizationId, createdAt: now, disabledAt: undefined, validFrom: now })
+  await context.store.addMember({ userId, organizationId, createdAt: now, disabledAt: undefined, notBefore: now })
 }
 
 export async function install(
@@ -40,7 +40,7 @@ export async function install(
     ...allowed,
     createdAt: now,
     disabledAt: undefined,
-    validFrom: now,
+    notBefore: now,
   })
 }
 

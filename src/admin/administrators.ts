@@ -53,7 +53,7 @@ export async function createAdminCredential(
   }
   const now = clock()
   const id = mintAdminCredentialId(now, random)
-  const { token, hash } = secrets.seal('admin-token', id, random)
+  const { token, hash } = secrets.mint('admin-token', id, random)
   const credential: AdminCredentialRecord = {
     id,
     name: wish.name,
@@ -102,7 +102,7 @@ export async function authenticateAdministrator(
   { store, clock, secrets }: Needs<'findAdminCredential' | 'findOrganization'> & Pick<Context, 'clock' | 'secrets'>,
   token: string,
 ): Promise<Authentication> {
-  const opened = secrets.open('admin-token', token)
+  const opened = secrets.verify('admin-token', token)
   if (opened === undefined) return { kind: 'unknown' }
   const credential = await store.findAdminCredential(opened.id as AdminCredentialId)
   if (credential === undefined || !sameText(credential.secretHash, opened.hash)) return { kind: 'unknown' }

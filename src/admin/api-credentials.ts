@@ -25,7 +25,7 @@ export async function makeApiCredentials(
 ): Promise<NewApiCredentials> {
   const { resource } = await findApi({ store }, text)
   const id = mintApiCredentialId(clock(), random)
-  const { token: secret, hash: secretHash } = secrets.seal('api-secret', id.slice('gap_'.length), random)
+  const { token: secret, hash: secretHash } = secrets.mint('api-secret', id.slice('gap_'.length), random)
   if ((await store.setApiCredentials({ resource, credentials: { id, secretHash } })) === 'unknown') {
     throw conflict(`The API ${resource} was deleted meanwhile.`)
   }

@@ -6,7 +6,7 @@ import { parseScope } from '../protocol/scope.ts'
 import { AdminError, conflict, unknown } from './admin-error.ts'
 import { introduceAlgorithm } from './keys.ts'
 import { requireLimit, type Listed } from './page.ts'
-import { requireWords } from './words.ts'
+import { requireDisplayText } from './display-text.ts'
 
 /** As many as one request may ask for. */
 export const SCOPE_LIMIT = 100
@@ -46,7 +46,7 @@ export async function createApi(
   const { store, clock, issuer } = context
   const api: ApiRecord = {
     resource: requireResource(declaration.resource, issuer),
-    name: declaration.name === undefined ? undefined : requireWords('The name', declaration.name),
+    name: declaration.name === undefined ? undefined : requireDisplayText('The name', declaration.name),
     scopes: requireScopes(declaration.scopes),
     tokens: requireTokens(declaration.tokens),
     scopesSince: new Map(),
@@ -78,11 +78,11 @@ export async function updateApi(
 ): Promise<ApiRecord> {
   const api: ApiRecord = {
     ...before,
-    name: name === undefined ? before.name : name === '' ? undefined : requireWords('The name', name),
+    name: name === undefined ? before.name : name === '' ? undefined : requireDisplayText('The name', name),
     ...(scopes === undefined ? {} : changeScopes(before, requireScopes(scopes), context.clock())),
     tokens: tokens === undefined ? before.tokens : requireTokens(tokens),
   }
-  if ((await context.store.updateApi({ previous: before, api })) === 'outrun') {
+  if ((await context.store.updateApi({ previous: before, api })) === 'conflict') {
     throw conflict(
       `The API ${before.resource} was changed or deleted meanwhile. Look at it again: grantor api show ${before.resource}`,
     )
@@ -181,7 +181,7 @@ function requireScopes(scopes: readonly ApiScope[]): readonly ApiScope[] {
     }
     if (names.has(name)) throw new AdminError(`The scope ${name} is named twice.`)
     names.add(name)
-    return { name, sentence: requireWords(`The sentence of the scope ${name}`, sentence), grantedTo }
+    return { name, sentence: requireDisplayText(`The sentence of the scope ${name}`, sentence), grantedTo }
   })
 }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { ClientRecord } from '../ports/records.ts'
 import type { ClientId } from '../protocol/ids.ts'
-import { SECRET_OVERLAP } from '../tokens/rotate-client-secret.ts'
+import { SECRET_OVERLAP } from '../principals/rotate-client-secret.ts'
 import {
   approveScopes,
   deleteClient,

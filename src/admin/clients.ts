@@ -4,7 +4,7 @@ import type { ClientFilter } from '../ports/store.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import { parseClientId, type ClientId } from '../protocol/ids.ts'
 import { parseScope } from '../protocol/scope.ts'
-import { rotateClientSecret } from '../tokens/rotate-client-secret.ts'
+import { rotateClientSecret } from '../principals/rotate-client-secret.ts'
 import { AdminError, conflict, unknown } from './admin-error.ts'
 import { listPage, type Listed } from './page.ts'
 
@@ -114,7 +114,7 @@ export async function rotateSecret(
     case 'public':
       throw conflict(`The client ${client.id} is public: it has no secret.`)
     case 'wrong-secret':
-    case 'outrun':
+    case 'conflict':
       throw conflict(`The client ${client.id} changed at the same moment. See how it is now, then try again.`)
   }
 }

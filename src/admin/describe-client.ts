@@ -47,7 +47,7 @@ export function describeClient(client: ClientRecord): z.output<typeof CLIENT> {
     last_used_at: isoOrNull(client.lastUsedAt),
     verified_at: isoOrNull(client.verifiedAt),
     disabled_at: isoOrNull(client.disabledAt),
-    valid_from: isoOrNull(client.validFrom),
+    valid_from: isoOrNull(client.notBefore),
     ...(describeMetadata(metadata) as MetadataMembers),
   }
 }

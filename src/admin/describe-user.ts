@@ -17,13 +17,13 @@ export const USER = z
 export type UserDocument = z.output<typeof USER>
 
 /** A user as the operator sees it: everything but the hash of the password. */
-export function describeUser({ id, email, name, createdAt, disabledAt, validFrom }: UserRecord): UserDocument {
+export function describeUser({ id, email, name, createdAt, disabledAt, notBefore }: UserRecord): UserDocument {
   return {
     user_id: id,
     email,
     name: name ?? null,
     created_at: iso(createdAt),
     disabled_at: isoOrNull(disabledAt),
-    valid_from: iso(validFrom),
+    valid_from: iso(notBefore),
   }
 }

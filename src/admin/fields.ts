@@ -14,7 +14,7 @@ import {
 } from '../protocol/ids.ts'
 import { parseScope } from '../protocol/scope.ts'
 import { LIST_LIMIT } from './page.ts'
-import { WORDS_FORM, WORDS_LIMIT } from './words.ts'
+import { DISPLAY_TEXT_FORM, DISPLAY_TEXT_LIMIT } from './display-text.ts'
 
 /**
  * Members of tasks' inputs. Each schema reads text and returns what the use-cases take. The OpenAPI document is made of the
@@ -68,20 +68,20 @@ export const SCOPE_NAME = z
 
 /** A name or a sentence that a page shows. */
 export const NAME = sized(
-  z.string().regex(WORDS_FORM, {
-    error: `This has between 1 and ${WORDS_LIMIT} characters, one of them not a space and none a control character.`,
+  z.string().regex(DISPLAY_TEXT_FORM, {
+    error: `This has between 1 and ${DISPLAY_TEXT_LIMIT} characters, one of them not a space and none a control character.`,
     abort: true,
   }),
-  { least: 1, most: WORDS_LIMIT, example: 'Acme' },
+  { least: 1, most: DISPLAY_TEXT_LIMIT, example: 'Acme' },
 ).transform((text) => text.trim())
 
 /** The same, or an empty text. */
 export const NAME_OR_NONE = sized(
-  z.string().regex(new RegExp(`^(?:${WORDS_FORM.source.slice(1, -1)})?$`, 'u'), {
-    error: `This has at most ${WORDS_LIMIT} characters, none of them a control character.`,
+  z.string().regex(new RegExp(`^(?:${DISPLAY_TEXT_FORM.source.slice(1, -1)})?$`, 'u'), {
+    error: `This has at most ${DISPLAY_TEXT_LIMIT} characters, none of them a control character.`,
     abort: true,
   }),
-  { least: 0, most: WORDS_LIMIT, example: 'Projects' },
+  { least: 0, most: DISPLAY_TEXT_LIMIT, example: 'Projects' },
 ).transform((text) => text.trim())
 
 /** RFC 8707 §2: an absolute URI without a fragment. A host or port that no URL can have is refused as well. */

@@ -118,7 +118,7 @@ export const INSTALLATION_TASKS: readonly Task[] = [
 ]
 
 function describeInstallation({ installation, client }: InstalledClient): InstallationDocument {
-  const { organizationId, clientId, scope, actsForMembers, createdAt, disabledAt, validFrom } = installation
+  const { organizationId, clientId, scope, actsForMembers, createdAt, disabledAt, notBefore } = installation
   return {
     organization_id: organizationId,
     client_id: clientId,
@@ -127,6 +127,6 @@ function describeInstallation({ installation, client }: InstalledClient): Instal
     acts_for_members: actsForMembers,
     created_at: iso(createdAt),
     disabled_at: isoOrNull(disabledAt),
-    valid_from: iso(validFrom),
+    valid_from: iso(notBefore),
   }
 }

@@ -40,7 +40,7 @@ export async function installClient(
   }
   await requireDeclared(context, allowed.scope)
   const now = clock()
-  await store.install({ ...key, ...allowed, createdAt: now, disabledAt: undefined, validFrom: now })
+  await store.install({ ...key, ...allowed, createdAt: now, disabledAt: undefined, notBefore: now })
   return findInstallation(context, key)
 }
 

@@ -52,9 +52,9 @@ export function describeJwtAcceptance({ clock }: Pick<Context, 'clock'>, until: 
 export async function withJwtAcceptance<Answer>(
   context: Needs,
   answer: Answer,
-  { disabledAt, validFrom }: { readonly disabledAt: EpochMs | undefined; readonly validFrom: EpochMs | undefined },
+  { disabledAt, notBefore }: { readonly disabledAt: EpochMs | undefined; readonly notBefore: EpochMs | undefined },
 ): Promise<Answer & JwtAcceptance> {
-  const endedAt = Math.max(disabledAt ?? 0, validFrom ?? 0) as EpochMs
+  const endedAt = Math.max(disabledAt ?? 0, notBefore ?? 0) as EpochMs
   return { ...answer, ...(await findJwtAcceptance(context, { endedAt, resources: undefined })) }
 }
 

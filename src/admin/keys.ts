@@ -5,7 +5,7 @@ import type { KeyId } from '../protocol/ids.ts'
 import {
   chooseServerKey,
   chooseStartedKey,
-  findHeir,
+  findSuccessor,
   findReplacement,
   INTRODUCTION_MS,
   isRotationDue,
@@ -135,7 +135,8 @@ export async function retireKey(context: Needs, text: string): Promise<KeyId> {
   if (key === undefined) throw unknownKey(text)
   const now = clock()
   const replacement =
-    findReplacement(key, lineOf(keys, key.algorithm), SPREAD_MS, now) ?? findHeir(key, keys, demand, SPREAD_MS, now)
+    findReplacement(key, lineOf(keys, key.algorithm), SPREAD_MS, now) ??
+    findSuccessor(key, keys, demand, SPREAD_MS, now)
   if (replacement === undefined) {
     throw conflict(
       keyState(key, keys, demand, now) === 'signing'
@@ -190,7 +191,7 @@ function findEndedBy(
   // Nobody wrote down when an API last asked for the algorithm. But when this key's time was over nobody did, or it would
   // have got a successor.
   const isOver = now >= after(key.activeFrom, keyRotation * 1000 + KEEPING_MS)
-  return isOver ? findHeir(key, keys, demand, KEEPING_MS, now) : undefined
+  return isOver ? findSuccessor(key, keys, demand, KEEPING_MS, now) : undefined
 }
 
 /** undefined: another node was faster. */

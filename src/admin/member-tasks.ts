@@ -106,7 +106,7 @@ export const MEMBER_TASKS: readonly Task[] = [
 ]
 
 function describeMember({ membership, user }: Member): MemberDocument {
-  const { organizationId, userId, createdAt, disabledAt, validFrom } = membership
+  const { organizationId, userId, createdAt, disabledAt, notBefore } = membership
   return {
     organization_id: organizationId,
     user_id: userId,
@@ -114,6 +114,6 @@ function describeMember({ membership, user }: Member): MemberDocument {
     name: user?.name ?? null,
     created_at: iso(createdAt),
     disabled_at: isoOrNull(disabledAt),
-    valid_from: iso(validFrom),
+    valid_from: iso(notBefore),
   }
 }

@@ -32,7 +32,7 @@ export async function addMember(
   const { name } = await findOrganization(context, organizationId)
   const user = await findUser(context, who)
   const now = context.clock()
-  const membership = { userId: user.id, organizationId, createdAt: now, disabledAt: undefined, validFrom: now }
+  const membership = { userId: user.id, organizationId, createdAt: now, disabledAt: undefined, notBefore: now }
   switch (await context.store.addMember(membership)) {
     case 'added':
       return { membership, user }

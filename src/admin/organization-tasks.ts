@@ -143,12 +143,12 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
 ]
 
 function describeOrganization(organization: OrganizationRecord): OrganizationDocument {
-  const { id, name, createdAt, disabledAt, validFrom } = organization
+  const { id, name, createdAt, disabledAt, notBefore } = organization
   return {
     organization_id: id,
     name,
     created_at: iso(createdAt),
     disabled_at: isoOrNull(disabledAt),
-    valid_from: iso(validFrom),
+    valid_from: iso(notBefore),
   }
 }

@@ -18,7 +18,7 @@ export async function createOrganization(
     name,
     createdAt: now,
     disabledAt: undefined,
-    validFrom: now,
+    notBefore: now,
   }
   await store.createOrganization(organization)
   return organization

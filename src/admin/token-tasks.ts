@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { AccessTokenFacts } from '../protocol/access-token.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { GrantRecord } from '../ports/records.ts'
-import { ENDS } from '../tokens/find-end.ts'
+import { INACTIVE_REASONS } from '../principals/inactive-reason.ts'
 import { ISO, ISO_OR_NULL, iso } from './fields.ts'
 import { describeJwtAcceptance, findJwtAcceptance, JWT_ACCEPTANCE } from './jwt-acceptance.ts'
 import { defineTask, type Task } from './task.ts'
@@ -26,7 +26,7 @@ const INSPECTION = z
     kind: z.enum(['access', 'refresh', 'unknown']),
     active: z.boolean().describe('Whether a resource may rely on it now.'),
     ended_by: z
-      .enum(ENDS)
+      .enum(INACTIVE_REASONS)
       .nullable()
       .describe(
         'Why the token is inactive: expired, not-yet-valid (issued by a clock that was ahead), revoked, replaced (a newer refresh token), or what was disabled, expired or deleted.',

@@ -2,9 +2,9 @@ import type { Context } from '../ports/context.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { GrantId } from '../protocol/ids.ts'
 import type { Resource } from '../protocol/resource.ts'
-import { findEnd, type End } from '../tokens/find-end.ts'
-import { findToken, type FoundToken } from '../tokens/find-token.ts'
-import { hasExpiredEverywhere } from '../tokens/has-expired-everywhere.ts'
+import { findInactiveReason, type End } from '../principals/inactive-reason.ts'
+import { findToken, type FoundToken } from '../principals/find-token.ts'
+import { hasExpiredEverywhere } from '../principals/has-expired-everywhere.ts'
 import { unknown } from './admin-error.ts'
 
 /** A token that the operator holds, and why no resource may rely on it at this moment; undefined: it may. */
@@ -15,12 +15,12 @@ export interface InspectedToken {
 
 /** Says what a token is; undefined: nothing that this server issued and still knows of. */
 export async function inspectToken(
-  context: Pick<Context, 'clock' | 'secrets' | 'store' | 'tokenReader' | 'validFrom'>,
+  context: Pick<Context, 'clock' | 'secrets' | 'store' | 'tokenReader' | 'notBefore'>,
   text: string,
 ): Promise<InspectedToken | undefined> {
   const token = await findToken(context, text)
   if (token === undefined) return undefined
-  return { token, end: await findEnd(context, token, context.clock()) }
+  return { token, end: await findInactiveReason(context, token, context.clock()) }
 }
 
 /** What was ended: one access token, or a grant with everything that was issued on it. */
@@ -60,6 +60,6 @@ export async function revokeToken(
   const { tokenId } = found.facts
   const expiresAt = (found.facts.expiresAt * 1000) as EpochMs
   if (!hasExpiredEverywhere(clockCheck, expiresAt)) await store.revokeToken({ tokenId, expiresAt, about })
-  const isOpaque = context.secrets.open('access-token', text) !== undefined
+  const isOpaque = context.secrets.verify('access-token', text) !== undefined
   return { kind: 'access', tokenId, jwtExpiresAt: isOpaque ? undefined : expiresAt }
 }

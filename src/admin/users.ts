@@ -27,7 +27,7 @@ export async function createUser(
     passwordHash: await context.passwords.hash(account.password),
     createdAt: now,
     disabledAt: undefined,
-    validFrom: now,
+    notBefore: now,
   }
   if ((await context.store.createUser(user)) === 'email-taken') {
     throw conflict(`There is a user with the address ${email} already. See "grantor user list".`)

@@ -84,8 +84,8 @@ export async function verifyAudit({ store, secrets }: Needs, known: readonly See
     examine(state, secrets, link)
   })
   await readLinks(store, after(newest ?? (0 as EpochMs), -CLOCKS_DIFFER_MS), (link) => lookAgain(state, secrets, link))
-  for (const [chain, { lowest }] of state.chains) judgeStart(state, chain, lowest)
-  for (const head of state.seen.values()) judgeEnd(state, head)
+  for (const [chain, { lowest }] of state.chains) checkStart(state, chain, lowest)
+  for (const head of state.seen.values()) checkEnd(state, head)
   const { chains, links, events, faults } = state
   return { chains: chains.size, links, events, faults }
 }
@@ -120,7 +120,7 @@ function examine(state: State, secrets: Needs['secrets'], link: AuditLinkRecord)
   if (!isSound || !follows) tell(state, { kind: 'changed', link: id, chain, sequence, through: sequence })
   // A link that says of itself that it is another one holds no place in a chain.
   if (!isPlaced || (above !== undefined && sequence >= above.lowest.sequence)) return
-  if (above !== undefined) judgeGap(state, chain, sequence + 1, above.lowest.sequence - 1)
+  if (above !== undefined) checkGap(state, chain, sequence + 1, above.lowest.sequence - 1)
   state.chains.set(chain, {
     highest: above?.highest ?? sequence,
     lowest: { sequence, recordedAt, previousHash: isSound ? previousHash : undefined },
@@ -128,7 +128,7 @@ function examine(state: State, secrets: Needs['secrets'], link: AuditLinkRecord)
   if (isSound) readEvents(state, events)
 }
 
-function judgeGap(state: State, chain: string, first: number, last: number): void {
+function checkGap(state: State, chain: string, first: number, last: number): void {
   if (first <= last) tell(state, { kind: 'missing', link: undefined, chain, sequence: first, through: last })
 }
 
@@ -149,12 +149,12 @@ function see(state: State, head: SeenHead): void {
 }
 
 /** A sweep takes a chain from its start, and only links of hours that are over for all of it. */
-function judgeStart(state: State, chain: string, { sequence, recordedAt }: ChainState['lowest']): void {
+function checkStart(state: State, chain: string, { sequence, recordedAt }: ChainState['lowest']): void {
   if (sequence === 0 || recordedAt < state.sweptBefore) return
-  judgeGap(state, chain, 0, sequence - 1)
+  checkGap(state, chain, 0, sequence - 1)
 }
 
-function judgeEnd(state: State, { chain, sequence, recordedAt }: SeenHead): void {
+function checkEnd(state: State, { chain, sequence, recordedAt }: SeenHead): void {
   const found = state.chains.get(chain)
   if (Math.max(found?.highest ?? -1, state.later.get(chain) ?? -1) >= sequence) return
   if (recordedAt !== undefined && recordedAt < state.sweptBefore) return

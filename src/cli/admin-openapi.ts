@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { describeTasks } from '../admin/openapi.ts'
-import { VERSION } from '../build.ts'
+import { VERSION } from '../server/server.ts'
 import type { Terminal } from './terminal.ts'
 
 /** `grantor admin openapi` */

@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events'
-import type { Server } from '../build.ts'
+import type { Server } from '../server/server.ts'
 
 /**
  * The process ends before ten seconds are over, whatever holds it up. Draining takes four of them at most, and listen.ts

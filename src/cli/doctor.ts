@@ -1,8 +1,8 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { failed, ok, type Finding } from '../admin/finding.ts'
-import { openWorld } from '../build.ts'
-import { ConfigError, readConfig } from '../config.ts'
-import { inspectStore } from '../open-store.ts'
+import { failed, ok, type Finding } from '../admin/doctor/finding.ts'
+import { openWorld } from '../server/server.ts'
+import { ConfigError, readConfig } from '../config/config.ts'
+import { inspectStore } from '../server/store.ts'
 import type { IssuerProbe } from '../ports/inspection.ts'
 import { visible } from './columns.ts'
 import type { Paint, Terminal } from './terminal.ts'
@@ -31,7 +31,10 @@ export function addDoctor(parent: Command, terminal: Terminal): void {
 async function examine(resource: string | undefined): Promise<readonly Finding[]> {
   try {
     const config = readConfig()
-    const [{ diagnose }, { probeIssuer }] = await Promise.all([import('../admin/doctor.ts'), import('./discovery.ts')])
+    const [{ diagnose }, { probeIssuer }] = await Promise.all([
+      import('../admin/doctor/doctor.ts'),
+      import('./discovery.ts'),
+    ])
     const [store, probe] = await Promise.all([inspectStore(config), probeIssuer(config.issuer)])
     const now = openWorld({ ...config, logLevel: 'silent' }).clock()
     return [
@@ -48,12 +51,12 @@ async function examine(resource: string | undefined): Promise<readonly Finding[]
 }
 
 async function examineResource(resource: string, issuer: string, probe: IssuerProbe): Promise<readonly Finding[]> {
-  const [{ judgeResource }, { probeResource }] = await Promise.all([
-    import('../admin/doctor-resource.ts'),
+  const [{ checkResource }, { probeResource }] = await Promise.all([
+    import('../admin/doctor/resource.ts'),
     import('./probe-resource.ts'),
   ])
   const answers = probe.kind === 'answered' && probe.issuer === issuer
-  return judgeResource(await probeResource(resource, answers ? issuer : undefined), issuer)
+  return checkResource(await probeResource(resource, answers ? issuer : undefined), issuer)
 }
 
 function parseAddress(text: string): string {

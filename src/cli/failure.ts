@@ -1,5 +1,5 @@
 import { AdminError } from '../admin/admin-error.ts'
-import { ConfigError } from '../config.ts'
+import { ConfigError } from '../config/config.ts'
 import { StoreUnavailable } from '../ports/store.ts'
 
 /** A command that cannot be run as it was typed. Exit code 2. */

@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import { AdminError } from '../admin/admin-error.ts'
-import { readConfig } from '../config.ts'
-import { locationOf } from '../database-url.ts'
-import { readSchema } from '../open-store.ts'
+import { readConfig } from '../config/config.ts'
+import { locationOf } from '../config/database-url.ts'
+import { readSchema } from '../server/store.ts'
 import { addMigrateStatus } from './migrate-status.ts'
 import type { Terminal } from './terminal.ts'
-import { inWorkshop, withJson } from './verb.ts'
+import { withRuntime, withJson } from './verb.ts'
 
 /** `grantor migrate` */
 export function addMigrate(parent: Command, terminal: Terminal): void {
@@ -21,7 +21,7 @@ export function addMigrate(parent: Command, terminal: Terminal): void {
         )
       }
       // Opening is migrating.
-      await inWorkshop(terminal, 'create', (context) => context.store.ping())
+      await withRuntime(terminal, 'create', (context) => context.store.ping())
       const after = before.missing.length === 0 ? before : await readSchema(config)
       const versions = after.applied.map(({ version }) => version)
       const version = versions.at(-1) ?? 0

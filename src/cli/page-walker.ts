@@ -106,11 +106,11 @@ function headingOf(page: string): string {
     ?.replaceAll(/<[^>]*>/g, ' ')
     .replaceAll(/\s+/g, ' ')
     .trim()
-  return unescape(words ?? 'it says nothing').slice(0, WORDS_LIMIT)
+  return unescape(words ?? 'it says nothing').slice(0, DISPLAY_TEXT_LIMIT)
 }
 
 /** Of a page's words in a message. */
-const WORDS_LIMIT = 400
+const DISPLAY_TEXT_LIMIT = 400
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', quot: '"', '#39': "'", lt: '<', gt: '>' }
 

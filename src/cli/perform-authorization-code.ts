@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import type { JWTPayload } from 'jose'
-import { readConfig } from '../config.ts'
+import { readConfig } from '../config/config.ts'
 import { readPassword } from './ask-password.ts'
 import { playCodeFlow, type CodeFlowResult } from './code-flow.ts'
 import { facts } from './columns.ts'

@@ -5,7 +5,7 @@ import type { Task } from '../admin/task.ts'
 import { findTask } from '../admin/tasks.ts'
 import { askServer, readServer } from './ask-server.ts'
 import type { Terminal } from './terminal.ts'
-import { inWorkshop, type ServerOptions, type WhenMissing } from './verb.ts'
+import { withRuntime, type ServerOptions, type WhenMissing } from './verb.ts'
 
 export type Members = Readonly<Record<string, unknown>>
 
@@ -26,7 +26,7 @@ export function withTasks<T>(
     const access = readServer(server, terminal.adminToken, insecureHttp === true)
     return work((spell) => performBy((task, input) => askServer(access, task, input, spell)))
   }
-  return inWorkshop(terminal, whenMissing, (context) => {
+  return withRuntime(terminal, whenMissing, (context) => {
     const administration = asAdministrator(context, COMMAND_LINE)
     return work((spell) => performBy((task, input) => runTask(administration, task, input, spell)))
   })

@@ -1,5 +1,5 @@
 import type { ProbedAnswer, ProbedDocument, ResourceProbe } from '../ports/inspection.ts'
-import { findTwin } from '../protocol/resource.ts'
+import { slashVariant } from '../protocol/resource.ts'
 import { ANSWER_LIMIT_MS, readObject, reasonOf } from './discovery.ts'
 
 /** What MCP clients send first. An API that is not an MCP server answers 401 to it all the same. */
@@ -89,7 +89,7 @@ function wellKnownAddress(url: string): string {
 /** The first of these texts, with a slash at the end or without, that is declared. */
 async function findDeclared(issuer: string, texts: readonly string[]): Promise<ResourceProbe['declared']> {
   let known: ResourceProbe['declared'] = 'undeclared'
-  for (const text of new Set(texts.flatMap((one) => [one, findTwin(one) ?? otherSlash(one)]))) {
+  for (const text of new Set(texts.flatMap((one) => [one, slashVariant(one) ?? otherSlash(one)]))) {
     const found = await askIssuer(issuer, text)
     if (typeof found === 'object') return found
     if (found === 'unknown') known = 'unknown'

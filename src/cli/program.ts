@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { VERSION } from '../build.ts'
+import { VERSION } from '../server/server.ts'
 import { addDoctor } from './doctor.ts'
 import { describeFailure, UsageError } from './failure.ts'
 import { addMigrate } from './migrate.ts'

@@ -1,8 +1,8 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { availableParallelism } from 'node:os'
 import { createUser, inventPassword } from '../admin/users.ts'
-import { openServer, openWorkshop, openWorld, type World } from '../build.ts'
-import { readConfig, type Config } from '../config.ts'
+import { openServer, openRuntime, openWorld, type World } from '../server/server.ts'
+import { readConfig, type Config } from '../config/config.ts'
 import type { Context } from '../ports/context.ts'
 import { closeOnSignal, onStopSignal } from './close-on-signal.ts'
 import { UsageError } from './failure.ts'
@@ -67,7 +67,7 @@ async function serveInSeveral(config: Config, count: number, greet: Greet): Prom
   }
   const world = openWorld(config)
   // Migrates, and finds what would keep every worker from starting.
-  const workshop = await openWorkshop(config, world, 'server')
+  const workshop = await openRuntime(config, world, 'server')
   const record = (event: object): void => {
     world.logger.warn(event)
     void world.logger.flush()

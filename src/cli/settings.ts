@@ -1,4 +1,4 @@
-import { SETTINGS } from '../settings.ts'
+import { SETTINGS } from '../config/schema.ts'
 
 /** A setting as the schema describes it. */
 interface Setting {
@@ -52,7 +52,7 @@ export function settingsDocument(): string {
   return [
     '# Configuration',
     '',
-    'Made by `npm run docs` from the schema in `src/settings.ts`; `grantor serve --help` prints the same.',
+    'Made by `npm run docs` from the schema in `src/config/schema.ts`; `grantor serve --help` prints the same.',
     '',
     'Settings are environment variables, or `NAME=value` lines in the file that `GRANTOR_CONFIG` names; the environment',
     'wins. Unset and empty mean the default. All mistakes are reported at once, and the server does not start with one.',

@@ -3,7 +3,7 @@ import type { Names } from '../admin/names.ts'
 import { columns, visible } from './columns.ts'
 import { jwtNotice } from './jwt-notice.ts'
 import { requireTask, withTasks, type Members } from './perform-task.ts'
-import { spellingOf } from './spelling.ts'
+import { spellingOf } from './option-names.ts'
 import { ORGANIZATION, type Subject } from './subjects.ts'
 import type { Terminal } from './terminal.ts'
 import {

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { InvalidArgumentError, type Command } from 'commander'
 import { AdminError } from '../admin/admin-error.ts'
 import { LIST_LIMIT } from '../admin/page.ts'
-import { openWorkshop, openWorld } from '../build.ts'
-import { readConfig, type Config } from '../config.ts'
-import { locationOf } from '../database-url.ts'
-import { readSchema } from '../open-store.ts'
+import { openRuntime, openWorld } from '../server/server.ts'
+import { readConfig, type Config } from '../config/config.ts'
+import { locationOf } from '../config/database-url.ts'
+import { readSchema } from '../server/store.ts'
 import type { Context } from '../ports/context.ts'
 import { UsageError } from './failure.ts'
 import type { Terminal } from './terminal.ts'
@@ -17,7 +17,7 @@ export type AddVerb = (parent: Command, terminal: Terminal) => void
 export type WhenMissing = 'create' | 'refuse'
 
 /** Runs a task over the store, beside a server or without one. @throws AdminError when there is no store */
-export async function inWorkshop<T>(
+export async function withRuntime<T>(
   { stderr }: Pick<Terminal, 'stderr'>,
   whenMissing: WhenMissing,
   task: (context: Context) => Promise<T>,
@@ -29,7 +29,7 @@ export async function inWorkshop<T>(
     stderr.write(`grantor: ${words.notice} A server with other settings does not know it.\n`)
   }
   // Standard output is the command's answer, so nothing is logged there.
-  const workshop = await openWorkshop(config, openWorld({ ...config, logLevel: 'silent' }))
+  const workshop = await openRuntime(config, openWorld({ ...config, logLevel: 'silent' }))
   try {
     return await task(workshop.context)
   } finally {

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
-import type { Config } from '../config.ts'
-import { openServer, openWorld } from '../build.ts'
-import { openRollCall, openRollCaller, type Attendance } from '../roll-call.ts'
+import type { Config } from '../config/config.ts'
+import { openServer, openWorld } from '../server/server.ts'
+import { openWorkerMetrics, openWorkerAggregator, type WorkerMetrics } from '../metrics/worker-aggregator.ts'
 import { drainAndClose } from './close-on-signal.ts'
 import type { WorkerEvents, WorkerProcess } from './supervisor.ts'
 
@@ -15,13 +15,13 @@ export function isWorker(): boolean {
 }
 
 /** Of the workers that serve. */
-const rollCall = openRollCall()
+const rollCall = openWorkerMetrics()
 
 /** Starts a process like this one, which shares its port. When this one is gone, however it ended, so is the other. */
 export function forkWorker({ onServing, onEnd }: WorkerEvents): WorkerProcess {
   cluster.schedulingPolicy = cluster.SCHED_RR
   const worker = cluster.fork()
-  let attendance: Attendance | undefined
+  let attendance: WorkerMetrics | undefined
   worker.on('message', (message) => {
     if (message === SERVING) {
       attendance = rollCall.join((said) => {
@@ -56,7 +56,7 @@ export async function serveInWorker(config: Config): Promise<void> {
     isStopping = true
     close()
   }
-  const caller = openRollCaller((message) => {
+  const caller = openWorkerAggregator((message) => {
     if (process.connected) process.send?.(message)
   })
   process.on('SIGTERM', stop)

@@ -13,7 +13,7 @@ import { openReplies } from './reply.ts'
 import { openRoutes } from './routes.ts'
 import { serve, type LogOutcome, type Serving } from './serve.ts'
 import { cookieJar } from './session.ts'
-import { openTurnEnd } from './turn-end.ts'
+import { openScheduler } from './scheduler.ts'
 
 export interface AppOptions {
   readonly context: Context
@@ -46,7 +46,7 @@ export function createApp({ context, branding, trustedProxies, log, observer }: 
     log,
     observer,
     proxies,
-    turnEnd: openTurnEnd(),
+    scheduler: openScheduler(),
     findRoute: openRoutes(context.issuer),
     replies: openReplies(createRenderer(branding), jar, context.issuer),
     gate: openGate({ issuer: context.issuer, proxies }),
@@ -67,5 +67,8 @@ export function createApp({ context, branding, trustedProxies, log, observer }: 
         }
   const server = createServer(options, (message, response) => void listener(message, response))
   connections.watch(server)
-  return server.on('connection', serving.turnEnd.accepted).on('clientError', refuseBytes).setTimeout(SILENCE_TIMEOUT_MS)
+  return server
+    .on('connection', serving.scheduler.accepted)
+    .on('clientError', refuseBytes)
+    .setTimeout(SILENCE_TIMEOUT_MS)
 }

@@ -6,7 +6,7 @@ import { OAuthError, unavailable } from '../protocol/errors.ts'
 import type { Renderer } from '../web/render.ts'
 import type { CookieJar } from './session.ts'
 
-/** Turns answers and refusals into bytes. `cors`: whether scripts of any origin may read them. */
+/** BatchingStore answers and refusals into bytes. `cors`: whether scripts of any origin may read them. */
 export interface Replies {
   readonly send: (response: ServerResponse, answer: Reply, language: Language, cors: boolean) => void
   readonly sendPreflight: (response: ServerResponse, allow: string) => undefined

@@ -18,7 +18,7 @@ import { prefersPage } from './prefers-page.ts'
 import { checkHeaders, readRequest, tooLargeFor } from './request.ts'
 import { isHome, withoutOrigin, type Route } from './routes.ts'
 import type { CookieJar } from './session.ts'
-import type { TurnEnd } from './turn-end.ts'
+import type { Scheduler } from './scheduler.ts'
 import { wrongMethod } from './wrong-method.ts'
 
 /** One line of the log per answered request. */
@@ -40,7 +40,7 @@ export interface Serving {
   readonly connections: Connections
   readonly log: LogOutcome
   readonly observer: RequestObserver
-  readonly turnEnd: TurnEnd
+  readonly scheduler: Scheduler
 }
 
 /** A request on its way. What it is for is known once its route is found. */
@@ -65,7 +65,7 @@ const PATH_PROBLEM = problem(
 
 /** Answers one request. THE ONLY CATCH: whatever is thrown anywhere becomes an answer here. */
 export async function serve(serving: Serving, message: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { connections, gate, turnEnd } = serving
+  const { connections, gate, scheduler } = serving
   if (connections.isHungUp(message)) return
   const network = connections.networkOf(message)
   const startedAt = performance.now()
@@ -76,7 +76,7 @@ export async function serve(serving: Serving, message: IncomingMessage, response
     const admitted = admit(serving, exchange)
     if (typeof admitted === 'function') {
       discardBody(message)
-      await turnEnd.over(network)
+      await scheduler.over(network)
       return connections.isHungUp(message) ? undefined : admitted()
     }
     let body: Buffer | undefined
@@ -93,7 +93,7 @@ export async function serve(serving: Serving, message: IncomingMessage, response
   } catch (cause) {
     discardBody(message)
     // A refusal waits for its network's turn, so that a flood of them does not keep the others waiting.
-    await turnEnd.over(network)
+    await scheduler.over(network)
     refuse(serving, exchange, cause)
   } finally {
     connections.endRequest(response)
@@ -102,12 +102,12 @@ export async function serve(serving: Serving, message: IncomingMessage, response
 
 /** Under way from here on, when its body is there, so that slow callers hold up nobody. */
 async function run(serving: Serving, exchange: Exchange, endpoint: Endpoint, body: Buffer | undefined): Promise<void> {
-  const { connections, context, gate, jar, replies, turnEnd } = serving
+  const { connections, context, gate, jar, replies, scheduler } = serving
   const { message, network, response } = exchange
   gate.enter(network, endpoint)
   try {
     // Those of a crowd go through each stage together: what one has just done is quick for the next.
-    await (endpoint.vital === true ? turnEnd.over(network) : turnEnd.crowd(network))
+    await (endpoint.vital === true ? scheduler.over(network) : scheduler.crowd(network))
     if (connections.isHungUp(message)) return
     const request = readRequest(message, body, endpoint, network, jar)
     const reply = await endpoint.run(context, request)

@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { judgeSecretFile } from '../protocol/secret-file.ts'
+import { checkSecretFile } from '../protocol/secret-file.ts'
 
 /** The file beside the database that holds the root secret when the environment does not. */
 export function rootSecretPath(databasePath: string): string {
@@ -28,7 +28,7 @@ export function readRootSecret(path: string): string {
   createOnce(path)
   const status = lstatSync(path)
   if (!status.isFile()) throw new Error(`${path} is not a file.`)
-  const fault = judgeSecretFile(path, status, process.getuid?.(), 'nothing')
+  const fault = checkSecretFile(path, status, process.getuid?.(), 'nothing')
   if (fault !== undefined) throw new Error(fault)
   const secret = readFileSync(path, 'utf8').trim()
   if (secret.length < 32)

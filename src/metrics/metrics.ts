@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import type { Answered, StoreObserver } from '../ports/observers.ts'
-import type { Census } from './census.ts'
+import type { RowCounts } from './row-counts.ts'
 import type { Sample } from './families.ts'
 import { watchProcess } from './process-samples.ts'
 import { openRequestCounters } from './request-counters.ts'
@@ -13,7 +13,7 @@ export interface Metrics {
   /** Counts the connections of a server. */
   readonly watch: (server: Server) => void
   /** Everything at this moment; with what stands in the store, when there is a census. */
-  readonly sample: (census: Census | undefined) => Promise<readonly Sample[]>
+  readonly sample: (census: RowCounts | undefined) => Promise<readonly Sample[]>
   readonly close: () => void
 }
 

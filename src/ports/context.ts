@@ -32,7 +32,7 @@ export interface Context {
   /** The declared APIs, at most a second old. */
   readonly apis: () => Promise<readonly ApiRecord[]>
   /** Sessions and tokens from before this moment are dead, whoever has them; at most a second old. */
-  readonly validFrom: () => Promise<EpochMs>
+  readonly notBefore: () => Promise<EpochMs>
   readonly tokens: TokenSigner
   readonly tokenReader: TokenReader
   readonly keys: SigningKeys
@@ -77,7 +77,7 @@ export interface ClockCheck {
   readonly compare: () => Promise<void>
 }
 
-/** Choices of the operator that reach into the protocol. */
+/** OrganizationChoices of the operator that reach into the protocol. */
 export interface Settings {
   readonly lifetimes: Lifetimes
   /** Which private-use redirect URIs are allowed although their scheme has no dot. */

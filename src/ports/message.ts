@@ -1,5 +1,5 @@
 import type { Parameters } from '../protocol/message.ts'
-import type { SealedCredential } from '../protocol/secrets.ts'
+import type { MintedCredential } from '../protocol/secrets.ts'
 import type { OutcomeEvent } from './context.ts'
 import type { Language, Page } from './pages.ts'
 
@@ -30,8 +30,8 @@ export interface Cookies {
 
 /** Changes to the cookies. `session: 'end'` removes it. */
 export interface CookieChanges {
-  readonly browser?: SealedCredential
-  readonly session?: SealedCredential | 'end'
+  readonly browser?: MintedCredential
+  readonly session?: MintedCredential | 'end'
 }
 
 /** An answer as the endpoints give it, and what happened, for the log. */

@@ -6,7 +6,7 @@ import type { SecretHash } from '../protocol/secrets.ts'
 import type { AuditEvent } from './operator-records.ts'
 import type { ClientRecord, ConsentKey, GrantRecord, InstallationRecord, MembershipRecord } from './records.ts'
 
-export type SharedClient = ClientRecord & { readonly sharedKey: string }
+export type SharedClient = ClientRecord & { readonly dedupeKey: string }
 
 export interface SecretRotation {
   readonly id: ClientId

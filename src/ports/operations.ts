@@ -54,14 +54,14 @@ import type {
  */
 export interface Operations {
   registerClient: [client: ClientRecord, outcome: 'registered']
-  /** Registers a client unless there is one with its `sharedKey`; answers the one that counts, which is held. */
-  shareClient: [share: { readonly client: SharedClient; readonly heldUntil: EpochMs }, outcome: ClientRecord]
+  /** Registers a client unless there is one with its `dedupeKey`; answers the one that counts, which is held. */
+  registerPublicClient: [share: { readonly client: SharedClient; readonly retainUntil: EpochMs }, outcome: ClientRecord]
   /** The client got its first token: from now on it is never swept. */
   useClient: [use: { readonly id: ClientId; readonly now: EpochMs }, outcome: 'used' | 'unknown']
   /** Somebody is about to authorize a client that never got a token: not swept until then. */
-  holdClient: [hold: { readonly id: ClientId; readonly until: EpochMs }, outcome: 'held' | 'unknown']
+  extendRetention: [hold: { readonly id: ClientId; readonly until: EpochMs }, outcome: 'held' | 'unknown']
   /** Replaces its metadata if that is still `previous`. RFC 7592 §2.2. */
-  updateClient: [update: ClientUpdate, outcome: 'updated' | 'outrun']
+  updateClient: [update: ClientUpdate, outcome: 'updated' | 'conflict']
   /** With its installations. Consents to it are swept; its grants are dead, because no client is there. */
   deleteClient: [id: ClientId, outcome: 'deleted' | 'unknown']
   /** The operator vouches for the client (decisions.md D8). The first time counts. */
@@ -71,7 +71,7 @@ export interface Operations {
   disableClient: [change: { readonly id: ClientId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   enableClient: [id: ClientId, outcome: 'changed' | 'unknown']
   /** Gives it a new secret if `previous` is still its secret; beside it one more works for a while. */
-  rotateClientSecret: [rotation: SecretRotation, outcome: 'rotated' | 'outrun']
+  rotateClientSecret: [rotation: SecretRotation, outcome: 'rotated' | 'conflict']
   /** Replaces the scopes that the operator approved it for. */
   approveClientScope: [change: { readonly id: ClientId; readonly scope: Scope }, outcome: 'changed' | 'unknown']
   /** Its tokens from before now are dead. */
@@ -154,12 +154,12 @@ export interface Operations {
   /** Takes attempts back, because they were none. */
   forgiveHit: [hit: Hit, outcome: 'forgiven']
 
-  /** A new API has no credentials. `taken`: it is declared, or its twin is (`findTwin`). */
+  /** A new API has no credentials. `taken`: it is declared, or its twin is (`slashVariant`). */
   declareApi: [api: Omit<ApiRecord, 'credentials' | 'scopesSince'>, outcome: 'declared' | 'taken']
   /** Replaces what its operator said of it, if that is still `previous`. */
   updateApi: [
     update: { readonly previous: ApiDefinition; readonly api: Omit<ApiRecord, 'credentials' | 'createdAt'> },
-    outcome: 'changed' | 'outrun',
+    outcome: 'changed' | 'conflict',
   ]
   /** Replaces what the API authenticates with. */
   setApiCredentials: [
@@ -170,7 +170,7 @@ export interface Operations {
   /** Keeps a key unless there is one of its algorithm already; answers the first of them, which counts. */
   addFirstKey: [key: KeyRecord, outcome: KeyRecord]
   /** Keeps a key if `follows` is the newest: of many who make the next one, one does. Its id must be newer. */
-  addKey: [next: { readonly key: KeyRecord; readonly follows: KeyId }, outcome: 'added' | 'outrun']
+  addKey: [next: { readonly key: KeyRecord; readonly follows: KeyId }, outcome: 'added' | 'conflict']
   /** Withdraws a key, if the one because of which it may go is there. */
   removeKey: [removal: { readonly id: KeyId; readonly replacement: KeyId }, outcome: 'removed' | 'unknown']
   /** Writes down which algorithm signs for the server, for nodes that are told another one whose first key waits. */

@@ -27,7 +27,7 @@ export interface ClientRecord {
   /** Of its registration access token (RFC 7592 §3); undefined where nobody may manage it but the operator. */
   readonly managementHash: SecretHash | undefined
   /** A digest of a public client's metadata: who registers the same gets this client (decisions.md D7). */
-  readonly sharedKey: string | undefined
+  readonly dedupeKey: string | undefined
   readonly metadata: ClientMetadata
   /** When it first got a token; until then it may be swept (decisions.md D7). */
   readonly usedAt: EpochMs | undefined
@@ -38,7 +38,7 @@ export interface ClientRecord {
   /** Scopes that the operator approved it for (decisions.md D6). */
   readonly approvedScope: Scope
   /** Its tokens from before this moment are dead. */
-  readonly validFrom: EpochMs | undefined
+  readonly notBefore: EpochMs | undefined
   /** When it last got a token, to the minute; undefined: never, or before this was written down. */
   readonly lastUsedAt: EpochMs | undefined
 }
@@ -54,7 +54,7 @@ export interface UserRecord {
   readonly createdAt: EpochMs
   readonly disabledAt: EpochMs | undefined
   /** Sessions and grants from before this moment are dead: the password changed, or the user was disabled. */
-  readonly validFrom: EpochMs
+  readonly notBefore: EpochMs
 }
 
 /** What users belong to and clients are installed for (decisions.md D4). */
@@ -64,7 +64,7 @@ export interface OrganizationRecord {
   readonly createdAt: EpochMs
   readonly disabledAt: EpochMs | undefined
   /** Tokens and consents for it from before this moment are dead. */
-  readonly validFrom: EpochMs
+  readonly notBefore: EpochMs
 }
 
 /** That a user belongs to an organization. */
@@ -74,7 +74,7 @@ export interface MembershipRecord {
   readonly createdAt: EpochMs
   readonly disabledAt: EpochMs | undefined
   /** The user's tokens and consents for the organization from before this moment are dead. */
-  readonly validFrom: EpochMs
+  readonly notBefore: EpochMs
 }
 
 /** That an organization allowed a client to act for it without a person (decisions.md D4). */
@@ -88,7 +88,7 @@ export interface InstallationRecord {
   readonly createdAt: EpochMs
   readonly disabledAt: EpochMs | undefined
   /** Tokens that it got for the organization before this moment are dead. */
-  readonly validFrom: EpochMs
+  readonly notBefore: EpochMs
 }
 
 /** A person's browser that is signed in. */

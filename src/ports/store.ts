@@ -90,7 +90,7 @@ export interface Reads {
   readonly findAdminCredential: (id: AdminCredentialId) => Promise<AdminCredentialRecord | undefined>
   readonly listAdminCredentials: (page: Page<AdminCredentialId>) => Promise<readonly AdminCredentialRecord[]>
   /** From when on anything counts (`expireEverything`); 0: since ever. */
-  readonly findValidFrom: () => Promise<EpochMs>
+  readonly findNotBefore: () => Promise<EpochMs>
   /** Newest first, `before` exclusive, and none recorded before `since`. */
   readonly listAuditLinks: (page: Page<string> & { readonly since: EpochMs }) => Promise<readonly AuditLinkRecord[]>
   /** The last link of each chain that began since, newest chains first. */

@@ -58,13 +58,13 @@ export interface KeptSecrets {
  * Whether it is the client's secret, or the one before while that works (threats.md CC-06). Neither the answer nor its time
  * tells which.
  */
-export function provesClientSecret(
-  secrets: Pick<Secrets, 'open'>,
+export function matchesClientSecret(
+  secrets: Pick<Secrets, 'verify'>,
   presented: string,
   { secretHash, previousSecret }: KeptSecrets,
   now: EpochMs,
 ): boolean {
-  const opened = secrets.open('client-secret', presented)
+  const opened = secrets.verify('client-secret', presented)
   if (opened === undefined || secretHash === undefined) return false
   const previousHash = previousSecret !== undefined && now < previousSecret.until ? previousSecret.hash : secretHash
   const isCurrent = sameText(secretHash, opened.hash)

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { LIST_LIMIT, readDescriptive, tooMany, type DescriptiveMetadata } from './descriptive-metadata.ts'
-import { judgeRedirectUri, type RedirectUriPolicy } from './redirect-uri.ts'
+import { checkRedirectUri, type RedirectUriPolicy } from './redirect-uri.ts'
 import { narrow, NO_SCOPE, parseScope, type Scope } from './scope.ts'
 import { problem, type Problem } from './validation.ts'
 
@@ -26,7 +26,7 @@ export interface ClientMetadata {
 /** What registration depends on besides the request. */
 export interface RegistrationPolicy extends RedirectUriPolicy {
   /** Whether a scope token may be registered at all (decisions.md D6). */
-  readonly offersScope: (token: string) => boolean
+  readonly declaresScope: (token: string) => boolean
 }
 
 /** A registration request, read. */
@@ -88,7 +88,7 @@ export function readRegistration(body: unknown, policy: RegistrationPolicy): Reg
   const fault = (found: Problem): void => void faults.set(found.loc.join('.'), asSent(found, body))
 
   const redirectUris = fields.redirect_uris ?? []
-  judgeRedirectUris(redirectUris, policy, fault)
+  checkRedirectUris(redirectUris, policy, fault)
   const authMethod = readAuthMethod(fields.token_endpoint_auth_method, fault)
   const { grantTypes, responseTypes } = negotiateGrants(fields, authMethod, fault)
   const scope = readScope(fields.scope, policy, fault)
@@ -134,11 +134,11 @@ function asSent({ loc, type, msg, ctx }: Problem, body: unknown): Problem {
 
 type Fault = (problem: Problem) => void
 
-function judgeRedirectUris(uris: readonly string[], policy: RedirectUriPolicy, fault: Fault): void {
+function checkRedirectUris(uris: readonly string[], policy: RedirectUriPolicy, fault: Fault): void {
   if (uris.length > LIST_LIMIT) fault(tooMany('redirect_uris', uris))
   let usable = 0
   for (const [index, uri] of uris.slice(0, LIST_LIMIT).entries()) {
-    const verdict = judgeRedirectUri(uri, policy)
+    const verdict = checkRedirectUri(uri, policy)
     if (verdict.kind === 'refused') {
       const type = URL.canParse(uri) ? 'value_error' : 'url_parsing'
       fault(problem(['body', 'redirect_uris', String(index)], type, `The redirect URI ${verdict.reason}.`, uri, {}))
@@ -200,7 +200,7 @@ function inOrder(sent: readonly string[] | undefined, kept: readonly GrantType[]
 function readScope(sent: string | null | undefined, policy: RegistrationPolicy, fault: Fault): Scope | undefined {
   if (sent === null || sent === undefined || sent === '') return undefined
   const scope = sent.length > SCOPE_LIMIT ? undefined : parseScope(sent)
-  if (scope !== undefined) return narrow(scope, policy.offersScope)
+  if (scope !== undefined) return narrow(scope, policy.declaresScope)
   fault(problem(['body', 'scope'], 'value_error', 'The scope is malformed, or has too many values.', sent, {}))
   return NO_SCOPE
 }

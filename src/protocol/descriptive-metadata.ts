@@ -43,7 +43,7 @@ export function readDescriptive(fields: DescriptiveFields, fault: (problem: Prob
   for (const field of URI_FIELDS) {
     const value = fields[field]
     if (value === null || value === undefined || value === '') continue
-    const found = judgeInformativeUri(field, value)
+    const found = checkInformativeUri(field, value)
     if (found === undefined) kept[field] = value
     else fault(found)
   }
@@ -58,7 +58,7 @@ export function readDescriptive(fields: DescriptiveFields, fault: (problem: Prob
 }
 
 /** Links that a person may be shown. Never fetched; https, or http on loopback for development (threats.md REG-15). */
-function judgeInformativeUri(field: string, value: string): Problem | undefined {
+function checkInformativeUri(field: string, value: string): Problem | undefined {
   const loc = ['body', field]
   if (value.length > URI_LIMIT)
     return problem(loc, 'too_long', `This may have ${URI_LIMIT} characters.`, value, { max_length: URI_LIMIT })

@@ -107,7 +107,7 @@ export function findReplacement<Key extends KeyTerm>(
  * The key of another algorithm because of which a key may go: it waits, and the other one signs; or nobody asks for its
  * algorithm any more, and the server's own has been signing for `settledMs`. undefined: there is none.
  */
-export function findHeir<Key extends KeyTerm>(
+export function findSuccessor<Key extends KeyTerm>(
   key: KeyTerm,
   keys: readonly Key[],
   demand: SigningDemand,

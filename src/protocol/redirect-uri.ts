@@ -32,7 +32,7 @@ const BROWSER_SCHEMES: ReadonlySet<string> = new Set(
 const RESPONSE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri', 'response']
 
 /** RFC 6749 §3.1.2, RFC 8252 §7 and §8, RFC 9700 §4.1.3; stricter where two parsers could disagree. */
-export function judgeRedirectUri(text: string, policy: RedirectUriPolicy): RedirectUriVerdict {
+export function checkRedirectUri(text: string, policy: RedirectUriPolicy): RedirectUriVerdict {
   if (text.length > LENGTH_LIMIT) return refused(`is longer than ${LENGTH_LIMIT} characters`)
   if (!/^[\x21-\x7e]+$/.test(text)) return refused('has a space, a control character or a character outside ASCII')
   if (/[\\"<>^`{|}]/.test(text)) return refused('has a character that must be percent-encoded')
@@ -48,7 +48,7 @@ export function judgeRedirectUri(text: string, policy: RedirectUriPolicy): Redir
   if (url.search !== '' && RESPONSE_PARAMETERS.some((name) => url.searchParams.has(name))) {
     return refused('has a query parameter that the authorization response sets')
   }
-  if (scheme === 'https' || scheme === 'http') return judgeWeb(text, url, policy)
+  if (scheme === 'https' || scheme === 'http') return checkWeb(text, url, policy)
   return scheme.includes('.') || policy.apps.allows(text) ? { kind: 'usable' } : { kind: 'dormant' }
 }
 
@@ -93,7 +93,7 @@ export function redirectHost(uri: string): string {
   return isPrivateUse(uri) ? url.protocol : url.host
 }
 
-function judgeWeb(text: string, url: URL, policy: RedirectUriPolicy): RedirectUriVerdict {
+function checkWeb(text: string, url: URL, policy: RedirectUriPolicy): RedirectUriVerdict {
   const authority = authorityOf(text)
   const written = authority.replace(/:[0-9]{1,5}$/, '')
   // The parser rewrites look-alike hosts (0x7f.1, 2130706433, upper case); only the form it leaves alone is accepted. A dot

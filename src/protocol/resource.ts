@@ -28,11 +28,11 @@ export function parseResources(texts: readonly string[]): readonly Resource[] | 
  * forgiven there and nowhere else.
  */
 export function sameResource(left: string, right: string): boolean {
-  return left === right || findTwin(left) === right
+  return left === right || slashVariant(left) === right
 }
 
 /** The other text that names the same API. undefined: there is none, because it is no bare origin. */
-export function findTwin(text: string): string | undefined {
+export function slashVariant(text: string): string | undefined {
   const [, origin, slash] = /^([A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?]+)(\/?)$/.exec(text) ?? []
   return slash === '' ? `${origin}/` : origin
 }

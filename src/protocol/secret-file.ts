@@ -9,7 +9,7 @@ export interface FileFacts {
  * user may write to it, or read it where `othersMay` is `nothing`. A user of the machine who puts a secret of their own there
  * could sign tokens (threats.md STO-11). `processUser` is undefined where files have no such owners (Windows).
  */
-export function judgeSecretFile(
+export function checkSecretFile(
   path: string,
   { uid, mode }: FileFacts,
   processUser: number | undefined,

@@ -25,13 +25,13 @@ const KINDS = {
 export type CredentialKind = keyof typeof KINDS
 
 /** A credential at the moment it is made: the text for its holder, the hash for the store. */
-export interface SealedCredential {
+export interface MintedCredential {
   readonly token: string
   readonly hash: SecretHash
 }
 
 /** A credential that carries our tag: we issued it once, whatever became of it since. */
-export interface OpenedCredential {
+export interface ParsedCredential {
   /** Finds the row; see ids.ts. */
   readonly id: string
   /** 0 for kinds that do not rotate. */
@@ -42,16 +42,16 @@ export interface OpenedCredential {
 /** Everything that is keyed by the root secret (decisions.md D5). Each purpose has its own derived key. */
 export interface Secrets {
   /** A fresh credential of a kind, with the id that finds its row. */
-  readonly seal: (kind: CredentialKind, id: string, random: Random) => SealedCredential
+  readonly mint: (kind: CredentialKind, id: string, random: Random) => MintedCredential
   /** A credential that is the same whenever it is made from the same parts, and that only the root secret can make. */
-  readonly derive: (kind: CredentialKind, id: string, parts: readonly string[]) => SealedCredential
+  readonly derive: (kind: CredentialKind, id: string, parts: readonly string[]) => MintedCredential
   /** undefined: not of this kind, or not made by us. Costs no look-up. */
-  readonly open: (kind: CredentialKind, text: string) => OpenedCredential | undefined
+  readonly verify: (kind: CredentialKind, text: string) => ParsedCredential | undefined
   /**
    * The refresh token that follows `presented`. Derived under the root secret, so a retry gets the same answer without the
    * answer being stored, and neither the database nor the old token alone gives it away (decisions.md D5).
    */
-  readonly succeed: (presented: string, opened: OpenedCredential) => SealedCredential
+  readonly deriveSuccessor: (presented: string, opened: ParsedCredential) => MintedCredential
   /** A keyed digest over parts that no part can imitate by containing a separator; base64url, 256 bits. */
   readonly digest: (purpose: DigestPurpose, parts: readonly string[]) => string
   /** Whether `text` is that digest, in constant time. */
@@ -71,10 +71,10 @@ const ALPHABET = /^[A-Za-z0-9_-]+$/
 /** Derives the keys from the root secret (HKDF, RFC 5869). The root itself is not kept. */
 export function openSecrets(root: string): Secrets {
   const authenticate = openMac('sha512', deriveKey(root, 'seal'))
-  const successorOf = openMac('sha256', deriveKey(root, 'succeed'))
+  const successorOf = openMac('sha256', deriveKey(root, 'deriveSuccessor'))
   const digestOf = openMac('sha256', deriveKey(root, 'digest'))
 
-  function finish(prefix: string, fields: string): SealedCredential {
+  function finish(prefix: string, fields: string): MintedCredential {
     const mac = authenticate(prefix + fields)
     return { token: prefix + fields + tagOf(mac), hash: hashOf(mac) }
   }
@@ -87,7 +87,7 @@ export function openSecrets(root: string): Secrets {
     encryptionKey: createSecretKey(deriveKey(root, 'encrypt')),
     digest,
     digestMatches: (purpose, parts, text) => sameText(digest(purpose, parts), text),
-    seal(kind, id, random) {
+    mint(kind, id, random) {
       const { prefix, generations } = KINDS[kind]
       return finish(prefix, id + (generations ? formatGeneration(0) : '') + random(32).toString('base64url'))
     },
@@ -95,7 +95,7 @@ export function openSecrets(root: string): Secrets {
       const { prefix, generations } = KINDS[kind]
       return finish(prefix, id + (generations ? formatGeneration(0) : '') + digest('credential', [kind, id, ...parts]))
     },
-    open(kind, text) {
+    verify(kind, text) {
       const { prefix, generations } = KINDS[kind]
       const fieldsEnd = prefix.length + ID_LENGTH + (generations ? GENERATION_LENGTH : 0) + SECRET_LENGTH
       if (text.length !== fieldsEnd + TAG_LENGTH || !text.startsWith(prefix) || !ALPHABET.test(text)) return undefined
@@ -108,7 +108,7 @@ export function openSecrets(root: string): Secrets {
         hash: hashOf(mac),
       }
     },
-    succeed(presented, opened) {
+    deriveSuccessor(presented, opened) {
       const generation = formatGeneration(opened.generation + 1)
       return finish(KINDS['refresh-token'].prefix, opened.id + generation + successorOf(presented))
     },
@@ -116,13 +116,13 @@ export function openSecrets(root: string): Secrets {
 }
 
 /** Whether what was presented is the credential whose hash is kept. It is looked at whether or not there is such a hash. */
-export function provesCredential(
-  secrets: Pick<Secrets, 'open'>,
+export function matchesCredential(
+  secrets: Pick<Secrets, 'verify'>,
   kind: CredentialKind,
   presented: string | undefined,
   kept: SecretHash | undefined,
 ): boolean {
-  const opened = presented === undefined ? undefined : secrets.open(kind, presented)
+  const opened = presented === undefined ? undefined : secrets.verify(kind, presented)
   return opened !== undefined && kept !== undefined && sameText(kept, opened.hash)
 }
 

@@ -7,9 +7,9 @@ type Change<Name extends OperationName> = 'nothing' | 'everything' | ((input: In
 const CHANGES: { readonly [Name in OperationName]: Change<Name> } = {
   registerClient: 'nothing',
   // Until when a client is held is not part of its record.
-  shareClient: 'nothing',
+  registerPublicClient: 'nothing',
   useClient: ({ id }) => id,
-  holdClient: 'nothing',
+  extendRetention: 'nothing',
   updateClient: ({ id }) => id,
   deleteClient: 'everything',
   verifyClient: ({ id }) => id,

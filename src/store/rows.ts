@@ -77,14 +77,14 @@ export function clientOf(row: Row): ClientRecord {
         ? undefined
         : { hash: row['previous_secret_hash'] as SecretHash, until: row['previous_secret_until'] as EpochMs },
     managementHash: (row['management_hash'] ?? undefined) as SecretHash | undefined,
-    sharedKey: (row['shared_key'] ?? undefined) as string | undefined,
+    dedupeKey: (row['shared_key'] ?? undefined) as string | undefined,
     metadata: JSON.parse(row['metadata'] as string) as ClientMetadata,
     usedAt: (row['used_at'] ?? undefined) as EpochMs | undefined,
     verifiedAt: (row['verified_at'] ?? undefined) as EpochMs | undefined,
     disabledAt: (row['disabled_at'] ?? undefined) as EpochMs | undefined,
     identityFrom: (row['identity_from'] ?? undefined) as EpochMs | undefined,
     approvedScope: (row['approved_scope'] ?? '') as Scope,
-    validFrom: (row['valid_from'] ?? undefined) as EpochMs | undefined,
+    notBefore: (row['valid_from'] ?? undefined) as EpochMs | undefined,
     lastUsedAt: (row['last_used_at'] ?? undefined) as EpochMs | undefined,
   }
 }
@@ -169,7 +169,7 @@ export function userOf(row: Row): UserRecord {
     passwordHash: row['password_hash'] as string,
     createdAt: row['created_at'] as EpochMs,
     disabledAt: (row['disabled_at'] ?? undefined) as EpochMs | undefined,
-    validFrom: row['valid_from'] as EpochMs,
+    notBefore: row['valid_from'] as EpochMs,
   }
 }
 
@@ -184,7 +184,7 @@ export function sessionOf(row: Row): SessionRecord {
 }
 
 /** What a consent was for, as its key has it: the organization, if any, and the resources (`resourcesKey`). */
-export function consentAim({ organizationId, resources }: ConsentKey): string {
+export function consentTarget({ organizationId, resources }: ConsentKey): string {
   return organizationId === undefined ? resources : `${organizationId} ${resources}`
 }
 
@@ -213,7 +213,7 @@ export function organizationOf(row: Row): OrganizationRecord {
     name: row['name'] as string,
     createdAt: row['created_at'] as EpochMs,
     disabledAt: (row['disabled_at'] ?? undefined) as EpochMs | undefined,
-    validFrom: row['valid_from'] as EpochMs,
+    notBefore: row['valid_from'] as EpochMs,
   }
 }
 
@@ -223,7 +223,7 @@ export function membershipOf(row: Row): MembershipRecord {
     organizationId: row['organization_id'] as OrganizationId,
     createdAt: row['created_at'] as EpochMs,
     disabledAt: (row['disabled_at'] ?? undefined) as EpochMs | undefined,
-    validFrom: row['valid_from'] as EpochMs,
+    notBefore: row['valid_from'] as EpochMs,
   }
 }
 
@@ -235,7 +235,7 @@ export function installationOf(row: Row): InstallationRecord {
     actsForMembers: row['acts_for_members'] === 1,
     createdAt: row['created_at'] as EpochMs,
     disabledAt: (row['disabled_at'] ?? undefined) as EpochMs | undefined,
-    validFrom: row['valid_from'] as EpochMs,
+    notBefore: row['valid_from'] as EpochMs,
   }
 }
 

@@ -10,7 +10,7 @@ import { signInPage } from './sign-in.ts'
 import { stylesheet } from './stylesheet.ts'
 import { translations } from './translations.ts'
 
-/** Turns page models into documents. */
+/** BatchingStore page models into documents. */
 export interface Renderer {
   /** A whole HTML document. Works without script and asks the network for nothing. */
   readonly render: (page: Page, language: Language) => string

@@ -6,7 +6,7 @@ import { StoreUnavailable } from '../../src/ports/store.ts'
 import { auditLinkId } from '../../src/protocol/audit-link.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import { openSecrets } from '../../src/protocol/secrets.ts'
-import { openChains } from '../../src/store/audit-chain.ts'
+import { openChains } from '../../src/audit/chain.ts'
 import { aClient, HOUR, NOW } from '../contract/records.ts'
 
 const { digest } = openSecrets('a root secret that is long enough')

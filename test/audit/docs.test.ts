@@ -4,7 +4,12 @@ import { test } from 'node:test'
 import { AUDIT_WORDS } from '../../src/protocol/audit-words.ts'
 
 /** Words of the log and of answers, which stand beside those of the audit in the same files. */
-const TELLERS = ['src/store/audit-events.ts', 'src/tally.ts', 'src/witness.ts', 'src/admin/audit.ts']
+const TELLERS = [
+  'src/audit/operation-events.ts',
+  'src/audit/token-counter.ts',
+  'src/audit/recorder.ts',
+  'src/admin/audit.ts',
+]
 const WORD = /^[a-z-]+\.[a-z-]+$/
 
 test('docs/audit.md explains every event of the audit, and no other; each may be asked for', () => {

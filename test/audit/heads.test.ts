@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import type { AuditLinkRecord } from '../../src/ports/operator-records.ts'
-import { openLog } from '../../src/log.ts'
-import { openChains } from '../../src/store/audit-chain.ts'
+import { openLog } from '../../src/server/log.ts'
+import { openChains } from '../../src/audit/chain.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { openTurns } from '../../src/store/turns.ts'
-import { openWitness } from '../../src/witness.ts'
+import { openBatchingStore } from '../../src/store/batching-store.ts'
+import { openAuditRecorder } from '../../src/audit/recorder.ts'
 import { AUDIT_SECRETS, eventsOf, listLinks } from '../contract/chains.ts'
 import { NOW } from '../contract/records.ts'
 import { openSteadyClock } from './steady-clock.ts'
@@ -103,10 +103,10 @@ function openStage(t: TestContext) {
     const path = join(folder, 'grantor.db')
     const driver = openSqliteStore({ path, patienceMs: 1000, checkpoints: 'inline', audit: chains })
     drivers.add(driver)
-    const store = openTurns(driver)
+    const store = openBatchingStore(driver)
     const logger = openLog('error', { write: () => undefined, flush: async () => undefined }, {})
     const close = (): void => void (drivers.delete(driver) && driver.close())
-    return { store, witness: openWitness({ clock: now, store, chains, logger }), close }
+    return { store, witness: openAuditRecorder({ clock: now, store, chains, logger }), close }
   }
 
   const reader = open()

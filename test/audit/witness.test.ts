@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { GrantType } from '../../src/protocol/client-metadata.ts'
-import { openLog } from '../../src/log.ts'
+import { openLog } from '../../src/server/log.ts'
 import type { AuditEvent } from '../../src/ports/operator-records.ts'
 import type { Input } from '../../src/ports/operations.ts'
 import { StoreUnavailable } from '../../src/ports/store.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import type { ClientId } from '../../src/protocol/ids.ts'
-import { openTally } from '../../src/tally.ts'
-import { openWitness } from '../../src/witness.ts'
+import { openTokenCounter } from '../../src/audit/token-counter.ts'
+import { openAuditRecorder } from '../../src/audit/recorder.ts'
 import { openTestChains } from '../contract/chains.ts'
 import { NOW } from '../contract/records.ts'
 
@@ -39,7 +39,7 @@ function openStage() {
   }
   const logger = openLog('info', { write: (line) => void lines.push(line), flush: async () => undefined }, {})
   const clock = (): EpochMs => state.now as EpochMs
-  const witness = openWitness({ clock, store, chains: openTestChains(), logger })
+  const witness = openAuditRecorder({ clock, store, chains: openTestChains(), logger })
   return { witness, events, uses, lines, state }
 }
 
@@ -89,7 +89,7 @@ test('100,000 clients in one minute are all told, a few at a time', async () => 
 })
 
 test('while the store takes nothing, the memory of a tally has a bound, and beyond it tokens are counted without their client', () => {
-  const tally = openTally()
+  const tally = openTokenCounter()
   for (let index = 0; index < 100_000; index += 1) tally.add(aClientId(index), 'refresh_token', NOW)
   const counts = tally.take('all')
   const held = counts.reduce((sum, { clients }) => sum + clients.size, 0)

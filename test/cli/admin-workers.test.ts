@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createAdminCredential, revokeAdminCredential } from '../../src/admin/administrators.ts'
-import { openWorkshop } from '../../src/build.ts'
-import { readConfig } from '../../src/config.ts'
+import { openRuntime } from '../../src/server/server.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { openTestDatabase } from '../postgres.ts'
 import { openPlace, serve, type RunningServer } from './process.ts'
 
@@ -16,7 +16,7 @@ test('workers share the administration port, and credentials that are revoked wo
   const database = { DATABASE_URL: await openTestDatabase(t), GRANTOR_SECRET: 's'.repeat(32) }
   const place = { ...free, environment: { ...free.environment, ...database } }
   const server = await serve(place, { flags: ['--workers', '2'] })
-  const workshop = await openWorkshop(readConfig({ ...place.environment, LOG_LEVEL: 'silent' }))
+  const workshop = await openRuntime(readConfig({ ...place.environment, LOG_LEVEL: 'silent' }))
   t.after(workshop.close)
   const wish = { name: 'A pipeline', access: 'read', organizationId: undefined, days: 1 } as const
   const { token, credential } = await createAdminCredential(workshop.context, wish)

@@ -185,7 +185,7 @@ test('what is wrong with an API is said in one message', async (t) => {
   )
 })
 
-test('many commands at once beside a busy server all succeed', async (t) => {
+test('many commands at once beside a busy server all deriveSuccessor', async (t) => {
   const place = await openPlace(t)
   const server = await serve(place, { environment: { GRANTOR_REGISTRATION_RATE: '100000' } })
   const enough = new AbortController()

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { createApi, SERVER_TOKENS } from '../../src/admin/apis.ts'
-import type { Finding } from '../../src/admin/finding.ts'
+import type { Finding } from '../../src/admin/doctor/finding.ts'
 import { WHOLE_FILE } from '../endpoints/authorize-answers.ts'
 import { knowApis } from '../endpoints/api-stage.ts'
 import { command, openServerForCommands } from './command.ts'

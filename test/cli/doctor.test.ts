@@ -4,8 +4,8 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { diagnose } from '../../src/admin/doctor.ts'
-import type { Examination, Finding } from '../../src/admin/finding.ts'
+import { diagnose } from '../../src/admin/doctor/doctor.ts'
+import type { Examination, Finding } from '../../src/admin/doctor/finding.ts'
 import type { ServerFacts } from '../../src/ports/inspection.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import { runHere } from './command.ts'
@@ -258,7 +258,7 @@ test('RFC 8414 §3.3: the issuer that answers is the configured one byte for byt
 })
 
 /** A server that nothing is wrong with, but for the difference. */
-function judgeServer(difference: Partial<ServerFacts>): readonly string[] {
+function checkServer(difference: Partial<ServerFacts>): readonly string[] {
   const home: ServerFacts = {
     kind: 'server',
     version: '18.4',
@@ -275,23 +275,23 @@ function judgeServer(difference: Partial<ServerFacts>): readonly string[] {
 }
 
 test('a PostgreSQL without a fault has no complaint', () => {
-  assert.deepEqual(judgeServer({}), [])
+  assert.deepEqual(checkServer({}), [])
 })
 
 test('a clock more than 2 s off that of PostgreSQL is a failure, because such a node is not ready', () => {
-  assert.match(judgeServer({ clockAheadMs: 2001 })[0] ?? '', /^clock: .* 2 s ahead of this one\. .* not ready\..*NTP/)
-  assert.match(judgeServer({ clockAheadMs: -9000 })[0] ?? '', /^clock: .* 9 s behind this one/)
+  assert.match(checkServer({ clockAheadMs: 2001 })[0] ?? '', /^clock: .* 2 s ahead of this one\. .* not ready\..*NTP/)
+  assert.match(checkServer({ clockAheadMs: -9000 })[0] ?? '', /^clock: .* 9 s behind this one/)
 })
 
 test('a PostgreSQL that would lose commits, swallows settings, listens in the clear or is full is found', () => {
-  assert.match(judgeServer({ unsafeSettings: ['fsync'] })[0] ?? '', /^database: fsync is off.*Set fsync = on/)
+  assert.match(checkServer({ unsafeSettings: ['fsync'] })[0] ?? '', /^database: fsync is off.*Set fsync = on/)
   const settings = [{ name: 'enable_seqscan', value: 'on', wanted: 'off' }]
   assert.match(
-    judgeServer({ changedSettings: settings, role: 'a"b' })[0] ?? '',
+    checkServer({ changedSettings: settings, role: 'a"b' })[0] ?? '',
     /^settings: .*enable_seqscan is on instead of off.*alter role "a""b" set enable_seqscan = 'off';/,
   )
-  assert.match(judgeServer({ isExposed: true })[0] ?? '', /^connections: .*not encrypted.*sslmode=verify-full/)
-  assert.match(judgeServer({ connections: { used: 91, limit: 100 } })[0] ?? '', /^connections: 91 of 100/)
+  assert.match(checkServer({ isExposed: true })[0] ?? '', /^connections: .*not encrypted.*sslmode=verify-full/)
+  assert.match(checkServer({ connections: { used: 91, limit: 100 } })[0] ?? '', /^connections: 91 of 100/)
 })
 
 test('a clock that differs there, damage and a full disk are found', () => {

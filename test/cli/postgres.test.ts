@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import type { Finding } from '../../src/admin/finding.ts'
+import type { Finding } from '../../src/admin/doctor/finding.ts'
 import { openTestDatabase } from '../postgres.ts'
 import { runHere, runJsonHere } from './command.ts'
 import { openPlace, run, serve, type Place } from './process.ts'

@@ -56,22 +56,22 @@ export const accountCases: Suite = (check) => {
     await perform(first, 'createUser', user)
     const change = { id: user.id, passwordHash: 'another', now: at(5) }
     assert.equal(await perform(first, 'setPassword', change), 'changed')
-    assert.deepEqual(await first.findUser(user.id), { ...user, passwordHash: 'another', validFrom: at(5) })
+    assert.deepEqual(await first.findUser(user.id), { ...user, passwordHash: 'another', notBefore: at(5) })
   })
 
   check('a change whose clock is behind never makes anything valid again', async ({ first }) => {
-    const user = aUser({ validFrom: at(100) })
+    const user = aUser({ notBefore: at(100) })
     await perform(first, 'createUser', user)
     await perform(first, 'setPassword', { id: user.id, passwordHash: 'x', now: at(5) })
     await perform(first, 'disableUser', { id: user.id, now: at(6) })
-    assert.equal((await first.findUser(user.id))?.validFrom, at(100))
+    assert.equal((await first.findUser(user.id))?.notBefore, at(100))
   })
 
   check('disableUser ends what was before; enableUser brings back the user and nothing else', async ({ first }) => {
     const user = aUser()
     await perform(first, 'createUser', user)
     assert.equal(await perform(first, 'disableUser', { id: user.id, now: at(5) }), 'changed')
-    const disabled = { ...user, disabledAt: at(5), validFrom: at(5) }
+    const disabled = { ...user, disabledAt: at(5), notBefore: at(5) }
     assert.deepEqual(await first.findUser(user.id), disabled)
     assert.equal(await perform(first, 'enableUser', { id: user.id, now: at(4) }), 'changed')
     assert.deepEqual(await first.findUser(user.id), { ...disabled, disabledAt: undefined })
@@ -84,7 +84,7 @@ export const accountCases: Suite = (check) => {
     const moments = [at(9), at(12)].map((now) => ({ id: user.id, now }))
     // The second one enables what is enabled, which ends nothing.
     assert.deepEqual(await performAll(first, 'enableUser', moments), ['changed', 'changed'])
-    assert.deepEqual(await first.findUser(user.id), { ...user, validFrom: at(9) })
+    assert.deepEqual(await first.findUser(user.id), { ...user, notBefore: at(9) })
     assert.deepEqual(await first.findUser(other.id), other)
   })
 
@@ -93,7 +93,7 @@ export const accountCases: Suite = (check) => {
     await perform(first, 'createUser', user)
     const moments = [at(5), at(9), at(7)].map((now) => ({ id: user.id, now }))
     assert.deepEqual(await performAll(first, 'disableUser', moments), ['changed', 'changed', 'changed'])
-    assert.deepEqual(await first.findUser(user.id), { ...user, disabledAt: at(5), validFrom: at(9) })
+    assert.deepEqual(await first.findUser(user.id), { ...user, disabledAt: at(5), notBefore: at(9) })
   })
 
   check('expireUser ends what was before, and of several moments the greatest counts', async ({ first }) => {
@@ -102,7 +102,7 @@ export const accountCases: Suite = (check) => {
     await first.findUser(user.id)
     const moments = [at(5), at(9), at(7)].map((now) => ({ id: user.id, now }))
     assert.deepEqual(await performAll(first, 'expireUser', moments), ['changed', 'changed', 'changed'])
-    assert.deepEqual(await first.findUser(user.id), { ...user, validFrom: at(9) })
+    assert.deepEqual(await first.findUser(user.id), { ...user, notBefore: at(9) })
     assert.deepEqual(await first.findUser(other.id), other)
   })
 

@@ -3,7 +3,7 @@ import type { AuditEvent, AuditLinkRecord } from '../../src/ports/operator-recor
 import type { Reads } from '../../src/ports/store.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import { openSecrets } from '../../src/protocol/secrets.ts'
-import { openChains, type Chains } from '../../src/store/audit-chain.ts'
+import { openChains, type Chains } from '../../src/audit/chain.ts'
 import { HOUR, NOW } from './records.ts'
 
 /** Under which every chain of these tests is written. */

@@ -42,11 +42,11 @@ export const clientCases: Suite = (check) => {
     assert.equal((await first.findClient(client.id))?.usedAt, at(1))
   })
 
-  check('holdClient answers whether there was such a client', async ({ first }) => {
+  check('extendRetention answers whether there was such a client', async ({ first }) => {
     const client = aClient()
     await perform(first, 'registerClient', client)
-    assert.equal(await perform(first, 'holdClient', { id: client.id, until: at(1) }), 'held')
-    assert.equal(await perform(first, 'holdClient', { id: aClient().id, until: at(1) }), 'unknown')
+    assert.equal(await perform(first, 'extendRetention', { id: client.id, until: at(1) }), 'held')
+    assert.equal(await perform(first, 'extendRetention', { id: aClient().id, until: at(1) }), 'unknown')
   })
 
   check('useClient of a client that is gone is unknown, and brings nothing back', async ({ first }) => {
@@ -87,8 +87,8 @@ export const clientCases: Suite = (check) => {
     const metadata = { ...client.metadata, redirectUris: [] }
     await perform(first, 'registerClient', client)
     const update = { id: client.id, previous: metadata, metadata, identityFrom: at(1) }
-    assert.equal(await perform(first, 'updateClient', update), 'outrun')
-    assert.equal(await perform(first, 'updateClient', { ...update, id: aClient().id }), 'outrun')
+    assert.equal(await perform(first, 'updateClient', update), 'conflict')
+    assert.equal(await perform(first, 'updateClient', { ...update, id: aClient().id }), 'conflict')
     assert.deepEqual(await first.findClient(client.id), client)
   })
 
@@ -220,7 +220,7 @@ export const clientCases: Suite = (check) => {
     const client = aClient()
     await perform(first, 'registerClient', client)
     const [one, two] = [aRotationOf(client), aRotationOf(client)]
-    assert.deepEqual(await performAll(first, 'rotateClientSecret', [one, two]), ['rotated', 'outrun'])
+    assert.deepEqual(await performAll(first, 'rotateClientSecret', [one, two]), ['rotated', 'conflict'])
     assert.equal((await second.findClient(client.id))?.secretHash, one.secretHash)
   })
 
@@ -251,13 +251,13 @@ export const clientCases: Suite = (check) => {
     async ({ first, second }) => {
       const [client, other] = [aClient(), aClient()]
       await performAll(first, 'registerClient', [client, other])
-      for (const [now, validFrom] of [
+      for (const [now, notBefore] of [
         [at(5), at(5)],
         [at(3), at(5)],
         [at(9), at(9)],
       ] as const) {
         assert.equal(await perform(first, 'expireClient', { id: client.id, now }), 'changed')
-        assert.deepEqual(await first.findClient(client.id), { ...client, validFrom })
+        assert.deepEqual(await first.findClient(client.id), { ...client, notBefore })
       }
       assert.deepEqual(await second.findClient(other.id), other)
       assert.equal(await perform(first, 'expireClient', { id: aClient().id, now: NOW }), 'unknown')
@@ -269,7 +269,7 @@ export const clientCases: Suite = (check) => {
     await perform(stores.first, 'registerClient', client)
     const expiries = times(12, (index) => ({ id: client.id, now: at((index * 5) % 12) }))
     assert.deepEqual(tally(await race(stores, 'expireClient', expiries)), { changed: 12 })
-    assert.equal((await stores.second.findClient(client.id))?.validFrom, at(11))
+    assert.equal((await stores.second.findClient(client.id))?.notBefore, at(11))
   })
 
   check('noteUses writes down when each client was used, the later moment wins', async ({ first, second }) => {

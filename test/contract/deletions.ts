@@ -81,20 +81,20 @@ export const deletionCases: Suite = (check) => {
   })
 
   check('without expireEverything anything counts that ever was', async ({ first }) => {
-    assert.equal(await first.findValidFrom(), 0)
+    assert.equal(await first.findNotBefore(), 0)
   })
 
   check('of many moments from which on things count, the greatest wins', async (stores) => {
     const moments = times(20, (index) => ({ now: at(((index * 7) % 20) + 1) }))
     assert.deepEqual(tally(await race(stores, 'expireEverything', moments)), { expired: 20 })
-    for (const store of [stores.first, stores.second]) assert.equal(await store.findValidFrom(), at(20))
+    for (const store of [stores.first, stores.second]) assert.equal(await store.findNotBefore(), at(20))
     await performAll(stores.first, 'expireEverything', [{ now: NOW }, { now: at(30) }, { now: at(25) }])
-    assert.equal(await stores.second.findValidFrom(), at(30))
+    assert.equal(await stores.second.findNotBefore(), at(30))
     // Compared as numbers, not as texts.
     await perform(stores.first, 'expireEverything', { now: 9_000_000 as EpochMs })
-    assert.equal(await stores.second.findValidFrom(), at(30))
+    assert.equal(await stores.second.findNotBefore(), at(30))
     await perform(stores.first, 'expireEverything', { now: 10_000_000_000_000 as EpochMs })
-    assert.equal(await stores.second.findValidFrom(), 10_000_000_000_000)
+    assert.equal(await stores.second.findNotBefore(), 10_000_000_000_000)
   })
 }
 

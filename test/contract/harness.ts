@@ -60,7 +60,7 @@ export async function race<Name extends OperationName>(
   return Promise.all(inputs.map((input, index) => perform(index % 2 === 0 ? first : second, name, input)))
 }
 
-/** A handle that is given one batch at a time, for stores whose server does the same (src/store/turns.ts). */
+/** A handle that is given one batch at a time, for stores whose server does the same (src/store/batching-store.ts). */
 export function oneBatchAtATime(store: StoreDriver): StoreDriver {
   let last: Promise<unknown> = Promise.resolve()
   return {

@@ -9,7 +9,7 @@ export const installationCases: Suite = (check) => {
   check('install keeps the whole installation, and it is not another client’s or organization’s', async (stores) => {
     const { first, second } = stores
     const plain = anInstallation()
-    const acting = anInstallation({ actsForMembers: true, scope: '' as Scope, disabledAt: at(1), validFrom: at(2) })
+    const acting = anInstallation({ actsForMembers: true, scope: '' as Scope, disabledAt: at(1), notBefore: at(2) })
     assert.deepEqual(await performAll(first, 'install', [plain, acting]), ['installed', 'installed'])
     assert.deepEqual(await second.findInstallation(plain), plain)
     assert.deepEqual(await second.findInstallation(acting), acting)
@@ -26,25 +26,25 @@ export const installationCases: Suite = (check) => {
     await performAll(first, 'install', [installation, ...neighbours])
     await perform(first, 'disableInstallation', { ...installation, now: at(3) })
     await first.findInstallation(installation)
-    const next = { ...installation, scope: 'admin' as Scope, actsForMembers: true, createdAt: at(9), validFrom: at(9) }
+    const next = { ...installation, scope: 'admin' as Scope, actsForMembers: true, createdAt: at(9), notBefore: at(9) }
     assert.equal(await perform(first, 'install', next), 'replaced')
     assert.deepEqual(await first.findInstallation(installation), { ...next, createdAt: installation.createdAt })
     assert.deepEqual(await Promise.all(neighbours.map(first.findInstallation)), neighbours)
   })
 
   check('install by a clock that is behind makes nothing valid again', async ({ first }) => {
-    const installation = anInstallation({ validFrom: at(100) })
+    const installation = anInstallation({ notBefore: at(100) })
     await perform(first, 'install', installation)
-    await perform(first, 'install', { ...installation, validFrom: at(5) })
+    await perform(first, 'install', { ...installation, notBefore: at(5) })
     assert.deepEqual(await first.findInstallation(installation), installation)
   })
 
   check('of many who install one client one is the first, and the others replace', async (stores) => {
     const installation = anInstallation()
-    const installations = times(20, (index) => ({ ...installation, validFrom: at(index) }))
+    const installations = times(20, (index) => ({ ...installation, notBefore: at(index) }))
     const outcomes = await race(stores, 'install', installations)
     assert.deepEqual(tally(outcomes), { installed: 1, replaced: 19 })
-    assert.deepEqual(await stores.first.findInstallation(installation), { ...installation, validFrom: at(19) })
+    assert.deepEqual(await stores.first.findInstallation(installation), { ...installation, notBefore: at(19) })
   })
 
   check('one installation several times in one batch: the last counts', async ({ first }) => {
@@ -86,7 +86,7 @@ export const installationCases: Suite = (check) => {
     await first.findInstallation(installation)
     const moments = [at(5), at(9), at(7)].map((now) => ({ ...installation, now }))
     assert.deepEqual(await performAll(first, 'disableInstallation', moments), ['changed', 'changed', 'changed'])
-    const disabled = { ...installation, disabledAt: at(5), validFrom: at(9) }
+    const disabled = { ...installation, disabledAt: at(5), notBefore: at(9) }
     assert.deepEqual(await first.findInstallation(installation), disabled)
     assert.equal(await perform(first, 'enableInstallation', { ...installation, now: at(8) }), 'changed')
     assert.deepEqual(await first.findInstallation(installation), { ...disabled, disabledAt: undefined })
@@ -104,7 +104,7 @@ export const installationCases: Suite = (check) => {
     const moments = [at(9), at(12)].map((now) => ({ ...installation, now }))
     // The second one enables what is enabled, which ends nothing.
     assert.deepEqual(await performAll(first, 'enableInstallation', moments), ['changed', 'changed'])
-    assert.deepEqual(await first.findInstallation(installation), { ...installation, validFrom: at(9) })
+    assert.deepEqual(await first.findInstallation(installation), { ...installation, notBefore: at(9) })
     assert.deepEqual(await Promise.all(neighbours.map(first.findInstallation)), neighbours)
   })
 
@@ -120,7 +120,7 @@ export const installationCases: Suite = (check) => {
     assert.deepEqual(tally(outcomes), { removed: 1, unknown: 9 })
     assert.equal(await stores.first.findInstallation(installation), undefined)
     assert.deepEqual(await stores.first.findInstallation(other), other)
-    const again = { ...installation, createdAt: at(20), validFrom: at(20) }
+    const again = { ...installation, createdAt: at(20), notBefore: at(20) }
     assert.equal(await perform(stores.first, 'install', again), 'installed')
     assert.deepEqual(await stores.first.findInstallation(installation), again)
   })

@@ -76,7 +76,7 @@ export const keyCases: Suite = (check) => {
       { key: another, follows: other.id },
       { key: aKey(4), follows: one.id },
     ]
-    assert.deepEqual(await performAll(first, 'addKey', inputs), ['added', 'added', 'outrun'])
+    assert.deepEqual(await performAll(first, 'addKey', inputs), ['added', 'added', 'conflict'])
     assert.deepEqual(await second.listKeys(), [one, other, two, another])
   })
 
@@ -85,7 +85,7 @@ export const keyCases: Suite = (check) => {
     const [one, two] = [aKey(0), aKey(1)]
     await perform(first, 'addFirstKey', one)
     await perform(first, 'addKey', { key: two, follows: one.id })
-    assert.equal(await perform(first, 'addKey', { key: aKey(2, 'EdDSA'), follows: one.id }), 'outrun')
+    assert.equal(await perform(first, 'addKey', { key: aKey(2, 'EdDSA'), follows: one.id }), 'conflict')
     const nexts = times(8, () => ({ key: aKey(2, 'EdDSA'), follows: two.id }))
     const outcomes = await race(stores, 'addKey', nexts)
     assert.deepEqual(tally(outcomes), { added: 1, outrun: 7 })
@@ -123,7 +123,7 @@ export const keyCases: Suite = (check) => {
   check('addKey twice in one batch: the first one counts', async ({ first }) => {
     const one = await perform(first, 'addFirstKey', aKey())
     const inputs = times(2, () => ({ key: aKey(1), follows: one.id }))
-    assert.deepEqual(await performAll(first, 'addKey', inputs), ['added', 'outrun'])
+    assert.deepEqual(await performAll(first, 'addKey', inputs), ['added', 'conflict'])
     assert.deepEqual(await first.listKeys(), [one, inputs[0]?.key])
   })
 
@@ -131,15 +131,15 @@ export const keyCases: Suite = (check) => {
     const [one, two, three] = [aKey(), aKey(1), aKey(2)]
     await perform(first, 'addFirstKey', one)
     await perform(first, 'addKey', { key: two, follows: one.id })
-    assert.equal(await perform(first, 'addKey', { key: three, follows: one.id }), 'outrun')
+    assert.equal(await perform(first, 'addKey', { key: three, follows: one.id }), 'conflict')
     assert.equal(await perform(first, 'removeKey', { id: one.id, replacement: two.id }), 'removed')
-    assert.equal(await perform(first, 'addKey', { key: three, follows: one.id }), 'outrun')
+    assert.equal(await perform(first, 'addKey', { key: three, follows: one.id }), 'conflict')
     assert.deepEqual(await first.listKeys(), [two])
   })
 
   check('addKey: a key whose id is not the newest would hide who is, and is not added', async ({ first }) => {
     const one = await perform(first, 'addFirstKey', aKey(HOUR))
-    assert.equal(await perform(first, 'addKey', { key: aKey(), follows: one.id }), 'outrun')
+    assert.equal(await perform(first, 'addKey', { key: aKey(), follows: one.id }), 'conflict')
     assert.equal(await perform(first, 'addKey', { key: aKey(HOUR + 1), follows: one.id }), 'added')
   })
 

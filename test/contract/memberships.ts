@@ -8,7 +8,7 @@ import { aMembership, at, NOW } from './records.ts'
 export const membershipCases: Suite = (check) => {
   check('addMember keeps the whole membership, and it is not another user’s or organization’s', async (stores) => {
     const { first, second } = stores
-    const [member, disabled] = [aMembership(), aMembership({ disabledAt: at(1), validFrom: at(2) })]
+    const [member, disabled] = [aMembership(), aMembership({ disabledAt: at(1), notBefore: at(2) })]
     assert.deepEqual(await performAll(first, 'addMember', [member, disabled]), ['added', 'added'])
     assert.deepEqual(await second.findMembership(member), member)
     assert.deepEqual(await second.findMembership(disabled), disabled)
@@ -35,7 +35,7 @@ export const membershipCases: Suite = (check) => {
 
   check('of many who add one member one does, and the others change nothing', async (stores) => {
     const member = aMembership()
-    const members = times(20, (index) => ({ ...member, createdAt: at(index), validFrom: at(index) }))
+    const members = times(20, (index) => ({ ...member, createdAt: at(index), notBefore: at(index) }))
     const outcomes = await race(stores, 'addMember', members)
     assert.deepEqual(tally(outcomes), { added: 1, 'member-already': 19 })
     assert.deepEqual(await stores.first.findMembership(member), members[outcomes.indexOf('added')])
@@ -72,9 +72,9 @@ export const membershipCases: Suite = (check) => {
     await Promise.all([member, ...neighbours].map(first.findMembership))
     const moments = [at(5), at(9), at(7)].map((now) => ({ ...member, now }))
     assert.deepEqual(await performAll(first, 'disableMember', moments), ['changed', 'changed', 'changed'])
-    assert.deepEqual(await first.findMembership(member), { ...member, disabledAt: at(5), validFrom: at(9) })
+    assert.deepEqual(await first.findMembership(member), { ...member, disabledAt: at(5), notBefore: at(9) })
     assert.equal(await perform(first, 'enableMember', { ...member, now: at(8) }), 'changed')
-    assert.deepEqual(await first.findMembership(member), { ...member, validFrom: at(9) })
+    assert.deepEqual(await first.findMembership(member), { ...member, notBefore: at(9) })
     assert.deepEqual(await Promise.all(neighbours.map(first.findMembership)), neighbours)
   })
 
@@ -86,7 +86,7 @@ export const membershipCases: Suite = (check) => {
     const moments = [at(9), at(12)].map((now) => ({ ...member, now }))
     // The second one enables what is enabled, which ends nothing.
     assert.deepEqual(await performAll(first, 'enableMember', moments), ['changed', 'changed'])
-    assert.deepEqual(await first.findMembership(member), { ...member, validFrom: at(9) })
+    assert.deepEqual(await first.findMembership(member), { ...member, notBefore: at(9) })
     assert.deepEqual(await Promise.all(neighbours.map(first.findMembership)), neighbours)
   })
 
@@ -97,7 +97,7 @@ export const membershipCases: Suite = (check) => {
     await first.findMembership(member)
     assert.equal(await perform(first, 'removeMember', member), 'removed')
     assert.equal(await first.findMembership(member), undefined)
-    const again = { ...member, createdAt: at(20), validFrom: at(20) }
+    const again = { ...member, createdAt: at(20), notBefore: at(20) }
     assert.equal(await perform(first, 'addMember', again), 'added')
     assert.deepEqual(await first.findMembership(member), again)
   })

@@ -68,7 +68,7 @@ export const operatorCases: Suite = (check) => {
       assert.deepEqual(await second.listApis(), [api])
       const changed = { ...api, scopes: scopes.slice(1) }
       const stale = { ...api, scopes: scopes.toReversed() }
-      assert.equal(await perform(second, 'updateApi', { previous: stale, api: changed }), 'outrun')
+      assert.equal(await perform(second, 'updateApi', { previous: stale, api: changed }), 'conflict')
       assert.equal(await perform(second, 'updateApi', { previous: api, api: changed }), 'changed')
       assert.deepEqual(await first.listApis(), [changed])
     },
@@ -109,12 +109,12 @@ export const operatorCases: Suite = (check) => {
       for (const change of changes) {
         const next = { resource: api.resource, ...change }
         assert.equal(await perform(first, 'updateApi', { previous, api: next }), 'changed')
-        assert.equal(await perform(first, 'updateApi', { previous, api: { ...next, name: 'late' } }), 'outrun')
+        assert.equal(await perform(first, 'updateApi', { previous, api: { ...next, name: 'late' } }), 'conflict')
         previous = next
         assert.deepEqual(await second.listApis(), byResource([{ ...api, ...change, credentials }, other]))
       }
       const { createdAt: _, credentials: __, ...unknown } = anApi()
-      assert.equal(await perform(first, 'updateApi', { previous: unknown, api: unknown }), 'outrun')
+      assert.equal(await perform(first, 'updateApi', { previous: unknown, api: unknown }), 'conflict')
       assert.equal((await second.listApis()).length, 2)
     },
   )

@@ -4,7 +4,7 @@ import { aMembership, anInstallation, anOrganization, at, NOW } from './records.
 
 export const organizationCases: Suite = (check) => {
   check('createOrganization keeps the whole organization', async ({ first, second }) => {
-    const organizations = [anOrganization(), anOrganization({ disabledAt: at(3), validFrom: at(4) })]
+    const organizations = [anOrganization(), anOrganization({ disabledAt: at(3), notBefore: at(4) })]
     assert.deepEqual(await performAll(first, 'createOrganization', organizations), ['created', 'created'])
     for (const organization of organizations)
       assert.deepEqual(await second.findOrganization(organization.id), organization)
@@ -85,11 +85,11 @@ export const organizationCases: Suite = (check) => {
     await first.findOrganization(id)
     const moments = [at(5), at(9), at(7)].map((now) => ({ id, now }))
     assert.deepEqual(await performAll(first, 'disableOrganization', moments), ['changed', 'changed', 'changed'])
-    assert.deepEqual(await first.findOrganization(id), { ...organization, disabledAt: at(5), validFrom: at(9) })
+    assert.deepEqual(await first.findOrganization(id), { ...organization, disabledAt: at(5), notBefore: at(9) })
     assert.equal(await perform(first, 'enableOrganization', { id, now: at(8) }), 'changed')
-    assert.deepEqual(await first.findOrganization(id), { ...organization, validFrom: at(9) })
+    assert.deepEqual(await first.findOrganization(id), { ...organization, notBefore: at(9) })
     await perform(first, 'disableOrganization', { id, now: at(20) })
-    assert.deepEqual(await first.findOrganization(id), { ...organization, disabledAt: at(20), validFrom: at(20) })
+    assert.deepEqual(await first.findOrganization(id), { ...organization, disabledAt: at(20), notBefore: at(20) })
   })
 
   check('what a node issued before it knew that the organization was disabled is dead once enabled', async (stores) => {
@@ -101,18 +101,18 @@ export const organizationCases: Suite = (check) => {
     const moments = [at(9), at(12)].map((now) => ({ id, now }))
     // The second one enables what is enabled, which ends nothing.
     assert.deepEqual(await performAll(first, 'enableOrganization', moments), ['changed', 'changed'])
-    assert.deepEqual(await first.findOrganization(id), { ...organization, validFrom: at(9) })
+    assert.deepEqual(await first.findOrganization(id), { ...organization, notBefore: at(9) })
     assert.deepEqual(await first.findOrganization(other.id), other)
   })
 
   check('expireOrganization ends what was before, and never makes anything valid again', async ({ first }) => {
-    const organization = anOrganization({ validFrom: at(4) })
+    const organization = anOrganization({ notBefore: at(4) })
     const { id } = organization
     await perform(first, 'createOrganization', organization)
     assert.equal(await perform(first, 'expireOrganization', { id, now: at(3) }), 'changed')
     assert.deepEqual(await first.findOrganization(id), organization)
     assert.equal(await perform(first, 'expireOrganization', { id, now: at(5) }), 'changed')
-    assert.deepEqual(await first.findOrganization(id), { ...organization, validFrom: at(5) })
+    assert.deepEqual(await first.findOrganization(id), { ...organization, notBefore: at(5) })
   })
 
   check('a change of an organization that is not there is unknown, and makes none', async ({ first }) => {

@@ -49,7 +49,7 @@ export function aClient(differing: Partial<ClientRecord> = {}, madeAt: EpochMs =
     issuedAt: toSeconds(madeAt),
     secretHash: aHash(),
     managementHash: aHash(),
-    sharedKey: undefined,
+    dedupeKey: undefined,
     metadata: {
       redirectUris: ['https://app.example/cb', 'http://127.0.0.1/cb?a=1'],
       authMethod: 'client_secret_basic',
@@ -64,7 +64,7 @@ export function aClient(differing: Partial<ClientRecord> = {}, madeAt: EpochMs =
     identityFrom: undefined,
     previousSecret: undefined,
     approvedScope: '' as Scope,
-    validFrom: undefined,
+    notBefore: undefined,
     lastUsedAt: undefined,
     ...differing,
   }
@@ -72,7 +72,7 @@ export function aClient(differing: Partial<ClientRecord> = {}, madeAt: EpochMs =
 
 export function aSharedClient(differing: Partial<ClientRecord> = {}, madeAt: EpochMs = NOW): SharedClient {
   const bare = { secretHash: undefined, managementHash: undefined }
-  return { ...aClient({ ...bare, ...differing }, madeAt), sharedKey: aHash() }
+  return { ...aClient({ ...bare, ...differing }, madeAt), dedupeKey: aHash() }
 }
 
 export function anAuthorization(
@@ -180,7 +180,7 @@ export function aUser(differing: Partial<UserRecord> = {}): UserRecord {
     passwordHash: '$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$aGFzaA',
     createdAt: NOW,
     disabledAt: undefined,
-    validFrom: NOW,
+    notBefore: NOW,
     ...differing,
   }
 }
@@ -191,7 +191,7 @@ export function anOrganization(differing: Partial<OrganizationRecord> = {}, made
     name: 'Acme "and" Sons\' \u{1f600}',
     createdAt: madeAt,
     disabledAt: undefined,
-    validFrom: madeAt,
+    notBefore: madeAt,
     ...differing,
   }
 }
@@ -202,7 +202,7 @@ export function aMembership(differing: Partial<MembershipRecord> = {}): Membersh
     organizationId: mintOrganizationId(NOW, randomBytes),
     createdAt: NOW,
     disabledAt: undefined,
-    validFrom: NOW,
+    notBefore: NOW,
     ...differing,
   }
 }
@@ -215,7 +215,7 @@ export function anInstallation(differing: Partial<InstallationRecord> = {}): Ins
     actsForMembers: false,
     createdAt: NOW,
     disabledAt: undefined,
-    validFrom: NOW,
+    notBefore: NOW,
     ...differing,
   }
 }

@@ -7,24 +7,30 @@ import { aSweep } from './sweep.ts'
 const HELD = at(24 * HOUR)
 
 export const sharedClientCases: Suite = (check) => {
-  check('shareClient keeps everything of the first client of its key and answers it to the next', async (stores) => {
-    const [client, other] = [aSharedClient(), aSharedClient()]
-    const again = { ...aSharedClient(), sharedKey: client.sharedKey }
-    assert.deepEqual(await perform(stores.first, 'shareClient', { client, heldUntil: HELD }), client)
-    assert.deepEqual(await perform(stores.second, 'shareClient', { client: again, heldUntil: HELD }), client)
-    assert.deepEqual(await perform(stores.first, 'shareClient', { client: other, heldUntil: HELD }), other)
-    assert.deepEqual(await stores.second.findClient(client.id), client)
-    assert.equal(await stores.first.findClient(again.id), undefined)
-  })
+  check(
+    'registerPublicClient keeps everything of the first client of its key and answers it to the next',
+    async (stores) => {
+      const [client, other] = [aSharedClient(), aSharedClient()]
+      const again = { ...aSharedClient(), dedupeKey: client.dedupeKey }
+      assert.deepEqual(await perform(stores.first, 'registerPublicClient', { client, retainUntil: HELD }), client)
+      assert.deepEqual(
+        await perform(stores.second, 'registerPublicClient', { client: again, retainUntil: HELD }),
+        client,
+      )
+      assert.deepEqual(await perform(stores.first, 'registerPublicClient', { client: other, retainUntil: HELD }), other)
+      assert.deepEqual(await stores.second.findClient(client.id), client)
+      assert.equal(await stores.first.findClient(again.id), undefined)
+    },
+  )
 
   check('of many who share one client at once all are answered the same, and there is one', async (stores) => {
-    const [{ sharedKey }, registered] = [aSharedClient(), aClient()]
+    const [{ dedupeKey }, registered] = [aSharedClient(), aClient()]
     await perform(stores.first, 'registerClient', registered)
-    const shares = times(30, () => ({ client: { ...aSharedClient(), sharedKey }, heldUntil: HELD }))
+    const shares = times(30, () => ({ client: { ...aSharedClient(), dedupeKey }, retainUntil: HELD }))
     const [racing, batched] = [shares.slice(0, 20), shares.slice(20)]
     const answers = [
-      ...(await race(stores, 'shareClient', racing)),
-      ...(await performAll(stores.first, 'shareClient', batched)),
+      ...(await race(stores, 'registerPublicClient', racing)),
+      ...(await performAll(stores.first, 'registerPublicClient', batched)),
     ]
     assert.equal(new Set(answers.map(({ id }) => id)).size, 1)
     const left = await stores.second.listClients({ before: undefined, limit: 50 })
@@ -33,52 +39,55 @@ export const sharedClientCases: Suite = (check) => {
 
   check('a batch of several new clients to share answers each its own', async ({ first }) => {
     const clients = times(5, () => aSharedClient())
-    const shares = [...clients, ...clients].map((client) => ({ client, heldUntil: HELD }))
-    assert.deepEqual(await performAll(first, 'shareClient', shares), [...clients, ...clients])
+    const shares = [...clients, ...clients].map((client) => ({ client, retainUntil: HELD }))
+    assert.deepEqual(await performAll(first, 'registerPublicClient', shares), [...clients, ...clients])
   })
 
   check('a disabled client is shared with nobody, neither then nor once it is enabled', async ({ first }) => {
     const [client, next, last] = [aSharedClient(), aSharedClient(), aSharedClient()]
     const shareAs = (one: typeof client) =>
-      perform(first, 'shareClient', { client: { ...one, sharedKey: client.sharedKey }, heldUntil: HELD })
+      perform(first, 'registerPublicClient', { client: { ...one, dedupeKey: client.dedupeKey }, retainUntil: HELD })
     await shareAs(client)
     await perform(first, 'disableClient', { id: client.id, now: NOW })
     assert.equal((await shareAs(next)).id, next.id)
     await perform(first, 'enableClient', client.id)
     assert.equal((await shareAs(last)).id, next.id)
-    assert.deepEqual(await first.findClient(client.id), { ...client, sharedKey: undefined })
+    assert.deepEqual(await first.findClient(client.id), { ...client, dedupeKey: undefined })
   })
 
   check('what the operator says of a shared client is answered to whoever shares it next', async (stores) => {
     const client = aSharedClient()
-    await perform(stores.first, 'shareClient', { client, heldUntil: HELD })
+    await perform(stores.first, 'registerPublicClient', { client, retainUntil: HELD })
     await perform(stores.first, 'approveClientScope', { id: client.id, scope: 'admin' as Scope })
     await perform(stores.first, 'expireClient', { id: client.id, now: at(1) })
     await perform(stores.first, 'noteUses', [{ id: client.id, at: at(2) }])
-    const again = { ...aSharedClient(), sharedKey: client.sharedKey }
-    const expected = { ...client, approvedScope: 'admin', validFrom: at(1), lastUsedAt: at(2) }
-    assert.deepEqual(await perform(stores.second, 'shareClient', { client: again, heldUntil: HELD }), expected)
+    const again = { ...aSharedClient(), dedupeKey: client.dedupeKey }
+    const expected = { ...client, approvedScope: 'admin', notBefore: at(1), lastUsedAt: at(2) }
+    assert.deepEqual(
+      await perform(stores.second, 'registerPublicClient', { client: again, retainUntil: HELD }),
+      expected,
+    )
   })
 
   check('a deleted client is shared no more', async ({ first }) => {
     const [client, next] = [aSharedClient(), aSharedClient()]
-    await perform(first, 'shareClient', { client, heldUntil: HELD })
+    await perform(first, 'registerPublicClient', { client, retainUntil: HELD })
     await perform(first, 'deleteClient', client.id)
-    const again = { ...next, sharedKey: client.sharedKey }
-    assert.deepEqual(await perform(first, 'shareClient', { client: again, heldUntil: HELD }), again)
+    const again = { ...next, dedupeKey: client.dedupeKey }
+    assert.deepEqual(await perform(first, 'registerPublicClient', { client: again, retainUntil: HELD }), again)
   })
 
   check('an old client that was never used is held for whoever got it last, and no longer', async ({ first }) => {
     const old = aSharedClient({}, at(-25 * HOUR))
-    await perform(first, 'shareClient', { client: old, heldUntil: at(-HOUR) })
-    const again = { ...aSharedClient(), sharedKey: old.sharedKey }
-    await perform(first, 'shareClient', { client: again, heldUntil: HELD })
-    await perform(first, 'shareClient', { client: again, heldUntil: at(-HOUR) }) // A shorter hold never shortens.
+    await perform(first, 'registerPublicClient', { client: old, retainUntil: at(-HOUR) })
+    const again = { ...aSharedClient(), dedupeKey: old.dedupeKey }
+    await perform(first, 'registerPublicClient', { client: again, retainUntil: HELD })
+    await perform(first, 'registerPublicClient', { client: again, retainUntil: at(-HOUR) }) // A shorter hold never shortens.
     const sweep = aSweep({ unusedSince: at(-24 * HOUR) })
     assert.equal((await perform(first, 'sweepExpired', sweep)).clients, 0)
     assert.equal((await first.findClient(old.id))?.id, old.id)
     const later = aSweep({ now: at(25 * HOUR), unusedSince: at(HOUR) })
     assert.equal((await perform(first, 'sweepExpired', later)).clients, 1)
-    assert.equal((await perform(first, 'shareClient', { client: again, heldUntil: HELD })).id, again.id)
+    assert.equal((await perform(first, 'registerPublicClient', { client: again, retainUntil: HELD })).id, again.id)
   })
 }

@@ -57,9 +57,9 @@ export const sweepCases: Suite = (check) => {
     ]
     await performAll(first, 'registerClient', [unused, used, held, heldBefore, young])
     await perform(first, 'useClient', { id: used.id, now: old })
-    await perform(first, 'holdClient', { id: held.id, until: at(HOUR) })
-    await perform(first, 'holdClient', { id: held.id, until: at(-HOUR) }) // A shorter hold never shortens.
-    await perform(first, 'holdClient', { id: heldBefore.id, until: at(-1) })
+    await perform(first, 'extendRetention', { id: held.id, until: at(HOUR) })
+    await perform(first, 'extendRetention', { id: held.id, until: at(-HOUR) }) // A shorter hold never shortens.
+    await perform(first, 'extendRetention', { id: heldBefore.id, until: at(-1) })
     assert.equal((await perform(first, 'sweepExpired', aSweep({ unusedSince: at(-24 * HOUR) }))).clients, 2)
     const left = await first.listClients({ before: undefined, limit: 10 })
     assert.deepEqual(new Set(left.map(({ id }) => id)), new Set([used.id, held.id, young.id]))

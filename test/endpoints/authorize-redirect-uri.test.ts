@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { openAppRedirects } from '../../src/protocol/app-redirect.ts'
-import { judgeRedirectUri, redirectUriMatches } from '../../src/protocol/redirect-uri.ts'
+import { checkRedirectUri, redirectUriMatches } from '../../src/protocol/redirect-uri.ts'
 import { authorizeUrl, createAda, locationOf, obtainCode, redeem, registerClient, VERIFIER } from '../flow.ts'
 import { openTestServer } from '../server.ts'
 import { assertStoreUnchanged } from '../storage/dump.ts'
@@ -113,7 +113,7 @@ test('AUTH-04: an edit of a loopback URI that still matches differs in its port 
   fc.assert(
     fc.property(edits('http://127.0.0.1:8080/cb'), (mutant) => {
       if (!redirectUriMatches('http://127.0.0.1/cb', mutant)) return
-      if (judgeRedirectUri(mutant, policy).kind !== 'usable') return
+      if (checkRedirectUri(mutant, policy).kind !== 'usable') return
       assert.match(mutant, /^http:\/\/127\.0\.0\.1(:\d{1,5})?\/cb$/)
     }),
     { numRuns: 5000 },

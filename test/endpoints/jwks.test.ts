@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { jwks } from '../../src/endpoints/jwks.ts'
+import { jwks } from '../../src/endpoints/well-known/jwks.ts'
 
 test('the document of the same keys is the same object, so that its text is made once', async () => {
   let published: readonly object[] = [{ kid: 'a' }]

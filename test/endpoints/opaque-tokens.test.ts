@@ -3,8 +3,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { sweep, SWEEP_START } from '../../src/admin/sweep.ts'
-import type { AuthenticatedClient } from '../../src/endpoints/authenticate-client.ts'
-import { authorizationCode } from '../../src/endpoints/grants/authorization-code.ts'
+import type { AuthenticatedClient } from '../../src/endpoints/token/authenticate-client.ts'
+import { authorizationCode } from '../../src/endpoints/token/grants/authorization-code.ts'
 import type { ClientId } from '../../src/protocol/ids.ts'
 import { parseForm } from '../../src/protocol/message.ts'
 import {
@@ -159,10 +159,10 @@ test("INT-07: an opaque token that somebody made up, or whose row is gone or ano
   const { context } = server
   const forged = [
     `gat_${'A'.repeat(99)}`,
-    context.secrets.seal('access-token', 'f'.repeat(34), context.random).token,
+    context.secrets.mint('access-token', 'f'.repeat(34), context.random).token,
     // The tag and id are right, but the secret is not the one that is kept.
-    context.secrets.seal('access-token', token.slice(4, 38), context.random).token,
-    context.secrets.seal('session', token.slice(4, 38), context.random).token,
+    context.secrets.mint('access-token', token.slice(4, 38), context.random).token,
+    context.secrets.mint('session', token.slice(4, 38), context.random).token,
   ]
   for (const one of forged) assert.equal((await introspect(server, api, one)).body, INACTIVE)
   assert.equal(await isActive(server, api, token), true)

@@ -87,7 +87,7 @@ test('UI-08: more right sign-ins at once than a network may fail do not lock the
       passwordHash: String(ada?.['password_hash']),
       createdAt: server.clock.now(),
       disabledAt: undefined,
-      validFrom: server.clock.now(),
+      notBefore: server.clock.now(),
     })
   const statuses = (await Promise.all(people.map((email) => tryAs(email, PASSWORD)))).map((one) => one.statusCode)
   assert.deepEqual(new Set(statuses), new Set([303, 429]))

@@ -65,7 +65,7 @@ async function openWorld(t: Parameters<typeof openTestServer>[0]): Promise<World
     'access token': tokens.access_token,
     'opaque token': await keepOpaqueToken(server, client),
     'management token': String(client['registration_access_token']),
-    'admin token': server.context.secrets.seal('admin-token', grantId, server.context.random).token,
+    'admin token': server.context.secrets.mint('admin-token', grantId, server.context.random).token,
     session: cookieOf(browser, 'session'),
     browser: cookieOf(browser, 'browser'),
     csrf,
@@ -87,7 +87,7 @@ async function openWorld(t: Parameters<typeof openTestServer>[0]): Promise<World
 async function keepOpaqueToken({ context, clock, origin }: TestServer, client: RegisteredClient): Promise<string> {
   const expiresAt = toSeconds(clock.now()) + 900
   const id = opaqueTokenId((expiresAt * 1000) as EpochMs, context.random(16).toString('base64url'))
-  const { token, hash } = context.secrets.seal('access-token', id, context.random)
+  const { token, hash } = context.secrets.mint('access-token', id, context.random)
   await context.store.issueToken({
     id,
     hash,

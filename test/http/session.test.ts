@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 import { cookieJar } from '../../src/http/session.ts'
-import type { SealedCredential } from '../../src/protocol/secrets.ts'
+import type { MintedCredential } from '../../src/protocol/secrets.ts'
 
 const SECURE = cookieJar('https://auth.example', 3600)
 const LOCAL = cookieJar('http://localhost:3000', 3600)
@@ -27,7 +27,7 @@ test('RFC 6265 §4.2: our cookies are found among others by their whole name, th
 })
 
 test('RFC 6265bis §4.1.3.2: over https cookies are bound to the host, and no script reads them', () => {
-  const credential = { token: 'gss_token' } as SealedCredential
+  const credential = { token: 'gss_token' } as MintedCredential
   const ours = '__Host-grantor-session'
   assert.deepEqual(SECURE.write({ session: credential }), [
     `${ours}=gss_token; Max-Age=3600; Path=/; HttpOnly; Secure; SameSite=Lax`,
@@ -38,6 +38,6 @@ test('RFC 6265bis §4.1.3.2: over https cookies are bound to the host, and no sc
 })
 
 test('D9: on a loopback issuer the port is in the name, because ports share cookies', () => {
-  const [session] = LOCAL.write({ session: { token: 'gss_token' } as SealedCredential })
+  const [session] = LOCAL.write({ session: { token: 'gss_token' } as MintedCredential })
   assert.equal(session, 'grantor-session-3000=gss_token; Max-Age=3600; Path=/; HttpOnly; SameSite=Lax')
 })

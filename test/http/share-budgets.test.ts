@@ -8,7 +8,7 @@ import { type Hit } from '../../src/ports/operation-inputs.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import { openSecrets } from '../../src/protocol/secrets.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { openTurns } from '../../src/store/turns.ts'
+import { openBatchingStore } from '../../src/store/batching-store.ts'
 import { temporaryFolder } from '../server.ts'
 
 /** The start of a window. */
@@ -193,7 +193,7 @@ test('two nodes over a real store are one budget', async (t) => {
   const path = join(temporaryFolder(t), 'grantor.db')
   const driver = openSqliteStore({ path, patienceMs: 10_000, checkpoints: 'inline' })
   t.after(() => driver.close())
-  const passed = await askForMinutes({ nodes: 2, perMinute: 6, minutes: 5 }, openTurns(driver).countHit)
+  const passed = await askForMinutes({ nodes: 2, perMinute: 6, minutes: 5 }, openBatchingStore(driver).countHit)
   // Alone each would let 36 through.
   assert.ok(passed >= 33 && passed <= 42, String(passed))
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { InjectOptions } from 'light-my-request'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { openTestServer, type TestServer } from '../server.ts'
 import { assertError } from './error-answer.ts'
 import { assertNoStateChange } from './store-dump.ts'

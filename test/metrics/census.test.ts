@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openCensus } from '../../src/metrics/census.ts'
+import { openRowCounts } from '../../src/metrics/row-counts.ts'
 import type { Sample } from '../../src/metrics/families.ts'
 import { StoreUnavailable } from '../../src/ports/store.ts'
 import type { Walk } from '../../src/ports/walks.ts'
@@ -9,7 +9,7 @@ import type { EpochMs } from '../../src/protocol/brand.ts'
 /** A store of so many live grants, without clients and keys, that can be gone. */
 function openGrants(count: number) {
   const state = { now: 1_800_000_000_000 as EpochMs, isAway: false, walked: 0, delay: Promise.resolve() }
-  const census = openCensus({
+  const census = openRowCounts({
     clock: () => state.now,
     store: {
       listKeys: async () => [],

@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Sample } from '../../src/metrics/families.ts'
-import { openRollCall, openRollCaller, type Attendance, type RollCaller } from '../../src/roll-call.ts'
+import {
+  openWorkerMetrics,
+  openWorkerAggregator,
+  type WorkerMetrics,
+  type WorkerAggregator,
+} from '../../src/metrics/worker-aggregator.ts'
 import { parseScrape } from './scraped.ts'
 
-type RollCall = ReturnType<typeof openRollCall>
+type RollCall = ReturnType<typeof openWorkerMetrics>
 
 interface Worker {
-  readonly scrape: RollCaller['ask']
-  readonly leave: Attendance['leave']
+  readonly scrape: WorkerAggregator['ask']
+  readonly leave: WorkerMetrics['leave']
   /** Of each time it was asked, whether it was to look at the store. */
   readonly asked: boolean[]
 }
@@ -28,13 +33,13 @@ function join(rollCall: RollCall, answers: number | 'never'): Worker {
     const copy: unknown = JSON.parse(JSON.stringify(message))
     setImmediate(() => hear(copy))
   }
-  const caller: RollCaller = openRollCaller(later((message) => attendance.hear(message)))
+  const caller: WorkerAggregator = openWorkerAggregator(later((message) => attendance.hear(message)))
   const attendance = rollCall.join(later((message) => caller.hear(message, sample)))
   return { scrape: caller.ask, leave: attendance.leave, asked }
 }
 
 test('whichever worker is scraped answers for all, and one of them looks at the store', async () => {
-  const rollCall = openRollCall()
+  const rollCall = openWorkerMetrics()
   const workers = [join(rollCall, 10), join(rollCall, 20), join(rollCall, 30)]
   for (const worker of workers) {
     const { value } = parseScrape(await worker.scrape())
@@ -54,7 +59,7 @@ test('whichever worker is scraped answers for all, and one of them looks at the 
 })
 
 test('a worker that takes the place of another one gets its number, so no series is left behind', async () => {
-  const rollCall = openRollCall()
+  const rollCall = openWorkerMetrics()
   const [first, second] = [join(rollCall, 10), join(rollCall, 20)]
   first.leave()
   assert.equal(parseScrape(await second.scrape()).samples.length, 2)
@@ -66,7 +71,7 @@ test('a worker that takes the place of another one gets its number, so no series
 
 test('a worker that does not answer is told as down, and keeps nobody waiting for more than two seconds', async (t: TestContext) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const rollCall = openRollCall()
+  const rollCall = openWorkerMetrics()
   join(rollCall, 'never')
   const scrape = join(rollCall, 20).scrape()
   // There and back: the question, the calls, the one answer.
@@ -79,7 +84,7 @@ test('a worker that does not answer is told as down, and keeps nobody waiting fo
 })
 
 test('what is no question and no answer is passed over', async () => {
-  const rollCall = openRollCall()
+  const rollCall = openWorkerMetrics()
   const attendance = rollCall.join(() => assert.fail('nobody is asked'))
   for (const message of ['serving', null, {}, { kind: 'sample-told', call: 99, samples: [] }]) attendance.hear(message)
 })

@@ -3,14 +3,14 @@ import { test } from 'node:test'
 import { renderMetrics } from '../../src/metrics/exposition.ts'
 import { openStoreCounters } from '../../src/metrics/store-counters.ts'
 import { StoreUnavailable, type Settled, type StoreDriver } from '../../src/ports/store.ts'
-import { openTurns } from '../../src/store/turns.ts'
+import { openBatchingStore } from '../../src/store/batching-store.ts'
 import { parseScrape, type Scraped } from './scraped.ts'
 
 /** A store whose batches end as `commit` says. */
 function openCounted(commit: (count: number) => Promise<readonly Settled[]>) {
   const counters = openStoreCounters()
   const driver = { batchesInFlight: 1, commit: (operations: readonly unknown[]) => commit(operations.length) }
-  const store = openTurns(driver as unknown as StoreDriver, { ...counters.observer, mark: () => undefined })
+  const store = openBatchingStore(driver as unknown as StoreDriver, { ...counters.observer, mark: () => undefined })
   const read = (): Scraped => parseScrape(renderMetrics([{ worker: undefined, samples: counters.samples() }]))
   return { store, read }
 }

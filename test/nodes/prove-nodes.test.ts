@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { proveNodes } from '../../prove/nodes-campaign.ts'
 import { openStage } from '../../prove/stage.ts'
-import { openTally } from '../../prove/tally.ts'
+import { openTokenCounter } from '../../prove/tally.ts'
 import { openTestDatabase } from '../postgres.ts'
 
 /** A machine that is busy with other things may take longer than the limit of the campaigns. */
@@ -12,7 +12,7 @@ test('CODE-02, RT-03: on three nodes one of many gets what only one may have, an
   const databaseUrl = await openTestDatabase(t)
   const stage = await openStage({ databaseUrl, nodes: 3, drainSeconds: 0, limitMs: LIMIT_MS })
   t.after(stage.close)
-  const tally = openTally()
+  const tally = openTokenCounter()
   const result = await proveNodes(stage, tally, { rounds: 4, parallel: 50, onProgress: () => undefined })
   assert.deepEqual(result.violations, [])
   assert.deepEqual(result.rounds, { code: 4, refresh: 4, theft: 1, walk: 1 })

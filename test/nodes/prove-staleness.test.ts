@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { END_KINDS, measureStaleness } from '../../prove/staleness-campaign.ts'
 import { openStage } from '../../prove/stage.ts'
-import { openWorkshop } from '../../src/build.ts'
-import { readConfig } from '../../src/config.ts'
+import { openRuntime } from '../../src/server/server.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { openTestDatabase } from '../postgres.ts'
 
 test('D5: what ends on one node is dead on another, a revocation with the first question after its answer', async (t) => {
   const databaseUrl = await openTestDatabase(t)
   const stage = await openStage({ databaseUrl, nodes: 2, drainSeconds: 0, limitMs: 20_000 })
   t.after(stage.close)
-  const workshop = await openWorkshop(readConfig({ ...stage.settings, LOG_LEVEL: 'silent' }))
+  const workshop = await openRuntime(readConfig({ ...stage.settings, LOG_LEVEL: 'silent' }))
   t.after(() => workshop.close())
   const results = await measureStaleness(stage, workshop.context, { rounds: 4, lanes: 4 })
   assert.deepEqual(

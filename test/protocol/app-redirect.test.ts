@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { isAppRedirect, openAppRedirects } from '../../src/protocol/app-redirect.ts'
-import { SETTINGS } from '../../src/settings.ts'
+import { SETTINGS } from '../../src/config/schema.ts'
 
 const DEFAULTS = openAppRedirects(SETTINGS.parse({}).GRANTOR_REDIRECT_SCHEMES)
 

@@ -13,7 +13,7 @@ import {
 const POLICY: RegistrationPolicy = {
   apps: openAppRedirects(['cursor']),
   ownOrigin: 'https://auth.example',
-  offersScope: (token) => ['read', 'write'].includes(token),
+  declaresScope: (token) => ['read', 'write'].includes(token),
 }
 const LISTS = ['redirect_uris', 'grant_types', 'response_types', 'contacts']
 const TEXTS = [

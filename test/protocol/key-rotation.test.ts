@@ -6,7 +6,7 @@ import {
   chooseServerKey,
   chooseSigningKey,
   chooseStartedKey,
-  findHeir,
+  findSuccessor,
   findReplacement,
   INTRODUCTION_MS,
   isRotationDue,
@@ -153,7 +153,7 @@ for (const [why, of, keys, heir] of HEIRS) {
     const one = keys.find(({ id }) => id === of)
     assert.ok(one)
     const demand = { own: 'ES256', before: undefined, declared: new Set(['EdDSA']) }
-    assert.equal(findHeir(one, keys, demand, KEEPING_MS, NOW)?.id, heir)
+    assert.equal(findSuccessor(one, keys, demand, KEEPING_MS, NOW)?.id, heir)
   })
 }
 

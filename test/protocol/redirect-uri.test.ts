@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { openAppRedirects } from '../../src/protocol/app-redirect.ts'
-import { judgeRedirectUri, type RedirectUriPolicy } from '../../src/protocol/redirect-uri.ts'
+import { checkRedirectUri, type RedirectUriPolicy } from '../../src/protocol/redirect-uri.ts'
 
 const POLICY: RedirectUriPolicy = {
   apps: openAppRedirects(['cursor', 'vscode']),
@@ -11,7 +11,7 @@ const POLICY: RedirectUriPolicy = {
 const LOCAL_POLICY: RedirectUriPolicy = { apps: openAppRedirects([]), ownOrigin: 'http://localhost:3000' }
 
 function assertVerdicts(kind: 'usable' | 'dormant' | 'refused', uris: readonly string[], policy = POLICY): void {
-  for (const uri of uris) assert.equal(judgeRedirectUri(uri, policy).kind, kind, JSON.stringify(uri))
+  for (const uri of uris) assert.equal(checkRedirectUri(uri, policy).kind, kind, JSON.stringify(uri))
 }
 
 test('D2: https, http on loopback and private-use schemes that are dotted or allowed are usable', () => {
@@ -246,7 +246,7 @@ test('REG-04: whatever the host, it is no character of another grammar that the 
   const characters = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code))
   const property = fc.property(fc.string({ unit: characters, minLength: 1, maxLength: 8 }), (text) => {
     const uri = `https://a${text}b.example/cb`
-    if (judgeRedirectUri(uri, POLICY).kind === 'usable') assert.match(new URL(uri).host, /^[a-z0-9._-]+(:\d+)?$/)
+    if (checkRedirectUri(uri, POLICY).kind === 'usable') assert.match(new URL(uri).host, /^[a-z0-9._-]+(:\d+)?$/)
   })
   fc.assert(property, { numRuns: 3000 })
 })
@@ -298,7 +298,7 @@ test('REG-04: what is usable over https is what the URL parser writes back', () 
   const paths = fc.string({ unit: fc.constantFrom(...letters, '/', '?'), maxLength: 12 })
   const property = fc.property(authorities, paths, (authority, rest) => {
     const uri = `https://${authority}/${rest}`
-    if (judgeRedirectUri(uri, POLICY).kind !== 'usable') return
+    if (checkRedirectUri(uri, POLICY).kind !== 'usable') return
     const url = new URL(uri)
     assert.equal(url.href, uri)
     assert.equal(url.username + url.password + url.hash, '')
@@ -317,7 +317,7 @@ test('REG-01: whatever the text, a usable URI is https, loopback http, dotted or
       fc.string(),
     ),
     (text) => {
-      if (judgeRedirectUri(text, POLICY).kind !== 'usable') return
+      if (checkRedirectUri(text, POLICY).kind !== 'usable') return
       assert.match(
         text,
         /^(https:\/\/|http:\/\/(127\.0\.0\.1|\[::1\]|localhost)([:/?]|$)|cursor:|vscode:|[a-z0-9+-]+\.)/,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findTwin, parseResource, resourcesKey, sameResource, type Resource } from '../../src/protocol/resource.ts'
+import { slashVariant, parseResource, resourcesKey, sameResource, type Resource } from '../../src/protocol/resource.ts'
 
 test('RFC 8707 §2: a resource is an absolute URI without a fragment', () => {
   for (const good of [
@@ -43,8 +43,8 @@ test('the slash after a bare origin is forgiven, and nothing else', () => {
 
 test('the other text of an identifier is that with or without the slash after a bare origin', () => {
   for (const origin of ['https://api.test', 'http://localhost:3001', 'x-y+z.1://host']) {
-    assert.equal(findTwin(origin), `${origin}/`)
-    assert.equal(findTwin(`${origin}/`), origin)
+    assert.equal(slashVariant(origin), `${origin}/`)
+    assert.equal(slashVariant(`${origin}/`), origin)
   }
   for (const one of [
     'urn:example:api',
@@ -53,7 +53,7 @@ test('the other text of an identifier is that with or without the slash after a 
     'https://api.test?x',
     'https://',
   ])
-    assert.equal(findTwin(one), undefined, one)
+    assert.equal(slashVariant(one), undefined, one)
 })
 
 test('a set of resources has one key, whatever its order, and a long one a short key', () => {

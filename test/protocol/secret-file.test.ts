@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { judgeSecretFile } from '../../src/protocol/secret-file.ts'
+import { checkSecretFile } from '../../src/protocol/secret-file.ts'
 
 const ROOT = 0
 const SERVICE = 998
@@ -33,7 +33,7 @@ const CASES: readonly (readonly [
 for (const [uid, mode, user, others, fault] of CASES) {
   const what = `of ${uid}, ${mode.toString(8)}, for ${user ?? 'a system without users'}, where others may ${others}`
   test(`STO-11: a file ${what}: ${fault === undefined ? 'taken' : 'refused'}`, () => {
-    const found = judgeSecretFile('/f', { uid, mode }, user, others)
+    const found = checkSecretFile('/f', { uid, mode }, user, others)
     if (fault === undefined) assert.equal(found, undefined)
     else assert.match(found ?? '', fault)
   })

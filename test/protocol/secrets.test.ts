@@ -24,15 +24,15 @@ function random(bytes: number): Buffer {
 }
 
 function seal(kind: CredentialKind): string {
-  return secrets.seal(kind, mintOrderedId(1_800_000_000_000 as EpochMs, random), random).token
+  return secrets.mint(kind, mintOrderedId(1_800_000_000_000 as EpochMs, random), random).token
 }
 
 test('D2: a credential opens as what it was sealed as, with its id and hash', () => {
   for (const kind of KINDS) {
     const id = mintOrderedId(1_800_000_000_000 as EpochMs, random)
-    const { token, hash } = secrets.seal(kind, id, random)
+    const { token, hash } = secrets.mint(kind, id, random)
     assert.match(token, /^g[a-z]{2}_[A-Za-z0-9_-]+$/)
-    assert.deepEqual(secrets.open(kind, token), { id, generation: 0, hash })
+    assert.deepEqual(secrets.verify(kind, token), { id, generation: 0, hash })
     assert.ok(!token.includes(hash), 'The hash that the store keeps stands in the credential.')
   }
 })
@@ -41,8 +41,8 @@ test('STO-03: a credential opens as no other kind, also with the other prefix', 
   for (const kind of KINDS)
     for (const other of KINDS.filter((one) => one !== kind)) {
       const token = seal(kind)
-      assert.equal(secrets.open(other, token), undefined)
-      assert.equal(secrets.open(other, seal(other).slice(0, 4) + token.slice(4)), undefined)
+      assert.equal(secrets.verify(other, token), undefined)
+      assert.equal(secrets.verify(other, seal(other).slice(0, 4) + token.slice(4)), undefined)
     }
 })
 
@@ -59,7 +59,7 @@ test('TOK-20: no edit of a credential opens', () => {
       token.replace('g', 'ｇ'),
       token.replace('_', '\u2017'),
     ]
-    for (const mutant of mutants) assert.equal(secrets.open(kind, mutant), undefined, JSON.stringify(mutant))
+    for (const mutant of mutants) assert.equal(secrets.verify(kind, mutant), undefined, JSON.stringify(mutant))
   }
 })
 
@@ -69,39 +69,39 @@ test('TOK-20: every single character counts, the last bits of the base64url incl
   for (let at = 0; at < token.length; at += 1)
     for (const letter of alphabet)
       if (letter !== token[at])
-        assert.equal(secrets.open('refresh-token', token.slice(0, at) + letter + token.slice(at + 1)), undefined)
+        assert.equal(secrets.verify('refresh-token', token.slice(0, at) + letter + token.slice(at + 1)), undefined)
 })
 
 test('D2: what somebody made up does not open', () => {
   const fields = fc.string({ unit: fc.constantFrom(...'abcdef0123456789_-XYZ'), minLength: 99, maxLength: 105 })
   const property = fc.property(fc.constantFrom(...KINDS), fields, (kind, text) => {
-    assert.equal(secrets.open(kind, seal(kind).slice(0, 4) + text), undefined)
+    assert.equal(secrets.verify(kind, seal(kind).slice(0, 4) + text), undefined)
   })
   fc.assert(property, { numRuns: 500 })
 })
 
 test('D5: under another root secret nothing opens', () => {
   const other = openSecrets('another root secret that is long enough too')
-  for (const kind of KINDS) assert.equal(other.open(kind, seal(kind)), undefined)
+  for (const kind of KINDS) assert.equal(other.verify(kind, seal(kind)), undefined)
 })
 
 test('D5: a refresh token has one successor, of the next generation, and it needs the token and the key', () => {
   const first = seal('refresh-token')
-  const opened = secrets.open('refresh-token', first)
+  const opened = secrets.verify('refresh-token', first)
   assert.ok(opened)
-  const second = secrets.succeed(first, opened)
-  assert.deepEqual(secrets.succeed(first, opened), second)
-  assert.deepEqual(secrets.open('refresh-token', second.token), { id: opened.id, generation: 1, hash: second.hash })
-  assert.notEqual(openSecrets('another root secret of length 32').succeed(first, opened).token, second.token)
-  assert.notEqual(secrets.succeed(seal('refresh-token'), opened).token, second.token)
+  const second = secrets.deriveSuccessor(first, opened)
+  assert.deepEqual(secrets.deriveSuccessor(first, opened), second)
+  assert.deepEqual(secrets.verify('refresh-token', second.token), { id: opened.id, generation: 1, hash: second.hash })
+  assert.notEqual(openSecrets('another root secret of length 32').deriveSuccessor(first, opened).token, second.token)
+  assert.notEqual(secrets.deriveSuccessor(seal('refresh-token'), opened).token, second.token)
 })
 
 test('AUTH-19: credentials never repeat, and carry 256 random bits besides their id', () => {
   const id = mintOrderedId(1_800_000_000_000 as EpochMs, random)
-  const seen = new Set(Array.from({ length: 2000 }, () => secrets.seal('authorization-code', id, random).token))
+  const seen = new Set(Array.from({ length: 2000 }, () => secrets.mint('authorization-code', id, random).token))
   assert.equal(seen.size, 2000)
   const asked: number[] = []
-  secrets.seal('authorization-code', id, (bytes) => (asked.push(bytes), random(bytes)))
+  secrets.mint('authorization-code', id, (bytes) => (asked.push(bytes), random(bytes)))
   assert.deepEqual(asked, [32])
 })
 

@@ -12,11 +12,11 @@ const SOURCE = new URL('../../src/', import.meta.url).href
 
 /** Opens everything that a server needs as soon as it is told to, and says which key it got. */
 const PROGRAM = `
-  const { openWorkshop } = await import('${SOURCE}build.ts')
+  const { openRuntime } = await import('${SOURCE}build.ts')
   const { readConfig } = await import('${SOURCE}config.ts')
   process.stdout.write('ready')
   await new Promise((resolve) => process.stdin.once('data', resolve))
-  const { context, close } = await openWorkshop(readConfig())
+  const { context, close } = await openRuntime(readConfig())
   process.stderr.write((await context.keys.published())[0].kid)
   await close()
   process.stdin.destroy()

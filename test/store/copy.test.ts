@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { ApiRecord } from '../../src/ports/operator-records.ts'
 import { StoreUnavailable } from '../../src/ports/store.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
-import { openCopy } from '../../src/store/copy.ts'
+import { openCachedValue } from '../../src/store/cached-value.ts'
 import { anApi } from '../contract/records.ts'
 
 /** A store that answers what it is told, and how often it was asked. */
@@ -14,7 +14,7 @@ function openScript() {
     if (script.answer instanceof Error) throw script.answer
     return script.answer
   }
-  return { script, apis: openCopy(listApis, () => script.now as EpochMs) }
+  return { script, apis: openCachedValue(listApis, () => script.now as EpochMs) }
 }
 
 test('the declared APIs are read once a second, and once for all who ask at the same time', async () => {

@@ -49,14 +49,14 @@ async function checkKept({ first, second }: Stores, untilSeen: () => Promise<voi
   const changes: readonly Operation[] = [
     { name: 'disableOrganization', input: { id: organization.id, now: at(1) } },
     { name: 'disableMember', input: { ...member, now: at(2) } },
-    { name: 'install', input: { ...installation, actsForMembers: true, validFrom: at(3) } },
+    { name: 'install', input: { ...installation, actsForMembers: true, notBefore: at(3) } },
     { name: 'deleteOrganization', input: dying.id },
   ]
   assert.deepEqual(outcomesOf(await first.commit(changes)), ['changed', 'changed', 'replaced', 'deleted'])
   const changed = [
-    { ...organization, disabledAt: at(1), validFrom: at(1) },
-    { ...member, disabledAt: at(2), validFrom: at(2) },
-    { ...installation, actsForMembers: true, validFrom: at(3) },
+    { ...organization, disabledAt: at(1), notBefore: at(1) },
+    { ...member, disabledAt: at(2), notBefore: at(2) },
+    { ...installation, actsForMembers: true, notBefore: at(3) },
     undefined,
     undefined,
   ]

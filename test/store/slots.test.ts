@@ -26,7 +26,7 @@ test('rows whose numbers are the same are each found and changed', async (t) => 
   const clients = [aClient({ id: one as ClientId }), aClient({ id: two as ClientId })]
   assert.deepEqual(await performAll(store, 'registerClient', clients), ['registered', 'registered'])
   const shared = aSharedClient({ id: three as ClientId })
-  await perform(store, 'shareClient', { client: shared, heldUntil: at(1) })
+  await perform(store, 'registerPublicClient', { client: shared, retainUntil: at(1) })
   for (const client of [...clients, shared]) assert.deepEqual(await store.findClient(client.id), client)
 
   const grants = COLLIDING.map((id) => aGrant({ id: id as GrantId }))

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { StoreUnavailable, type Settled, type StoreDriver } from '../../src/ports/store.ts'
 import { type Operation } from '../../src/ports/operations.ts'
 import type { ClientId } from '../../src/protocol/ids.ts'
-import { openTurns } from '../../src/store/turns.ts'
+import { openBatchingStore } from '../../src/store/batching-store.ts'
 
 /** A driver that notes its batches. The real ones are held by the contract suite. */
 function openNotebook(
@@ -34,7 +34,7 @@ async function turns(count: number): Promise<void> {
 
 test('everything that one turn asks for is one batch, and each asker gets the outcome of its own operation', async () => {
   const { batches, driver } = openNotebook(echo)
-  const store = openTurns(driver)
+  const store = openBatchingStore(driver)
   const outcomes = await Promise.all(Array.from({ length: 100 }, (_, index) => store.deleteClient(id(index))))
   assert.deepEqual(batches, [100])
   assert.deepEqual(
@@ -45,7 +45,7 @@ test('everything that one turn asks for is one batch, and each asker gets the ou
 
 test('while every turn brings more, a batch grows for a few turns, and not for ever', async () => {
   const { batches, driver } = openNotebook(echo)
-  const store = openTurns(driver)
+  const store = openBatchingStore(driver)
   const outcomes: Promise<unknown>[] = []
   for (let turn = 0; turn < 12; turn += 1) {
     outcomes.push(store.deleteClient(id(turn)))
@@ -61,7 +61,7 @@ test('while every turn brings more, a batch grows for a few turns, and not for e
 
 test('a batch does not grow over turns that are long', async () => {
   const { batches, driver } = openNotebook(echo)
-  const store = openTurns(driver)
+  const store = openBatchingStore(driver)
   const outcomes: Promise<unknown>[] = []
   for (let turn = 0; turn < 3; turn += 1) {
     outcomes.push(store.deleteClient(id(turn)))
@@ -75,7 +75,7 @@ test('a batch does not grow over turns that are long', async () => {
 
 test('a batch has a maximum, and what is over it follows', async () => {
   const { batches, driver } = openNotebook(echo)
-  const store = openTurns(driver)
+  const store = openBatchingStore(driver)
   await Promise.all(Array.from({ length: 1100 }, (_, index) => store.deleteClient(id(index))))
   assert.deepEqual(batches, [512, 512, 76])
 })
@@ -86,7 +86,7 @@ test('as many batches are under way as the driver takes', async () => {
     await new Promise<void>((resolve) => releases.push(resolve))
     return echo(operations)
   }, 2)
-  const store = openTurns(driver)
+  const store = openBatchingStore(driver)
   const outcomes: Promise<unknown>[] = []
   for (let index = 0; index < 3; index += 1) {
     outcomes.push(store.deleteClient(id(index)))
@@ -110,7 +110,7 @@ test('one batch is under way at a time; what comes meanwhile makes the next', as
     underWay -= 1
     return echo(operations)
   })
-  const store = openTurns(driver)
+  const store = openBatchingStore(driver)
   const first = store.deleteClient(id(1))
   await turns(8)
   const second = [store.deleteClient(id(2)), store.deleteClient(id(3))]
@@ -130,7 +130,7 @@ test('an operation that failed rejects for its asker alone', async () => {
       input === id(1) ? { kind: 'failed', cause: new Error('mine') } : { kind: 'done', outcome: 'deleted' },
     ),
   )
-  const store = openTurns(driver)
+  const store = openBatchingStore(driver)
   const results = await Promise.allSettled([
     store.deleteClient(id(0)),
     store.deleteClient(id(1)),
@@ -148,7 +148,7 @@ test('a batch that could not be committed rejects for all, and the next one goes
     if (isBroken) throw new StoreUnavailable('a test')
     return echo(operations)
   })
-  const store = openTurns(driver)
+  const store = openBatchingStore(driver)
   const results = await Promise.allSettled([store.deleteClient(id(0)), store.deleteClient(id(1))])
   assert.ok(results.every((result) => result.status === 'rejected' && result.reason instanceof StoreUnavailable))
   isBroken = false
@@ -157,7 +157,7 @@ test('a batch that could not be committed rejects for all, and the next one goes
 
 test('beyond ten thousand waiting operations one more is refused at once', async () => {
   const { driver } = openNotebook(echo)
-  const store = openTurns(driver)
+  const store = openBatchingStore(driver)
   const waiting = Array.from({ length: 10_000 }, (_, index) => store.deleteClient(id(index)))
   await assert.rejects(store.deleteClient(id(10_000)), StoreUnavailable)
   await Promise.all(waiting)
@@ -171,7 +171,7 @@ test('what has waited for two seconds is refused instead of begun, and what came
     await new Promise<void>((resolve) => releases.push(resolve))
     return echo(operations)
   })
-  const store = openTurns(driver)
+  const store = openBatchingStore(driver)
   const slow = store.deleteClient(id(1))
   await turns(8)
   const late = store.deleteClient(id(2))
@@ -190,7 +190,7 @@ test('what has waited for two seconds is refused instead of begun, and what came
 test('what waited because the process was suspended, and not for a batch, is done', async (t) => {
   let now = 0
   t.mock.method(performance, 'now', () => now)
-  const store = openTurns(openNotebook(echo).driver)
+  const store = openBatchingStore(openNotebook(echo).driver)
   const outcome = store.deleteClient(id(1))
   now = 60_000
   assert.equal(await outcome, id(1))
@@ -199,7 +199,7 @@ test('what waited because the process was suspended, and not for a batch, is don
 test('when the store is gone, what waits is told at the same time', async () => {
   let fail: (cause: unknown) => void = () => undefined
   const { batches, driver } = openNotebook(() => new Promise((_, reject) => (fail = reject)))
-  const store = openTurns(driver)
+  const store = openBatchingStore(driver)
   const first = store.deleteClient(id(1))
   await turns(8)
   const waiting = [store.deleteClient(id(2)), store.deleteClient(id(3))]

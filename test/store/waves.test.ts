@@ -4,13 +4,13 @@ import type { Operation } from '../../src/ports/operations.ts'
 import { cutIntoWaves } from '../../src/store/postgres/waves.ts'
 
 const disable = (id: string): Operation => ({ name: 'disableClient', input: { id, now: 1 } }) as unknown as Operation
-const hold = (id: string): Operation => ({ name: 'holdClient', input: { id, until: 1 } }) as unknown as Operation
+const hold = (id: string): Operation => ({ name: 'extendRetention', input: { id, until: 1 } }) as unknown as Operation
 
 function cut(...operations: readonly Operation[]): readonly string[] {
   const waves = cutIntoWaves(
     operations,
     ({ input }) => [(input as { readonly id: string }).id],
-    (name) => name === 'holdClient',
+    (name) => name === 'extendRetention',
   )
   return waves.map((wave) =>
     wave.map(({ operation, index, keys }) => `${index}:${operation.name}:${keys.join()}`).join(' '),
@@ -19,7 +19,7 @@ function cut(...operations: readonly Operation[]): readonly string[] {
 
 test('operations that touch nothing in common are one wave, by kind and then by key', () => {
   assert.deepEqual(cut(hold('b'), disable('d'), hold('a'), disable('c')), [
-    '3:disableClient:c 1:disableClient:d 2:holdClient:a 0:holdClient:b',
+    '3:disableClient:c 1:disableClient:d 2:extendRetention:a 0:extendRetention:b',
   ])
 })
 
@@ -27,10 +27,13 @@ test('what touches the same as an operation before it comes in a later wave', ()
   assert.deepEqual(cut(disable('a'), disable('a'), hold('a'), disable('b')), [
     '0:disableClient:a 3:disableClient:b',
     '1:disableClient:a',
-    '2:holdClient:a',
+    '2:extendRetention:a',
   ])
 })
 
 test('of a kind that may touch the same, many are one statement', () => {
-  assert.deepEqual(cut(hold('a'), hold('a'), disable('a')), ['0:holdClient:a 1:holdClient:a', '2:disableClient:a'])
+  assert.deepEqual(cut(hold('a'), hold('a'), disable('a')), [
+    '0:extendRetention:a 1:extendRetention:a',
+    '2:disableClient:a',
+  ])
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EpochMs, EpochSeconds } from '../../src/protocol/brand.ts'
 import { mintOrderedId } from '../../src/protocol/ids.ts'
-import { issueMoment } from '../../src/tokens/issue-moment.ts'
+import { issueMoment } from '../../src/principals/issue-time.ts'
 import type { AccessTokenFacts } from '../../src/protocol/access-token.ts'
 
 const ISSUED_AT = 1_795_200_000

@@ -8,7 +8,7 @@ import { openConnections } from '../connections.ts'
 import { openGate } from '../gate.ts'
 import { createServer } from '../node-http.ts'
 import { openProxies } from '../proxies.ts'
-import { openTurnEnd } from '../turn-end.ts'
+import { openScheduler } from '../scheduler.ts'
 import { openAdminRoutes, type PlainRoute } from './routes.ts'
 import { serveAdmin, type AdminServing, type LogAdminOutcome } from './serve.ts'
 
@@ -39,7 +39,7 @@ export function createAdminApp({ context, host, trustedProxies, plainRoutes, log
     findRoute,
     isLoopback: isLoopbackHost(host),
     gate: openGate({ issuer: context.issuer, proxies }),
-    turnEnd: openTurnEnd(),
+    scheduler: openScheduler(),
   }
   const server = createServer(
     {
@@ -52,7 +52,7 @@ export function createAdminApp({ context, host, trustedProxies, plainRoutes, log
   )
   connections.watch(server)
   return server
-    .on('connection', serving.turnEnd.accepted)
+    .on('connection', serving.scheduler.accepted)
     .on('clientError', refuseBytes)
     .once('listening', () => setTimeout(() => void loadTasks(findRoute), LOAD_AFTER_MS).unref())
     .setTimeout(SILENCE_TIMEOUT_MS)

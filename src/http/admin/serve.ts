@@ -12,7 +12,7 @@ import type { Connections } from '../connections.ts'
 import type { Gate } from '../gate.ts'
 import { errorBody, toOAuthError } from '../reply.ts'
 import { checkHeaders } from '../request.ts'
-import type { TurnEnd } from '../turn-end.ts'
+import type { Scheduler } from '../scheduler.ts'
 import { wrongMethod } from '../wrong-method.ts'
 import { authenticate, authorizePlain, authorizeTask, isOpen } from './authorize.ts'
 import { readTaskInput } from './input.ts'
@@ -39,7 +39,7 @@ export interface AdminServing {
   readonly gate: Gate
   readonly isLoopback: boolean
   readonly log: LogAdminOutcome
-  readonly turnEnd: TurnEnd
+  readonly scheduler: Scheduler
 }
 
 /** A request on its way. */
@@ -74,7 +74,7 @@ export async function serveAdmin(
   message: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { connections, turnEnd } = serving
+  const { connections, scheduler } = serving
   if (connections.isHungUp(message)) return
   const network = connections.networkOf(message)
   const exchange: Exchange = {
@@ -92,7 +92,7 @@ export async function serveAdmin(
     logOutcome(serving, exchange, 'admin.answered', answer.status, undefined, undefined)
   } catch (cause) {
     discardBody(message)
-    await turnEnd.over(network)
+    await scheduler.over(network)
     refuse(serving, exchange, cause)
   } finally {
     connections.endRequest(response)
@@ -116,7 +116,7 @@ async function answerTo(serving: AdminServing, exchange: Exchange): Promise<Answ
   if (!route.methods.includes(method)) throw refuseMethod()
   const isPlain = route.kind === 'plain'
   exchange.task = isPlain ? route.route.path : (route.tasks.get(method)?.task.name ?? 'none')
-  await serving.turnEnd.over(network)
+  await serving.scheduler.over(network)
   gate.check(message, network, { plain: isPlain && route.route.access === 'machine', vital: true })
   if (isPlain && isOpen(route.route, serving.isLoopback, message.headers)) {
     return { status: 200, ...(await route.route.answer()) }

@@ -7,7 +7,7 @@ import type { SecretHash } from '../../protocol/secrets.ts'
 import { BROWSER_LIMIT, recordOf, sessionOf, userOf, windowStart } from '../rows.ts'
 import { columns } from './column-parameters.ts'
 import type { Database } from './database.ts'
-import { openGather } from './gather.ts'
+import { openBatchLoader } from './batch-loader.ts'
 import { changeRow, eachAlone, type Handlers } from './handlers.ts'
 
 const INSERT = {
@@ -93,8 +93,8 @@ export function accountStatements(database: Database) {
   const handlers = {
     createUser: {
       keys: ({ id, email }) => [id, `email:${email}`],
-      run: eachAlone(async (query, { id, email, name, passwordHash, createdAt, validFrom }: UserRecord) => {
-        const rows = await query(INSERT, [id, email, name ?? null, passwordHash, createdAt, validFrom])
+      run: eachAlone(async (query, { id, email, name, passwordHash, createdAt, notBefore }: UserRecord) => {
+        const rows = await query(INSERT, [id, email, name ?? null, passwordHash, createdAt, notBefore])
         return rows.length === 1 ? 'created' : 'email-taken'
       }),
     },
@@ -187,11 +187,11 @@ export function accountStatements(database: Database) {
     },
   } satisfies Partial<Handlers>
   const reads = {
-    async findValidFrom(): Promise<EpochMs> {
+    async findNotBefore(): Promise<EpochMs> {
       const [row] = await database.query(FIND_VALID_FROM)
       return Number(row?.['value'] ?? 0) as EpochMs
     },
-    findUser: openGather(async (ids: readonly UserId[]) =>
+    findUser: openBatchLoader(async (ids: readonly UserId[]) =>
       (await database.query(FIND, [ids])).map((row) => userOf(row)),
     ),
     async findUserIdByEmail(email: string, otherwise: UserId): Promise<UserId> {
@@ -205,7 +205,7 @@ export function accountStatements(database: Database) {
     async listUsers({ before, limit }: Page<UserId>): Promise<readonly UserRecord[]> {
       return (await database.query(LIST, [before ?? '~', limit])).map((row) => userOf(row))
     },
-    findSession: openGather(async (ids: readonly SessionId[]) =>
+    findSession: openBatchLoader(async (ids: readonly SessionId[]) =>
       (await database.query(FIND_SESSION, [ids])).map((row) => sessionOf(row)),
     ),
     async knowsBrowser(userId: UserId, hash: SecretHash): Promise<boolean> {

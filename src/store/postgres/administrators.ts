@@ -4,7 +4,7 @@ import type { Page, Reads } from '../../ports/store.ts'
 import type { AdminCredentialId } from '../../protocol/ids.ts'
 import { adminCredentialOf } from '../operator-rows.ts'
 import type { Database } from './database.ts'
-import { openGather } from './gather.ts'
+import { openBatchLoader } from './batch-loader.ts'
 import { changeRow, eachAlone, type Handlers } from './handlers.ts'
 
 const CREATE = {
@@ -45,7 +45,7 @@ export function administratorStatements(database: Database) {
     },
   } satisfies Partial<Handlers>
   const reads = {
-    findAdminCredential: openGather(async (ids: readonly AdminCredentialId[]) =>
+    findAdminCredential: openBatchLoader(async (ids: readonly AdminCredentialId[]) =>
       (await database.query(FIND, [ids])).map((row) => adminCredentialOf(row)),
     ),
     async listAdminCredentials({ before, limit }: Page<AdminCredentialId>): Promise<readonly AdminCredentialRecord[]> {

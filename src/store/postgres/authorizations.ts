@@ -5,10 +5,10 @@ import type { Approval } from '../../ports/operation-inputs.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { AuthorizationId, ClientId, UserId } from '../../protocol/ids.ts'
 import { scopeTokens, type Scope } from '../../protocol/scope.ts'
-import { authorizationOf, consentAim, fixedRequest } from '../rows.ts'
+import { authorizationOf, consentTarget, fixedRequest } from '../rows.ts'
 import { columns, jsonLines } from './column-parameters.ts'
 import type { Database, Query } from './database.ts'
-import { openGather } from './gather.ts'
+import { openBatchLoader } from './batch-loader.ts'
 import { valuesOf, type Handlers } from './handlers.ts'
 
 const INSERT = {
@@ -124,10 +124,10 @@ export function authorizationStatements(database: Database) {
     },
   } satisfies Partial<Handlers>
   const reads = {
-    findAuthorization: openGather((ids: readonly AuthorizationId[]) => findAll(database.query, ids)),
+    findAuthorization: openBatchLoader((ids: readonly AuthorizationId[]) => findAll(database.query, ids)),
     async findConsent(key: ConsentKey): Promise<Scope | undefined> {
       const { userId, clientId, redirectHost, since } = key
-      const [row] = await database.query(FIND_CONSENT, [userId, clientId, redirectHost, consentAim(key), since])
+      const [row] = await database.query(FIND_CONSENT, [userId, clientId, redirectHost, consentTarget(key), since])
       return row?.['scope'] as Scope | undefined
     },
     async hasConsented(userId: UserId, clientId: ClientId, since: EpochMs): Promise<boolean> {
@@ -141,7 +141,7 @@ async function remember(query: Query, { remember: consent, now }: Approval): Pro
   if (consent === undefined) return
   const { userId, clientId, redirectHost, since } = consent
   const sorted = scopeTokens(consent.scope).toSorted().join(' ')
-  await query(REMEMBER, [userId, clientId, redirectHost, consentAim(consent), sorted, now, since])
+  await query(REMEMBER, [userId, clientId, redirectHost, consentTarget(consent), sorted, now, since])
 }
 
 /** What changed is answered as asked; of the others, whether they were decided before. */

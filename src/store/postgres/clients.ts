@@ -6,7 +6,7 @@ import { auditLinkValues } from '../operator-rows.ts'
 import { clientOf } from '../rows.ts'
 import { columns, jsonLines } from './column-parameters.ts'
 import type { Database, Parameter } from './database.ts'
-import { openGather } from './gather.ts'
+import { openBatchLoader } from './batch-loader.ts'
 import { changeRow, eachAlone, valuesOf, type Handlers } from './handlers.ts'
 
 const INSERT = {
@@ -119,12 +119,12 @@ export function clientStatements(database: Database) {
         },
       },
     },
-    shareClient: {
-      keys: ({ client }) => [`shared:${client.sharedKey}`, client.id],
+    registerPublicClient: {
+      keys: ({ client }) => [`shared:${client.dedupeKey}`, client.id],
       isShared: true,
       async run(query, inputs) {
         // Of those who register the same at once the first is kept; one statement may not meet a row twice.
-        const firsts = [...Map.groupBy(inputs, ({ client }) => client.sharedKey).values()].flatMap(
+        const firsts = [...Map.groupBy(inputs, ({ client }) => client.dedupeKey).values()].flatMap(
           ([first]) => first ?? [],
         )
         const rows = await query(SHARE, [
@@ -132,13 +132,13 @@ export function clientStatements(database: Database) {
             firsts,
             ({ client }) => client.id,
             ({ client }) => client.issuedAt,
-            ({ client }) => client.sharedKey,
-            ({ heldUntil }) => heldUntil,
+            ({ client }) => client.dedupeKey,
+            ({ retainUntil }) => retainUntil,
           ),
           jsonLines(firsts, ({ client }) => client.metadata),
         ])
         const clients = new Map(rows.map((row) => [row['shared_key'], clientOf(row)]))
-        return inputs.map(({ client }) => clients.get(client.sharedKey) as ClientRecord)
+        return inputs.map(({ client }) => clients.get(client.dedupeKey) as ClientRecord)
       },
     },
     useClient: {
@@ -150,7 +150,7 @@ export function clientStatements(database: Database) {
         return inputs.map(({ id }) => (used.has(id) ? 'used' : 'unknown'))
       },
     },
-    holdClient: {
+    extendRetention: {
       keys: ({ id }) => [id],
       isShared: true,
       async run(query, inputs) {
@@ -164,7 +164,7 @@ export function clientStatements(database: Database) {
       keys: ({ id }) => [id],
       run: eachAlone(async (query, { id, previous, metadata, identityFrom }: Input<'updateClient'>) => {
         const rows = await query(UPDATE, [JSON.stringify(metadata), identityFrom ?? null, id, JSON.stringify(previous)])
-        return rows.length === 1 ? 'updated' : 'outrun'
+        return rows.length === 1 ? 'updated' : 'conflict'
       }),
     },
     deleteClient: {
@@ -196,7 +196,7 @@ export function clientStatements(database: Database) {
       run: eachAlone(async (query, rotation: Input<'rotateClientSecret'>) => {
         const { id, previous, secretHash, kept, keptUntil } = rotation
         const rows = await query(ROTATE_SECRET, [kept, keptUntil, secretHash, id, previous])
-        return rows.length === 1 ? 'rotated' : 'outrun'
+        return rows.length === 1 ? 'rotated' : 'conflict'
       }),
     },
     approveClientScope: {
@@ -223,7 +223,7 @@ export function clientStatements(database: Database) {
     },
   } satisfies Partial<Handlers>
   const reads = {
-    findClient: openGather(async (ids: readonly ClientId[]) =>
+    findClient: openBatchLoader(async (ids: readonly ClientId[]) =>
       (await database.query(FIND, [ids])).map((row) => clientOf(row)),
     ),
     async listClients({ before, limit, ...filter }: Page<ClientId> & ClientFilter): Promise<readonly ClientRecord[]> {

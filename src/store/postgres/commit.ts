@@ -3,7 +3,7 @@ import type { AuditLinkRecord } from '../../ports/operator-records.ts'
 import { StoreUnavailable, type Settled } from '../../ports/store.ts'
 import type { Operation } from '../../ports/operations.ts'
 import { auditLinkValues } from '../operator-rows.ts'
-import { failAll, settleAlone } from '../settle-alone.ts'
+import { failAll, commitEachAlone } from '../commit-each-alone.ts'
 import { ADD_AUDIT_LINK } from './audit.ts'
 import { answerDeadline, type Database, type Finish, type PostgresOptions, type Query } from './database.ts'
 import { allOrFirstFault } from './faults.ts'
@@ -120,7 +120,7 @@ async function settle(means: Committing, operations: readonly Operation[]): Prom
     writing?.failed(cause)
     if (cause instanceof StoreUnavailable) throw cause
     if (operations.length === 1) return failAll(operations, cause)
-    return settleAlone(operations, (some) => settle(means, some))
+    return commitEachAlone(operations, (some) => settle(means, some))
   }
 }
 

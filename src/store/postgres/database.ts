@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { StoreUnavailable } from '../../ports/store.ts'
-import type { Chains } from '../audit-chain.ts'
+import type { Chains } from '../../audit/chain.ts'
 import type { Row } from '../rows.ts'
 import { arrayLiteral, type Scalar } from './column-parameters.ts'
-import { allOrFirstFault, faultOf, judgeFault, unavailable } from './faults.ts'
+import { allOrFirstFault, faultOf, checkFault, unavailable } from './faults.ts'
 
 /** A statement that is prepared once for each connection, under its name. */
 export interface Statement {
@@ -116,7 +116,7 @@ export function openDatabase({ url, connections }: Omit<PostgresOptions, 'audit'
       return result
     } catch (cause) {
       // PostgreSQL answered, and the connection is as before.
-      isSound = ['conflict', 'refused'].includes(judgeFault(cause))
+      isSound = ['conflict', 'refused'].includes(checkFault(cause))
       throw cause
     } finally {
       // Not asked to end: nobody may be there who would answer.
@@ -132,7 +132,7 @@ export function openDatabase({ url, connections }: Omit<PostgresOptions, 'audit'
         if (performance.now() >= answerBy) throw new StoreUnavailable('PostgreSQL was too slow')
         return await attempt(work, answerBy)
       } catch (cause) {
-        const fault = judgeFault(cause)
+        const fault = checkFault(cause)
         if (fault !== 'conflict' && fault !== 'stale-connection') throw cause
         if (tries === TRIES) throw unavailable(cause)
       }
@@ -183,7 +183,7 @@ async function transact<T>(query: Query, work: (query: Query, finish: Finish) =>
     return result
   } catch (cause) {
     // What made the database unavailable ends the transaction with the connection.
-    if (judgeFault(cause) !== 'unavailable') await query(ROLLBACK)
+    if (checkFault(cause) !== 'unavailable') await query(ROLLBACK)
     throw cause
   }
 }

@@ -25,7 +25,7 @@ export type Fault =
   | 'unavailable'
   | 'refused'
 
-export function judgeFault(cause: unknown): Fault {
+export function checkFault(cause: unknown): Fault {
   if (cause instanceof StoreUnavailable) return 'unavailable'
   if (!(cause instanceof pg.DatabaseError)) return 'refused'
   const { code = '' } = cause
@@ -41,7 +41,7 @@ function isOutdatedPlan({ code, routine }: pg.DatabaseError): boolean {
 
 /** What the driver threw: PostgreSQL's own words, unless they or their absence mean that it cannot be had. */
 export function faultOf(cause: unknown): unknown {
-  const isAnswer = cause instanceof pg.DatabaseError && judgeFault(cause) !== 'unavailable'
+  const isAnswer = cause instanceof pg.DatabaseError && checkFault(cause) !== 'unavailable'
   return isAnswer ? cause : unavailable(cause)
 }
 

@@ -7,7 +7,7 @@ import { installationKey } from '../changes.ts'
 import { installationOf } from '../rows.ts'
 import { columns } from './column-parameters.ts'
 import type { Database } from './database.ts'
-import { openKeyGather } from './gather.ts'
+import { openKeyedBatchLoader } from './batch-loader.ts'
 import { changeRow, eachAlone, type Handlers } from './handlers.ts'
 
 const INSERT = {
@@ -58,13 +58,13 @@ export function installationStatements(database: Database) {
     install: {
       ...sharing,
       run: eachAlone(async (query, installation: InstallationRecord) => {
-        const { clientId, organizationId, scope, createdAt, disabledAt, validFrom } = installation
+        const { clientId, organizationId, scope, createdAt, disabledAt, notBefore } = installation
         const acts = installation.actsForMembers ? 1 : 0
-        const row = [clientId, organizationId, scope, acts, createdAt, disabledAt ?? null, validFrom]
+        const row = [clientId, organizationId, scope, acts, createdAt, disabledAt ?? null, notBefore]
         // Again only when it was uninstalled between the two, and no longer than an answer may take.
         for (;;) {
           if ((await query(INSERT, row)).length === 1) return 'installed'
-          const replaced = await query(REPLACE, [clientId, organizationId, scope, acts, validFrom])
+          const replaced = await query(REPLACE, [clientId, organizationId, scope, acts, notBefore])
           if (replaced.length === 1) return 'replaced'
         }
       }),
@@ -89,7 +89,7 @@ export function installationStatements(database: Database) {
     },
   } satisfies Partial<Handlers>
   const reads = {
-    findInstallation: openKeyGather(installationKey, async (keys: readonly InstallationKey[]) => {
+    findInstallation: openKeyedBatchLoader(installationKey, async (keys: readonly InstallationKey[]) => {
       const rows = await database.query(
         FIND,
         columns(

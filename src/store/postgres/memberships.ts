@@ -7,7 +7,7 @@ import { membershipKey } from '../changes.ts'
 import { membershipOf } from '../rows.ts'
 import { columns } from './column-parameters.ts'
 import type { Database } from './database.ts'
-import { openKeyGather } from './gather.ts'
+import { openKeyedBatchLoader } from './batch-loader.ts'
 import { changeRow, eachAlone, type Handlers } from './handlers.ts'
 
 const INSERT = {
@@ -57,8 +57,8 @@ export function membershipStatements(database: Database) {
     addMember: {
       ...sharing,
       run: eachAlone(async (query, membership: MembershipRecord) => {
-        const { userId, organizationId, createdAt, disabledAt, validFrom } = membership
-        const row = [userId, organizationId, createdAt, disabledAt ?? null, validFrom]
+        const { userId, organizationId, createdAt, disabledAt, notBefore } = membership
+        const row = [userId, organizationId, createdAt, disabledAt ?? null, notBefore]
         if ((await query(INSERT, [...row, MEMBERSHIP_LIMIT])).length === 1) return 'added'
         const found = await query(FIND, [[userId], [organizationId]])
         return found.length === 0 ? 'too-many' : 'member-already'
@@ -84,7 +84,7 @@ export function membershipStatements(database: Database) {
     },
   } satisfies Partial<Handlers>
   const reads = {
-    findMembership: openKeyGather(membershipKey, async (keys: readonly MembershipKey[]) => {
+    findMembership: openKeyedBatchLoader(membershipKey, async (keys: readonly MembershipKey[]) => {
       const rows = await database.query(
         FIND,
         columns(

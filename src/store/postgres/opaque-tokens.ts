@@ -4,7 +4,7 @@ import type { OpaqueTokenId } from '../../protocol/ids.ts'
 import { opaqueTokenOf } from '../rows.ts'
 import { columns, jsonLines } from './column-parameters.ts'
 import type { Database, Query } from './database.ts'
-import { openGather } from './gather.ts'
+import { openBatchLoader } from './batch-loader.ts'
 import type { Handlers } from './handlers.ts'
 
 const ISSUE = {
@@ -33,7 +33,7 @@ export function opaqueTokenStatements(database: Database) {
     },
   } satisfies Partial<Handlers>
   const reads = {
-    findOpaqueToken: openGather(async (ids: readonly OpaqueTokenId[]) =>
+    findOpaqueToken: openBatchLoader(async (ids: readonly OpaqueTokenId[]) =>
       (await database.query(FIND, [ids])).map((row) => opaqueTokenOf(row)),
     ),
   } satisfies Partial<Reads>

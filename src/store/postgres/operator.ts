@@ -1,7 +1,7 @@
 import type { ApiRecord, KeyRecord, SigningAlgorithm } from '../../ports/operator-records.ts'
 import type { Reads } from '../../ports/store.ts'
 import type { Input } from '../../ports/operations.ts'
-import { findTwin } from '../../protocol/resource.ts'
+import { slashVariant } from '../../protocol/resource.ts'
 import {
   ALGORITHM,
   apiOf,
@@ -92,9 +92,9 @@ const FIND_SETTING = { name: 'find-setting', text: 'select value from settings w
 export function operatorStatements(database: Database) {
   const handlers = {
     declareApi: {
-      keys: ({ resource }) => [resource, findTwin(resource) ?? []].flat(),
+      keys: ({ resource }) => [resource, slashVariant(resource) ?? []].flat(),
       run: eachAlone(async (query, api: Input<'declareApi'>) => {
-        const twin = findTwin(api.resource)
+        const twin = slashVariant(api.resource)
         if (twin !== undefined) await query(DECLARE_IN_TURN, [api.resource])
         const rows = await query(DECLARE_API, [...apiValues(api), api.createdAt, twin ?? null])
         return rows.length === 1 ? 'declared' : 'taken'
@@ -105,7 +105,7 @@ export function operatorStatements(database: Database) {
       run: eachAlone(async (query, { previous, api }: Input<'updateApi'>) => {
         const values = [...apiValues(api), ...apiValues(previous).slice(0, -1), scopesSinceValue(api)]
         const rows = await query(UPDATE_API, values)
-        return rows.length === 1 ? 'changed' : 'outrun'
+        return rows.length === 1 ? 'changed' : 'conflict'
       }),
     },
     setApiCredentials: {
@@ -137,7 +137,7 @@ export function operatorStatements(database: Database) {
       keys: () => ['signing-keys'],
       run: eachAlone(async (query, { key, follows }: Input<'addKey'>) => {
         const rows = await query(ADD_KEY, [...keyValues(key), follows])
-        return rows.length === 1 ? 'added' : 'outrun'
+        return rows.length === 1 ? 'added' : 'conflict'
       }),
     },
     removeKey: {

@@ -4,7 +4,7 @@ import type { Input } from '../../ports/operations.ts'
 import type { OrganizationId } from '../../protocol/ids.ts'
 import { organizationOf } from '../rows.ts'
 import type { Database } from './database.ts'
-import { openGather } from './gather.ts'
+import { openBatchLoader } from './batch-loader.ts'
 import { changeRow, eachAlone, type Handlers } from './handlers.ts'
 
 const INSERT = {
@@ -57,8 +57,8 @@ export function organizationStatements(database: Database) {
   const handlers = {
     createOrganization: {
       keys: ({ id }) => [id],
-      run: eachAlone(async (query, { id, name, createdAt, disabledAt, validFrom }: OrganizationRecord) => {
-        await query(INSERT, [id, name, createdAt, disabledAt ?? null, validFrom])
+      run: eachAlone(async (query, { id, name, createdAt, disabledAt, notBefore }: OrganizationRecord) => {
+        await query(INSERT, [id, name, createdAt, disabledAt ?? null, notBefore])
         return 'created' as const
       }),
     },
@@ -89,7 +89,7 @@ export function organizationStatements(database: Database) {
     },
   } satisfies Partial<Handlers>
   const reads = {
-    findOrganization: openGather(async (ids: readonly OrganizationId[]) =>
+    findOrganization: openBatchLoader(async (ids: readonly OrganizationId[]) =>
       (await database.query(FIND, [ids])).map((row) => organizationOf(row)),
     ),
     async listOrganizations({ before, limit }: Page<OrganizationId>): Promise<readonly OrganizationRecord[]> {

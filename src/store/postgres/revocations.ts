@@ -1,7 +1,7 @@
 import type { Reads } from '../../ports/store.ts'
 import { columns } from './column-parameters.ts'
 import type { Database } from './database.ts'
-import { openGather } from './gather.ts'
+import { openBatchLoader } from './batch-loader.ts'
 import { valuesOf, type Handlers } from './handlers.ts'
 
 const REVOKE_GRANTS = {
@@ -51,7 +51,7 @@ export function revocationStatements(database: Database) {
       },
     },
   } satisfies Partial<Handlers>
-  const findRevoked = openGather(async (ids: readonly string[]) =>
+  const findRevoked = openBatchLoader(async (ids: readonly string[]) =>
     (await database.query(FIND_REVOKED, [ids])).map((row) => ({ id: row['token_id'] as string })),
   )
   const reads = {

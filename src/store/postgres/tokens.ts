@@ -4,11 +4,11 @@ import type { Redemption, RotateOutcome, Rotation } from '../../ports/operation-
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { GrantId } from '../../protocol/ids.ts'
 import { NO_SCOPE } from '../../protocol/scope.ts'
-import { judgeRotation } from '../rotation.ts'
+import { decideRotation } from '../refresh-rotation.ts'
 import { grantOf, type Row } from '../rows.ts'
 import { columns } from './column-parameters.ts'
 import type { Database, Query } from './database.ts'
-import { openGather } from './gather.ts'
+import { openBatchLoader } from './batch-loader.ts'
 import { valuesOf, type Handlers } from './handlers.ts'
 
 /** Spends the codes and saves what each issued, in one statement: a grant is there exactly when its code was spent. */
@@ -109,13 +109,13 @@ export function tokenStatements(database: Database) {
       async run(query, inputs) {
         const rotated = await rotate(query, inputs)
         const late = inputs.filter(({ grantId }) => !rotated.has(grantId))
-        const outcomes = new Map(await judgeLate(query, late))
+        const outcomes = new Map(await checkLate(query, late))
         return inputs.map(({ grantId, now }) => outcomes.get(grantId) ?? { kind: 'rotated', rotatedAt: now })
       },
     },
   } satisfies Partial<Handlers>
   const reads = {
-    findGrant: openGather((ids: readonly GrantId[]) => findAll(database.query, ids)),
+    findGrant: openBatchLoader((ids: readonly GrantId[]) => findAll(database.query, ids)),
     async listGrants(page: Page<GrantId> & GrantFilter): Promise<readonly GrantRecord[]> {
       return (await list(database.query, page)).map((row) => grantOf(row))
     },
@@ -174,7 +174,7 @@ async function findRedeemed(query: Query, late: readonly Redemption[]): Promise<
 }
 
 /** decisions.md D5, steps 3 and 4, for those that could not be rotated. */
-async function judgeLate(
+async function checkLate(
   query: Query,
   late: readonly Rotation[],
 ): Promise<readonly (readonly [GrantId, RotateOutcome])[]> {
@@ -185,7 +185,7 @@ async function judgeLate(
   )
   const outcomes = late.map((rotation) => {
     const grant = grants.find(({ id }) => id === rotation.grantId)
-    return [rotation.grantId, judgeRotation(grant, rotation)] as const
+    return [rotation.grantId, decideRotation(grant, rotation)] as const
   })
   const reused = late.filter((_, index) => outcomes[index]?.[1].kind === 'reused')
   await revoke(query, reused)

@@ -41,7 +41,7 @@ export function accountStatements(database: DatabaseSync) {
      on conflict (name) do update set value = excluded.value
      where cast(settings.value as bigint) < cast(excluded.value as bigint)`,
   )
-  const notBefore = database.prepare(`select value from settings where name = 'not-before'`)
+  const readNotBefore = database.prepare(`select value from settings where name = 'not-before'`)
   const startSession = database.prepare(
     'insert into sessions (session_id, session_hash, user_id, created_at, expires_at) values (?, ?, ?, ?, ?)',
   )
@@ -63,8 +63,8 @@ export function accountStatements(database: DatabaseSync) {
   const forgiveHit = database.prepare('update hits set count = max(count - ?, 0) where bucket = ? and window_start = ?')
 
   return {
-    createUser({ id, email, name, passwordHash, createdAt, validFrom }) {
-      const { changes } = insert.run(id, email, name ?? null, passwordHash, createdAt, validFrom)
+    createUser({ id, email, name, passwordHash, createdAt, notBefore }) {
+      const { changes } = insert.run(id, email, name ?? null, passwordHash, createdAt, notBefore)
       return changes === 1 ? 'created' : 'email-taken'
     },
     setPassword: ({ id, passwordHash, now }) =>
@@ -97,7 +97,7 @@ export function accountStatements(database: DatabaseSync) {
       forgiveHit.run(hit.by, hit.bucket, windowStart(hit))
       return 'forgiven'
     },
-    findValidFrom: (): EpochMs => Number((notBefore.get() as Row | undefined)?.['value'] ?? 0) as EpochMs,
+    findNotBefore: (): EpochMs => Number((readNotBefore.get() as Row | undefined)?.['value'] ?? 0) as EpochMs,
     findUser: (id: UserId): UserRecord | undefined => recordOf(find.get(id), userOf),
     findUserIdByEmail: (email: string, otherwise: UserId): UserId =>
       (findIdByEmail.get(otherwise, email) as Row)['user_id'] as UserId,

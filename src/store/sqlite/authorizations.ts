@@ -3,7 +3,7 @@ import type { AuthorizationRecord, ConsentKey } from '../../ports/records.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { AuthorizationId, ClientId, UserId } from '../../protocol/ids.ts'
 import { scopeTokens, unite, type Scope } from '../../protocol/scope.ts'
-import { authorizationOf, consentAim, fixedRequest, recordOf, type Row } from '../rows.ts'
+import { authorizationOf, consentTarget, fixedRequest, recordOf, type Row } from '../rows.ts'
 import type { Handlers } from './handlers.ts'
 
 export function authorizationStatements(database: DatabaseSync) {
@@ -38,7 +38,7 @@ export function authorizationStatements(database: DatabaseSync) {
 
   function consented(key: ConsentKey): Scope | undefined {
     const { userId, clientId, redirectHost, since } = key
-    const row = findConsent.get(userId, clientId, redirectHost, consentAim(key), since) as Row | undefined
+    const row = findConsent.get(userId, clientId, redirectHost, consentTarget(key), since) as Row | undefined
     return row === undefined ? undefined : (row['scope'] as Scope)
   }
 
@@ -61,7 +61,7 @@ export function authorizationStatements(database: DatabaseSync) {
       if (consent !== undefined) {
         const scope = unite(consented(consent) ?? ('' as Scope), consent.scope)
         const sorted = scopeTokens(scope).toSorted().join(' ')
-        remember.run(consent.userId, consent.clientId, consent.redirectHost, consentAim(consent), sorted, now)
+        remember.run(consent.userId, consent.clientId, consent.redirectHost, consentTarget(consent), sorted, now)
       }
       return 'approved'
     },

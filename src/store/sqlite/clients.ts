@@ -60,13 +60,13 @@ export function clientStatements(database: DatabaseSync) {
       insert.run(slotOf(id), id, issuedAt, secretHash ?? null, managementHash ?? null, JSON.stringify(metadata))
       return 'registered'
     },
-    shareClient: ({ client: { id, issuedAt, metadata, sharedKey }, heldUntil }) =>
-      clientOf(share.get(slotOf(id), id, issuedAt, JSON.stringify(metadata), sharedKey, heldUntil) as Row),
+    registerPublicClient: ({ client: { id, issuedAt, metadata, dedupeKey }, retainUntil }) =>
+      clientOf(share.get(slotOf(id), id, issuedAt, JSON.stringify(metadata), dedupeKey, retainUntil) as Row),
     useClient: ({ id, now }) => (use.run(now, id).changes === 1 ? 'used' : 'unknown'),
-    holdClient: ({ id, until }) => (hold.run(until, id).changes === 1 ? 'held' : 'unknown'),
+    extendRetention: ({ id, until }) => (hold.run(until, id).changes === 1 ? 'held' : 'unknown'),
     updateClient({ id, previous, metadata, identityFrom }) {
       const texts = [JSON.stringify(metadata), JSON.stringify(previous)] as const
-      return update.run(texts[0], identityFrom ?? null, id, texts[1]).changes === 1 ? 'updated' : 'outrun'
+      return update.run(texts[0], identityFrom ?? null, id, texts[1]).changes === 1 ? 'updated' : 'conflict'
     },
     deleteClient(id) {
       removeInstallations.run(id)
@@ -77,7 +77,7 @@ export function clientStatements(database: DatabaseSync) {
     disableClient: ({ id, now }) => (disable.run(now, id).changes === 1 ? 'changed' : 'unknown'),
     enableClient: (id) => (enable.run(id).changes === 1 ? 'changed' : 'unknown'),
     rotateClientSecret({ id, previous, secretHash, kept, keptUntil }) {
-      return rotateSecret.run(kept, keptUntil, secretHash, id, previous).changes === 1 ? 'rotated' : 'outrun'
+      return rotateSecret.run(kept, keptUntil, secretHash, id, previous).changes === 1 ? 'rotated' : 'conflict'
     },
     approveClientScope: ({ id, scope }) => (approveScope.run(scope, id).changes === 1 ? 'changed' : 'unknown'),
     expireClient: ({ id, now }) => (expire.run(now, id).changes === 1 ? 'changed' : 'unknown'),

@@ -1,7 +1,7 @@
 import { closeSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { StoreUnavailable } from '../../ports/store.ts'
-import { judgeSecretFile } from '../../protocol/secret-file.ts'
+import { checkSecretFile } from '../../protocol/secret-file.ts'
 
 /** What SQLite keeps beside the file while it is open: https://sqlite.org/tempfiles.html */
 const COMPANIONS = ['-wal', '-shm', '-journal']
@@ -35,7 +35,7 @@ function requireOwn(path: string): void {
   if (status === undefined) return
   if (status.isSymbolicLink()) throw new Error(`${path} is a symbolic link. Name the file itself in DATABASE_URL.`)
   if (!status.isFile()) throw new Error(`${path} is not a file.`)
-  const fault = judgeSecretFile(path, status, process.getuid?.(), 'nothing')
+  const fault = checkSecretFile(path, status, process.getuid?.(), 'nothing')
   if (fault !== undefined) throw new Error(fault)
 }
 

@@ -32,11 +32,11 @@ export function installationStatements(database: DatabaseSync) {
   )
 
   return {
-    install({ clientId, organizationId, scope, actsForMembers, createdAt, disabledAt, validFrom }) {
+    install({ clientId, organizationId, scope, actsForMembers, createdAt, disabledAt, notBefore }) {
       const acts = actsForMembers ? 1 : 0
-      const made = insert.run(clientId, organizationId, scope, acts, createdAt, disabledAt ?? null, validFrom)
+      const made = insert.run(clientId, organizationId, scope, acts, createdAt, disabledAt ?? null, notBefore)
       if (made.changes === 1) return 'installed'
-      replace.run(scope, acts, validFrom, clientId, organizationId)
+      replace.run(scope, acts, notBefore, clientId, organizationId)
       return 'replaced'
     },
     disableInstallation: ({ clientId, organizationId, now }) =>

@@ -34,8 +34,8 @@ export function membershipStatements(database: DatabaseSync) {
 
   return {
     addMember(membership) {
-      const { userId, organizationId, createdAt, disabledAt, validFrom } = membership
-      const { changes } = insert.run(userId, organizationId, createdAt, disabledAt ?? null, validFrom, MEMBERSHIP_LIMIT)
+      const { userId, organizationId, createdAt, disabledAt, notBefore } = membership
+      const { changes } = insert.run(userId, organizationId, createdAt, disabledAt ?? null, notBefore, MEMBERSHIP_LIMIT)
       if (changes === 1) return 'added'
       return findMembership(membership) === undefined ? 'too-many' : 'member-already'
     },

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { ApiRecord, KeyRecord, SigningAlgorithm } from '../../ports/operator-records.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { ClockNotes } from '../../protocol/clock.ts'
-import { findTwin } from '../../protocol/resource.ts'
+import { slashVariant } from '../../protocol/resource.ts'
 import { type Row } from '../rows.ts'
 import {
   ALGORITHM,
@@ -62,13 +62,13 @@ export function operatorStatements(database: DatabaseSync) {
 
   return {
     declareApi(api) {
-      const { changes } = declareApi.run(...apiValues(api), api.createdAt, findTwin(api.resource) ?? null)
+      const { changes } = declareApi.run(...apiValues(api), api.createdAt, slashVariant(api.resource) ?? null)
       return changes === 1 ? 'declared' : 'taken'
     },
     updateApi: ({ previous, api }) =>
       updateApi.run(scopesSinceValue(api), ...apiValues(api), ...apiValues(previous).slice(0, -1)).changes === 1
         ? 'changed'
-        : 'outrun',
+        : 'conflict',
     setApiCredentials: ({ resource, credentials: { id, secretHash } }) =>
       setCredentials.run(id, secretHash, resource).changes === 1 ? 'changed' : 'unknown',
     deleteApi: (resource) => (deleteApi.run(resource).changes === 1 ? 'deleted' : 'unknown'),
@@ -76,7 +76,7 @@ export function operatorStatements(database: DatabaseSync) {
       addFirstKey.run(...keyValues(key))
       return firstKey(listKeys(), key.algorithm) ?? key
     },
-    addKey: ({ key, follows }) => (addKey.run(...keyValues(key), follows).changes === 1 ? 'added' : 'outrun'),
+    addKey: ({ key, follows }) => (addKey.run(...keyValues(key), follows).changes === 1 ? 'added' : 'conflict'),
     removeKey: ({ id, replacement }) => (removeKey.run(id, replacement).changes === 1 ? 'removed' : 'unknown'),
     noteServerAlgorithm(algorithm) {
       note.run(ALGORITHM, algorithm)

@@ -29,8 +29,8 @@ export function organizationStatements(database: DatabaseSync) {
   )
 
   return {
-    createOrganization({ id, name, createdAt, disabledAt, validFrom }) {
-      insert.run(id, name, createdAt, disabledAt ?? null, validFrom)
+    createOrganization({ id, name, createdAt, disabledAt, notBefore }) {
+      insert.run(id, name, createdAt, disabledAt ?? null, notBefore)
       return 'created'
     },
     renameOrganization: ({ id, name }) => (rename.run(name, id).changes === 1 ? 'changed' : 'unknown'),

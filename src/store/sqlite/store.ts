@@ -3,9 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AuditLinkRecord } from '../../ports/operator-records.ts'
 import { StoreUnavailable, type Settled, type StoreDriver } from '../../ports/store.ts'
 import { type Operation } from '../../ports/operations.ts'
-import type { Chains } from '../audit-chain.ts'
+import type { Chains } from '../../audit/chain.ts'
 import { installationKey, membershipKey } from '../changes.ts'
-import { failAll, settleAlone } from '../settle-alone.ts'
+import { failAll, commitEachAlone } from '../commit-each-alone.ts'
 import { accountStatements } from './accounts.ts'
 import { administratorStatements } from './administrators.ts'
 import { auditStatements } from './audit.ts'
@@ -137,7 +137,7 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
     listInstallations: async (page) => read(() => installations.listInstallations(page)),
     findSession: async (id) => read(() => accounts.findSession(id)),
     knowsBrowser: async (userId, hash) => read(() => accounts.knowsBrowser(userId, hash)),
-    findValidFrom: async () => read(() => accounts.findValidFrom()),
+    findNotBefore: async () => read(() => accounts.findNotBefore()),
     isTokenRevoked: async (tokenId) => read(() => revocations.isTokenRevoked(tokenId)),
     findOpaqueToken: async (id) => read(() => opaqueTokens.findOpaqueToken(id)),
     findAdminCredential: async (id) => read(() => administrators.findAdminCredential(id)),
@@ -184,7 +184,7 @@ async function commitBatch(means: Committing, operations: readonly Operation[]):
     if (fault instanceof StoreUnavailable) throw fault
     if (operations.length === 1) return failAll(operations, cause)
   }
-  return settleAlone(operations, (some) => commitBatch(means, some))
+  return commitEachAlone(operations, (some) => commitBatch(means, some))
 }
 
 /** Busy, locked, no memory, read-only, I/O, full, cannot open, corrupt: the file's fault, not an operation's. */

@@ -3,7 +3,7 @@ import type { GrantRecord } from '../../ports/records.ts'
 import type { GrantFilter, Page } from '../../ports/store.ts'
 import type { GrantId } from '../../protocol/ids.ts'
 import { NO_SCOPE } from '../../protocol/scope.ts'
-import { judgeRotation } from '../rotation.ts'
+import { decideRotation } from '../refresh-rotation.ts'
 import { grantOf, recordOf, type Row } from '../rows.ts'
 import type { Handlers } from './handlers.ts'
 import { slotOf } from './slot.ts'
@@ -95,7 +95,7 @@ export function tokenStatements(database: DatabaseSync) {
       if (rotateAtSlot.run(...values).changes === 1 || rotateById.run(...values).changes === 1) {
         return { kind: 'rotated', rotatedAt: now }
       }
-      const outcome = judgeRotation(find(grantId), rotation)
+      const outcome = decideRotation(find(grantId), rotation)
       if (outcome.kind === 'reused') revoke.run(now, grantId)
       return outcome
     },

@@ -32,12 +32,12 @@ export async function gatherHolders(stage: Stage): Promise<Holders> {
     'a browser': sessions[1] ?? '',
     "an administrator's id": id,
     'a token cut short': live.slice(0, -1),
-    'a token of another server': openSecrets('another root secret, just as long').seal(
+    'a token of another server': openSecrets('another root secret, just as long').mint(
       'admin-token',
       id,
       context.random,
     ).token,
-    'a token that was never stored': context.secrets.seal('admin-token', id, context.random).token,
+    'a token that was never stored': context.secrets.mint('admin-token', id, context.random).token,
     nothing: '',
   }
   const absent = Object.entries(alive).filter(([name, token]) => token === '' && name !== 'nothing')
@@ -79,7 +79,7 @@ function sealEveryKind({ server: { context } }: Stage): Readonly<Record<string, 
   return Object.fromEntries(
     Object.keys(kinds).map((kind) => [
       `a sealed ${kind}`,
-      secrets.seal(kind as CredentialKind, mintOrderedId(clock(), random), random).token,
+      secrets.mint(kind as CredentialKind, mintOrderedId(clock(), random), random).token,
     ]),
   )
 }

@@ -87,7 +87,7 @@ export function stageOf(server: TestServer): Stage {
   async function makeOrganization(): Promise<OrganizationId> {
     const now = clock()
     const id = mintOrganizationId(now, random)
-    await store.createOrganization({ id, name: 'Acme', createdAt: now, disabledAt: undefined, validFrom: now })
+    await store.createOrganization({ id, name: 'Acme', createdAt: now, disabledAt: undefined, notBefore: now })
     return id
   }
 
@@ -126,7 +126,7 @@ export function stageOf(server: TestServer): Stage {
       if (clientId === undefined) throw new Error('There is no client.')
       const user = await makeUser()
       const now = clock()
-      const since = { organizationId, createdAt: now, disabledAt: undefined, validFrom: now }
+      const since = { organizationId, createdAt: now, disabledAt: undefined, notBefore: now }
       await store.addMember({ ...since, userId: user.id })
       await store.install({ ...since, clientId, scope: 'read' as Scope, actsForMembers: true })
       await obtainTokensAs(server, user.email, client, organizationId)

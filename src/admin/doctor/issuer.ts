@@ -1,0 +1,126 @@
+import { isLoopbackHost } from '../../protocol/loopback.ts'
+import { failed, ok, warning, type Examination, type Finding, type NetworkChoices } from './finding.ts'
+
+/** Clocks that differ by more make tokens look expired or not valid yet. */
+const CLOCK_TOLERANCE_MS = 30_000
+
+/** The address, who is believed about it, what answers there, and whether anything may be asked for. */
+export function checkIssuer(examination: Examination): readonly Finding[] {
+  return [...checkNetwork(examination.choices), ...checkAnswer(examination), ...checkApis(examination)]
+}
+
+function checkNetwork({ issuer, isLoopbackIssuer, host, port, trustedProxies }: NetworkChoices): readonly Finding[] {
+  const findings: Finding[] = []
+  const listensOnLoopback = isLoopbackHost(host)
+  if (isLoopbackIssuer && !listensOnLoopback) {
+    findings.push(
+      warning(
+        'network',
+        `The issuer is for this machine only, and the server listens on ${host}, where others reach it without TLS.`,
+        'Unset GRANTOR_HOST, or set GRANTOR_ISSUER to the https address that others use.',
+      ),
+    )
+  }
+  const everyone = trustedProxies.filter((network) => network.endsWith('/0'))
+  if (everyone.length > 0) {
+    findings.push(
+      warning(
+        'network',
+        `GRANTOR_TRUST_PROXY has ${everyone.join(' and ')}: anybody can claim any address, and no budget holds.`,
+        'Name the networks of your proxies only.',
+      ),
+    )
+  }
+  if (issuer.startsWith('https:') && trustedProxies.length === 0) {
+    findings.push(
+      warning(
+        'network',
+        'No proxy is trusted, so everybody behind yours shares one budget.',
+        'Name the network that the proxy connects from, such as GRANTOR_TRUST_PROXY=127.0.0.1',
+      ),
+    )
+  }
+  const issuerPort = new URL(issuer).port
+  if (isLoopbackIssuer && issuer.startsWith('http:') && Number(issuerPort === '' ? 80 : issuerPort) !== port) {
+    findings.push(
+      warning(
+        'network',
+        `The issuer ${issuer} has another port than the one that the server listens on (${port}).`,
+        'Set PORT and GRANTOR_ISSUER to the same port, unless something between them forwards.',
+      ),
+    )
+  }
+  return findings.length > 0 ? findings : [ok('network', `Listens on ${host}, port ${port}, as ${issuer}.`)]
+}
+
+function checkAnswer({ choices, store, probe, now }: Examination): readonly Finding[] {
+  const { issuer } = choices
+  switch (probe.kind) {
+    case 'unreachable':
+      return [
+        failed(
+          'issuer',
+          `${probe.address} cannot be reached: ${probe.reason}.`,
+          'Start the server (grantor serve); if it runs, look at DNS, the proxy and the firewall between here and there.',
+        ),
+      ]
+    case 'no-metadata':
+      return [
+        failed(
+          'issuer',
+          `${probe.address} answered, but not as Grantor does: ${probe.reason}.`,
+          'Let the proxy hand this path to Grantor unchanged, and see that nothing else listens there.',
+        ),
+      ]
+    case 'answered':
+      break
+  }
+  if (probe.issuer !== issuer) {
+    return [
+      failed(
+        'issuer',
+        `The server at ${probe.address} calls itself ${probe.issuer}, and the issuer configured here is ${issuer}.`,
+        'Set GRANTOR_ISSUER to the same text for both; clients compare it byte for byte.',
+      ),
+    ]
+  }
+  const findings = [ok('issuer', `${probe.address} answers, and says the same issuer.`)]
+  const known = store.keys.map(({ id }) => id)
+  if (probe.keyIds !== undefined && known.length > 0 && !probe.keyIds.some((id) => known.some((key) => key === id))) {
+    findings.push(
+      failed(
+        'issuer',
+        'The server that answers signs with keys that are not in this database.',
+        'Give this command the DATABASE_URL of that server, or stop the one that should not run.',
+      ),
+    )
+  }
+  if (probe.time !== undefined && Math.abs(probe.time - now) > CLOCK_TOLERANCE_MS) {
+    findings.push(
+      warning(
+        'clock',
+        `The clock there is ${Math.round(Math.abs(probe.time - now) / 1000)} s ${probe.time > now ? 'ahead of' : 'behind'} the one here.`,
+        'Set both by NTP.',
+      ),
+    )
+  }
+  return findings
+}
+
+/** decisions.md D6. */
+function checkApis({ choices, store: { database } }: Examination): readonly Finding[] {
+  // Nobody could look.
+  if (database.kind === 'unusable') return []
+  const count = database.kind === 'opened' ? database.apis : 0
+  if (count > 0) return [ok('apis', `${count} declared.`)]
+  if (choices.isLoopbackIssuer) {
+    return [ok('apis', 'None is declared, so any scope and resource may be asked for on this machine.')]
+  }
+  return [
+    warning(
+      'apis',
+      'No API is declared, so no scope and no resource can be asked for.',
+      'Declare one: grantor api create --resource https://api.example.com --scope read="Read your projects"',
+    ),
+  ]
+}

@@ -1,0 +1,191 @@
+import type { DeclaredResource, ProbedAnswer, ProbedDocument, ResourceProbe } from '../../ports/inspection.ts'
+import { failed, ok, warning, type Finding } from './finding.ts'
+
+const CHECK = 'resource'
+type FoundDocument = Extract<ProbedDocument, { readonly kind: 'found' }>
+
+/** What keeps clients from an API, an MCP server above all: its 401, its document, and what is declared. docs/mcp.md */
+export function checkResource(probe: ResourceProbe, issuer: string): readonly Finding[] {
+  const { url, withoutToken, withFalseToken, document } = probe
+  if (withoutToken.kind === 'unreachable') {
+    return [failed(CHECK, `${url} cannot be reached: ${withoutToken.reason}.`, 'Start the server, or correct the URL.')]
+  }
+  return [
+    ...checkChallenge(url, withoutToken),
+    ...checkFalseToken(url, withFalseToken),
+    ...(document.kind === 'none'
+      ? [
+          failed(
+            CHECK,
+            `There is no protected resource metadata at ${document.address}: ${document.reason}.`,
+            'Serve it there (RFC 9728); docs/mcp.md shows how. Without it clients do not find this issuer.',
+          ),
+        ]
+      : [
+          ...checkResourceName(probe, document),
+          ...(probe.declared === 'no-issuer'
+            ? [checkMissingIssuer(issuer)]
+            : [...checkIssuers(document, issuer), ...checkScopes(document, probe.declared)]),
+        ]),
+  ]
+}
+
+/** The settings may be wrong instead of the resource, so nothing is said of what only the issuer knows. */
+function checkMissingIssuer(issuer: string): Finding {
+  return failed(
+    CHECK,
+    `No server answers as the issuer ${issuer}, so the authorization server, the declaration and the scopes were not compared.`,
+    'Start the server, or check GRANTOR_ISSUER and PORT: give this command the settings of the server that runs.',
+  )
+}
+
+/** RFC 9728 §5.1. */
+function checkChallenge(url: string, { status, challenge }: Extract<ProbedAnswer, { kind: 'answered' }>) {
+  if (status >= 200 && status < 300) {
+    return [
+      failed(CHECK, `${url} answers ${status} to a request without a token.`, 'Let it refuse such requests with 401.'),
+    ]
+  }
+  if (status !== 401) {
+    return [
+      failed(
+        CHECK,
+        `${url} answers ${status} to a request without a token; clients start only after 401.`,
+        status >= 300 && status < 400
+          ? 'Give clients, and this command, the address that it redirects to.'
+          : 'See that this is the address that clients connect to, and that it answers 401 before it looks at the request.',
+      ),
+    ]
+  }
+  if (challenge === undefined || !/\bresource_metadata\s*=/i.test(challenge)) {
+    return [
+      warning(
+        CHECK,
+        `The 401 has ${challenge === undefined ? 'no WWW-Authenticate header' : 'no resource_metadata in its WWW-Authenticate header'}; some clients do not look for the document without it.`,
+        'Answer: WWW-Authenticate: Bearer resource_metadata="<address of the document>". FastMCP does so with RemoteAuthProvider.',
+      ),
+    ]
+  }
+  return [ok(CHECK, `${url} answers 401 and names its document.`)]
+}
+
+function checkFalseToken(url: string, answer: ProbedAnswer): readonly Finding[] {
+  if (answer.kind === 'unreachable' || answer.status === 401) return []
+  const isAccepted = answer.status >= 200 && answer.status < 300
+  return [
+    failed(
+      CHECK,
+      `${url} answers ${answer.status} to a token that no server issued, instead of 401.`,
+      isAccepted
+        ? 'Check the token: docs/mcp.md shows how.'
+        : 'Look at its log: it may not reach the issuer, or introspection may refuse its credentials (grantor api credentials).',
+    ),
+  ]
+}
+
+/** RFC 9728 §3.3, RFC 8707 §2. */
+function checkResourceName({ url, declared }: ResourceProbe, { resource }: FoundDocument): readonly Finding[] {
+  if (resource === undefined) {
+    return [failed(CHECK, 'The document has no resource.', `Let it say "resource": "${url}".`)]
+  }
+  if (!isAtOrBelow(url, resource)) {
+    return [
+      failed(
+        CHECK,
+        `The document says that it is of ${resource}, and not of ${url}; clients refuse it.`,
+        'Let resource be the address that clients connect to. Behind a proxy it is the public address.',
+      ),
+    ]
+  }
+  if (declared === 'unknown' || declared === 'no-issuer') return []
+  if (declared === 'undeclared') {
+    return [
+      failed(
+        CHECK,
+        `${resource} is not declared, so tokens for it are refused (invalid_target).`,
+        `Run: grantor api create --resource ${forShell(resource)} --scope <name>=<sentence>`,
+      ),
+    ]
+  }
+  if (declared.resource !== resource) {
+    return [
+      failed(
+        CHECK,
+        `The document says ${resource}, and the API is declared as ${declared.resource}: the audience of its tokens is the second.`,
+        'Write both in the same way, byte for byte, here and where the server compares the audience.',
+      ),
+    ]
+  }
+  return [ok(CHECK, `${resource} is declared.`)]
+}
+
+/** As the MCP SDKs compare: one origin, and the path of the resource is a part of that of the address. */
+function isAtOrBelow(url: string, resource: string): boolean {
+  if (!URL.canParse(resource)) return false
+  const [asked, named] = [new URL(url), new URL(resource)]
+  const withSlash = (path: string): string => (path.endsWith('/') ? path : `${path}/`)
+  return asked.origin === named.origin && withSlash(asked.pathname).startsWith(withSlash(named.pathname))
+}
+
+/** RFC 8414 §3.3: clients compare the issuer byte for byte. */
+function checkIssuers({ authorizationServers }: FoundDocument, issuer: string): readonly Finding[] {
+  const listed = authorizationServers ?? []
+  if (listed.length === 0) {
+    const remedy = `Let it say "authorization_servers": ["${issuer}"].`
+    return [failed(CHECK, 'The document names no authorization server.', remedy)]
+  }
+  if (listed.includes(issuer)) {
+    if (listed[0] === issuer) return [ok(CHECK, `The document names ${issuer} as its authorization server.`)]
+    return [
+      warning(
+        CHECK,
+        `The document names ${listed[0]} before ${issuer}; most clients take the first.`,
+        'Name the issuer first.',
+      ),
+    ]
+  }
+  if (listed.includes(`${issuer}/`)) {
+    return [
+      failed(
+        CHECK,
+        `The document names ${issuer}/ as its authorization server, and the issuer is ${issuer}: clients end with "issuer mismatch".`,
+        "Write the issuer without the slash. pydantic's AnyHttpUrl adds one: give FastMCP's authorization_servers a plain str.",
+      ),
+    ]
+  }
+  return [
+    failed(
+      CHECK,
+      `The document names ${listed.join(' and ')} as its authorization server, and not ${issuer}.`,
+      `Let it say "authorization_servers": ["${issuer}"], as GRANTOR_ISSUER is written.`,
+    ),
+  ]
+}
+
+function checkScopes({ scopes }: FoundDocument, declared: ResourceProbe['declared']): readonly Finding[] {
+  if (typeof declared === 'string' || scopes === undefined) return []
+  if (scopes.length === 0) {
+    if (declared.scopes.length === 0) return []
+    return [
+      warning(
+        CHECK,
+        'scopes_supported is empty, so clients request no scope and get the default of the API: each scope declared with --scope or --machine-scope.',
+        `If clients should request scopes, name them (${declared.scopes.join(', ')}); otherwise leave the member out. In FastMCP: RemoteAuthProvider(scopes_supported=[…]).`,
+      ),
+    ]
+  }
+  return checkListed(scopes, declared)
+}
+
+function checkListed(scopes: readonly string[], declared: DeclaredResource): readonly Finding[] {
+  const others = scopes.filter((one) => !declared.scopes.includes(one))
+  if (others.length === 0) return [ok(CHECK, `All of its scopes are declared (${scopes.join(', ')}).`)]
+  const message = `scopes_supported lists ${others.join(', ')}, which ${declared.resource} does not offer to every client.`
+  const remedy = `It offers: ${declared.scopes.join(', ') || 'none'}. Correct the list, or declare the rest: grantor api update ${forShell(declared.resource)} --scope <name>=<sentence>`
+  return [others.length === scopes.length ? failed(CHECK, message, remedy) : warning(CHECK, message, remedy)]
+}
+
+/** One word for a POSIX shell: what a document says must not become a command when the remedy is copied. */
+function forShell(text: string): string {
+  return /^[\w:/.%+=,@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}

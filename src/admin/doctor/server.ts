@@ -1,0 +1,69 @@
+import type { ServerFacts } from '../../ports/inspection.ts'
+import { CLOCK_TOLERANCE_MS } from '../../protocol/clock.ts'
+import { failed, ok, warning, type Finding } from './finding.ts'
+
+/** A node, a command beside it, and a rolling restart need this many. */
+const FREE_CONNECTIONS_MIN = 10
+
+/** What only a database on a server can have wrong: how it commits, its connections, and its clock. */
+export function checkServer(location: string, server: ServerFacts): readonly Finding[] {
+  return [
+    ...checkDurability(location, server),
+    ...checkSettings(server),
+    ...checkConnection(location, server),
+    checkClock(server),
+  ]
+}
+
+function checkDurability(location: string, { version, unsafeSettings }: ServerFacts): readonly Finding[] {
+  if (unsafeSettings.length === 0) return [ok('database', `${location} can be used (PostgreSQL ${version}).`)]
+  return unsafeSettings.map((name) =>
+    failed(
+      'database',
+      `${name} is off in PostgreSQL: a crash of its machine loses what was answered, or damages the database.`,
+      `Set ${name} = on in postgresql.conf and reload it.`,
+    ),
+  )
+}
+
+function checkSettings({ changedSettings, role }: ServerFacts): readonly Finding[] {
+  if (changedSettings.length === 0) return []
+  const found = changedSettings.map(({ name, value, wanted }) => `${name} is ${value} instead of ${wanted}`).join(', ')
+  const remedy = `The options in DATABASE_URL, or PgBouncer, replace them. Set them for the role: ${changedSettings
+    .map(({ name, wanted }) => `alter role "${role.replaceAll('"', '""')}" set ${name} = '${wanted}';`)
+    .join(' ')}`
+  const losesCommits = changedSettings.some(({ name, value }) => name === 'synchronous_commit' && value === 'off')
+  return [
+    losesCommits
+      ? failed('settings', `Commits that were answered can be lost: ${found}.`, remedy)
+      : warning('settings', `The connections are not set up as Grantor asks: ${found}.`, remedy),
+  ]
+}
+
+function checkConnection(location: string, { isExposed, connections }: ServerFacts): readonly Finding[] {
+  const { used, limit } = connections
+  const count = `${used} of ${limit} connections are in use.`
+  return [
+    limit - used >= FREE_CONNECTIONS_MIN
+      ? ok('connections', count)
+      : warning('connections', count, 'Raise max_connections: each node takes four, and each command one.'),
+    ...(isExposed
+      ? [
+          warning(
+            'connections',
+            `What goes to ${location} and comes from there is not encrypted.`,
+            'Add sslmode=verify-full to DATABASE_URL, and sslrootcert=<file> when the CA is not a public one.',
+          ),
+        ]
+      : []),
+  ]
+}
+
+function checkClock({ clockAheadMs }: ServerFacts): Finding {
+  if (Math.abs(clockAheadMs) <= CLOCK_TOLERANCE_MS) return ok('clock', `This clock agrees with the database's.`)
+  return failed(
+    'clock',
+    `The database's clock is ${Math.round(Math.abs(clockAheadMs) / 1000)} s ${clockAheadMs > 0 ? 'ahead of' : 'behind'} this one. A node whose clock is more than 2 s off is not ready.`,
+    'Set both by NTP.',
+  )
+}

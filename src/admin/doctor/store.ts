@@ -1,0 +1,156 @@
+import type { DatabaseFacts, FileFacts } from '../../ports/inspection.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
+import { isPlausible } from '../../protocol/clock.ts'
+import { chooseSigningKey } from '../../protocol/key-rotation.ts'
+import { checkServer } from './server.ts'
+import { failed, ok, warning, type Examination, type Finding } from './finding.ts'
+
+/** Less than this, and the log of a busy minute may not fit. */
+const FREE_BYTES_MIN = 200 * 1024 * 1024
+/** A clock may be this far behind the youngest row before tokens stop making sense. */
+const CLOCK_TOLERANCE_MS = 60_000
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** The database, its schema, the root secret, the signing keys, and what the rows say about the clock. */
+export function checkStore(examination: Examination): readonly Finding[] {
+  const { database, location } = examination.store
+  switch (database.kind) {
+    case 'missing':
+      return [
+        warning(
+          'database',
+          `${location} does not exist yet.`,
+          'It is made at the first start: grantor serve. If there should be one, correct DATABASE_URL.',
+        ),
+        ...checkSecret(examination),
+      ]
+    case 'unusable':
+      return [failed('database', database.reason, `The server cannot start until ${location} can be used.`)]
+    case 'opened':
+      return [
+        ...(database.home.kind === 'file'
+          ? checkFile(location, database, database.home)
+          : checkServer(location, database.home)),
+        checkSchema(database),
+        ...checkSecret(examination),
+        ...checkKeys(examination, database),
+        ...checkClock(examination, database),
+      ]
+  }
+}
+
+function checkFile(location: string, { damage }: DatabaseFacts, { freeBytes }: FileFacts): readonly Finding[] {
+  const free = `${Math.floor(freeBytes / 1024 / 1024)} MiB`
+  return [
+    damage.length === 0
+      ? ok('database', `${location} is sound, private, and synced at every commit.`)
+      : failed('database', `${location} is damaged: ${damage.join('; ')}.`, 'Stop the server and restore a backup.'),
+    freeBytes >= FREE_BYTES_MIN
+      ? ok('disk', `${free} are free.`)
+      : warning('disk', `Only ${free} are free.`, 'Make some space: a full disk stops registration and tokens.'),
+  ]
+}
+
+function checkSchema({ appliedMigrations, missingMigrations, unknownMigrations }: DatabaseFacts): Finding {
+  if (unknownMigrations.length > 0) {
+    return failed(
+      'schema',
+      `The database was migrated by a newer release (${unknownMigrations.join(', ')}).`,
+      'Run that release or a newer one, or restore the backup from before.',
+    )
+  }
+  if (missingMigrations.length > 0) {
+    return warning('schema', `Not applied yet: ${missingMigrations.join(', ')}.`, 'Run: grantor migrate')
+  }
+  return ok('schema', `Up to date, version ${String(appliedMigrations.at(-1) ?? 0)}.`)
+}
+
+function checkSecret({ store }: Examination): readonly Finding[] {
+  const { secret, secretLocation, location } = store
+  switch (secret.kind) {
+    case 'matches':
+      return [ok('secret', `The root secret in ${secretLocation} is the one that the database was made under.`)]
+    case 'unused':
+      return []
+    case 'differs':
+      return [
+        failed(
+          'secret',
+          `${location} was made under another root secret than the one in ${secretLocation}.`,
+          `Put the right one there. Without it every credential is lost: start with a new database then.`,
+        ),
+      ]
+    case 'missing':
+      return [failed('secret', `${secretLocation} is gone.`, 'Restore it from a backup, or set GRANTOR_SECRET to it.')]
+    case 'unusable':
+      return [failed('secret', secret.reason, 'The server cannot start without its root secret.')]
+  }
+}
+
+function checkKeys(examination: Examination, { secretCheck }: DatabaseFacts): readonly Finding[] {
+  const { keys, secret } = examination.store
+  // Under another secret nothing decrypts, and that is said already.
+  if (secretCheck === undefined || secret.kind !== 'matches') return []
+  if (keys.length === 0) {
+    return [warning('keys', 'There is no signing key yet.', 'One is made at the first start: grantor serve')]
+  }
+  const broken = keys.filter(({ state }) => state !== 'sound')
+  if (broken.length === 0) return [decideRotation(examination)]
+  return broken.map(({ id, state }) =>
+    failed(
+      'keys',
+      `The signing key ${id} ${state === 'undecryptable' ? 'cannot be decrypted' : 'does not fit its public part'}: its row was changed.`,
+      'Restore the database from a backup.',
+    ),
+  )
+}
+
+/** Servers rotate: one that never runs for long, or whose clock is wrong, does not. */
+function decideRotation({ store: { keys }, choices: { keyRotation }, now }: Examination): Finding {
+  const signing = [...Map.groupBy(keys, ({ algorithm }) => algorithm).values()]
+    .flatMap((line) => chooseSigningKey(line, now) ?? [])
+    .toSorted((one, other) => one.activeFrom - other.activeFrom)[0]
+  const days = Math.floor((now - (signing?.activeFrom ?? now)) / DAY_MS)
+  if (keyRotation === 0 || days * DAY_MS <= 2 * keyRotation * 1000) {
+    return ok('keys', `Each signing key decrypts and fits its public part (${keys.length}).`)
+  }
+  return warning(
+    'keys',
+    `The key ${signing?.id} has been signing for ${days} days, more than twice as long as GRANTOR_KEY_ROTATION says.`,
+    'A running server makes the next one within a minute: look for keys.not-kept in its log, and at its clock. By hand: grantor keys rotate',
+  )
+}
+
+/** A server that starts by this clock judges it the same way (threats.md STO-13). */
+function checkClock({ now }: Examination, { home, time }: DatabaseFacts): readonly Finding[] {
+  if (time === undefined) return []
+  const behindMs = time.deletionMoment - now
+  if (home.kind === 'server') {
+    if (behindMs <= CLOCK_TOLERANCE_MS) return [ok('clock', 'Nothing in the database is from the future.')]
+    return [
+      failed(
+        'clock',
+        `The database has rows from ${iso(time.agreedAt)}, which is ${seconds(behindMs)} s ahead of this clock.`,
+        'Set the clock, best by NTP; if it is right now, wait that long before you start the server.',
+      ),
+    ]
+  }
+  if (isPlausible(now, time)) return [ok('clock', 'The clock continues from the time at which it last agreed.')]
+  return [
+    failed(
+      'clock',
+      behindMs > 0
+        ? `A server was right at ${iso(time.deletionMoment)}, which is ${seconds(behindMs)} s ahead of this clock. Nothing is issued.`
+        : `No server has been right since ${iso(time.agreedAt)}, which is ${Math.round((now - time.agreedAt) / DAY_MS)} days ago by this clock. Nothing is issued.`,
+      'Set the clock, best by NTP. If it is right now: grantor clock confirm',
+    ),
+  ]
+}
+
+function iso(moment: EpochMs): string {
+  return new Date(moment).toISOString()
+}
+
+function seconds(milliseconds: number): number {
+  return Math.round(milliseconds / 1000)
+}

@@ -1,0 +1,29 @@
+import type { ClientView, Destination } from '../../ports/pages.ts'
+import type { ClientRecord } from '../../ports/records.ts'
+import { toSeconds, type EpochMs } from '../../protocol/brand.ts'
+import { isLoopback, isPrivateUse } from '../../protocol/redirect-uri.ts'
+
+/** The client as the pages show it (decisions.md D8). */
+export function viewClient(client: ClientRecord, redirectUri: string, now: EpochMs): ClientView {
+  return {
+    name: client.metadata.descriptive.client_name,
+    verified: client.verifiedAt !== undefined,
+    ageSeconds: Math.max(0, toSeconds(now) - client.issuedAt),
+    destination: viewDestination(redirectUri),
+  }
+}
+
+function viewDestination(redirectUri: string): Destination {
+  const url = new URL(redirectUri)
+  if (isPrivateUse(redirectUri)) return { kind: 'app', scheme: url.protocol.slice(0, -1) }
+  return isLoopback(redirectUri) ? { kind: 'this-computer', host: url.host } : { kind: 'host', host: url.host }
+}
+
+/**
+ * Where a form may lead in the end, as a source of CSP `form-action`: browsers check it against the redirect that answers
+ * the form too. An IPv6 literal is no valid source, and a private-use scheme has no host; both are named by scheme.
+ */
+export function formTarget(redirectUri: string): string {
+  const url = new URL(redirectUri)
+  return isPrivateUse(redirectUri) || url.hostname.startsWith('[') ? url.protocol : url.origin
+}

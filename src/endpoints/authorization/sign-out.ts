@@ -1,0 +1,37 @@
+import type { Context } from '../../ports/context.ts'
+import type { Reply, Request } from '../../ports/message.ts'
+import { errorPage } from '../error-page.ts'
+import { isCrossSite } from './interaction.ts'
+import { addressOf, PATHS } from '../paths.ts'
+import { findSignedIn, type SignedIn } from './session.ts'
+
+/** Asks first: a link on another site must not sign anybody out (threats.md UI-15). */
+export async function showSignOut(context: Context, request: Request): Promise<Reply> {
+  const signedIn = await findSignedIn(context, request.cookies)
+  const csrf = signedIn === undefined ? '' : context.secrets.digest('csrf', csrfParts(signedIn))
+  const account = signedIn === undefined ? undefined : { email: signedIn.user.email }
+  const page = { kind: 'sign-out', action: addressOf(context.issuer, PATHS.signOut), csrf, account } as const
+  return { kind: 'page', status: 200, page }
+}
+
+/** Ends the session here and in the store. The tokens of clients live on; they have their own end. */
+export async function signOut(context: Context, request: Request): Promise<Reply> {
+  if (isCrossSite(request)) return errorPage('forged')
+  const signedIn = await findSignedIn(context, request.cookies)
+  if (signedIn !== undefined) {
+    const csrf = request.params.get('csrf') ?? ''
+    if (!context.secrets.digestMatches('csrf', csrfParts(signedIn), csrf)) return errorPage('forged')
+    await context.store.endSession(signedIn.session.id)
+  }
+  return {
+    kind: 'page',
+    status: 200,
+    page: { kind: 'signed-out' },
+    cookies: { session: 'end' },
+    event: { event: 'sign-out.succeeded' },
+  }
+}
+
+function csrfParts({ session }: SignedIn): readonly string[] {
+  return ['sign-out', session.id]
+}

@@ -1,0 +1,37 @@
+import type { Context } from '../../ports/context.ts'
+import type { Request } from '../../ports/message.ts'
+import type { ApiRecord } from '../../ports/operator-records.ts'
+import { readCredentials } from '../../protocol/client-auth.ts'
+import { invalidClient, OAuthError } from '../../protocol/errors.ts'
+import { matchesCredential } from '../../protocol/secrets.ts'
+import { authenticateClient, countFailure, type AuthenticatedClient } from '../token/authenticate-client.ts'
+
+/** Who asks about a token. */
+export type IntrospectionCaller =
+  | { readonly kind: 'api'; readonly api: ApiRecord }
+  | { readonly kind: 'client'; readonly client: AuthenticatedClient }
+
+/**
+ * RFC 7662 §2.1: an API presents the id and secret of its credentials as a client presents its own, because that is what
+ * resource servers know to send. A public client proves nothing, so it may not ask (threats.md INT-02).
+ *
+ * @throws OAuthError invalid_client, invalid_request, unauthorized_client, temporarily_unavailable
+ */
+export async function authenticateCaller(context: Context, request: Request): Promise<IntrospectionCaller> {
+  const { id, secret, usedBasic } = readCredentials(request.authorization, request.params)
+  if (!id.startsWith('gap_')) {
+    const client = await authenticateClient(context, request)
+    if (client.secretHash === undefined) throw new OAuthError('unauthorized_client', 'client_public', { status: 403 })
+    return { kind: 'client', client }
+  }
+  const api = (await context.apis()).find(({ credentials }) => credentials?.id === id)
+  const isRight = matchesCredential(context.secrets, 'api-secret', secret, api?.credentials?.secretHash)
+  if (api === undefined || !isRight) {
+    countFailure(context, request.network)
+    const refusal = invalidClient('api_credentials_wrong', usedBasic)
+    // Of these credentials the secret is wrong; an id that is not there stays out of the log.
+    if (api !== undefined) refusal.credential = id
+    throw refusal
+  }
+  return { kind: 'api', api }
+}

@@ -1,0 +1,99 @@
+import type { Context } from '../../ports/context.ts'
+import type { Reply, Request } from '../../ports/message.ts'
+import { actorOf, audienceOf } from '../../protocol/access-token.ts'
+import { toSeconds } from '../../protocol/brand.ts'
+import { sameResource } from '../../protocol/resource.ts'
+import { findInactiveReason, type End } from '../../principals/inactive-reason.ts'
+import { findToken, type FoundToken } from '../../principals/find-token.ts'
+import { authenticateCaller, type IntrospectionCaller } from './authenticate-caller.ts'
+import { readToken } from './read-token.ts'
+
+/**
+ * Token Introspection. RFC 7662 §2.
+ *
+ *  §2.1  Whoever asks authenticates: an API with its credentials, or a confidential client.
+ *  §2.2  Of a token that is not live, or is none of the caller's business, it learns nothing but `active: false`.
+ *  §2.2  `org_id` and `act` stand there as they stand in a JWT (decisions.md D4).
+ *  §4    An API sees the access tokens that name it in their audience, a client the tokens that were issued to it.
+ *
+ * Whether a token is live is read from the store for every answer, so a revocation holds on every node at once.
+ *
+ * @throws OAuthError invalid_client, invalid_request, unauthorized_client, temporarily_unavailable
+ */
+export async function introspect(context: Context, request: Request): Promise<Reply> {
+  const token = readToken(request)
+  const caller = await authenticateCaller(context, request)
+  const found = await findToken(context, token)
+  const reason =
+    found && mayKnow(caller, found) ? await findInactiveReason(context, found, context.clock()) : hidden(found)
+  const active = found !== undefined && reason === undefined
+  if (found !== undefined && reason !== undefined) reportUse(context, caller, found, reason)
+  const event = {
+    event: 'introspect.answered',
+    client: caller.kind === 'client' ? caller.client.id : undefined,
+    api: caller.kind === 'api' ? caller.api.resource : undefined,
+    reason,
+    active,
+  }
+  return { kind: 'json', status: 200, body: active ? describe(found, context.issuer) : { active: false }, event }
+}
+
+type Refusal = End | 'unknown' | 'for-another'
+
+function hidden(found: FoundToken | undefined): Refusal {
+  return found === undefined ? 'unknown' : 'for-another'
+}
+
+/** Reasons that come with time, or say nothing of an access that was taken away. */
+const USUAL: ReadonlySet<Refusal> = new Set(['expired', 'replaced', 'unknown', 'for-another'])
+
+/** Reports that an API received a token whose access was taken away. */
+function reportUse(
+  { report }: Pick<Context, 'report'>,
+  caller: IntrospectionCaller,
+  found: FoundToken,
+  reason: Refusal,
+): void {
+  if (caller.kind === 'client' || USUAL.has(reason)) return
+  const { clientId, userId, organizationId } = found.kind === 'access' ? found.facts : found.grant
+  const details = { resource: caller.api.resource, reason }
+  report({ event: 'introspection.inactive', clientId, userId, organizationId, details })
+}
+
+function mayKnow(caller: IntrospectionCaller, found: FoundToken): boolean {
+  if (caller.kind === 'client') return caller.client.id === found.owner
+  return found.kind === 'access' && found.facts.resources.some((one) => sameResource(one, caller.api.resource))
+}
+
+/** RFC 7662 §2.2. A member without a value is absent. */
+function describe(found: FoundToken, issuer: string): object {
+  if (found.kind === 'refresh') {
+    const { clientId, userId, organizationId, scope, createdAt, expiresAt, family } = found.grant
+    return {
+      active: true,
+      iss: issuer,
+      sub: userId,
+      client_id: clientId,
+      ...(organizationId === undefined ? {} : { org_id: organizationId }),
+      iat: toSeconds(family?.rotatedAt ?? createdAt),
+      exp: Math.min(toSeconds(expiresAt), toSeconds(family?.idleExpiresAt ?? expiresAt)),
+      ...(scope === '' ? {} : { scope }),
+    }
+  }
+  const { facts } = found
+  const actor = actorOf(facts)
+  return {
+    active: true,
+    token_type: 'Bearer',
+    iss: issuer,
+    aud: audienceOf(facts),
+    sub: facts.userId ?? facts.clientId,
+    client_id: facts.clientId,
+    iat: facts.issuedAt,
+    exp: facts.expiresAt,
+    jti: facts.tokenId,
+    ...(facts.scope === '' ? {} : { scope: facts.scope }),
+    ...(facts.organizationId === undefined ? {} : { org_id: facts.organizationId }),
+    ...(actor === undefined ? {} : { act: actor }),
+  }
+}

@@ -1,0 +1,13 @@
+import type { Request } from '../../ports/message.ts'
+import { invalidRequest } from '../../protocol/errors.ts'
+import { missing } from '../../protocol/validation.ts'
+import { refuseQuery, refuseRepeated } from '../form.ts'
+
+/** The form's `token`. RFC 7009 §2.1, RFC 7662 §2.1. @throws OAuthError invalid_request */
+export function readToken({ params, query }: Request): string {
+  refuseQuery(query)
+  refuseRepeated(params)
+  const token = params.get('token')
+  if (token === undefined) throw invalidRequest('parameter_missing', { problems: [missing('body', 'token')] })
+  return token
+}

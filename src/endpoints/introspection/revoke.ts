@@ -1,0 +1,63 @@
+import type { Context } from '../../ports/context.ts'
+import type { Reply, Request } from '../../ports/message.ts'
+import type { AccessTokenFacts } from '../../protocol/access-token.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
+import { findToken } from '../../principals/find-token.ts'
+import { hasExpiredEverywhere } from '../../principals/has-expired-everywhere.ts'
+import { authenticateClient, type AuthenticatedClient } from '../token/authenticate-client.ts'
+import { readToken } from './read-token.ts'
+import { takeStoredTokenBudget } from '../token/stored-tokens.ts'
+
+const DONE: Reply = { kind: 'json', status: 200, body: {} }
+
+/**
+ * Token Revocation. RFC 7009 §2.
+ *
+ *  §2.1  The client authenticates, then names the token in `token`. `token_type_hint` is not needed.
+ *  §2.1  The token must have been issued to that client; if not, nothing happens.
+ *  §2.1  Revoking a refresh token also revokes the access tokens of its grant; revoking an access token only that one.
+ *  §2.2  The answer is 200 whether or not the token existed, and not before the revocation is on disk.
+ *
+ * @throws OAuthError invalid_client, invalid_request, temporarily_unavailable
+ */
+export async function revoke(context: Context, request: Request): Promise<Reply> {
+  const token = readToken(request)
+  const client = await authenticateClient(context, request)
+  const found = await findToken(context, token)
+  if (found === undefined) return DONE
+  if (found.owner !== client.id) {
+    context.report({ event: 'revocation.by-another-client', clientId: client.id })
+    return DONE
+  }
+  if (found.kind === 'refresh') {
+    const { userId, organizationId } = found.grant
+    const about = { clientId: client.id, userId, organizationId }
+    await context.store.revokeGrant({ id: found.grant.id, now: context.clock(), about })
+    return { ...DONE, event: { event: 'grant.revoked', client: client.id } }
+  }
+  const expiresAt = (found.facts.expiresAt * 1000) as EpochMs
+  if (!hasExpiredEverywhere(context.clockCheck, expiresAt))
+    await revokeToken(context, client, found.facts, request.network)
+  return { ...DONE, event: { event: 'token.revoked', client: client.id } }
+}
+
+/**
+ * Revokes one access token. A client may get and revoke any number of them by itself, so it has a budget; and above a lower
+ * rate the audit counts them instead of recording each (threats.md BND-04). Of a verified client it records each.
+ */
+async function revokeToken(
+  context: Context,
+  client: AuthenticatedClient,
+  { tokenId, userId, organizationId, expiresAt }: AccessTokenFacts,
+  network: string,
+): Promise<void> {
+  // The id of a public client is no secret: by it, one caller could spend the budget of all.
+  const caller = client.secretHash === undefined ? network : client.id
+  takeStoredTokenBudget(context, client, caller, 'revoked-token')
+  const { budgets, clock, report, store } = context
+  const isRecorded = client.verifiedAt !== undefined || budgets.take('recorded-revocation', caller, clock()).isWithin
+  const revocation = { tokenId, expiresAt: (expiresAt * 1000) as EpochMs }
+  const about = { clientId: client.id, userId, organizationId }
+  const outcome = await store.revokeToken(isRecorded ? { ...revocation, about } : revocation)
+  if (outcome === 'revoked' && !isRecorded) report({ event: 'token.revoked', clientId: client.id })
+}

@@ -1,0 +1,140 @@
+import type { Context } from '../../ports/context.ts'
+import type { Reply, Request } from '../../ports/message.ts'
+import type { ClientRecord } from '../../ports/records.ts'
+import { isSameIdentity } from '../../protocol/client-identity.ts'
+import { matchesClientSecret } from '../../protocol/client-auth.ts'
+import { invalidToken, unavailable } from '../../protocol/errors.ts'
+import { parseClientId } from '../../protocol/ids.ts'
+import { matchesCredential } from '../../protocol/secrets.ts'
+import { missing, problem, type Problem } from '../../protocol/validation.ts'
+import { countFailure } from '../token/authenticate-client.ts'
+import { describeRegistration } from './response.ts'
+import {
+  readRegistrationRequest,
+  takeRegistrationBudget,
+  type RegistrationEcho,
+  type RegistrationNeeds,
+} from './request.ts'
+
+type Needs<Name extends keyof Context['store']> = RegistrationNeeds &
+  Pick<Context, 'budgets' | 'clock' | 'secrets'> & { readonly store: Pick<Context['store'], Name | 'findClient'> }
+
+/** RFC 7592 §2.2: members of the answer that only the server sets. */
+const SERVER_MEMBERS = [
+  'registration_access_token',
+  'registration_client_uri',
+  'client_secret_expires_at',
+  'client_id_issued_at',
+] as const
+/** How long until every node has read the client again. */
+export const CONFLICT_RETRY_SECONDS = 1
+
+/**
+ * Client read request. RFC 7592 §2.1.
+ *
+ * @throws OAuthError invalid_token, temporarily_unavailable
+ */
+export async function readClient(context: Needs<never>, request: Request): Promise<Reply> {
+  const { client, token } = await authenticateManager(context, request)
+  return information(context, client, token, {})
+}
+
+/**
+ * Client update request. RFC 7592 §2.2: the metadata is replaced whole and judged as that of a registration.
+ *
+ * Another name or redirect host is another client to people: nobody vouches for it any more, what the operator approved it
+ * for was for the other one, and everybody is asked again (threats.md, "Metadata rewrite").
+ *
+ * @throws OAuthError invalid_token, invalid_client_metadata, invalid_redirect_uri, temporarily_unavailable
+ */
+export async function updateClient(
+  context: Needs<'updateClient'> & Pick<Context, 'clockCheck'>,
+  request: Request,
+): Promise<Reply> {
+  const { client, token } = await authenticateManager(context, request)
+  takeRegistrationBudget(context, request.network)
+  const { metadata, echo } = await readRegistrationRequest(context, request.body, (members) =>
+    checkMembers(members, client, context),
+  )
+  const outcome = await context.store.updateClient({
+    id: client.id,
+    previous: client.metadata,
+    metadata,
+    identityFrom: isSameIdentity(client.metadata, metadata) ? undefined : context.clockCheck.now(),
+  })
+  if (outcome === 'conflict') throw unavailable('client_changed_meanwhile', CONFLICT_RETRY_SECONDS)
+  const answer = information(context, { ...client, metadata }, token, echo)
+  return { ...answer, event: { event: 'client.updated', client: client.id } }
+}
+
+/**
+ * Client delete request. RFC 7592 §2.3: its secret, codes and grants die with it.
+ *
+ * @throws OAuthError invalid_token, temporarily_unavailable
+ */
+export async function deleteClient(context: Needs<'deleteClient'>, request: Request): Promise<Reply> {
+  const { client } = await authenticateManager(context, request)
+  await context.store.deleteClient(client.id)
+  return { kind: 'empty', status: 204, event: { event: 'client.deleted', client: client.id } }
+}
+
+interface Manager {
+  readonly client: ClientRecord
+  /** As it was presented. */
+  readonly token: string
+}
+
+/**
+ * RFC 7592 §2, RFC 6750 §2.1 and §3.1. A client that is unknown, disabled, or has no such token is refused like one that
+ * presents a wrong one.
+ */
+export async function authenticateManager(
+  context: Pick<Context, 'budgets' | 'clock' | 'secrets'> & { readonly store: Pick<Context['store'], 'findClient'> },
+  request: Request,
+): Promise<Manager> {
+  const token = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(request.authorization ?? '')?.[1]
+  const id = parseClientId(request.query.get('client_id') ?? '')
+  const client = id === undefined ? undefined : await context.store.findClient(id)
+  const isRight = matchesCredential(context.secrets, 'management-token', token, client?.managementHash)
+  if (token !== undefined && client !== undefined && isRight && client.disabledAt === undefined)
+    return { client, token }
+  countFailure(context, request.network)
+  throw invalidToken(token === undefined ? 'management_token_missing' : 'management_token_wrong')
+}
+
+function checkMembers(
+  members: Readonly<Record<string, unknown>>,
+  client: ClientRecord,
+  context: Pick<Context, 'clock' | 'secrets'>,
+): readonly Problem[] {
+  const { client_id: id, client_secret: secret, token_endpoint_auth_method: method } = members
+  const problems: Problem[] = SERVER_MEMBERS.filter((name) => name in members).map((name) =>
+    problem(['body', name], 'value_error', 'Only the server sets this; leave it out.', members[name], {}),
+  )
+  if (id === undefined) problems.push(missing('body', 'client_id'))
+  else if (id !== client.id)
+    problems.push(problem(['body', 'client_id'], 'value_error', 'This is not the client of the address.', id, {}))
+  if (secret !== undefined && !isSecretOf(client, secret, context))
+    problems.push(problem(['body', 'client_secret'], 'value_error', 'This is not the secret of the client.', null, {}))
+  if (method === 'none') {
+    const msg = 'A client with a secret keeps it; a public client is registered as a new one.'
+    const expected = ['client_secret_post', 'client_secret_basic']
+    problems.push(problem(['body', 'token_endpoint_auth_method'], 'literal_error', msg, method, { expected }))
+  }
+  return problems
+}
+
+/** RFC 7592 §2.2: it must be the client's. The one before is, while it works: who changes a name need not have the newest. */
+function isSecretOf(client: ClientRecord, secret: unknown, { clock, secrets }: Pick<Context, 'clock' | 'secrets'>) {
+  return typeof secret === 'string' && matchesClientSecret(secrets, secret, client, clock())
+}
+
+function information(
+  { issuer }: Pick<Context, 'issuer'>,
+  client: ClientRecord,
+  managementToken: string,
+  echo: RegistrationEcho,
+) {
+  const body = describeRegistration(issuer, client, { secret: undefined, managementToken }, echo)
+  return { kind: 'json', status: 200, body } as const
+}

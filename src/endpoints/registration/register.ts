@@ -1,0 +1,90 @@
+import type { Context } from '../../ports/context.ts'
+import type { Reply, Request } from '../../ports/message.ts'
+import type { ClientRecord } from '../../ports/records.ts'
+import { after, toSeconds, type EpochMs } from '../../protocol/brand.ts'
+import type { ClientMetadata } from '../../protocol/client-metadata.ts'
+import { mintClientId, mintOrderedId } from '../../protocol/ids.ts'
+import { NO_SCOPE } from '../../protocol/scope.ts'
+import type { CredentialKind } from '../../protocol/secrets.ts'
+import { canonicalMetadata } from '../../protocol/shared-client.ts'
+import { describeRegistration, type ShownCredentials } from './response.ts'
+import { readRegistrationRequest, takeRegistrationBudget, type RegistrationNeeds } from './request.ts'
+
+type Needs = RegistrationNeeds &
+  Pick<Context, 'budgets' | 'clock' | 'clockCheck' | 'random' | 'secrets'> & {
+    readonly store: Pick<Context['store'], 'registerClient' | 'registerPublicClient'>
+  }
+
+/**
+ * Dynamic client registration. RFC 7591 §3; the spec, "Register OAuth client".
+ *
+ *  §3.1    Anybody may register; every field is optional.
+ *  §2      What is not offered is left out of the answer; what is dangerous refuses the whole request (decisions.md D2).
+ *  §3.2.1  201 with everything that was registered, the secret included: it is never shown again. A client with a secret
+ *          also gets what it manages its registration with (RFC 7592 §3).
+ *  §3.2.2  400, or 422 where the shape is wrong, naming every fault at once.
+ *
+ * @throws OAuthError invalid_client_metadata, invalid_redirect_uri, temporarily_unavailable
+ */
+export async function register(context: Needs, request: Request): Promise<Reply> {
+  takeRegistrationBudget(context, request.network)
+  const { metadata, echo } = await readRegistrationRequest(context, request.body, () => [])
+  const registered =
+    metadata.authMethod === 'none'
+      ? await registerPublic(context, metadata)
+      : await registerConfidential(context, metadata)
+  const body = describeRegistration(context.issuer, { ...registered.client, metadata }, registered, echo)
+  const event = registered.isRepeated ? 'client.repeated' : 'client.registered'
+  return { kind: 'json', status: 201, body, event: { event, client: registered.client.id } }
+}
+
+interface Registered extends ShownCredentials {
+  readonly client: ClientRecord
+  readonly isRepeated: boolean
+}
+
+async function registerConfidential(context: Needs, metadata: ClientMetadata): Promise<Registered> {
+  const now = context.clockCheck.now()
+  const seal = (kind: CredentialKind) => context.secrets.mint(kind, mintOrderedId(now, context.random), context.random)
+  const secret = seal('client-secret')
+  const management = seal('management-token')
+  const client = {
+    ...newClient(context, now, metadata),
+    secretHash: secret.hash,
+    managementHash: management.hash,
+  }
+  await context.store.registerClient(client)
+  return { client, secret: secret.token, managementToken: management.token, isRepeated: false }
+}
+
+/**
+ * Whoever registers the same gets the same client (decisions.md D7): many programs register at every start. It is shared, so
+ * nobody gets anything to manage it with. It is held like a new one, so that no sweep takes it from who just got it.
+ */
+async function registerPublic(context: Needs, metadata: ClientMetadata): Promise<Registered> {
+  const now = context.clockCheck.now()
+  const dedupeKey = context.secrets.digest('shared-client', [canonicalMetadata(metadata)])
+  const own = { ...newClient(context, now, metadata), dedupeKey }
+  const retainUntil = after(now, context.settings.lifetimes.unusedClient * 1000)
+  const client = await context.store.registerPublicClient({ client: own, retainUntil })
+  return { client, secret: undefined, managementToken: undefined, isRepeated: client.id !== own.id }
+}
+
+function newClient({ random }: Pick<Context, 'random'>, now: EpochMs, metadata: ClientMetadata): ClientRecord {
+  return {
+    id: mintClientId(now, random),
+    issuedAt: toSeconds(now),
+    secretHash: undefined,
+    managementHash: undefined,
+    dedupeKey: undefined,
+    metadata,
+    usedAt: undefined,
+    verifiedAt: undefined,
+    disabledAt: undefined,
+    identityFrom: undefined,
+    previousSecret: undefined,
+    approvedScope: NO_SCOPE,
+    notBefore: undefined,
+    lastUsedAt: undefined,
+  }
+}

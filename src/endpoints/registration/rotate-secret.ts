@@ -1,0 +1,71 @@
+import type { Context } from '../../ports/context.ts'
+import type { Reply, Request } from '../../ports/message.ts'
+import { OAuthError, unavailable } from '../../protocol/errors.ts'
+import { readJson } from '../../protocol/json.ts'
+import { problem, type Problem } from '../../protocol/validation.ts'
+import { rotateClientSecret, SECRET_OVERLAP, type RotationOptions } from '../../principals/rotate-client-secret.ts'
+import { authenticateManager, CONFLICT_RETRY_SECONDS } from './manage.ts'
+import { describeRegistration } from './response.ts'
+import { takeRegistrationBudget } from './request.ts'
+
+type Needs = Pick<Context, 'budgets' | 'clock' | 'clockCheck' | 'issuer' | 'random' | 'secrets'> & {
+  readonly store: Pick<Context['store'], 'findClient' | 'rotateClientSecret'>
+}
+
+/**
+ * A new secret for a client, for whoever manages its registration. RFC 7592 has no such request: there the server gives a
+ * new secret when it likes (§2.1), and nobody can ask for one.
+ *
+ *  1. The registration access token, as for every request of RFC 7592.
+ *  2. `overlap_seconds`, a day where it is left out: so long the secret before works beside the new one.
+ *  3. `client_secret`, the newest where it is left out: this is the secret before, if it works now. So who lost the answer asks
+ *     again with what it has, and is not refused meanwhile.
+ *  4. The client information with the new secret, which is shown this once.
+ *
+ * @throws OAuthError invalid_token, invalid_client_metadata, temporarily_unavailable
+ */
+export async function rotateSecret(context: Needs, request: Request): Promise<Reply> {
+  const { client, token } = await authenticateManager(context, request)
+  takeRegistrationBudget(context, request.network)
+  const outcome = await rotateClientSecret(
+    { ...context, clock: context.clockCheck.now },
+    client,
+    readWishes(request.body),
+  )
+  if (outcome.kind === 'wrong-secret') throw wrongSecret()
+  if (outcome.kind !== 'rotated') throw unavailable('client_changed_meanwhile', CONFLICT_RETRY_SECONDS)
+  const shown = { secret: outcome.secret, managementToken: token }
+  return {
+    kind: 'json',
+    status: 200,
+    body: describeRegistration(context.issuer, client, shown, {}),
+    event: { event: 'client.secret-rotated', client: client.id },
+  }
+}
+
+function readWishes(body: string): RotationOptions {
+  if (body === '') return { overlapSeconds: SECRET_OVERLAP.usual, kept: undefined }
+  const json = readJson(body)
+  if (json.kind === 'malformed') throw refusal(json.status, json.problem)
+  if (typeof json.value !== 'object' || json.value === null || Array.isArray(json.value)) {
+    throw refusal(422, problem(['body'], 'object_type', 'The body must be an object.', json.value, {}))
+  }
+  const members = json.value as Readonly<Record<string, unknown>>
+  const { overlap_seconds: seconds = SECRET_OVERLAP.usual, client_secret: kept } = members
+  if (kept !== undefined && typeof kept !== 'string') throw wrongSecret()
+  if (typeof seconds === 'number' && Number.isInteger(seconds) && seconds >= 0 && seconds <= SECRET_OVERLAP.most) {
+    return { overlapSeconds: seconds, kept }
+  }
+  const msg = `This must be a whole number of seconds from 0 to ${SECRET_OVERLAP.most}.`
+  throw refusal(400, problem(['body', 'overlap_seconds'], 'value_error', msg, seconds, {}))
+}
+
+function wrongSecret(): OAuthError {
+  const msg = 'This is not a currently valid secret of this client.'
+  return refusal(400, problem(['body', 'client_secret'], 'value_error', msg, null, {}))
+}
+
+function refusal(status: 400 | 422, fault: Problem): OAuthError {
+  const slug = fault.loc.length === 1 ? 'json_malformed' : 'metadata_not_allowed'
+  return new OAuthError('invalid_client_metadata', slug, { status, problems: [fault] })
+}

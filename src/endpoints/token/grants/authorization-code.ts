@@ -1,0 +1,161 @@
+import type { Context } from '../../../ports/context.ts'
+import type { AuthorizationRecord, GrantRecord } from '../../../ports/records.ts'
+import type { IssuedToken } from '../../../protocol/access-token.ts'
+import { after, type EpochMs } from '../../../protocol/brand.ts'
+import { isFromFuture } from '../../../protocol/clock.ts'
+import { invalidGrant, invalidRequest } from '../../../protocol/errors.ts'
+import { mintGrantId, type AuthorizationId, type GrantId } from '../../../protocol/ids.ts'
+import type { Parameters } from '../../../protocol/message.ts'
+import { parseCodeVerifier, verifierMatches, type CodeVerifier } from '../../../protocol/pkce.ts'
+import { sameText, type ParsedCredential, type MintedCredential } from '../../../protocol/secrets.ts'
+import { missing, unacceptable } from '../../../protocol/validation.ts'
+import type { AuthenticatedClient } from '../authenticate-client.ts'
+import { issueGrantToken } from '../issue-tokens.ts'
+import { loadScopeCatalog } from '../scope-catalog.ts'
+import { chooseTokenProfile, type TokenProfile } from '../token-profile.ts'
+import { checkOwner, narrowResources, requireLive, scopeFor } from './grant.ts'
+
+/**
+ * Authorization Code Grant, the exchange. RFC 6749 §4.1.3, RFC 7636 §4.5 and §4.6.
+ *
+ *  §4.1.3  The code must be ours, this client's, and not expired.
+ *  §4.1.3  `redirect_uri`, where it is sent, must be the one of the authorization request. It may be left out, because
+ *          every code here is bound by S256 (OAuth 2.1).
+ *  7636    The verifier must match. A wrong one burns the code, so that nobody can try a second (threats.md CODE-07).
+ *  §4.1.2  Of all who present a code one gets tokens; a second time revokes them, if client and verifier are right.
+ *
+ * Until the code is known to be this client's, nothing that is wrong with the request changes anything.
+ *
+ * @throws OAuthError invalid_grant, invalid_request, invalid_target
+ */
+export async function authorizationCode(
+  context: Context,
+  client: AuthenticatedClient,
+  form: Parameters,
+): Promise<IssuedToken> {
+  const now = context.clockCheck.now()
+  const { code, verifier } = readFields(form)
+  const opened = context.secrets.verify('authorization-code', code)
+  if (opened === undefined) throw invalidGrant('code_unknown')
+  const id = opened.id as AuthorizationId
+  const { authorization, approval } = findApproval(await context.store.findAuthorization(id), opened)
+  if (authorization.clientId !== client.id) {
+    context.report({ event: 'code.presented-by-another-client', clientId: client.id })
+    throw invalidGrant('code_of_another_client')
+  }
+  const redirectUri = form.get('redirect_uri')
+  if (redirectUri !== undefined && redirectUri !== authorization.redirectUri)
+    throw invalidGrant('redirect_uri_mismatch')
+  if (!verifierMatches(verifier, authorization.codeChallenge)) {
+    const { userId, organizationId } = approval
+    const about = { clientId: client.id, userId, organizationId }
+    await context.store.burnCode({ id, codeHash: opened.hash, now, about })
+    context.record({ event: 'code.burned', client: client.id })
+    throw invalidGrant('verifier_wrong')
+  }
+  checkOwner(form, approval)
+  const resources = narrowResources(authorization.resources, form)
+  const catalog = await loadScopeCatalog(context)
+  const profile = chooseTokenProfile(context, catalog, resources)
+  if (approval.kind === 'approved' && !isTimely(authorization, approval, now)) throw invalidGrant('code_expired')
+  await requireLive(context, client, approval, approval.approvedAt)
+
+  if (approval.kind === 'redeemed' && (await isDead(context, approval.grantId))) throw invalidGrant('code_replayed')
+
+  const refresh = sealRefreshToken(context, client, now)
+  const grant = grantOf(context, authorization, approval, profile, refresh, now)
+  const target = { scope: scopeFor(catalog, client, grant, resources, approval.approvedAt), resources }
+  const issue = () =>
+    issueGrantToken(context, grant, target, { profile, generation: 0, at: now, now, refreshToken: refresh?.token })
+  // Kept in the same commit, so that no fault of the store spends the code and leaves nothing for it (threats.md CODE-12).
+  const isKept = profile.format === 'opaque' && approval.kind === 'approved'
+  const [outcome, kept] = await Promise.all([
+    context.store.redeemCode({ id, codeHash: opened.hash, now, grant }),
+    isKept ? issue() : undefined,
+    client.usedAt === undefined ? context.store.useClient({ id: client.id, now }) : undefined,
+  ])
+  if (outcome === 'replayed') {
+    context.record({ event: 'code.replayed', client: client.id })
+    throw invalidGrant('code_replayed')
+  }
+  if (outcome === 'unknown') throw invalidGrant('code_expired')
+  return kept ?? issue()
+}
+
+/** What the code issued is dead already: who replays it again and again changes nothing more, and writes nothing more. */
+async function isDead({ store }: Pick<Context, 'store'>, id: GrantId): Promise<boolean> {
+  const grant = await store.findGrant(id)
+  return grant === undefined || grant.revokedAt !== undefined
+}
+
+function readFields(form: Parameters): { code: string; verifier: CodeVerifier } {
+  const code = form.get('code')
+  if (code === undefined) throw invalidRequest('parameter_missing', { problems: [missing('body', 'code')] })
+  const text = form.get('code_verifier')
+  if (text === undefined) throw invalidGrant('verifier_missing')
+  const verifier = parseCodeVerifier(text)
+  if (verifier !== undefined) return { code, verifier }
+  const msg = 'A code verifier has 43 to 128 characters of A-Z, a-z, 0-9, "-", ".", "_" and "~".'
+  throw invalidRequest('verifier_malformed', { problems: [unacceptable('body', 'code_verifier', msg, undefined)] })
+}
+
+/** A clock that was set back does not bring an expired code back (threats.md CODE-11). */
+function isTimely({ expiresAt }: AuthorizationRecord, { approvedAt }: Approval, now: EpochMs): boolean {
+  return now < expiresAt && !isFromFuture(approvedAt, now)
+}
+
+type Approval = Extract<AuthorizationRecord['status'], { readonly kind: 'approved' | 'redeemed' }>
+
+function findApproval(
+  authorization: AuthorizationRecord | undefined,
+  { hash }: ParsedCredential,
+): { authorization: AuthorizationRecord; approval: Approval } {
+  const status = authorization?.status
+  if (authorization === undefined || status === undefined) throw invalidGrant('code_unknown')
+  if (status.kind !== 'approved' && status.kind !== 'redeemed') throw invalidGrant('code_unknown')
+  if (!sameText(status.codeHash, hash)) throw invalidGrant('code_unknown')
+  return { authorization, approval: status }
+}
+
+function sealRefreshToken(
+  context: Context,
+  client: AuthenticatedClient,
+  now: EpochMs,
+): (MintedCredential & { id: string }) | undefined {
+  if (!client.metadata.grantTypes.includes('refresh_token')) return undefined
+  const id = mintGrantId(now, context.random)
+  return { id, ...context.secrets.mint('refresh-token', id, context.random) }
+}
+
+function grantOf(
+  { random, settings: { lifetimes } }: Context,
+  authorization: AuthorizationRecord,
+  { userId, organizationId, approvedAt }: Approval,
+  profile: TokenProfile,
+  refresh: (MintedCredential & { id: string }) | undefined,
+  now: EpochMs,
+): GrantRecord {
+  return {
+    id: (refresh?.id ?? mintGrantId(now, random)) as GrantRecord['id'],
+    clientId: authorization.clientId,
+    userId,
+    organizationId,
+    scope: authorization.scope,
+    ungrantedScope: authorization.ungrantedScope,
+    resources: authorization.resources,
+    // Of the consent, so that a moment between it and now ends the grant also where a node did not know of it yet.
+    createdAt: approvedAt,
+    expiresAt: after(now, (refresh === undefined ? profile.lifetime : lifetimes.refreshAbsolute) * 1000),
+    revokedAt: undefined,
+    family:
+      refresh === undefined
+        ? undefined
+        : {
+            generation: 0,
+            liveHash: refresh.hash,
+            previousHash: undefined,
+            rotatedAt: now,
+            idleExpiresAt: after(now, lifetimes.refreshIdle * 1000),
+          },
+  }
+}

@@ -1,0 +1,64 @@
+import type { Context } from '../../../ports/context.ts'
+import type { IssuedToken } from '../../../protocol/access-token.ts'
+import { invalidClient, invalidTarget, unauthorizedClient } from '../../../protocol/errors.ts'
+import type { Parameters } from '../../../protocol/message.ts'
+import type { Resource } from '../../../protocol/resource.ts'
+import { unacceptable } from '../../../protocol/validation.ts'
+import type { AuthenticatedClient } from '../authenticate-client.ts'
+import { issueClientToken } from '../issue-tokens.ts'
+import { loadScopeCatalog, findResources, type ScopeCatalog } from '../scope-catalog.ts'
+import { decideScope } from '../scope-decision.ts'
+import { scopeError } from '../scope-refusal.ts'
+import { chooseTokenProfile } from '../token-profile.ts'
+import { findDelegation } from './delegation.ts'
+import { readResources, readScope } from './grant.ts'
+
+/**
+ * Client Credentials Grant. RFC 6749 §4.4.
+ *
+ *  §4.4    Confidential clients only.
+ *  §4.4.2  `scope` may be named; without it the client gets what it registered, else what any machine may have. Both are
+ *          narrowed to what this client may have (§3.3).
+ *  §4.4.3  No refresh token.
+ *
+ * Registering gives no authority (decisions.md D6): a scope must be one that its API gives to machines. For an organization
+ * it must be one that the organization installed the client with, too (decisions.md D4).
+ *
+ * @throws OAuthError unauthorized_client, invalid_scope, invalid_target, invalid_request, invalid_client
+ */
+export async function clientCredentials(
+  context: Context,
+  client: AuthenticatedClient,
+  form: Parameters,
+): Promise<IssuedToken> {
+  if (client.secretHash === undefined) throw unauthorizedClient('client_public')
+  // From before anything is looked at, so that what ends meanwhile ends this token too (threats.md INT-06).
+  const now = context.clockCheck.now()
+  const delegation = await findDelegation(context, client, form, now)
+  const catalog = await loadScopeCatalog(context)
+  const { organizationId, userId, scope: installed } = delegation
+  const request = { resources: chooseResources(catalog, form), scope: readScope(form) }
+  const decision = decideScope(catalog, { kind: 'machine', client, installed }, request)
+  if (decision.kind === 'refused')
+    throw scopeError(context, { clientId: client.id, userId, organizationId }, decision.refusal, form.get('scope'))
+  const { scope, resources } = decision
+  // A JWT is not stored: it says what it is, and the client's row keeps it alive.
+  const target = { scope, resources, organizationId, userId }
+  const response = issueClientToken(context, client, target, {
+    profile: chooseTokenProfile(context, catalog, resources),
+    now,
+  })
+  if (client.usedAt !== undefined) return response
+  const [used] = await Promise.all([context.store.useClient({ id: client.id, now }), response])
+  if (used === 'unknown') throw invalidClient('client_unknown', false)
+  return response
+}
+
+function chooseResources(catalog: ScopeCatalog, form: Parameters): readonly Resource[] {
+  const asked = readResources(form)
+  const found = findResources(catalog, asked)
+  if (found !== undefined) return found
+  throw invalidTarget('resource_unknown', [
+    unacceptable('body', 'resource', 'No tokens are issued for this here.', asked.join(' ')),
+  ])
+}

@@ -1,0 +1,12 @@
+import type { GrantType } from '../../../protocol/client-metadata.ts'
+import { authorizationCode } from './authorization-code.ts'
+import { clientCredentials } from './client-credentials.ts'
+import type { Grant } from './grant.ts'
+import { refreshToken } from './refresh-token.ts'
+
+/** THE GRANTS. A grant type without a row does not compile. */
+export const GRANTS: Readonly<Record<GrantType, Grant>> = {
+  authorization_code: authorizationCode,
+  client_credentials: clientCredentials,
+  refresh_token: refreshToken,
+}

@@ -1,0 +1,174 @@
+import type { ApiRecord, ApiScope } from '../../ports/operator-records.ts'
+import type { ClientRecord } from '../../ports/records.ts'
+import type { Resource } from '../../protocol/resource.ts'
+import { isIdentityToken, narrow, NO_SCOPE, scopeOf, scopeTokens, type Scope } from '../../protocol/scope.ts'
+import {
+  audienceOf,
+  declarationsOf,
+  givenBy,
+  isByDefault,
+  type ScopeCatalog,
+  type ScopeRecipient,
+} from './scope-catalog.ts'
+import {
+  ambiguousAudience,
+  consentNeeded,
+  nothingRemains,
+  type ScopeReason,
+  type ScopeRefusal,
+} from './scope-refusal.ts'
+
+/** The client that requests, and everything besides the APIs that limits what it may have. */
+export interface Requester extends ScopeRecipient {
+  readonly client: Pick<ClientRecord, 'approvedScope' | 'metadata'>
+  /** The scope of the installation that the client acts under; undefined: it acts under none. */
+  readonly installed: Scope | undefined
+}
+
+/** `scope` and `resource` of a request; the resources as they are declared. */
+export interface ScopeRequest {
+  /** undefined: the request names none. */
+  readonly scope: Scope | undefined
+  readonly resources: readonly Resource[]
+}
+
+export type ScopeDecision =
+  | {
+      readonly kind: 'granted'
+      readonly scope: Scope
+      readonly resources: readonly Resource[]
+      /** What the client requested and did not get. */
+      readonly ungranted: Scope
+    }
+  | { readonly kind: 'refused'; readonly refusal: ScopeRefusal }
+
+/**
+ * The scope and the audience of a token. RFC 6749 §3.3, RFC 9068 §3, decisions.md D3 and D6.
+ *
+ *  1. The audience is what `resource` names; without it, the API that all requested scopes belong to; without both, the issuer.
+ *  2. The scope is the requested one, else the registered one, else the default of the APIs.
+ *  3. Scopes that this client, this kind of grant and this installation may not have are dropped.
+ *  4. Every API of the audience that has scopes keeps at least one of them, or the request is refused.
+ */
+export function decideScope(catalog: ScopeCatalog, requester: Requester, request: ScopeRequest): ScopeDecision {
+  const requested = request.scope === NO_SCOPE ? undefined : request.scope
+  const resources = chooseAudience(catalog, requested, request.resources)
+  if (resources === undefined) return refused(ambiguousAudience(declaringApis(catalog, requested).map(identifierOf)))
+
+  const audience = apisOf(catalog, resources)
+  const start = requested ?? requester.client.metadata.scope
+  const from = start === undefined ? 'default' : requested === undefined ? 'registered' : 'requested'
+  const limits: Limits = {
+    ...requester,
+    from,
+    audience: resources.length === 0 ? 'issuer' : 'apis',
+    registered: tokensOf(requester.client.metadata.scope),
+    installable: tokensOf(requester.installed),
+  }
+  const apis = audienceOf(catalog, resources)
+  const withheld = new Map<string, ScopeReason>()
+  // Where a machine registered no scope of these APIs at all, each of theirs is refused with that reason.
+  const scope = narrow(start === undefined || start === NO_SCOPE ? everyScope(audience) : start, (token) => {
+    const reason = catalog.isOpen ? whyLimited(limits, token, []) : whyNot(limits, declarationsOf(apis, token), token)
+    if (reason !== undefined) withheld.set(token, reason)
+    return reason === undefined
+  })
+
+  const bare = withoutShare(catalog, scope, resources)
+  if (bare.length > 0 || (requested !== undefined && scope === NO_SCOPE)) return refused(nothingRemains(withheld, bare))
+  const unlimited = requester.kind === 'machine' ? audience.filter(({ scopes }) => scopes.length === 0) : []
+  if (unlimited.length > 0) return refused(consentNeeded(unlimited.map(identifierOf)))
+  const ungranted = requested === undefined ? NO_SCOPE : scopeOf(withheld.keys())
+  return { kind: 'granted', scope, resources, ungranted }
+}
+
+/**
+ * The APIs that have scopes and none of these. A token must not name such an API in its audience: a resource server that checks
+ * the audience alone would accept it.
+ */
+export function withoutShare(catalog: ScopeCatalog, scope: Scope, resources: readonly Resource[]): readonly Resource[] {
+  if (resources.length === 0) return resources
+  const tokens = scopeTokens(scope)
+  return apisOf(catalog, resources)
+    .filter(({ scopes }) => scopes.length > 0 && !scopes.some(({ name }) => tokens.includes(name)))
+    .map(identifierOf)
+}
+
+/** undefined: the scopes do not say which API is meant. */
+function chooseAudience(
+  catalog: ScopeCatalog,
+  requested: Scope | undefined,
+  resources: readonly Resource[],
+): readonly Resource[] | undefined {
+  if (resources.length > 0 || requested === undefined || catalog.isOpen) return resources
+  const declaring = declaringApis(catalog, requested)
+  return declaring.length > 1 ? undefined : declaring.map(identifierOf)
+}
+
+/** The APIs that declare any of these scopes. Scopes that ask about the person belong to none. */
+function declaringApis({ apis }: ScopeCatalog, requested: Scope | undefined): readonly ApiRecord[] {
+  const tokens = new Set(scopeTokens(requested ?? NO_SCOPE).filter((token) => !isIdentityToken(token)))
+  return apis.filter(({ scopes }) => scopes.some(({ name }) => tokens.has(name)))
+}
+
+interface Limits extends Requester {
+  /** Where the scope comes from that is narrowed. */
+  readonly from: 'requested' | 'registered' | 'default'
+  readonly audience: 'apis' | 'issuer'
+  readonly registered: readonly string[] | undefined
+  readonly installable: readonly string[] | undefined
+}
+
+/** Why the client does not get a scope; undefined: it gets it. */
+function whyNot(limits: Limits, declared: readonly ApiScope[], token: string): ScopeReason | undefined {
+  if (declared.length === 0) return 'not_declared'
+  const given = givenBy(declared, limits, limits.audience)
+  if (given.length === 0) return 'not_approved'
+  return (
+    whyLimited(limits, token, given) ??
+    (given.every((scope) => isIncluded(scope, limits)) ? undefined : 'not_requested')
+  )
+}
+
+/**
+ * What limits the client besides what the APIs give it: for a machine and for what takes an approval the registered scope. It
+ * does not limit what any client may have with a person's consent, because any client may register again (decisions.md D6).
+ */
+function whyLimited(limits: Limits, token: string, given: readonly ApiScope[]): ScopeReason | undefined {
+  const { kind, registered, installable } = limits
+  const takesRegistration = kind === 'machine' || given.some(({ grantedTo }) => grantedTo === 'approved-clients')
+  if (takesRegistration && registered?.includes(token) === false) return 'not_registered'
+  return installable === undefined || installable.includes(token) ? undefined : 'not_installed'
+}
+
+/** Whether a request that does not name the scope includes it. */
+function isIncluded(scope: ApiScope, { from, kind }: Limits): boolean {
+  switch (from) {
+    case 'requested':
+      return true
+    case 'registered':
+      return scope.grantedTo !== 'users-on-request'
+    case 'default':
+      return isByDefault(scope, kind)
+  }
+}
+
+function apisOf({ apis }: ScopeCatalog, resources: readonly Resource[]): readonly ApiRecord[] {
+  return apis.filter(({ resource }) => resources.includes(resource))
+}
+
+function everyScope(apis: readonly ApiRecord[]): Scope {
+  return scopeOf(apis.flatMap(({ scopes }) => scopes.map(({ name }) => name)))
+}
+
+function tokensOf(scope: Scope | undefined): readonly string[] | undefined {
+  return scope === undefined ? undefined : scopeTokens(scope)
+}
+
+function identifierOf({ resource }: ApiRecord): Resource {
+  return resource
+}
+
+function refused(refusal: ScopeRefusal): ScopeDecision {
+  return { kind: 'refused', refusal }
+}

@@ -1,0 +1,21 @@
+import type { Context } from '../../ports/context.ts'
+import { tooManyRequests } from '../../protocol/errors.ts'
+import type { AuthenticatedClient } from './authenticate-client.ts'
+
+/**
+ * Counts a row that a client has the server keep without a person: an opaque token that it gets for itself (`stored-token`), or
+ * one token that it revokes (`revoked-token`). Registration is open, so without a limit any caller could fill the store until these rows expire (threats.md BND-04).
+ * A client that an administrator verified has no limit.
+ *
+ * @throws OAuthError temporarily_unavailable
+ */
+export function takeStoredTokenBudget(
+  { budgets, clock }: Pick<Context, 'budgets' | 'clock'>,
+  client: AuthenticatedClient,
+  caller: string,
+  budget: 'stored-token' | 'revoked-token',
+): void {
+  if (client.verifiedAt !== undefined) return
+  const outcome = budgets.take(budget, caller, clock())
+  if (!outcome.isWithin) throw tooManyRequests(budget, outcome)
+}

@@ -1,0 +1,56 @@
+import type { Context, OutcomeEvent } from '../../ports/context.ts'
+import type { Reply, Request } from '../../ports/message.ts'
+import type { AccessTokenFacts } from '../../protocol/access-token.ts'
+import { GRANT_TYPES, type GrantType } from '../../protocol/client-metadata.ts'
+import { invalidRequest, OAuthError, unauthorizedClient } from '../../protocol/errors.ts'
+import type { Parameters } from '../../protocol/message.ts'
+import { missing, problem } from '../../protocol/validation.ts'
+import { authenticateClient } from './authenticate-client.ts'
+import { refuseQuery, refuseRepeated } from '../form.ts'
+import { GRANTS } from './grants/index.ts'
+
+/**
+ * Token endpoint. RFC 6749 §3.2; the spec, "Create OAuth token".
+ *
+ *  §3.2  Parameters stand in the body, each at most once but `resource` (RFC 8707 §2.2); unknown ones are ignored.
+ *  §5.2  `grant_type` missing or unknown: 422 (decisions.md D1).
+ *  §2.3  The client authenticates.
+ *  §5.2  The client must have registered the grant type.
+ *  §4    The grant decides.
+ *
+ * @throws OAuthError every code of RFC 6749 §5.2, invalid_target, temporarily_unavailable
+ */
+export async function token(context: Context, request: Request): Promise<Reply> {
+  const { params } = request
+  refuseQuery(request.query)
+  const grantType = readGrantType(params)
+  refuseRepeated(params, 'resource')
+  const client = await authenticateClient(context, request)
+  try {
+    if (!client.metadata.grantTypes.includes(grantType)) throw unauthorizedClient('grant_type_not_registered')
+    const { response, facts } = await GRANTS[grantType](context, client, params)
+    context.issued(client.id, grantType)
+    return { kind: 'json', status: 200, body: response, event: issuedEvent(grantType, facts) }
+  } catch (cause) {
+    if (cause instanceof OAuthError) cause.client = client.id
+    throw cause
+  }
+}
+
+/** Who has the token and what it is for: ids, declared scopes and resources, and never the token. */
+function issuedEvent(reason: GrantType, facts: AccessTokenFacts): OutcomeEvent {
+  const { clientId: client, userId: user, organizationId: organization, grantId: grant, scope, resources } = facts
+  return { event: 'token.issued', client, user, organization, grant, scope, resources, reason }
+}
+
+function readGrantType(params: Parameters): GrantType {
+  const text = params.get('grant_type')
+  if (text === undefined) {
+    throw invalidRequest('grant_type_missing', { status: 422, problems: [missing('body', 'grant_type')] })
+  }
+  const grantType = GRANT_TYPES.find((known) => known === text)
+  if (grantType !== undefined) return grantType
+  const msg = 'This is not a grant type of this server.'
+  const problems = [problem(['body', 'grant_type'], 'literal_error', msg, text, { expected: GRANT_TYPES })]
+  throw new OAuthError('unsupported_grant_type', 'grant_type_unknown', { problems })
+}

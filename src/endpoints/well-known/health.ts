@@ -1,0 +1,33 @@
+import type { Context } from '../../ports/context.ts'
+import type { Reply } from '../../ports/message.ts'
+import { OAuthError, unavailable } from '../../protocol/errors.ts'
+import { problem } from '../../protocol/validation.ts'
+
+/** The process answers. Says nothing about what it depends on, so that a slow database gets nobody restarted. */
+export async function alive(): Promise<Reply> {
+  return { kind: 'json', status: 200, body: { status: 'alive' } }
+}
+
+/**
+ * The process can do its work: it is not about to stop, the store answers, and its clock agrees (threats.md STO-13).
+ *
+ * @throws OAuthError temporarily_unavailable
+ */
+export async function ready({ isStopping, clockCheck }: Pick<Context, 'isStopping' | 'clockCheck'>): Promise<Reply> {
+  if (isStopping()) throw unavailable('shutting_down', 1)
+  await clockCheck.compare()
+  const aheadMs = clockCheck.differenceMs()
+  if (aheadMs !== 0) throw clockDiffers(aheadMs)
+  return { kind: 'json', status: 200, body: { status: 'ready' } }
+}
+
+export async function version(context: Pick<Context, 'version'>): Promise<Reply> {
+  return { kind: 'json', status: 200, body: { name: 'grantor', version: context.version } }
+}
+
+function clockDiffers(aheadMs: number): OAuthError {
+  const msg = 'The clock of this node differs. Look for clock.differs in its log.'
+  const ctx = { reason: 'clock_differs', ahead_ms: Math.round(aheadMs) }
+  const problems = [problem(['clock'], 'value_error', msg, null, ctx)]
+  return new OAuthError('temporarily_unavailable', 'clock_differs', { retryAfterSeconds: 1, problems })
+}

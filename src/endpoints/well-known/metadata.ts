@@ -1,0 +1,60 @@
+import type { Context } from '../../ports/context.ts'
+import type { Reply } from '../../ports/message.ts'
+import type { ApiRecord } from '../../ports/operator-records.ts'
+import { CLIENT_AUTH_METHODS, GRANT_TYPES } from '../../protocol/client-metadata.ts'
+import { advertisedScopes } from '../token/scope-catalog.ts'
+import { addressOf } from '../paths.ts'
+
+/** Seconds that a copy may be kept. Short, because a scope that is declared should be found soon. */
+const MAX_AGE_SECONDS = 300
+
+/** A row of the table of endpoints, as far as discovery needs it. */
+export interface Discoverable {
+  readonly path: string
+  /** Its member of RFC 8414 §2. */
+  readonly metadata?: string
+}
+
+/**
+ * Authorization Server Metadata. RFC 8414 §2 and §3.2, RFC 9207 §3.
+ *
+ * The endpoints are those of the table, so that discovery names what exists and nothing else.
+ */
+export async function describeServer(
+  { issuer, apis }: Pick<Context, 'issuer' | 'apis'>,
+  table: readonly Discoverable[],
+): Promise<Reply> {
+  const declared = await apis()
+  const known = described.get(declared)
+  const description = known?.issuer === issuer ? known : describe(issuer, declared, table)
+  described.set(declared, description)
+  return { kind: 'json', status: 200, body: description, maxAgeSeconds: MAX_AGE_SECONDS }
+}
+
+/** By the list of APIs, which is the same list for a second: the document is asked for more often than anything changes. */
+const described = new WeakMap<readonly ApiRecord[], Description>()
+
+type Description = { readonly issuer: string; readonly [member: string]: unknown }
+
+function describe(issuer: string, apis: readonly ApiRecord[], table: readonly Discoverable[]): Description {
+  const scopes = new Set(apis.flatMap(advertisedScopes))
+  return {
+    issuer,
+    ...Object.fromEntries(
+      table.flatMap(({ path, metadata }) => (metadata === undefined ? [] : [[metadata, addressOf(issuer, path)]])),
+    ),
+    ...(scopes.size === 0 ? {} : { scopes_supported: [...scopes].toSorted() }),
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: GRANT_TYPES,
+    token_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
+    revocation_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
+    introspection_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS.filter((method) => method !== 'none'),
+    code_challenge_methods_supported: ['S256'],
+    // Of OpenID Connect Discovery §3: Spring Boot refuses a document without it. `sub` is the same for every client.
+    subject_types_supported: ['public'],
+    prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
+    ui_locales_supported: ['en', 'de'],
+    authorization_response_iss_parameter_supported: true,
+  }
+}

@@ -1,0 +1,42 @@
+import type { Context } from '../../ports/context.ts'
+import type { Reply, Request } from '../../ports/message.ts'
+import type { ApiRecord } from '../../ports/operator-records.ts'
+import { invalidRequest, OAuthError } from '../../protocol/errors.ts'
+import { sameResource } from '../../protocol/resource.ts'
+import { missing, unacceptable } from '../../protocol/validation.ts'
+import { advertisedScopes } from '../token/scope-catalog.ts'
+
+/** Seconds that a copy may be kept, as of the server's own metadata. */
+const MAX_AGE_SECONDS = 300
+
+/**
+ * Protected resource metadata of a declared API. RFC 9728 §2.
+ *
+ * Clients look for it at the API (§3.1), not here: the API serves this document as its own (docs/mcp.md).
+ *
+ * @throws OAuthError invalid_request, invalid_target
+ */
+export async function describeResource(
+  { apis, issuer }: Pick<Context, 'apis' | 'issuer'>,
+  { query }: Request,
+): Promise<Reply> {
+  const asked = query.get('resource')
+  if (asked === undefined) throw invalidRequest('parameter_missing', { problems: [missing('query', 'resource')] })
+  const api = (await apis()).find(({ resource }) => sameResource(resource, asked))
+  if (api !== undefined)
+    return { kind: 'json', status: 200, body: describe(api, issuer), maxAgeSeconds: MAX_AGE_SECONDS }
+  const problems = [unacceptable('query', 'resource', 'No API is declared for this here.', asked)]
+  throw new OAuthError('invalid_target', 'resource_unknown', { status: 404, problems })
+}
+
+function describe(api: ApiRecord, issuer: string): object {
+  const { resource, name } = api
+  const scopes = advertisedScopes(api)
+  return {
+    resource,
+    authorization_servers: [issuer],
+    ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
+    bearer_methods_supported: ['header'],
+    ...(name === undefined ? {} : { resource_name: name }),
+  }
+}

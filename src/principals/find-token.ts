@@ -1,0 +1,40 @@
+import type { Context } from '../ports/context.ts'
+import type { GrantRecord } from '../ports/records.ts'
+import type { AccessTokenFacts } from '../protocol/access-token.ts'
+import type { ClientId, GrantId, OpaqueTokenId } from '../protocol/ids.ts'
+import { sameText } from '../protocol/secrets.ts'
+
+/** A token that this server issued, whatever became of it. RFC 7009 §2.1: found without a hint of its type. */
+export type FoundToken =
+  | { readonly kind: 'access'; readonly owner: ClientId; readonly facts: AccessTokenFacts }
+  | {
+      readonly kind: 'refresh'
+      readonly owner: ClientId
+      readonly grant: GrantRecord
+      /** Whether it is the one that may be used now. */
+      readonly isNewest: boolean
+    }
+
+type Needs = Pick<Context, 'secrets' | 'tokenReader'> & {
+  readonly store: Pick<Context['store'], 'findGrant' | 'findOpaqueToken'>
+}
+
+/** Reads what a token is: a refresh token or an opaque access token by its tag and its row, a JWT by its signature. */
+export async function findToken(context: Needs, text: string): Promise<FoundToken | undefined> {
+  const { secrets, store, tokenReader } = context
+  const opened = secrets.verify('refresh-token', text)
+  if (opened !== undefined) {
+    const grant = await store.findGrant(opened.id as GrantId)
+    if (grant?.family === undefined) return undefined
+    const isNewest = sameText(grant.family.liveHash, opened.hash)
+    return { kind: 'refresh', owner: grant.clientId, grant, isNewest }
+  }
+  const opaque = secrets.verify('access-token', text)
+  if (opaque === undefined) return accessToken(await tokenReader.read(text))
+  const record = await store.findOpaqueToken(opaque.id as OpaqueTokenId)
+  return record !== undefined && sameText(record.hash, opaque.hash) ? accessToken(record.facts) : undefined
+}
+
+function accessToken(facts: AccessTokenFacts | undefined): FoundToken | undefined {
+  return facts === undefined ? undefined : { kind: 'access', owner: facts.clientId, facts }
+}

@@ -1,0 +1,60 @@
+import { keepKeys } from '../admin/keys.ts'
+import type { Config } from '../config/config.ts'
+import { openBurstSigner } from '../keys/burst-signer.ts'
+import { openKeyRing, type KeySet } from '../keys/key-ring.ts'
+import { createSigningKey } from '../keys/signing-key.ts'
+import type { Log } from './log.ts'
+import type { Context } from '../ports/context.ts'
+import type { Store } from '../ports/store.ts'
+import type { Secrets } from '../protocol/secrets.ts'
+
+const KEEPING_INTERVAL_MS = 60_000
+
+/** What signs and reads access tokens, over the keys in the store. Makes the first key. */
+export async function openKeys(
+  store: Store,
+  { encryptionKey }: Secrets,
+  { issuer, signingAlgorithm }: Config,
+  {
+    clock,
+    databaseNow,
+    logger,
+    random,
+  }: Pick<Context, 'clock' | 'random'> & Pick<Context['clockCheck'], 'databaseNow'> & { readonly logger: Log },
+): Promise<Pick<Context, 'tokens' | 'tokenReader' | 'keys'>> {
+  const create: Context['keys']['create'] = (plan) => createSigningKey(plan, random, encryptionKey)
+  const [known, before] = await Promise.all([store.listKeys(), store.findServerAlgorithm()])
+  // Also a node whose clock differs may be the first one.
+  const now = (await databaseNow()) ?? clock()
+  const records =
+    known.length > 0
+      ? known
+      : [await store.addFirstKey(await create({ algorithm: signingAlgorithm, createdAt: now, activeFrom: now }))]
+  const onFailure = (cause: unknown): void => logger.error({ event: 'keys.not-read', err: cause })
+  const options = { store, algorithm: signingAlgorithm, clock, encryptionKey, issuer, onFailure }
+  const ring = openKeyRing({ records, before }, options)
+  const current = async (): Promise<KeySet> => ring.known() ?? ring.read()
+  return {
+    tokens: openBurstSigner(ring),
+    tokenReader: { read: async (token) => (await current()).verifier.read(token) },
+    keys: {
+      create,
+      // A verifier is better off with old keys than with none.
+      published: async () => (await current().then(undefined, ring.last)).published,
+    },
+  }
+}
+
+/** Makes and withdraws signing keys as time goes on. Answers how to stop. */
+export function startKeepingKeys(context: Context, logger: Log): () => void {
+  const timer = setInterval(() => {
+    keepKeys(context).then(
+      ({ made, withdrawn }) => {
+        if (made !== undefined) logger.info({ event: 'key.made', key: made.id, active_from: made.activeFrom })
+        for (const id of withdrawn) logger.info({ event: 'key.withdrawn', key: id })
+      },
+      (cause: unknown) => logger.error({ event: 'keys.not-kept', err: cause }),
+    )
+  }, KEEPING_INTERVAL_MS)
+  return () => clearInterval(timer)
+}

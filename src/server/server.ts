@@ -1,0 +1,245 @@
+import { readFileSync } from 'node:fs'
+import type { Server as HttpServer } from 'node:http'
+import type { Config } from '../config/config.ts'
+import { openSpentBuckets } from '../endpoints/authorization/sign-in-throttle.ts'
+import { createApp } from '../http/app.ts'
+import { openBudgets, type NodeBudgets } from '../http/limits.ts'
+import { listen, type Listening } from '../http/listen.ts'
+import { startSharing } from '../http/share-budgets.ts'
+import { openLineWriter, openLog, type Log } from './log.ts'
+import { listenForAdmin, logAnswers, openAdmin } from './admin.ts'
+import { openStore, startAuditRecorder, type OpenedStore } from './audit.ts'
+import { openKeys, startKeepingKeys } from './keys.ts'
+import { openNodeClock, type NodeClock } from './node-clock.ts'
+import { openRandom } from './random.ts'
+import { openRootSecret, refuseOtherSecret, type StoreUser } from './store.ts'
+import { openTelemetry, type Telemetry } from './telemetry.ts'
+import { openPasswords } from '../passwords/argon2.ts'
+import { openRowCounts } from '../metrics/row-counts.ts'
+import { renderMetrics } from '../metrics/exposition.ts'
+import type { Sample } from '../metrics/families.ts'
+import type { Context, Settings } from '../ports/context.ts'
+import type { Store } from '../ports/store.ts'
+import { openAppRedirects } from '../protocol/app-redirect.ts'
+import type { EpochMs } from '../protocol/brand.ts'
+import type { Random } from '../protocol/ids.ts'
+import { startSweeping } from './sweeper.ts'
+import { openCachedValue } from '../store/cached-value.ts'
+import { openBatchingStore } from '../store/batching-store.ts'
+import { openAuditRecorder, type AuditRecorder } from '../audit/recorder.ts'
+
+/** Where time and chance come from, and the log goes to; tests put their own here. */
+export interface World {
+  readonly clock: () => EpochMs
+  /** Milliseconds on a clock that is never set. */
+  readonly monotonic: () => number
+  /** What time it is at the database, which `ping` asks; undefined: it has no clock of its own. */
+  readonly databaseClock: (ping: Store['ping']) => Promise<EpochMs | undefined>
+  readonly random: Random
+  readonly logger: Log
+}
+
+/** What commands beside the server need: the use-cases' context and an end. */
+export interface Runtime {
+  readonly context: Context
+  readonly close: () => Promise<void>
+}
+
+/** A server, not listening yet. */
+export interface Server extends Runtime {
+  readonly http: HttpServer
+  /** The administration, on its own port; undefined: nowhere. */
+  readonly admin: HttpServer | undefined
+  /** What this process counts. `withCensus`: with what stands in the store. */
+  readonly sample: (withCensus: boolean) => Promise<readonly Sample[]>
+  /** Starts the background work and listens. Answers the address. */
+  readonly start: () => Promise<string>
+  /** From now on it is not ready, though it still serves what comes. */
+  readonly drain: () => void
+  /** Accepts no connection any more, finishes what is under way, then closes the store. */
+  readonly close: () => Promise<void>
+}
+
+/** The context as it is made here: its budgets can be kept together with other nodes. */
+type NodeContext = Context & {
+  readonly budgets: NodeBudgets
+  readonly clockCheck: NodeClock
+  readonly auditRecorder: AuditRecorder
+}
+
+const STANDARD_OUTPUT = 1
+/** No line of the log waits longer for others to be written with. */
+const LOG_FLUSH_MS = 250
+
+export const VERSION = (
+  JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+).version
+
+/** The real world. */
+export function openWorld(config: Config): World {
+  return {
+    clock: () => Date.now() as EpochMs,
+    monotonic: () => performance.now(),
+    databaseClock: (ping) => ping(),
+    random: openRandom(),
+    logger: openLog(config.logLevel, openLineWriter(STANDARD_OUTPUT), {}),
+  }
+}
+
+/** Opens the store without a server: for a command that runs and ends, or for what starts several servers. */
+export async function openRuntime(
+  config: Config,
+  world: World = openWorld(config),
+  user: StoreUser = 'command',
+): Promise<Runtime> {
+  const opened = await openStore(config, world, user)
+  const context = await openContext(config, world, opened, () => false)
+  return { context, close: () => closeStore(opened, context) }
+}
+
+/** Opens the store and makes the server over it. `scrapeAll` answers for several processes, of which it is one. */
+export async function openServer(
+  config: Config,
+  world: World = openWorld(config),
+  scrapeAll?: () => Promise<string>,
+): Promise<Server> {
+  const { logger } = world
+  for (const warning of config.warnings) logger.warn({ event: 'configuration.warning', warning })
+  const opened = await openStore(config, world, 'server')
+  let isStopping = false
+  const watch = await openTelemetry(config, VERSION, logger)
+  const context = await openContext(config, world, opened, () => isStopping, watch)
+  const census = openRowCounts(context)
+  const sample: Server['sample'] = async (withCensus) => [
+    ...(await watch.metrics.sample(withCensus ? census : undefined)),
+    ...sampleClock(context.clockCheck),
+  ]
+  const scrapeAlone = async (): Promise<string> => renderMetrics([{ worker: undefined, samples: await sample(true) }])
+  const http = createApp({
+    context,
+    branding: config.branding,
+    trustedProxies: config.trustedProxies,
+    log: logAnswers(logger),
+    observer: watch.requests,
+  })
+  watch.metrics.watch(http)
+  const admin = openAdmin(config, context, logger, watch, scrapeAll ?? scrapeAlone)
+  let background: readonly (() => unknown)[] = []
+  let flushing: NodeJS.Timeout | undefined
+  const listening: Listening[] = []
+  return {
+    http,
+    admin,
+    context,
+    sample,
+    async start() {
+      const keeping = [startKeepingKeys(context, logger), startAuditRecorder(context.auditRecorder)]
+      background = [
+        context.clockCheck.start(),
+        startSweeping(context, logger),
+        ...keeping,
+        startSharing(context.budgets, context),
+      ]
+      flushing = setInterval(() => void logger.flush(), LOG_FLUSH_MS)
+      const main = await listen(http, config)
+      listening.push(main)
+      if (admin !== undefined) listening.push(...(await listenForAdmin(admin, config, logger)))
+      return main.address
+    },
+    drain: () => void (isStopping = true),
+    async close() {
+      isStopping = true
+      await Promise.all([...background.map((stop) => stop()), ...listening.map(({ close }) => close())])
+      clearInterval(flushing)
+      await Promise.all([closeStore(opened, context), watch.close()])
+      logger.info({ event: 'server.stopped' })
+      await logger.flush()
+    },
+  }
+}
+
+async function closeStore({ driver }: OpenedStore, { auditRecorder }: NodeContext): Promise<void> {
+  await auditRecorder.close()
+  await driver.close()
+}
+
+/** Closes the store again when nothing can be made of it. */
+async function openContext(
+  config: Config,
+  world: World,
+  opened: OpenedStore,
+  isStopping: () => boolean,
+  watch?: Telemetry,
+): Promise<NodeContext> {
+  try {
+    return await makeContext(config, world, opened, isStopping, watch)
+  } catch (cause) {
+    await Promise.all([opened.driver.close(), watch?.close()])
+    throw cause
+  }
+}
+
+async function makeContext(
+  config: Config,
+  world: World,
+  { driver, chains }: OpenedStore,
+  isStopping: () => boolean,
+  watch: Telemetry | undefined,
+): Promise<NodeContext> {
+  const { random, logger } = world
+  const store = openBatchingStore(driver, watch?.store)
+  const secrets = openRootSecret(config)
+  await refuseOtherSecret(store, secrets, config)
+  const databaseNow = () => world.databaseClock(store.ping)
+  const clockCheck = await openNodeClock({ ...world, databaseNow, store })
+  const { clock } = clockCheck
+  const keys = await openKeys(store, secrets, config, { clock, databaseNow, logger, random })
+  const auditRecorder = openAuditRecorder({ clock, store, chains, logger })
+  return {
+    issuer: config.issuer,
+    version: VERSION,
+    clock,
+    clockCheck,
+    random,
+    secrets,
+    store,
+    actingAs: store.actingAs,
+    apis: openCachedValue(store.listApis, clock),
+    notBefore: openCachedValue(store.findNotBefore, clock),
+    ...keys,
+    passwords: openPasswords(random),
+    budgets: openBudgets({
+      registration: config.rates.registration,
+      authorization: config.rates.authorization,
+      'client-authentication': config.rates.clientAuthentication,
+      'stored-token': config.rates.storedToken,
+    }),
+    spentBuckets: openSpentBuckets(),
+    settings: settingsOf(config),
+    record: logger.warn,
+    report: auditRecorder.report,
+    issued: auditRecorder.issued,
+    auditRecorder,
+    isStopping,
+  }
+}
+
+function sampleClock({ differenceMs }: NodeClock): readonly Sample[] {
+  const aheadMs = differenceMs()
+  return [
+    { name: 'grantor_clock_agrees', labels: [], value: aheadMs === 0 ? 1 : 0 },
+    { name: 'grantor_clock_ahead_seconds', labels: [], value: aheadMs / 1000 },
+  ]
+}
+
+function settingsOf(config: Config): Settings {
+  return {
+    lifetimes: config.lifetimes,
+    redirectApps: openAppRedirects(config.redirectSchemes),
+    isLoopbackIssuer: config.isLoopbackIssuer,
+    redirectErrors: config.redirectErrors,
+    keyRotation: config.keyRotation,
+    signingAlgorithm: config.signingAlgorithm,
+    auditRetention: config.auditRetention,
+  }
+}

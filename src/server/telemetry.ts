@@ -1,0 +1,68 @@
+import type { Config } from '../config/config.ts'
+import { ENDPOINTS } from '../endpoints/index.ts'
+import type { PlainRoute } from '../http/admin/routes.ts'
+import type { Log } from './log.ts'
+import { EXPOSITION_TYPE } from '../metrics/exposition.ts'
+import { openMetrics, type Metrics } from '../metrics/metrics.ts'
+import type { Traces } from '../metrics/traces.ts'
+import type { RequestObserver, StoreObserver } from '../ports/observers.ts'
+
+/** Who counts, and traces when that is wanted, what one server does. */
+export interface Telemetry {
+  readonly requests: RequestObserver
+  readonly store: StoreObserver
+  readonly metrics: Metrics
+  readonly close: () => Promise<void>
+}
+
+/** Without a collector nothing of OpenTelemetry is loaded. */
+export async function openTelemetry({ traces }: Config, version: string, logger: Log): Promise<Telemetry> {
+  const names = new Set(ENDPOINTS.map(({ name }) => name))
+  const metrics = openMetrics(version, [...names, 'admin'])
+  const tracing = traces === undefined ? undefined : await startTracing({ ...traces, version }, logger)
+  return {
+    metrics,
+    requests: {
+      around: tracing?.requests.around,
+      answered:
+        tracing === undefined
+          ? metrics.countRequest
+          : (answer) => {
+              metrics.countRequest(answer)
+              tracing.requests.answered(answer)
+            },
+    },
+    store: {
+      ...metrics.storeObserver,
+      mark: tracing === undefined ? () => undefined : tracing.store.mark,
+      committed(report) {
+        metrics.storeObserver.committed(report)
+        tracing?.store.committed(report)
+      },
+    },
+    async close() {
+      metrics.close()
+      await tracing?.close()
+    },
+  }
+}
+
+async function startTracing(
+  options: NonNullable<Config['traces']> & { readonly version: string },
+  logger: Log,
+): Promise<Traces> {
+  const { openTraces } = await import('../metrics/traces.ts')
+  return openTraces({
+    ...options,
+    onChange(state, cause) {
+      if (state === 'sent') logger.info({ event: 'traces.sent-again' })
+      else logger.warn({ event: 'traces.not-sent', err: cause })
+    },
+  })
+}
+
+/** Where Prometheus reads, on the listener of the administration and nowhere else (threats.md ADM-10). */
+export function metricsRoute(scrape: () => Promise<string>): PlainRoute {
+  const answer = async () => ({ contentType: EXPOSITION_TYPE, body: await scrape() })
+  return { path: '/metrics', access: 'machine', answer }
+}

@@ -1,0 +1,210 @@
+import { readFileSync } from 'node:fs'
+
+/** The rules of the source tree (docs/architecture.md) as a function over source texts, so that a test can plant violations. */
+
+export interface SourceFile {
+  /** From the repository's root: `src/protocol/pkce.ts`. */
+  readonly path: string
+  readonly text: string
+}
+
+interface Layer {
+  readonly layers: readonly string[]
+  readonly packages: readonly string[]
+  /** Adapters and front ends may import any module of Node.js. */
+  readonly node: 'any' | readonly string[]
+  /** Reads no clock, no random numbers and no environment, and starts nothing. */
+  readonly pure: boolean
+}
+
+const TELEMETRY_PACKAGES = [
+  '@opentelemetry/api',
+  '@opentelemetry/exporter-trace-otlp-proto',
+  '@opentelemetry/resources',
+  '@opentelemetry/sdk-trace',
+]
+const INNER = ['protocol', 'ports']
+
+/** Which folder of src/ may import from which. `npm run docs` writes the table of docs/architecture.md from it. */
+const LAYERS: Readonly<Record<string, Layer>> = {
+  protocol: { layers: [], packages: ['zod'], node: ['node:crypto'], pure: true },
+  ports: { layers: ['protocol'], packages: [], node: [], pure: true },
+  principals: { layers: INNER, packages: [], node: [], pure: true },
+  endpoints: { layers: [...INNER, 'principals'], packages: [], node: ['node:assert/strict'], pure: true },
+  admin: { layers: [...INNER, 'principals'], packages: ['zod'], node: ['node:assert/strict'], pure: true },
+  web: { layers: INNER, packages: ['hono'], node: ['node:crypto'], pure: true },
+  audit: { layers: INNER, packages: [], node: 'any', pure: false },
+  store: { layers: [...INNER, 'audit'], packages: ['pg'], node: 'any', pure: false },
+  keys: { layers: INNER, packages: [], node: 'any', pure: false },
+  passwords: { layers: INNER, packages: [], node: 'any', pure: false },
+  metrics: { layers: INNER, packages: TELEMETRY_PACKAGES, node: 'any', pure: false },
+  http: { layers: [...INNER, 'endpoints', 'admin', 'web'], packages: [], node: 'any', pure: false },
+  config: { layers: INNER, packages: ['zod'], node: 'any', pure: false },
+  server: {
+    layers: [
+      ...INNER,
+      'principals',
+      'endpoints',
+      'admin',
+      'web',
+      'audit',
+      'store',
+      'keys',
+      'passwords',
+      'metrics',
+      'http',
+      'config',
+    ],
+    packages: [],
+    node: 'any',
+    pure: false,
+  },
+  cli: {
+    layers: [...INNER, 'admin', 'metrics', 'config', 'server'],
+    packages: ['commander', '@clack/prompts', 'jose', 'zod'],
+    node: 'any',
+    pure: false,
+  },
+}
+
+export const ARCHITECTURE_PAGE = 'docs/architecture.md'
+const TABLE = /\| Folder of `src\/` \|[^]*?\n\n/
+
+/** The page with the table of LAYERS. */
+export function architecturePage(): string {
+  const page = readFileSync(ARCHITECTURE_PAGE, 'utf8')
+  if (!TABLE.test(page)) throw new Error(`${ARCHITECTURE_PAGE} has no place for the table of layers.`)
+  return page.replace(TABLE, () => `${layerTable()}\n\n`)
+}
+
+function layerTable(): string {
+  const rows = Object.entries(LAYERS).map(([name, { layers, packages, node, pure }]) => {
+    const modules = node === 'any' ? ['Node.js'] : node.map((module) => `\`${module}\``)
+    const imports = [...layers, ...modules, ...packages].join(', ')
+    return `| \`${name}\` | ${imports === '' ? '–' : imports} | ${pure ? 'yes' : 'no'} |`
+  })
+  return ['| Folder of `src/` | May import | Pure |', '|---|---|---|', ...rows].join('\n')
+}
+
+const LINE_LIMIT = { src: 250, test: 400, bench: 250, prove: 250 } as const
+/** Where `catch` stands: the one place that makes replies, adapters, commands, and rules that turn a throw into a fact. */
+const CATCHERS = [
+  /^src\/(store|keys|passwords|http|cli|config|server)\//,
+  /^src\/protocol\/(json|message)\.ts$/,
+  /^src\/endpoints\/(token\/authenticate-client|token\/token|authorization\/sign-in)\.ts$/,
+]
+const IMPURE =
+  /\b(Date\.now|new Date\(\)|Math\.random|process\.|performance\.now|setTimeout|setInterval|setImmediate|fetch\()/
+/** The configuration, and the command line's entry, which hands the terminal's part of it on. */
+const ENVIRONMENT_READERS: ReadonlySet<string> = new Set(['src/config/config.ts', 'src/cli/main.ts'])
+const VAGUE_NAMES = /\/(utils?|helpers?|common|types|misc)\.(ts|js)$/
+
+/** Every broken rule, a line each. Empty: the house is tidy. */
+export function findDisorder(files: readonly SourceFile[]): readonly string[] {
+  const sources = files.filter(({ path }) => path.startsWith('src/'))
+  const imports = sources.flatMap((file) => importsOf(file).map((target) => ({ from: file.path, target })))
+  return [
+    ...(imports.length === 0 ? ['No imports were found: nothing was checked.'] : []),
+    ...imports.flatMap(({ from, target }) => checkImport(from, target)),
+    ...sources.flatMap(checkSource),
+    ...files.flatMap(checkSize),
+    ...findCycles(sources),
+  ]
+}
+
+export function countImports(files: readonly SourceFile[]): number {
+  return files.flatMap(importsOf).length
+}
+
+/** Static, type-only, re-exporting and dynamic imports, and files named by `new URL('./x.ts', import.meta.url)`. */
+function importsOf(file: SourceFile): readonly string[] {
+  const found = withoutComments(file).matchAll(/(?:\bfrom|\bimport|\bimport\(|\bnew URL\()\s*['"]([^'"]+)['"]/g)
+  return [...found]
+    .map((match) => match[1] ?? '')
+    .filter((target) => !/^[a-z]+:\/\//.test(target) && !target.endsWith('.json'))
+}
+
+function checkImport(from: string, target: string): readonly string[] {
+  const layerName = layerOf(from)
+  const layer = LAYERS[layerName]
+  if (layer === undefined) return [`${from}: the folder ${layerName} is no layer.`]
+  if (target.startsWith('node:')) {
+    return layer.node === 'any' || layer.node.includes(target)
+      ? []
+      : [`${from}: ${layerName} may not import ${target}.`]
+  }
+  if (!target.startsWith('.')) {
+    const name = target
+      .split('/')
+      .slice(0, target.startsWith('@') ? 2 : 1)
+      .join('/')
+    return layer.packages.includes(name) ? [] : [`${from}: ${layerName} may not import the package ${name}.`]
+  }
+  if (!/\.(ts|js|md|json)$/.test(target) && !target.endsWith('/'))
+    return [`${from}: ${target} must be imported with its ending.`]
+  const path = resolve(from, target)
+  // `new URL` may name a file outside src, such as a page of docs/.
+  if (!path.startsWith('src/')) return []
+  const other = layerOf(path)
+  return other === layerName || layer.layers.includes(other)
+    ? []
+    : [`${from}: ${layerName} may not import from ${other}.`]
+}
+
+function checkSource(file: SourceFile): readonly string[] {
+  const { path } = file
+  const text = withoutComments(file)
+  const disorder: string[] = []
+  if (LAYERS[layerOf(path)]?.pure === true && IMPURE.test(text))
+    disorder.push(`${path}: a pure layer reads the clock, chance or environment.`)
+  if (/\bprocess\.env\b/.test(text) && !ENVIRONMENT_READERS.has(path))
+    disorder.push(`${path}: only config.ts reads the environment.`)
+  if (/\bcatch\b *[({]/.test(text) && !CATCHERS.some((place) => place.test(path)))
+    disorder.push(`${path}: nothing is caught here.`)
+  if (/^export default/m.test(text)) disorder.push(`${path}: exports are named.`)
+  if (/\b(TODO|FIXME|XXX)\b/.test(file.text)) disorder.push(`${path}: what is left to do belongs in an issue.`)
+  if (VAGUE_NAMES.test(path)) disorder.push(`${path}: a file is named for the thing in it.`)
+  if (!/\/[a-z0-9]+(-[a-z0-9]+)*\.(ts|js)$/.test(path)) disorder.push(`${path}: file names are kebab-case.`)
+  return disorder
+}
+
+function checkSize({ path, text }: SourceFile): readonly string[] {
+  const limit = LINE_LIMIT[path.split('/')[0] as keyof typeof LINE_LIMIT]
+  const lines = text.trimEnd().split('\n').length
+  return lines > limit ? [`${path}: ${lines} lines; the limit is ${limit}.`] : []
+}
+
+function findCycles(files: readonly SourceFile[]): readonly string[] {
+  const edges = new Map(
+    files.map((file) => [
+      file.path,
+      importsOf(file)
+        .filter((target) => target.startsWith('.'))
+        .map((target) => resolve(file.path, target)),
+    ]),
+  )
+  const done = new Set<string>()
+  const cycles: string[] = []
+  const visit = (path: string, trail: readonly string[]): void => {
+    if (trail.includes(path)) cycles.push(`Import cycle: ${[...trail.slice(trail.indexOf(path)), path].join(' → ')}`)
+    else if (!done.has(path)) {
+      for (const next of edges.get(path) ?? []) visit(next, [...trail, path])
+      done.add(path)
+    }
+  }
+  for (const path of edges.keys()) visit(path, [])
+  return cycles
+}
+
+function withoutComments({ text }: SourceFile): string {
+  return text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+}
+
+function layerOf(path: string): string {
+  const parts = path.split('/')
+  return parts.length > 2 ? (parts[1] ?? '') : '(root)'
+}
+
+function resolve(from: string, target: string): string {
+  return new URL(target, `file:///${from}`).pathname.slice(1)
+}

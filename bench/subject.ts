@@ -85,8 +85,8 @@ export async function startSubject(children: Children, options: SubjectOptions):
 
 /** An older checkout refuses settings that it does not know, and has no need of them. */
 function knownSettings(checkout: URL, settings: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const schema = readFileSync(new URL('src/config/schema.ts', checkout), 'utf8')
-  return Object.fromEntries(Object.entries(settings).filter(([name]) => schema.includes(`${name}:`)))
+  const page = readFileSync(new URL('docs/configuration.md', checkout), 'utf8')
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => page.includes(`\`${name}\``)))
 }
 
 async function isReady(port: number): Promise<boolean> {

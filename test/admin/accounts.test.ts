@@ -107,7 +107,7 @@ test('CC-05: who declares a scope that another API has is told so', async (t) =>
   const more = await perform('api.update', { resource: 'https://files.test', scopes: [list, READ] })
   assert.equal(
     more['notice'],
-    `Another API has the same scope: ${READ.name} (${RESOURCE}). A grant for both APIs that has it at one has it at the other. Give each API names of its own.`,
+    `Another API has the same scope: ${READ.name} (${RESOURCE}). Clients have to name the API (resource), and a consent for both APIs allows the scope at both. Give each API scope names of its own.`,
   )
   const again = await perform('api.update', { resource: RESOURCE, name: 'Acme' })
   assert.match(String(again['notice']), /first RS256 key [^]* Another API has the same scope/)

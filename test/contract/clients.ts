@@ -101,7 +101,7 @@ export const clientCases: Suite = (check) => {
       metadata: { ...previous, descriptive: { client_name: `Name ${index}` } },
       identityFrom: at(index),
     }))
-    assert.deepEqual(tally(await race(stores, 'updateClient', updates)), { updated: 1, outrun: 19 })
+    assert.deepEqual(tally(await race(stores, 'updateClient', updates)), { updated: 1, conflict: 19 })
   })
 
   check('deleteClient removes that client and no other, once', async ({ first }) => {
@@ -210,7 +210,7 @@ export const clientCases: Suite = (check) => {
         { ...aRotationOf(open), previous: aHash() },
         aRotationOf(aClient()),
       ]
-      assert.deepEqual(tally(await performAll(first, 'rotateClientSecret', rotations)), { outrun: 3 })
+      assert.deepEqual(tally(await performAll(first, 'rotateClientSecret', rotations)), { conflict: 3 })
       assert.deepEqual(await second.findClient(client.id), client)
       assert.deepEqual(await second.findClient(open.id), open)
     },
@@ -229,7 +229,7 @@ export const clientCases: Suite = (check) => {
     await perform(stores.first, 'registerClient', client)
     const rotations = times(20, () => aRotationOf(client))
     const outcomes = await race(stores, 'rotateClientSecret', rotations)
-    assert.deepEqual(tally(outcomes), { rotated: 1, outrun: 19 })
+    assert.deepEqual(tally(outcomes), { rotated: 1, conflict: 19 })
     const kept = await stores.first.findClient(client.id)
     assert.equal(kept?.secretHash, rotations[outcomes.indexOf('rotated')]?.secretHash)
     assert.equal(kept?.previousSecret?.hash, client.secretHash)

@@ -88,7 +88,7 @@ export const keyCases: Suite = (check) => {
     assert.equal(await perform(first, 'addKey', { key: aKey(2, 'EdDSA'), follows: one.id }), 'conflict')
     const nexts = times(8, () => ({ key: aKey(2, 'EdDSA'), follows: two.id }))
     const outcomes = await race(stores, 'addKey', nexts)
-    assert.deepEqual(tally(outcomes), { added: 1, outrun: 7 })
+    assert.deepEqual(tally(outcomes), { added: 1, conflict: 7 })
     assert.deepEqual(await second.listKeys(), [one, two, nexts[outcomes.indexOf('added')]?.key])
   })
 
@@ -111,7 +111,7 @@ export const keyCases: Suite = (check) => {
           'addKey',
           keys.map((key) => ({ key, follows })),
         )
-        assert.deepEqual(tally(outcomes), { added: 1, outrun: 9 })
+        assert.deepEqual(tally(outcomes), { added: 1, conflict: 9 })
         const listed = await stores.second.listKeys()
         assert.equal(listed.length, rotation + 1)
         newest = listed.at(-1) ?? newest

@@ -140,7 +140,7 @@ export const operatorCases: Suite = (check) => {
         'updateApi',
         updates.map((update) => ({ previous: api, api: update })),
       )
-      assert.deepEqual(tally(outcomes), { changed: 1, outrun: 9 })
+      assert.deepEqual(tally(outcomes), { changed: 1, conflict: 9 })
       const [kept] = await stores.first.listApis()
       assert.deepEqual(kept, { ...api, ...updates[outcomes.indexOf('changed')] })
     },

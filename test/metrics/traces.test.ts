@@ -233,8 +233,8 @@ test('OpenTelemetry is loaded only for a collector', async (t) => {
         return found
       },
     })
-    const { openServer } = await import('./src/build.ts')
-    const { readConfig } = await import('./src/config.ts')
+    const { openServer } = await import('./src/server/server.ts')
+    const { readConfig } = await import('./src/config/config.ts')
     const server = await openServer(readConfig())
     await server.close()
     console.log(packages.size)`

@@ -12,8 +12,8 @@ const SOURCE = new URL('../../src/', import.meta.url).href
 
 /** Opens everything that a server needs as soon as it is told to, and says which key it got. */
 const PROGRAM = `
-  const { openRuntime } = await import('${SOURCE}build.ts')
-  const { readConfig } = await import('${SOURCE}config.ts')
+  const { openRuntime } = await import('${SOURCE}server/server.ts')
+  const { readConfig } = await import('${SOURCE}config/config.ts')
   process.stdout.write('ready')
   await new Promise((resolve) => process.stdin.once('data', resolve))
   const { context, close } = await openRuntime(readConfig())

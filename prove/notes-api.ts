@@ -1,6 +1,6 @@
 import { makeApiCredentials } from '../src/admin/api-credentials.ts'
 import { createApi, SERVER_TOKENS } from '../src/admin/apis.ts'
-import type { JwtType } from '../src/ports/operator-records.ts'
+import type { JwtType } from '../src/ports/records/api.ts'
 import type { TestServer } from '../test/server.ts'
 
 /** A node reads the APIs again when they are a second old. */

@@ -1,6 +1,6 @@
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { JwtType } from '../src/ports/operator-records.ts'
+import type { JwtType } from '../src/ports/records/api.ts'
 import type { Answer } from './ask-resource-server.ts'
 import {
   debianVersion,

@@ -1,7 +1,7 @@
 import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { CompactSign, type JWK } from 'jose'
 import type { AccessTokenClaims } from '../src/protocol/access-token.ts'
-import type { JwtType } from '../src/ports/operator-records.ts'
+import type { JwtType } from '../src/ports/records/api.ts'
 import { registerClient, requestToken, type RegisteredClient, type Tokens } from '../test/flow.ts'
 import type { TestServer } from '../test/server.ts'
 import { revoke } from '../test/endpoints/token-questions.ts'

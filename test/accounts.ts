@@ -1,6 +1,6 @@
 import { argon2Sync, randomBytes } from 'node:crypto'
 import { createUser } from '../src/admin/users.ts'
-import type { UserRecord } from '../src/ports/records.ts'
+import type { UserRecord } from '../src/ports/records/user.ts'
 import type { TestServer } from './server.ts'
 
 /** The least that argon2 can cost. */

@@ -1,5 +1,5 @@
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import type { InstallationRecord } from '../src/ports/records.ts'
+import type { InstallationRecord } from '../src/ports/records/organization.ts'
 import type { ClientId, OrganizationId, UserId } from '../src/protocol/ids.ts'
 import { mintOrganizationId } from '../src/protocol/ids.ts'
 import type { Scope } from '../src/protocol/scope.ts'

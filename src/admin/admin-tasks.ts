@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { AdminCredentialRecord } from '../ports/operator-records.ts'
+import type { AdminCredentialRecord } from '../ports/records/admin.ts'
 import { ADMIN_DAYS, createAdminCredential, listAdminCredentials, revokeAdminCredential } from './administrators.ts'
 import {
   ADMIN_CREDENTIAL_ID,

@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import type { AdminCredentialRecord } from '../ports/operator-records.ts'
+import type { AdminCredentialRecord } from '../ports/records/admin.ts'
 import { after } from '../protocol/brand.ts'
 import {
   mintAdminCredentialId,

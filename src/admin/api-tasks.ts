@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { ApiRecord, ApiScope, ApiTokens } from '../ports/operator-records.ts'
+import type { ApiRecord, ApiScope, ApiTokens } from '../ports/records/api.ts'
 import { makeApiCredentials } from './api-credentials.ts'
 import {
   algorithmNotice,

@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import type { ApiRecord, ApiScope, ApiTokens } from '../ports/operator-records.ts'
+import type { ApiRecord, ApiScope, ApiTokens } from '../ports/records/api.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import { parseResource, sameResource, type Resource } from '../protocol/resource.ts'
 import { parseScope } from '../protocol/scope.ts'

@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import type { AuditEvent, AuditLinkRecord } from '../ports/operator-records.ts'
+import type { AuditEvent, AuditLinkRecord } from '../ports/records/audit.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { ClientId, OrganizationId, UserId } from '../protocol/ids.ts'
 import { parseJson } from '../protocol/json.ts'

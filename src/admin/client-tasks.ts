@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { ClientRecord } from '../ports/records.ts'
+import type { ClientRecord } from '../ports/records/client.ts'
 import type { ClientId } from '../protocol/ids.ts'
 import { SECRET_OVERLAP } from '../principals/rotate-client-secret.ts'
 import {

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { ClientRecord } from '../ports/records.ts'
+import type { ClientRecord } from '../ports/records/client.ts'
 import { describeMetadata } from '../protocol/client-metadata.ts'
 import { ISO_OR_NULL, isoOrNull } from './fields.ts'
 

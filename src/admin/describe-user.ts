@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { UserRecord } from '../ports/records.ts'
+import type { UserRecord } from '../ports/records/user.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull } from './fields.ts'
 
 /** A user in an answer: never the hash of the password. */

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { GrantRecord } from '../ports/records.ts'
+import type { GrantRecord } from '../ports/records/grant.ts'
 import type { OrganizationId } from '../protocol/ids.ts'
 import {
   before,

@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import type { GrantRecord } from '../ports/records.ts'
+import type { GrantRecord } from '../ports/records/grant.ts'
 import type { GrantFilter } from '../ports/store.ts'
 import type { GrantId, OrganizationId } from '../protocol/ids.ts'
 import { unknown } from './admin-error.ts'

@@ -1,6 +1,7 @@
 import type { Context } from '../ports/context.ts'
 import type { InstallationKey } from '../ports/operation-inputs.ts'
-import type { ClientRecord, InstallationRecord } from '../ports/records.ts'
+import type { ClientRecord } from '../ports/records/client.ts'
+import type { InstallationRecord } from '../ports/records/organization.ts'
 import type { ClientId, OrganizationId } from '../protocol/ids.ts'
 import { scopeTokens, type Scope } from '../protocol/scope.ts'
 import { conflict, unknown, type AdminError } from './admin-error.ts'

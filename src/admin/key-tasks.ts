@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { KeyRecord } from '../ports/operator-records.ts'
+import type { KeyRecord } from '../ports/records/key.ts'
 import { ISO, iso } from './fields.ts'
 import { listKeys, retireKey, rotateKeys } from './keys.ts'
 import { defineTask, type Task } from './task.ts'

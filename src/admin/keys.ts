@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import type { KeyRecord, SigningAlgorithm } from '../ports/operator-records.ts'
+import type { KeyRecord, SigningAlgorithm } from '../ports/records/key.ts'
 import { after, type EpochMs } from '../protocol/brand.ts'
 import type { KeyId } from '../protocol/ids.ts'
 import {

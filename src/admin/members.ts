@@ -1,6 +1,7 @@
 import type { Context } from '../ports/context.ts'
 import type { MembershipKey } from '../ports/operation-inputs.ts'
-import type { MembershipRecord, UserRecord } from '../ports/records.ts'
+import type { MembershipRecord } from '../ports/records/organization.ts'
+import type { UserRecord } from '../ports/records/user.ts'
 import { MEMBERSHIP_LIMIT } from '../ports/store.ts'
 import { normalizeEmail } from '../protocol/account.ts'
 import type { OrganizationId, UserId } from '../protocol/ids.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { OrganizationRecord } from '../ports/records.ts'
+import type { OrganizationRecord } from '../ports/records/organization.ts'
 import type { OrganizationId } from '../protocol/ids.ts'
 import { before, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NAME, NEXT, ORGANIZATION_ID } from './fields.ts'
 import {

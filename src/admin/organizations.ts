@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import type { OrganizationRecord } from '../ports/records.ts'
+import type { OrganizationRecord } from '../ports/records/organization.ts'
 import { mintOrganizationId, type OrganizationId } from '../protocol/ids.ts'
 import { unknown, type AdminError } from './admin-error.ts'
 import { listPage, type Listed } from './page.ts'

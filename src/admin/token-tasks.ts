@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { AccessTokenFacts } from '../protocol/access-token.ts'
 import type { EpochMs } from '../protocol/brand.ts'
-import type { GrantRecord } from '../ports/records.ts'
+import type { GrantRecord } from '../ports/records/grant.ts'
 import { INACTIVE_REASONS } from '../principals/inactive-reason.ts'
 import { ISO, ISO_OR_NULL, iso } from './fields.ts'
 import { describeJwtAcceptance, findJwtAcceptance, JWT_ACCEPTANCE } from './jwt-acceptance.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { UserRecord } from '../ports/records.ts'
+import type { UserRecord } from '../ports/records/user.ts'
 import { describeUser, USER } from './describe-user.ts'
 import { before, EMAIL, LIMIT, NAME, NEXT, PASSWORD, USER_ID } from './fields.ts'
 import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from './jwt-acceptance.ts'

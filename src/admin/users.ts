@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import type { UserRecord } from '../ports/records.ts'
+import type { UserRecord } from '../ports/records/user.ts'
 import { normalizeEmail } from '../protocol/account.ts'
 import { mintUserId, parseUserId, type Random, type UserId } from '../protocol/ids.ts'
 import { AdminError, conflict, unknown } from './admin-error.ts'

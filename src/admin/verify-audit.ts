@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import type { AuditEvent, AuditLinkRecord } from '../ports/operator-records.ts'
+import type { AuditEvent, AuditLinkRecord } from '../ports/records/audit.ts'
 import { auditLinkId, auditLinkParts } from '../protocol/audit-link.ts'
 import { after, type EpochMs } from '../protocol/brand.ts'
 import { CLOCK_TOLERANCE_MS } from '../protocol/clock.ts'

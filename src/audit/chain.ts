@@ -1,4 +1,4 @@
-import type { AuditLinkRecord } from '../ports/operator-records.ts'
+import type { AuditLinkRecord } from '../ports/records/audit.ts'
 import type { Operation } from '../ports/operations.ts'
 import { StoreUnavailable } from '../ports/store.ts'
 import { auditLinkId, auditLinkParts, chainStart } from '../protocol/audit-link.ts'

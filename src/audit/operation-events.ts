@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../ports/operator-records.ts'
+import type { AuditEvent } from '../ports/records/audit.ts'
 import type { InstallationKey, MembershipKey } from '../ports/operation-inputs.ts'
 import type { Input, Operation, OperationName, Outcome } from '../ports/operations.ts'
 import type { AuditWord } from '../protocol/audit-words.ts'

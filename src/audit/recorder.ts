@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import type { AuditEvent, AuditLinkRecord } from '../ports/operator-records.ts'
+import type { AuditEvent, AuditLinkRecord } from '../ports/records/audit.ts'
 import { after, type EpochMs } from '../protocol/brand.ts'
 import type { Chains } from './chain.ts'
 import { issuedEvents, minuteOf, openTokenCounter, type Count } from './token-counter.ts'

@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../ports/operator-records.ts'
+import type { AuditEvent } from '../ports/records/audit.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { GrantType } from '../protocol/client-metadata.ts'
 import type { ClientId } from '../protocol/ids.ts'

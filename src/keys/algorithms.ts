@@ -1,6 +1,6 @@
 import { generateKeyPair, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
-import type { SigningAlgorithm } from '../ports/operator-records.ts'
+import type { SigningAlgorithm } from '../ports/records/key.ts'
 
 interface Algorithm {
   /** For `sign` and `verify`; null where the algorithm hashes by itself. */

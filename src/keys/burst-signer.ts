@@ -1,6 +1,7 @@
 import { sign } from 'node:crypto'
 import type { TokenSigner } from '../ports/context.ts'
-import type { JwtType, SigningAlgorithm } from '../ports/operator-records.ts'
+import type { JwtType } from '../ports/records/api.ts'
+import type { SigningAlgorithm } from '../ports/records/key.ts'
 import { ALGORITHMS } from './algorithms.ts'
 import type { KeyRing, KeySet, Signer } from './key-ring.ts'
 

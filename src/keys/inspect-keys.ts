@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { KeyInspection } from '../ports/inspection.ts'
-import type { KeyRecord } from '../ports/operator-records.ts'
+import type { KeyRecord } from '../ports/records/key.ts'
 import { unlockSigningKey } from './signing-key.ts'
 
 /** Whether what is published verifies what is signed: the public JWK belongs to the private part of the same row. */

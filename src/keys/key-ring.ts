@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto'
-import type { KeyRecord, SigningAlgorithm } from '../ports/operator-records.ts'
+import type { KeyRecord, SigningAlgorithm } from '../ports/records/key.ts'
 import type { Reads } from '../ports/store.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import { chooseServerKey, chooseStartedKey } from '../protocol/key-rotation.ts'

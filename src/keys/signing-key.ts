@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createPrivateKey, type KeyObject } from 'node:crypto'
-import type { KeyRecord } from '../ports/operator-records.ts'
+import type { KeyRecord } from '../ports/records/key.ts'
 import { mintKeyId, type Random } from '../protocol/ids.ts'
 import { ALGORITHMS } from './algorithms.ts'
 

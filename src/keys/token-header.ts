@@ -1,4 +1,5 @@
-import type { JwtType, KeyRecord } from '../ports/operator-records.ts'
+import type { JwtType } from '../ports/records/api.ts'
+import type { KeyRecord } from '../ports/records/key.ts'
 
 /** The first part of the access tokens that a key signs, by their type. RFC 9068 §2.1, RFC 7519 §5.1. */
 export type TokenHeaders = Readonly<Record<JwtType, string>>

@@ -1,5 +1,5 @@
 import { createPublicKey, hash, verify, type KeyObject } from 'node:crypto'
-import type { KeyRecord } from '../ports/operator-records.ts'
+import type { KeyRecord } from '../ports/records/key.ts'
 import { parseAccessTokenClaims, type AccessTokenFacts } from '../protocol/access-token.ts'
 import { openRecentlyUsed, weightOf } from '../protocol/recently-used.ts'
 import { ALGORITHMS } from './algorithms.ts'

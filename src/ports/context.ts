@@ -7,7 +7,9 @@ import type { RecentlyUsed } from '../protocol/recently-used.ts'
 import type { Resource } from '../protocol/resource.ts'
 import type { Scope } from '../protocol/scope.ts'
 import type { Secrets } from '../protocol/secrets.ts'
-import type { ApiRecord, AuditEvent, JwtType, KeyRecord, SigningAlgorithm } from './operator-records.ts'
+import type { ApiRecord, JwtType } from './records/api.ts'
+import type { AuditEvent } from './records/audit.ts'
+import type { KeyRecord, SigningAlgorithm } from './records/key.ts'
 import type { Store } from './store.ts'
 
 /** What the use-cases need from the world. Each declares the part that it touches. */

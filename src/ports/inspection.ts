@@ -1,7 +1,7 @@
 import type { EpochMs } from '../protocol/brand.ts'
 import type { KnownTime } from '../protocol/clock.ts'
 import type { KeyId } from '../protocol/ids.ts'
-import type { SigningAlgorithm } from './operator-records.ts'
+import type { SigningAlgorithm } from './records/key.ts'
 
 /** What a look at the database found, without changing it. */
 export type DatabaseInspection =

@@ -3,8 +3,10 @@ import type { ClientMetadata } from '../protocol/client-metadata.ts'
 import type { AuthorizationId, ClientId, GrantId, OrganizationId, UserId } from '../protocol/ids.ts'
 import type { Scope } from '../protocol/scope.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
-import type { AuditEvent } from './operator-records.ts'
-import type { ClientRecord, ConsentKey, GrantRecord, InstallationRecord, MembershipRecord } from './records.ts'
+import type { AuditEvent } from './records/audit.ts'
+import type { ClientRecord } from './records/client.ts'
+import type { ConsentKey, GrantRecord } from './records/grant.ts'
+import type { InstallationRecord, MembershipRecord } from './records/organization.ts'
 
 export type SharedClient = ClientRecord & { readonly dedupeKey: string }
 

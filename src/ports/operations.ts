@@ -28,25 +28,14 @@ import type {
 } from '../protocol/ids.ts'
 import type { Scope } from '../protocol/scope.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
-import type {
-  AuthorizationRecord,
-  ClientRecord,
-  InstallationRecord,
-  MembershipRecord,
-  OpaqueTokenRecord,
-  OrganizationRecord,
-  SessionRecord,
-  UserRecord,
-} from './records.ts'
-import type {
-  AdminCredentialRecord,
-  ApiCredentials,
-  ApiDefinition,
-  ApiRecord,
-  AuditEvent,
-  KeyRecord,
-  SigningAlgorithm,
-} from './operator-records.ts'
+import type { ApiCredentials, ApiDefinition, ApiRecord, OpaqueTokenRecord } from './records/api.ts'
+import type { AuthorizationRecord } from './records/authorization.ts'
+import type { ClientRecord } from './records/client.ts'
+import type { InstallationRecord, MembershipRecord, OrganizationRecord } from './records/organization.ts'
+import type { SessionRecord, UserRecord } from './records/user.ts'
+import type { AdminCredentialRecord } from './records/admin.ts'
+import type { AuditEvent } from './records/audit.ts'
+import type { KeyRecord, SigningAlgorithm } from './records/key.ts'
 
 /**
  * Everything that changes the store, each named after the event that it makes true. One operation is one transaction and

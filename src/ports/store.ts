@@ -15,25 +15,15 @@ import type {
 } from '../protocol/ids.ts'
 import type { Scope } from '../protocol/scope.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
-import type {
-  AuthorizationRecord,
-  ClientRecord,
-  ConsentKey,
-  GrantRecord,
-  InstallationRecord,
-  MembershipRecord,
-  OpaqueTokenRecord,
-  OrganizationRecord,
-  SessionRecord,
-  UserRecord,
-} from './records.ts'
-import type {
-  AdminCredentialRecord,
-  ApiRecord,
-  AuditLinkRecord,
-  KeyRecord,
-  SigningAlgorithm,
-} from './operator-records.ts'
+import type { ApiRecord, OpaqueTokenRecord } from './records/api.ts'
+import type { AuthorizationRecord } from './records/authorization.ts'
+import type { ClientRecord } from './records/client.ts'
+import type { ConsentKey, GrantRecord } from './records/grant.ts'
+import type { InstallationRecord, MembershipRecord, OrganizationRecord } from './records/organization.ts'
+import type { SessionRecord, UserRecord } from './records/user.ts'
+import type { AdminCredentialRecord } from './records/admin.ts'
+import type { AuditLinkRecord } from './records/audit.ts'
+import type { KeyRecord, SigningAlgorithm } from './records/key.ts'
 
 /** One result of a batch: an operation that failed never spoils its neighbours. */
 export type Settled =

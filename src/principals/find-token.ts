@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import type { GrantRecord } from '../ports/records.ts'
+import type { GrantRecord } from '../ports/records/grant.ts'
 import type { AccessTokenFacts } from '../protocol/access-token.ts'
 import type { ClientId, GrantId, OpaqueTokenId } from '../protocol/ids.ts'
 import { sameText } from '../protocol/secrets.ts'

@@ -1,5 +1,6 @@
 import type { Context } from '../ports/context.ts'
-import type { ClientRecord, GrantRecord } from '../ports/records.ts'
+import type { ClientRecord } from '../ports/records/client.ts'
+import type { GrantRecord } from '../ports/records/grant.ts'
 import { toSeconds, type EpochMs } from '../protocol/brand.ts'
 import { isFromFuture } from '../protocol/clock.ts'
 import { findInvalidPrincipal, type InvalidPrincipal } from './invalid-principal.ts'

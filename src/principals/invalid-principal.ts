@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import type { ClientRecord } from '../ports/records.ts'
+import type { ClientRecord } from '../ports/records/client.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { OrganizationId, UserId } from '../protocol/ids.ts'
 

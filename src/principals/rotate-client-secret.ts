@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import type { ClientRecord } from '../ports/records.ts'
+import type { ClientRecord } from '../ports/records/client.ts'
 import { after, type EpochMs } from '../protocol/brand.ts'
 import { mintOrderedId } from '../protocol/ids.ts'
 import { matchesCredential, type SecretHash, type Secrets } from '../protocol/secrets.ts'

@@ -1,14 +1,8 @@
 import type { Row } from './rows.ts'
-import type {
-  AdminCredentialRecord,
-  ApiDefinition,
-  ApiRecord,
-  ApiScope,
-  ApiTokens,
-  AuditLinkRecord,
-  KeyRecord,
-  SigningAlgorithm,
-} from '../ports/operator-records.ts'
+import type { AdminCredentialRecord } from '../ports/records/admin.ts'
+import type { ApiDefinition, ApiRecord, ApiScope, ApiTokens } from '../ports/records/api.ts'
+import type { AuditLinkRecord } from '../ports/records/audit.ts'
+import type { KeyRecord, SigningAlgorithm } from '../ports/records/key.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { ClockNote, ClockNotes } from '../protocol/clock.ts'
 import type { AdminCredentialId, ApiCredentialId, KeyId, OrganizationId } from '../protocol/ids.ts'

@@ -1,4 +1,4 @@
-import type { GrantRecord } from '../ports/records.ts'
+import type { GrantRecord } from '../ports/records/grant.ts'
 import type { RotateOutcome, Rotation } from '../ports/operation-inputs.ts'
 
 /**

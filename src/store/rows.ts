@@ -1,16 +1,9 @@
-import type {
-  AuthorizationRecord,
-  AuthorizationStatus,
-  ClientRecord,
-  ConsentKey,
-  GrantRecord,
-  InstallationRecord,
-  MembershipRecord,
-  OpaqueTokenRecord,
-  OrganizationRecord,
-  SessionRecord,
-  UserRecord,
-} from '../ports/records.ts'
+import type { OpaqueTokenRecord } from '../ports/records/api.ts'
+import type { AuthorizationRecord, AuthorizationStatus } from '../ports/records/authorization.ts'
+import type { ClientRecord } from '../ports/records/client.ts'
+import type { ConsentKey, GrantRecord } from '../ports/records/grant.ts'
+import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../ports/records/organization.ts'
+import type { SessionRecord, UserRecord } from '../ports/records/user.ts'
 import type { Hit } from '../ports/operation-inputs.ts'
 import type { EpochMs, EpochSeconds } from '../protocol/brand.ts'
 import type { ClientMetadata } from '../protocol/client-metadata.ts'

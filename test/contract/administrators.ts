@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import type { AdminCredentialRecord } from '../../src/ports/operator-records.ts'
+import type { AdminCredentialRecord } from '../../src/ports/records/admin.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import { mintAdminCredentialId, mintOrganizationId, type AdminCredentialId } from '../../src/protocol/ids.ts'
 import { assertFailed, kindsOf, outcomesOf, perform, performAll, race, tally, times, type Suite } from './harness.ts'

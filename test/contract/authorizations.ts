@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { AuthorizationRecord, ConsentKey } from '../../src/ports/records.ts'
+import type { AuthorizationRecord } from '../../src/ports/records/authorization.ts'
+import type { ConsentKey } from '../../src/ports/records/grant.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
 import type { Approval } from '../../src/ports/operation-inputs.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'

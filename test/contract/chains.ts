@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { AuditEvent, AuditLinkRecord } from '../../src/ports/operator-records.ts'
+import type { AuditEvent, AuditLinkRecord } from '../../src/ports/records/audit.ts'
 import type { Reads } from '../../src/ports/store.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import { openSecrets } from '../../src/protocol/secrets.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { SecretRotation } from '../../src/ports/operation-inputs.ts'
-import type { ClientRecord } from '../../src/ports/records.ts'
+import type { ClientRecord } from '../../src/ports/records/client.ts'
 import type { ClientFilter } from '../../src/ports/store.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import type { Scope } from '../../src/protocol/scope.ts'

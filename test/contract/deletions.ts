@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { UserRecord } from '../../src/ports/records.ts'
+import type { UserRecord } from '../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import { approved } from './authorizations.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { SigningAlgorithm } from '../../src/ports/operator-records.ts'
+import type { SigningAlgorithm } from '../../src/ports/records/key.ts'
 import { outcomesOf, perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import { aKey, at, HOUR } from './records.ts'
 

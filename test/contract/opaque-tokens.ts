@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import type { OpaqueTokenRecord } from '../../src/ports/records.ts'
+import type { OpaqueTokenRecord } from '../../src/ports/records/api.ts'
 import type { AccessTokenFacts } from '../../src/protocol/access-token.ts'
 import { toSeconds, type EpochMs } from '../../src/protocol/brand.ts'
 import {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ApiDefinition, ApiRecord } from '../../src/ports/operator-records.ts'
+import type { ApiDefinition, ApiRecord } from '../../src/ports/records/api.ts'
 import type { Resource } from '../../src/protocol/resource.ts'
 import { outcomesOf, perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import { aHash, anApi, at } from './records.ts'

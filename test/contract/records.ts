@@ -1,16 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import type {
-  AuthorizationRecord,
-  ClientRecord,
-  FamilyRecord,
-  GrantRecord,
-  InstallationRecord,
-  MembershipRecord,
-  OrganizationRecord,
-  SessionRecord,
-  UserRecord,
-} from '../../src/ports/records.ts'
-import type { ApiRecord, KeyRecord, SigningAlgorithm } from '../../src/ports/operator-records.ts'
+import type { AuthorizationRecord } from '../../src/ports/records/authorization.ts'
+import type { ClientRecord } from '../../src/ports/records/client.ts'
+import type { FamilyRecord, GrantRecord } from '../../src/ports/records/grant.ts'
+import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../../src/ports/records/organization.ts'
+import type { SessionRecord, UserRecord } from '../../src/ports/records/user.ts'
+import type { ApiRecord } from '../../src/ports/records/api.ts'
+import type { KeyRecord, SigningAlgorithm } from '../../src/ports/records/key.ts'
 import type { Approval, Redemption, Rotation, SharedClient } from '../../src/ports/operation-inputs.ts'
 import { toSeconds, type EpochMs } from '../../src/protocol/brand.ts'
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Sweep, Swept } from '../../src/ports/operation-inputs.ts'
-import type { GrantRecord } from '../../src/ports/records.ts'
+import type { GrantRecord } from '../../src/ports/records/grant.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import type { Scope } from '../../src/protocol/scope.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { GrantRecord } from '../../src/ports/records.ts'
+import type { GrantRecord } from '../../src/ports/records/grant.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
 import { approved } from './authorizations.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'

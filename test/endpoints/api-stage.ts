@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import { makeApiCredentials } from '../../src/admin/api-credentials.ts'
 import { createApi, SERVER_TOKENS } from '../../src/admin/apis.ts'
-import type { ApiScope, ApiTokens } from '../../src/ports/operator-records.ts'
+import type { ApiScope, ApiTokens } from '../../src/ports/records/api.ts'
 import { authorizeUrl, createAda, PlainBrowser, signInAndAllow, type RegisteredClient } from '../flow.ts'
 import { openTestServer, type TestServer, type TestServerOptions } from '../server.ts'
 

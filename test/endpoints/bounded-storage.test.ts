@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { verifyClient } from '../../src/admin/clients.ts'
-import type { AuditEvent } from '../../src/ports/operator-records.ts'
+import type { AuditEvent } from '../../src/ports/records/audit.ts'
 import {
   authorizeUrl,
   createAda,

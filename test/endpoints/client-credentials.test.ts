@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SERVER_TOKENS } from '../../src/admin/apis.ts'
-import type { ApiRecord } from '../../src/ports/operator-records.ts'
+import type { ApiRecord } from '../../src/ports/records/api.ts'
 import type { Resource } from '../../src/protocol/resource.ts'
 import { postForm, registerClient, requestToken, type RegisteredClient } from '../flow.ts'
 import { assertError, problemsOf } from '../http/error-answer.ts'

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { createApi, SERVER_TOKENS } from '../../src/admin/apis.ts'
-import type { ApiScope } from '../../src/ports/operator-records.ts'
+import type { ApiScope } from '../../src/ports/records/api.ts'
 import type { OrganizationId, UserId } from '../../src/protocol/ids.ts'
 import type { Scope } from '../../src/protocol/scope.ts'
 import {

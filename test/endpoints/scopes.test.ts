@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { approveScopes } from '../../src/admin/clients.ts'
-import type { ApiScope } from '../../src/ports/operator-records.ts'
+import type { ApiScope } from '../../src/ports/records/api.ts'
 import {
   authorizeUrl,
   createAda,

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { findApi, updateApi } from '../../src/admin/apis.ts'
 import { approveScopes } from '../../src/admin/clients.ts'
-import type { ApiScope } from '../../src/ports/operator-records.ts'
+import type { ApiScope } from '../../src/ports/records/api.ts'
 import {
   authorizeUrl,
   createAda,

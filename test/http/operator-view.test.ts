@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { decodeJwt } from 'jose'
-import type { AuditEvent } from '../../src/ports/operator-records.ts'
+import type { AuditEvent } from '../../src/ports/records/audit.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import { eventsOf, listLinks } from '../contract/chains.ts'
 import { declareApi, knowApis } from '../endpoints/api-stage.ts'

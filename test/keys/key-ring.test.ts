@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { decodeProtectedHeader } from 'jose'
 import { openBurstSigner } from '../../src/keys/burst-signer.ts'
 import { openKeyRing, type KeyRingOptions } from '../../src/keys/key-ring.ts'
-import type { KeyRecord } from '../../src/ports/operator-records.ts'
+import type { KeyRecord } from '../../src/ports/records/key.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import { aKeyRecord, encryptionKey, NOW, signText } from './key-records.ts'
 

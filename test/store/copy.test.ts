@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ApiRecord } from '../../src/ports/operator-records.ts'
+import type { ApiRecord } from '../../src/ports/records/api.ts'
 import { StoreUnavailable } from '../../src/ports/store.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import { openCachedValue } from '../../src/store/cached-value.ts'

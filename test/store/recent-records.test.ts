@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ClientRecord } from '../../src/ports/records.ts'
+import type { ClientRecord } from '../../src/ports/records/client.ts'
 import { weightOf } from '../../src/protocol/recently-used.ts'
 import { openRecentRecords } from '../../src/store/recent-records.ts'
 import { aClient } from '../contract/records.ts'

@@ -1,6 +1,7 @@
 import type { Context } from '../../ports/context.ts'
 import type { CookieChanges, Reply } from '../../ports/message.ts'
-import type { AuthorizationRecord, ClientRecord } from '../../ports/records.ts'
+import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
 import { answerUri, type AuthorizationAnswer } from '../../protocol/authorization-response.ts'
 import { after, type EpochMs } from '../../protocol/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'

@@ -1,6 +1,7 @@
 import type { Context } from '../../ports/context.ts'
 import type { CookieChanges, Reply } from '../../ports/message.ts'
-import type { AuthorizationRecord, ClientRecord } from '../../ports/records.ts'
+import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
 import { AUTHORIZATION_FAULTS, type AuthorizationFault } from '../../protocol/authorization-request.ts'
 import { answerUri, type AuthorizationErrorCode } from '../../protocol/authorization-response.ts'
 import type { UserId } from '../../protocol/ids.ts'

@@ -1,6 +1,7 @@
 import type { Context } from '../../ports/context.ts'
 import type { CookieChanges, Reply, Request } from '../../ports/message.ts'
-import type { AuthorizationRecord, ClientRecord } from '../../ports/records.ts'
+import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
 import { readAuthorizationRequest, readState, type AuthorizationRequest } from '../../protocol/authorization-request.ts'
 import { after } from '../../protocol/brand.ts'
 import { mintAuthorizationId, mintOrderedId, parseClientId } from '../../protocol/ids.ts'

@@ -1,5 +1,5 @@
 import type { ClientView, Destination } from '../../ports/pages.ts'
-import type { ClientRecord } from '../../ports/records.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
 import { toSeconds, type EpochMs } from '../../protocol/brand.ts'
 import { isLoopback, isPrivateUse } from '../../protocol/redirect-uri.ts'
 

@@ -1,6 +1,7 @@
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
-import type { AuthorizationRecord, ClientRecord } from '../../ports/records.ts'
+import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
 import { parseAuthorizationId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import { identityStart } from './remembered-consent.ts'

@@ -1,5 +1,6 @@
 import type { Context } from '../../ports/context.ts'
-import type { AuthorizationRecord, MembershipRecord, OrganizationRecord } from '../../ports/records.ts'
+import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
+import type { MembershipRecord, OrganizationRecord } from '../../ports/records/organization.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { OrganizationId, UserId } from '../../protocol/ids.ts'
 

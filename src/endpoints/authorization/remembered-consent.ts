@@ -1,5 +1,7 @@
 import type { Context } from '../../ports/context.ts'
-import type { AuthorizationRecord, ClientRecord, ConsentKey } from '../../ports/records.ts'
+import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
+import type { ConsentKey } from '../../ports/records/grant.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { isLoopback, isPrivateUse, redirectHost } from '../../protocol/redirect-uri.ts'

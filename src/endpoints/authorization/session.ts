@@ -1,6 +1,6 @@
 import type { Context } from '../../ports/context.ts'
 import type { Cookies } from '../../ports/message.ts'
-import type { SessionRecord, UserRecord } from '../../ports/records.ts'
+import type { SessionRecord, UserRecord } from '../../ports/records/user.ts'
 import { isFromFuture } from '../../protocol/clock.ts'
 import type { SessionId } from '../../protocol/ids.ts'
 import { sameText } from '../../protocol/secrets.ts'

@@ -1,7 +1,7 @@
 import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { SignInProblem } from '../../ports/pages.ts'
-import type { UserRecord } from '../../ports/records.ts'
+import type { UserRecord } from '../../ports/records/user.ts'
 import { EMAIL_LIMIT, normalizeEmail } from '../../protocol/account.ts'
 import { after } from '../../protocol/brand.ts'
 import { OAuthError } from '../../protocol/errors.ts'

@@ -1,6 +1,6 @@
 import type { Context } from '../../ports/context.ts'
 import type { Request } from '../../ports/message.ts'
-import type { ApiRecord } from '../../ports/operator-records.ts'
+import type { ApiRecord } from '../../ports/records/api.ts'
 import { readCredentials } from '../../protocol/client-auth.ts'
 import { invalidClient, OAuthError } from '../../protocol/errors.ts'
 import { matchesCredential } from '../../protocol/secrets.ts'

@@ -1,6 +1,6 @@
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
-import type { ClientRecord } from '../../ports/records.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
 import { isSameIdentity } from '../../protocol/client-identity.ts'
 import { matchesClientSecret } from '../../protocol/client-auth.ts'
 import { invalidToken, unavailable } from '../../protocol/errors.ts'

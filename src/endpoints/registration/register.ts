@@ -1,6 +1,6 @@
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
-import type { ClientRecord } from '../../ports/records.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
 import { after, toSeconds, type EpochMs } from '../../protocol/brand.ts'
 import type { ClientMetadata } from '../../protocol/client-metadata.ts'
 import { mintClientId, mintOrderedId } from '../../protocol/ids.ts'

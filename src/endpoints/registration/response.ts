@@ -1,4 +1,4 @@
-import type { ClientRecord } from '../../ports/records.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
 import { describeMetadata } from '../../protocol/client-metadata.ts'
 import type { ClientId } from '../../protocol/ids.ts'
 import { PATHS, addressOf } from '../paths.ts'

@@ -1,6 +1,6 @@
 import type { Context } from '../../ports/context.ts'
 import type { Request } from '../../ports/message.ts'
-import type { ClientRecord } from '../../ports/records.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
 import { matchesClientSecret, readClientCredentials, type ClientCredentials } from '../../protocol/client-auth.ts'
 import { invalidClient, OAuthError, tooManyRequests } from '../../protocol/errors.ts'
 

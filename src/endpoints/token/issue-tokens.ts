@@ -1,5 +1,5 @@
 import type { Context } from '../../ports/context.ts'
-import type { GrantRecord } from '../../ports/records.ts'
+import type { GrantRecord } from '../../ports/records/grant.ts'
 import {
   accessTokenClaims,
   tokenIdOf,

@@ -1,6 +1,6 @@
 import type { Context } from '../../ports/context.ts'
-import type { ApiRecord, ApiScope } from '../../ports/operator-records.ts'
-import type { ClientRecord } from '../../ports/records.ts'
+import type { ApiRecord, ApiScope } from '../../ports/records/api.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { sameResource, type Resource } from '../../protocol/resource.ts'
 import { isWithin, type Scope } from '../../protocol/scope.ts'

@@ -1,5 +1,5 @@
-import type { ApiRecord, ApiScope } from '../../ports/operator-records.ts'
-import type { ClientRecord } from '../../ports/records.ts'
+import type { ApiRecord, ApiScope } from '../../ports/records/api.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
 import type { Resource } from '../../protocol/resource.ts'
 import { isIdentityToken, narrow, NO_SCOPE, scopeOf, scopeTokens, type Scope } from '../../protocol/scope.ts'
 import {

@@ -1,5 +1,6 @@
 import type { Context } from '../../ports/context.ts'
-import type { ApiTokens, JwtType, SigningAlgorithm } from '../../ports/operator-records.ts'
+import type { ApiTokens, JwtType } from '../../ports/records/api.ts'
+import type { SigningAlgorithm } from '../../ports/records/key.ts'
 import { invalidGrant, invalidTarget } from '../../protocol/errors.ts'
 import { sameResource, type Resource } from '../../protocol/resource.ts'
 import { unacceptable } from '../../protocol/validation.ts'

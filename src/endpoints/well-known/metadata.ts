@@ -1,6 +1,6 @@
 import type { Context } from '../../ports/context.ts'
 import type { Reply } from '../../ports/message.ts'
-import type { ApiRecord } from '../../ports/operator-records.ts'
+import type { ApiRecord } from '../../ports/records/api.ts'
 import { CLIENT_AUTH_METHODS, GRANT_TYPES } from '../../protocol/client-metadata.ts'
 import { advertisedScopes } from '../token/scope-catalog.ts'
 import { addressOf } from '../paths.ts'

@@ -1,6 +1,6 @@
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
-import type { ApiRecord } from '../../ports/operator-records.ts'
+import type { ApiRecord } from '../../ports/records/api.ts'
 import { invalidRequest, OAuthError } from '../../protocol/errors.ts'
 import { sameResource } from '../../protocol/resource.ts'
 import { missing, unacceptable } from '../../protocol/validation.ts'

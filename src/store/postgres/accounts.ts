@@ -1,4 +1,4 @@
-import type { UserRecord } from '../../ports/records.ts'
+import type { UserRecord } from '../../ports/records/user.ts'
 import type { Page, Reads } from '../../ports/store.ts'
 import type { Input } from '../../ports/operations.ts'
 import type { EpochMs } from '../../protocol/brand.ts'

@@ -1,4 +1,4 @@
-import type { AdminCredentialRecord } from '../../ports/operator-records.ts'
+import type { AdminCredentialRecord } from '../../ports/records/admin.ts'
 import type { Input } from '../../ports/operations.ts'
 import type { Page, Reads } from '../../ports/store.ts'
 import type { AdminCredentialId } from '../../protocol/ids.ts'

@@ -1,4 +1,5 @@
-import type { AuthorizationRecord, ConsentKey } from '../../ports/records.ts'
+import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
+import type { ConsentKey } from '../../ports/records/grant.ts'
 import type { Reads } from '../../ports/store.ts'
 import type { Input } from '../../ports/operations.ts'
 import type { Approval } from '../../ports/operation-inputs.ts'

@@ -1,4 +1,4 @@
-import type { ClientRecord } from '../../ports/records.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
 import type { ClientFilter, Page, Reads } from '../../ports/store.ts'
 import type { Input } from '../../ports/operations.ts'
 import type { ClientId } from '../../protocol/ids.ts'

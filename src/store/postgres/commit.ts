@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { AuditLinkRecord } from '../../ports/operator-records.ts'
+import type { AuditLinkRecord } from '../../ports/records/audit.ts'
 import { StoreUnavailable, type Settled } from '../../ports/store.ts'
 import type { Operation } from '../../ports/operations.ts'
 import { auditLinkValues } from '../operator-rows.ts'

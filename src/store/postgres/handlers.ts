@@ -1,4 +1,4 @@
-import type { AuditLinkRecord } from '../../ports/operator-records.ts'
+import type { AuditLinkRecord } from '../../ports/records/audit.ts'
 import type { Input, OperationName, Outcome } from '../../ports/operations.ts'
 import type { Row } from '../rows.ts'
 import type { Parameter, Query, Statement } from './database.ts'

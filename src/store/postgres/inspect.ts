@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { DatabaseFacts, DatabaseInspection, ServerFacts } from '../../ports/inspection.ts'
-import type { KeyRecord } from '../../ports/operator-records.ts'
+import type { KeyRecord } from '../../ports/records/key.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { listMigrations } from '../migrations.ts'
 import { noteOfNewestRow } from '../operator-rows.ts'

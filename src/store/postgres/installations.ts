@@ -1,5 +1,5 @@
 import type { InstallationKey } from '../../ports/operation-inputs.ts'
-import type { InstallationRecord } from '../../ports/records.ts'
+import type { InstallationRecord } from '../../ports/records/organization.ts'
 import type { Page, Reads } from '../../ports/store.ts'
 import type { Input } from '../../ports/operations.ts'
 import type { ClientId, OrganizationId } from '../../protocol/ids.ts'

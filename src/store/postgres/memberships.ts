@@ -1,5 +1,5 @@
 import type { MembershipKey } from '../../ports/operation-inputs.ts'
-import type { MembershipRecord } from '../../ports/records.ts'
+import type { MembershipRecord } from '../../ports/records/organization.ts'
 import { MEMBERSHIP_LIMIT, type Page, type Reads } from '../../ports/store.ts'
 import type { Input } from '../../ports/operations.ts'
 import type { OrganizationId, UserId } from '../../protocol/ids.ts'

@@ -1,4 +1,4 @@
-import type { OpaqueTokenRecord } from '../../ports/records.ts'
+import type { OpaqueTokenRecord } from '../../ports/records/api.ts'
 import type { Reads } from '../../ports/store.ts'
 import type { OpaqueTokenId } from '../../protocol/ids.ts'
 import { opaqueTokenOf } from '../rows.ts'

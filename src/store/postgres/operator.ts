@@ -1,4 +1,5 @@
-import type { ApiRecord, KeyRecord, SigningAlgorithm } from '../../ports/operator-records.ts'
+import type { ApiRecord } from '../../ports/records/api.ts'
+import type { KeyRecord, SigningAlgorithm } from '../../ports/records/key.ts'
 import type { Reads } from '../../ports/store.ts'
 import type { Input } from '../../ports/operations.ts'
 import { slashVariant } from '../../protocol/resource.ts'

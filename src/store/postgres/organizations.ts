@@ -1,4 +1,4 @@
-import type { OrganizationRecord } from '../../ports/records.ts'
+import type { OrganizationRecord } from '../../ports/records/organization.ts'
 import type { Page, Reads } from '../../ports/store.ts'
 import type { Input } from '../../ports/operations.ts'
 import type { OrganizationId } from '../../protocol/ids.ts'

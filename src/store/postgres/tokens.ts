@@ -1,4 +1,4 @@
-import type { GrantRecord } from '../../ports/records.ts'
+import type { GrantRecord } from '../../ports/records/grant.ts'
 import type { GrantFilter, Page, Reads } from '../../ports/store.ts'
 import type { Redemption, RotateOutcome, Rotation } from '../../ports/operation-inputs.ts'
 import type { EpochMs } from '../../protocol/brand.ts'

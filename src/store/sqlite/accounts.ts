@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { SessionRecord, UserRecord } from '../../ports/records.ts'
+import type { SessionRecord, UserRecord } from '../../ports/records/user.ts'
 import type { Page } from '../../ports/store.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { SessionId, UserId } from '../../protocol/ids.ts'

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { AdminCredentialRecord } from '../../ports/operator-records.ts'
+import type { AdminCredentialRecord } from '../../ports/records/admin.ts'
 import type { Page } from '../../ports/store.ts'
 import type { AdminCredentialId } from '../../protocol/ids.ts'
 import { adminCredentialOf } from '../operator-rows.ts'

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { AuditLinkRecord } from '../../ports/operator-records.ts'
+import type { AuditLinkRecord } from '../../ports/records/audit.ts'
 import type { Page } from '../../ports/store.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { auditLinkOf, auditLinkValues } from '../operator-rows.ts'

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { AuthorizationRecord, ConsentKey } from '../../ports/records.ts'
+import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
+import type { ConsentKey } from '../../ports/records/grant.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { AuthorizationId, ClientId, UserId } from '../../protocol/ids.ts'
 import { scopeTokens, unite, type Scope } from '../../protocol/scope.ts'

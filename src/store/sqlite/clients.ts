@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { ClientRecord } from '../../ports/records.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
 import type { ClientFilter, Page } from '../../ports/store.ts'
 import type { ClientId } from '../../protocol/ids.ts'
 import { clientOf, recordOf, type Row } from '../rows.ts'

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { InstallationKey } from '../../ports/operation-inputs.ts'
-import type { InstallationRecord } from '../../ports/records.ts'
+import type { InstallationRecord } from '../../ports/records/organization.ts'
 import type { Page } from '../../ports/store.ts'
 import type { ClientId, OrganizationId } from '../../protocol/ids.ts'
 import { installationOf, recordOf, type Row } from '../rows.ts'

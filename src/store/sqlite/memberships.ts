@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { MembershipKey } from '../../ports/operation-inputs.ts'
-import type { MembershipRecord } from '../../ports/records.ts'
+import type { MembershipRecord } from '../../ports/records/organization.ts'
 import { MEMBERSHIP_LIMIT, type Page } from '../../ports/store.ts'
 import type { OrganizationId, UserId } from '../../protocol/ids.ts'
 import { membershipOf, recordOf, type Row } from '../rows.ts'

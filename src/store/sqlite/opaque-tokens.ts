@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { OpaqueTokenRecord } from '../../ports/records.ts'
+import type { OpaqueTokenRecord } from '../../ports/records/api.ts'
 import type { OpaqueTokenId } from '../../protocol/ids.ts'
 import { opaqueTokenOf, recordOf } from '../rows.ts'
 import type { Handlers } from './handlers.ts'

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { ApiRecord, KeyRecord, SigningAlgorithm } from '../../ports/operator-records.ts'
+import type { ApiRecord } from '../../ports/records/api.ts'
+import type { KeyRecord, SigningAlgorithm } from '../../ports/records/key.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { ClockNotes } from '../../protocol/clock.ts'
 import { slashVariant } from '../../protocol/resource.ts'

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { OrganizationRecord } from '../../ports/records.ts'
+import type { OrganizationRecord } from '../../ports/records/organization.ts'
 import type { Page } from '../../ports/store.ts'
 import type { OrganizationId } from '../../protocol/ids.ts'
 import { organizationOf, recordOf, type Row } from '../rows.ts'

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { AuditLinkRecord } from '../../ports/operator-records.ts'
+import type { AuditLinkRecord } from '../../ports/records/audit.ts'
 import { StoreUnavailable, type Settled, type StoreDriver } from '../../ports/store.ts'
 import { type Operation } from '../../ports/operations.ts'
 import type { Chains } from '../../audit/chain.ts'

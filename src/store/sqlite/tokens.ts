@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { GrantRecord } from '../../ports/records.ts'
+import type { GrantRecord } from '../../ports/records/grant.ts'
 import type { GrantFilter, Page } from '../../ports/store.ts'
 import type { GrantId } from '../../protocol/ids.ts'
 import { NO_SCOPE } from '../../protocol/scope.ts'

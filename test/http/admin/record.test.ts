@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AuditEvent } from '../../../src/ports/operator-records.ts'
+import type { AuditEvent } from '../../../src/ports/records/audit.ts'
 import type { EpochMs } from '../../../src/protocol/brand.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
 import { RULES } from './rules.ts'

@@ -1,5 +1,6 @@
 import type { Context } from '../../../ports/context.ts'
-import type { AuthorizationRecord, GrantRecord } from '../../../ports/records.ts'
+import type { AuthorizationRecord } from '../../../ports/records/authorization.ts'
+import type { GrantRecord } from '../../../ports/records/grant.ts'
 import type { IssuedToken } from '../../../protocol/access-token.ts'
 import { after, type EpochMs } from '../../../protocol/brand.ts'
 import { isFromFuture } from '../../../protocol/clock.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Context } from '../../../ports/context.ts'
-import type { GrantRecord } from '../../../ports/records.ts'
+import type { GrantRecord } from '../../../ports/records/grant.ts'
 import type { IssuedToken } from '../../../protocol/access-token.ts'
 import type { EpochMs } from '../../../protocol/brand.ts'
 import {

@@ -1,0 +1,17 @@
+import type { EpochMs } from '../../protocol/brand.ts'
+import type { AdminCredentialId, OrganizationId } from '../../protocol/ids.ts'
+import type { SecretHash } from '../../protocol/secrets.ts'
+
+/** What an administrator authenticates with. */
+export interface AdminCredentialRecord {
+  readonly id: AdminCredentialId
+  /** The person or the program that the credentials were created for. */
+  readonly name: string
+  readonly secretHash: SecretHash
+  readonly access: 'read' | 'write'
+  /** The credentials give access to this organization only. undefined: to everything. */
+  readonly organizationId: OrganizationId | undefined
+  readonly createdAt: EpochMs
+  readonly expiresAt: EpochMs
+  readonly revokedAt: EpochMs | undefined
+}

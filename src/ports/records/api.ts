@@ -1,0 +1,65 @@
+import type { AccessTokenFacts } from '../../protocol/access-token.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
+import type { ApiCredentialId, OpaqueTokenId } from '../../protocol/ids.ts'
+import type { Resource } from '../../protocol/resource.ts'
+import type { SecretHash } from '../../protocol/secrets.ts'
+import type { SigningAlgorithm } from './key.ts'
+
+/** An API that tokens are issued for. RFC 8707. */
+export interface ApiRecord {
+  readonly resource: Resource
+  readonly name: string | undefined
+  readonly scopes: readonly ApiScope[]
+  /** When the API declared a scope, by the scope's name. A scope that is absent was declared when the API was created. */
+  readonly scopesSince: ReadonlyMap<string, EpochMs>
+  readonly tokens: ApiTokens
+  /** undefined: no credentials were created for the API. */
+  readonly credentials: ApiCredentials | undefined
+  readonly createdAt: EpochMs
+}
+
+/** What the operator declares of an API. */
+export type ApiDefinition = Omit<ApiRecord, 'credentials' | 'createdAt' | 'scopesSince'>
+
+/** The format of an API's access tokens. */
+export interface ApiTokens {
+  /** `opaque`: the token is a random string, its facts are in the store, and the API asks for them (RFC 7662). */
+  readonly format: 'jwt' | 'opaque'
+  /** Seconds. undefined: the server's default. */
+  readonly lifetime: number | undefined
+  /** undefined: the server's default. */
+  readonly algorithm: SigningAlgorithm | undefined
+  /** `typ` of the API's JWTs. */
+  readonly jwtType: JwtType
+}
+
+/** `at+jwt` (RFC 9068 §2.1), or `JWT` for verifiers that accept no other type (RFC 7519 §5.1). */
+export type JwtType = 'at+jwt' | 'JWT'
+
+/** What an API authenticates with at the introspection endpoint. RFC 7662 §2.1. */
+export interface ApiCredentials {
+  readonly id: ApiCredentialId
+  readonly secretHash: SecretHash
+}
+
+export interface ApiScope {
+  readonly name: string
+  /** The description on the consent page. */
+  readonly sentence: string
+  /**
+   * Which clients can get the scope (decisions.md D6):
+   * - `users`: any client, with a user's consent.
+   * - `users-on-request`: the same, but only if the client's request names the scope.
+   * - `users-and-machines`: any client with a user's consent, and any registered client without a user.
+   * - `approved-clients`: only clients that the operator approved for it, with or without a user.
+   */
+  readonly grantedTo: 'users' | 'users-on-request' | 'users-and-machines' | 'approved-clients'
+}
+
+/** An issued access token of the opaque format. The store keeps the facts that a JWT would carry. */
+export interface OpaqueTokenRecord {
+  /** Starts with the expiry time, so that expired tokens are a range at the start of the table. It is also the `jti`. */
+  readonly id: OpaqueTokenId
+  readonly hash: SecretHash
+  readonly facts: AccessTokenFacts
+}

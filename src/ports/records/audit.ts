@@ -1,0 +1,33 @@
+import type { AuditWord } from '../../protocol/audit-words.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
+import type { ClientId, GrantId, OrganizationId, UserId } from '../../protocol/ids.ts'
+
+/** An event of the audit (docs/audit.md). It never contains a secret, a token or a request parameter as it was sent. */
+export interface AuditEvent {
+  /** A name from the table in docs/audit.md. */
+  readonly event: AuditWord
+  readonly clientId?: ClientId | undefined
+  readonly userId?: UserId | undefined
+  readonly organizationId?: OrganizationId | undefined
+  readonly grantId?: GrantId | undefined
+  /** The administrator who caused the event, if one did: `command-line`, or the id of the administrator's credentials. */
+  readonly actor?: string | undefined
+  readonly details?: Readonly<Record<string, string | number | boolean>> | undefined
+}
+
+/** The entry that one commit added to a chain of the audit. */
+export interface AuditLinkRecord {
+  /** Ordered by time over all chains. */
+  readonly id: string
+  /** Each process writes its own chain. It starts a new one when it cannot know whether its last link was stored. */
+  readonly chainId: string
+  /** From 0, without a gap. */
+  readonly sequence: number
+  readonly recordedAt: EpochMs
+  /** The hash of the previous link of the chain; '' for the first link. */
+  readonly previousHash: string
+  /** A JSON array of AuditEvent: the exact text that was hashed. */
+  readonly events: string
+  /** A keyed digest over all other members. */
+  readonly hash: string
+}

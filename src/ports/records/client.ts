@@ -1,0 +1,32 @@
+import type { EpochMs, EpochSeconds } from '../../protocol/brand.ts'
+import type { ClientMetadata } from '../../protocol/client-metadata.ts'
+import type { ClientId } from '../../protocol/ids.ts'
+import type { Scope } from '../../protocol/scope.ts'
+import type { SecretHash } from '../../protocol/secrets.ts'
+
+/** A registered client. RFC 7591 §3.2.1. */
+export interface ClientRecord {
+  readonly id: ClientId
+  readonly issuedAt: EpochSeconds
+  /** undefined for a public client. */
+  readonly secretHash: SecretHash | undefined
+  /** The secret that was replaced last. It is accepted beside the current secret until `until`. */
+  readonly previousSecret: { readonly hash: SecretHash; readonly until: EpochMs } | undefined
+  /** Hash of the registration access token (RFC 7592 §3). undefined: only an administrator can manage the client. */
+  readonly managementHash: SecretHash | undefined
+  /** A digest of a public client's metadata. A second registration with the same metadata returns this client (decisions.md D7). */
+  readonly dedupeKey: string | undefined
+  readonly metadata: ClientMetadata
+  /** When the client first got a token. A client that never got one may be swept (decisions.md D7). */
+  readonly usedAt: EpochMs | undefined
+  readonly verifiedAt: EpochMs | undefined
+  readonly disabledAt: EpochMs | undefined
+  /** When the client's name or a redirect host last changed. Consents from before this time are ignored: the user saw another client. */
+  readonly identityFrom: EpochMs | undefined
+  /** Scopes that the operator approved the client for (decisions.md D6). */
+  readonly approvedScope: Scope
+  /** Tokens of the client that were issued before this time are revoked. */
+  readonly notBefore: EpochMs | undefined
+  /** When the client last got a token, to the minute. undefined: never, or before this was recorded. */
+  readonly lastUsedAt: EpochMs | undefined
+}

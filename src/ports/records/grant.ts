@@ -1,0 +1,47 @@
+import type { EpochMs } from '../../protocol/brand.ts'
+import type { ClientId, GrantId, OrganizationId, UserId } from '../../protocol/ids.ts'
+import type { Resource } from '../../protocol/resource.ts'
+import type { Scope } from '../../protocol/scope.ts'
+import type { SecretHash } from '../../protocol/secrets.ts'
+
+/** What a user allowed a client in one authorization. Its refresh tokens are one family, stored in the same row (decisions.md D5). */
+export interface GrantRecord {
+  readonly id: GrantId
+  readonly clientId: ClientId
+  readonly userId: UserId
+  readonly organizationId: OrganizationId | undefined
+  readonly scope: Scope
+  /** Scope that the client requested at the start and did not get (RFC 6749 §6). */
+  readonly ungrantedScope: Scope
+  readonly resources: readonly Resource[]
+  readonly createdAt: EpochMs
+  /** Every token of the grant expires by this time, however often it is refreshed. */
+  readonly expiresAt: EpochMs
+  readonly revokedAt: EpochMs | undefined
+  /** undefined: the client is not registered for refresh tokens. */
+  readonly family: FamilyRecord | undefined
+}
+
+/** The refresh tokens of a grant. Each rotation raises the generation by one; only the newest token is live. */
+export interface FamilyRecord {
+  /** The generation of the live token. */
+  readonly generation: number
+  readonly liveHash: SecretHash
+  readonly previousHash: SecretHash | undefined
+  /** When the live token was issued. */
+  readonly rotatedAt: EpochMs
+  /** When the live token expires unless it is used. */
+  readonly idleExpiresAt: EpochMs
+}
+
+/** Identifies a remembered consent: everything that it covers except the scope (decisions.md D8). */
+export interface ConsentKey {
+  readonly userId: UserId
+  readonly clientId: ClientId
+  readonly organizationId: OrganizationId | undefined
+  readonly redirectHost: string
+  /** As `resourcesKey` writes them. */
+  readonly resources: string
+  /** Consents from before this time are ignored: the client had another name or host, or the membership ended. */
+  readonly since: EpochMs
+}

@@ -103,7 +103,7 @@ const EVENTS: { readonly [Name in OperationName]: Teller<Name> } = {
   noteServerAlgorithm: 'nothing',
   noteClock: 'nothing',
   confirmClock: ({ now }) => ({ event: 'clock.confirmed', details: { clock: now } }),
-  settle: 'nothing',
+  insertSettingOnce: 'nothing',
   createAdminCredential: ({ id, access, organizationId }) => ({
     ...ofAdminCredential('admin-credential.created', id, access),
     organizationId,

@@ -1,7 +1,7 @@
 import type { BatchReport, QueueDepth, StoreObserver } from '../ports/observers.ts'
 import type { Operation, OperationName, Outcome } from '../ports/operations.ts'
 import type { SweepPlace, Swept } from '../ports/operation-inputs.ts'
-import type { Settled } from '../ports/store.ts'
+import type { OperationResult } from '../ports/store.ts'
 import {
   counterSamples,
   histogramSample,
@@ -16,7 +16,7 @@ import { SECONDS, SIZES, type Sample } from './families.ts'
 /** Operations that answer any text. A new one does not compile until it stands here: its text must not become a label. */
 const ANY_TEXT: {
   readonly [Name in OperationName as string extends Outcome<Name> ? Name : never]: true
-} = { settle: true }
+} = { insertSettingOnce: true }
 
 /** Counted from zero, because an alert sees only what changes. */
 const WATCHED: readonly (readonly [OperationName, string])[] = [
@@ -64,7 +64,7 @@ export function openStoreCounters(): StoreCounters {
   for (const reason of ['full', 'late']) refused.at(reason)
   for (const outcome of ['done', 'failed']) commits.at(outcome)
 
-  function count({ name }: Operation, result: Settled | undefined): void {
+  function count({ name }: Operation, result: OperationResult | undefined): void {
     operations.at(name, outcomeOf(name, result)).value += 1
     if (name === 'sweepExpired' && result?.kind === 'done') countSwept(result.outcome as Swept)
   }
@@ -101,7 +101,7 @@ export function openStoreCounters(): StoreCounters {
 }
 
 /** A word of the operation's own; `failed` when it was at fault, or nobody knows. */
-function outcomeOf(name: OperationName, result: Settled | undefined): string {
+function outcomeOf(name: OperationName, result: OperationResult | undefined): string {
   if (result?.kind !== 'done') return 'failed'
   const { outcome } = result
   if (typeof outcome === 'string') return name in ANY_TEXT ? 'done' : outcome

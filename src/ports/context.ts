@@ -12,14 +12,14 @@ import type { AuditEvent } from './records/audit.ts'
 import type { KeyRecord, SigningAlgorithm } from './records/key.ts'
 import type { Store } from './store.ts'
 
-/** What the use-cases need from the world. Each declares the part that it touches. */
+/** What the use cases depend on. Each of them declares the part that it uses. */
 export interface Context {
   /** RFC 8414 §2, byte for byte as configured. */
   readonly issuer: string
   readonly version: string
   /**
-   * For what ends by time, whatever the clock is worth: of a clock that was set back, what would have been the time without
-   * that, so that nothing that expired becomes valid again.
+   * The time for expiry checks. It never goes back: if the wall clock was set back, this clock continues as if it had not
+   * been, so that an expired token does not become valid again.
    */
   readonly clock: () => EpochMs
   readonly clockCheck: ClockCheck
@@ -27,13 +27,13 @@ export interface Context {
   readonly secrets: Secrets
   readonly store: Store
   /**
-   * The same store for an administrator, whom the audit names with every change: `command-line`, or the id of the
-   * credentials. As cheap as a closure a name, so a store is made for each request.
+   * The same store for an administrator, whom the audit names as the actor of each change: `command-line`, or the id of the
+   * administrator's credentials. A new store for each request is cheap: one closure for each operation.
    */
   readonly actingAs: (actor: string) => Store
-  /** The declared APIs, at most a second old. */
+  /** The declared APIs, at most one second old. */
   readonly apis: () => Promise<readonly ApiRecord[]>
-  /** Sessions and tokens from before this moment are dead, whoever has them; at most a second old. */
+  /** The server's not-before time: all sessions and tokens from before are revoked. At most one second old. */
   readonly notBefore: () => Promise<EpochMs>
   readonly tokens: TokenSigner
   readonly tokenReader: TokenReader
@@ -41,58 +41,67 @@ export interface Context {
   readonly passwords: Passwords
   readonly budgets: Budgets
   /**
-   * Buckets of sign-in attempts that the store said are spent, and until when this node does not ask again: what is refused
-   * again and again is not written again and again.
+   * Sign-in buckets whose limit is reached, and until when this node refuses attempts without asking the store, so that a
+   * flood of refused attempts causes no writes.
    */
   readonly spentBuckets: RecentlyUsed<SpentBucket>
   readonly settings: Settings
-  /** Something that happened on the way to an outcome and that an operator wants to know. Never a parameter or a token. */
+  /** Logs something that happened before the outcome and that an operator needs to know. Never a parameter or a token. */
   readonly record: (event: OutcomeEvent) => void
-  /** The same, and for the audit: once at once, and how often again within the minute. Ids and words of ours only. */
+  /**
+   * Logs an event and adds it to the audit: the first one at once, repetitions within a minute as a count. It contains only
+   * ids and fixed texts, nothing of the request.
+   */
   readonly report: (event: AuditEvent) => void
-  /** Counts an access token that was issued; the audit says a minute later how many there were. */
+  /** Counts an issued access token. The audit records the counts once a minute. */
   readonly issued: (clientId: ClientId, grantType: GrantType) => void
-  /** Once true, the process will end soon: it serves what comes, but is not ready, and every answer closes its connection. */
+  /**
+   * Whether the process is shutting down. It then still serves requests, but reports that it is not ready and closes each
+   * connection after its response.
+   */
   readonly isStopping: () => boolean
 }
 
 /**
- * Whether the clock of this node agrees with the database's, or, where the database has none, with the monotonic clock since
- * it last agreed (docs/decisions/0012-a-clock-that-differs.md).
+ * Compares this node's clock with the database's. Where the database has no clock of its own, it is compared with the
+ * monotonic clock since the last agreement (docs/decisions/0012-a-clock-that-differs.md).
  */
 export interface ClockCheck {
   /**
-   * For what is issued, and for what is valid from now on.
+   * The time for what is issued, and for what is valid from now on.
    *
    * @throws OAuthError temporarily_unavailable while the clock differs
    */
   readonly now: () => EpochMs
-  /** The wall clock, whatever it is worth: for an operator, who judges it. */
+  /** The wall clock, unchecked: for an operator, who checks it. */
   readonly wall: () => EpochMs
-  /** What time it is at the database; undefined: it has no clock of its own. */
+  /** The database's time; undefined if it has no clock of its own. */
   readonly databaseNow: () => Promise<EpochMs | undefined>
-  /** How far the clock is ahead; 0: it agrees. */
+  /** How far the clock is ahead; 0 if it agrees. */
   readonly differenceMs: () => number
-  /** What ended before this moment may be deleted; undefined: nothing may, because the clock differs. */
+  /** Rows that ended before this time may be deleted. undefined: nothing may be deleted, because the clock differs. */
   readonly deletionMoment: () => EpochMs | undefined
-  /** Compares the clock now. Rejects when the store is away. */
+  /** Compares the clock now. Rejects if the store is unavailable. */
   readonly compare: () => Promise<void>
 }
 
-/** OrganizationChoices of the operator that reach into the protocol. */
+/** Settings of the operator that change how the protocol behaves. */
 export interface Settings {
   readonly lifetimes: Lifetimes
-  /** Which private-use redirect URIs are allowed although their scheme has no dot. */
+  /** Private-use redirect URIs that are allowed although their scheme has no dot. */
   readonly redirectApps: AppRedirects
-  /** The issuer is a loopback address: without a declared API any scope and resource may be asked for (decisions.md D6). */
+  /**
+   * The issuer is a loopback address. As long as no API is declared, any scope and resource can be requested (decisions.md
+   * D6).
+   */
   readonly isLoopbackIssuer: boolean
-  /** Refused authorization requests of unverified clients go back by redirect as well (decisions.md D8). */
+  /** Refused authorization requests of unverified clients are returned by redirect, too (decisions.md D8). */
   readonly redirectErrors: boolean
-  /** Seconds that each signing key signs; 0: they do not rotate by themselves. */
+  /** Seconds for which each signing key signs; 0: no automatic rotation. */
   readonly keyRotation: number
-  /** What signs the tokens of APIs that ask for no other algorithm. */
+  /** The algorithm for APIs that require no other. */
   readonly signingAlgorithm: SigningAlgorithm
-  /** Seconds that links of the audit are kept; 0: for ever. */
+  /** Seconds for which links of the audit are kept; 0: forever. */
   readonly auditRetention: number
 }
 
@@ -104,19 +113,19 @@ export interface Lifetimes {
   readonly refreshAbsolute: number
   readonly refreshRetry: number
   readonly session: number
-  /** How long a person may take between the first page and the last. */
+  /** The time that a user has from the first page to the last. */
   readonly authorization: number
   readonly unusedClient: number
 }
 
-/** Signs JWTs in bursts: one at the end of the turn for everything that was asked in it. */
+/** Signs JWTs in batches: once at the end of each turn of the event loop, everything that was requested in it. */
 export interface TokenSigner {
   /**
-   * A compact JWS over the claims, with this `typ`. By the server's own algorithm where none is named, and while the first
-   * key of the one that is named waits for its turn.
+   * Returns a compact JWS over the claims with this `typ`. It is signed with the server's own algorithm if no other is
+   * named, or while the named algorithm's first key is not active yet.
    *
-   * It signs access tokens alone. A JWT of another kind, such as an ID token, needs keys of its own, because `typ` does not
-   * tell it from an access token of an API that takes `typ: JWT` (RFC 8725 §3.12).
+   * This signs access tokens only. A JWT of another kind, such as an ID token, needs keys of its own, because `typ` does not
+   * distinguish it from an access token of an API that uses `typ: JWT` (RFC 8725 §3.12).
    */
   readonly sign: (
     claims: AccessTokenClaims,
@@ -125,29 +134,32 @@ export interface TokenSigner {
   ) => Promise<string>
 }
 
-/** The keys that access tokens are signed with, at most two seconds old, or as they were last known when the store is away. */
+/** The keys that sign access tokens, at most two seconds old. While the store is unavailable, the last known keys. */
 export interface SigningKeys {
-  /** All that verifiers need: those that sign later, and those that signed what is still valid. RFC 7517 §5. */
+  /** All keys that verifiers need: those that sign now or later, and those whose tokens are still valid. RFC 7517 §5. */
   readonly published: () => Promise<readonly object[]>
-  /** A new one, not stored yet. */
+  /** Creates a key without storing it. */
   readonly create: (plan: Pick<KeyRecord, 'algorithm' | 'createdAt' | 'activeFrom'>) => Promise<KeyRecord>
 }
 
 /** Reads access tokens that this server signed. */
 export interface TokenReader {
-  /** undefined: not signed by us. Whether it is still good is for the store to say. */
+  /** undefined: this server did not sign the token. Whether it was revoked must be checked in the store. */
   readonly read: (token: string) => Promise<AccessTokenFacts | undefined>
 }
 
-/** argon2id, off the main thread, a few at a time. */
+/** Hashes passwords with argon2id, in other threads, a few at a time. */
 export interface Passwords {
-  /** A PHC string. Throws OAuthError temporarily_unavailable when too many are waiting. */
+  /** Returns a PHC string. Throws OAuthError temporarily_unavailable if too many passwords are waiting. */
   readonly hash: (password: string) => Promise<string>
-  /** Takes as long for `undefined` as for a hash, so that an answer's time does not tell who has an account. */
+  /**
+   * Takes equally long for `undefined` as for a hash, so that the response time does not reveal which emails have an
+   * account.
+   */
   readonly verify: (password: string, phc: string | undefined) => Promise<boolean>
 }
 
-/** Budgets by network. With several nodes they are kept together, a second late (decisions.md D7). */
+/** Rate limits for each network. Several nodes share them, with a delay of a second (decisions.md D7). */
 export interface Budgets {
   readonly take: (budget: BudgetName, network: string, now: EpochMs) => BudgetOutcome
 }
@@ -156,16 +168,16 @@ export type BudgetName =
   | 'registration'
   | 'client-authentication'
   | 'authorization'
-  /** Attempts to sign in that are counted in the store. */
+  /** Sign-in attempts that are counted in the store. */
   | 'sign-in'
-  /** Opaque tokens that a client gets without a person. */
+  /** Opaque tokens that a client gets without a user. */
   | 'stored-token'
   /** Tokens that a client revokes one by one. */
   | 'revoked-token'
-  /** Revocations of single tokens that the audit records one by one. Beyond it they are counted. */
+  /** Revocations of single tokens that the audit records one by one; further ones are counted. */
   | 'recorded-revocation'
 
-/** A count of attempts that has reached its limit. */
+/** A bucket of attempts that has reached its limit. */
 export interface SpentBucket {
   readonly askAgainAt: EpochMs
   readonly windowEndsAt: EpochMs
@@ -175,24 +187,24 @@ export interface BudgetOutcome {
   readonly isWithin: boolean
   readonly limit: number
   readonly remaining: number
-  /** Seconds until the budget is whole again. */
+  /** Seconds until the full budget is available again. */
   readonly resetSeconds: number
 }
 
-/** What happened, for the log. `reason` is a slug of docs/errors.md. */
+/** What happened, for the log. `reason` is one of docs/errors.md. */
 export interface OutcomeEvent {
   readonly event: string
   readonly client?: ClientId | undefined
   readonly reason?: string | undefined
-  /** Of a refusal, where it says more than the reason: the answer's `error_description`. */
+  /** For a refusal: the response's `error_description`, if it says more than the reason. */
   readonly description?: string | undefined
-  /** Of a token that was issued. */
+  /** For an issued token. */
   readonly user?: UserId | undefined
   readonly organization?: OrganizationId | undefined
   readonly grant?: GrantId | undefined
   readonly scope?: Scope | undefined
   readonly resources?: readonly Resource[] | undefined
-  /** Of an introspection: the API that asked, undefined where a client did, and what it was told. */
+  /** For an introspection: the API that asked (undefined if a client asked), and the `active` of the response. */
   readonly api?: Resource | undefined
   readonly active?: boolean | undefined
 }

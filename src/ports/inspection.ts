@@ -3,58 +3,58 @@ import type { KnownTime } from '../protocol/clock.ts'
 import type { KeyId } from '../protocol/ids.ts'
 import type { SigningAlgorithm } from './records/key.ts'
 
-/** What a look at the database found, without changing it. */
+/** The result of inspecting the database. The inspection changes nothing. */
 export type DatabaseInspection =
   | { readonly kind: 'missing' }
-  /** It cannot be opened, or is not safe to use; the reason says what to do. */
+  /** The database cannot be opened or is not safe to use. The reason says what to do. */
   | { readonly kind: 'unusable'; readonly reason: string }
   | ({ readonly kind: 'opened' } & DatabaseFacts)
 
 export interface DatabaseFacts {
-  /** What the database's own check complains about; empty when it is sound. */
+  /** Problems that the database's own integrity check reports; empty if it found none. */
   readonly damage: readonly string[]
   readonly appliedMigrations: readonly number[]
-  /** `0002-name`; this release would apply them. */
+  /** As `0002-name`. This release would apply them. */
   readonly missingMigrations: readonly string[]
   /** Applied by a newer release. */
   readonly unknownMigrations: readonly number[]
   readonly home: FileFacts | ServerFacts
-  /** The youngest row of all, or, in a file, what a server noted of time; undefined in an empty database. */
+  /** The time of the newest row or, in a file, the time that a server recorded last; undefined in an empty database. */
   readonly time: KnownTime | undefined
   readonly apis: number
-  /** What the root secret made of a fixed text when the database was new; undefined before the first start. */
+  /** A fixed text, keyed with the root secret when the database was new. undefined before the first start. */
   readonly secretCheck: string | undefined
 }
 
-/** What only a database in a file has. */
+/** Facts that only a database in a file has. */
 export interface FileFacts {
   readonly kind: 'file'
   readonly freeBytes: number
 }
 
-/** What only a database on a server has. */
+/** Facts that only a database on a server has. */
 export interface ServerFacts {
   readonly kind: 'server'
   readonly version: string
-  /** Who this node is there. */
+  /** The database role of this node. */
   readonly role: string
-  /** What is sent goes over a network, and is not encrypted. */
+  /** The connection crosses a network without encryption. */
   readonly isExposed: boolean
-  /** How far its clock is ahead of this node's, at the least; negative when it is behind. */
+  /** How far the database's clock is ahead of this node's, at least; negative if it is behind. */
   readonly clockAheadMs: number
   readonly connections: { readonly used: number; readonly limit: number }
-  /** Settings of the connection that are not as they were asked for. */
+  /** Settings of the connection that differ from what this node requested. */
   readonly changedSettings: readonly { readonly name: string; readonly value: string; readonly wanted: string }[]
-  /** Settings of the server that are off and without which a crash loses what was committed. */
+  /** Settings of the server that are off although a crash then loses committed transactions. */
   readonly unsafeSettings: readonly string[]
 }
 
-/** Whether the root secret is the one that the database was made under. */
+/** Whether the root secret is the one that the database was created with. */
 export type SecretInspection =
   | { readonly kind: 'matches' | 'differs' | 'missing' | 'unused' }
   | { readonly kind: 'unusable'; readonly reason: string }
 
-/** A signing key: whether its private part decrypts and belongs to the public part that is published. */
+/** A signing key, and whether its private part can be decrypted and matches the published public part. */
 export interface KeyInspection {
   readonly id: KeyId
   readonly algorithm: SigningAlgorithm
@@ -70,7 +70,7 @@ export interface StoreInspection {
   readonly keys: readonly KeyInspection[]
 }
 
-/** What answered at the issuer's address of metadata (RFC 8414 §3). */
+/** The response from the issuer's metadata address (RFC 8414 §3). */
 export type IssuerProbe =
   | { readonly kind: 'unreachable' | 'no-metadata'; readonly address: string; readonly reason: string }
   | {
@@ -78,26 +78,29 @@ export type IssuerProbe =
       readonly address: string
       /** The metadata's `issuer`, byte for byte. */
       readonly issuer: string
-      /** Of the keys that are served; undefined when they could not be had. */
+      /** The ids of the published keys; undefined if they could not be fetched. */
       readonly keyIds: readonly string[] | undefined
-      /** What the server, or the proxy before it, thinks the time is. */
+      /** The time of the server, or of the proxy in front of it. */
       readonly time: EpochMs | undefined
     }
 
-/** What an API answered when it was asked as a client asks that has no token yet. RFC 9728 §5. */
+/** How an API responds to a client that has no token yet. RFC 9728 §5. */
 export interface ResourceProbe {
-  /** Where clients connect, as the operator wrote it. */
+  /** The address that clients connect to, as the operator wrote it. */
   readonly url: string
-  /** Without a token. */
+  /** The response to a request without a token. */
   readonly withoutToken: ProbedAnswer
-  /** With a token that no server issued. */
+  /** The response to a request with a token that no server issued. */
   readonly withFalseToken: ProbedAnswer
   readonly document: ProbedDocument
-  /** The API that the issuer declares for this address or for the document's `resource`. `no-issuer`: no server answers as the issuer. */
+  /**
+   * The API that the issuer declares for this address or for the document's `resource`. `no-issuer`: no server responds at
+   * the issuer's address.
+   */
   readonly declared: DeclaredResource | 'undeclared' | 'unknown' | 'no-issuer'
 }
 
-/** The answer to one request, or why there was none. */
+/** The response to one request, or why there was none. */
 export type ProbedAnswer =
   | { readonly kind: 'unreachable'; readonly reason: string }
   | {
@@ -113,15 +116,15 @@ export type ProbedDocument =
   | {
       readonly kind: 'found'
       readonly address: string
-      /** The members that matter, byte for byte; undefined where one is absent or of another type. */
+      /** The members that are checked, byte for byte; undefined if a member is absent or has another type. */
       readonly resource: string | undefined
       readonly authorizationServers: readonly string[] | undefined
       readonly scopes: readonly string[] | undefined
     }
 
-/** An API as its issuer describes it to clients. */
+/** An API as its issuer's metadata describes it. */
 export interface DeclaredResource {
   readonly resource: string
-  /** Those that any client may request. */
+  /** The scopes that any client can request. */
   readonly scopes: readonly string[]
 }

@@ -3,26 +3,26 @@ import type { MintedCredential } from '../protocol/secrets.ts'
 import type { OutcomeEvent } from './context.ts'
 import type { Language, Page } from './pages.ts'
 
-/** A request as the endpoints see it, whatever server carries it. */
+/** A request as the endpoints see it, independent of the HTTP server. */
 export interface Request {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** The form of a POST, the query of a GET. */
   readonly params: Parameters
   readonly query: Parameters
-  /** The body, unread. '' where the endpoint takes none. */
+  /** The body as text. '' if the endpoint takes none. */
   readonly body: string
   readonly authorization: string | undefined
   readonly cookies: Cookies
-  /** The caller's address, or its /64 for IPv6: what budgets are counted by. */
+  /** The caller's address (IPv6: its /64). Rate limits count by it. */
   readonly network: string
-  /** `Sec-Fetch-Site`, where the browser sends it. */
+  /** `Sec-Fetch-Site`, if the browser sent it. */
   readonly fetchSite: string | undefined
-  /** OpenID Connect Core §3.1.2.1, as sent; our own pages hand it on in their addresses. */
+  /** OpenID Connect Core §3.1.2.1, as sent. The pages repeat it in their own links. */
   readonly uiLocales: string | undefined
   readonly language: Language
 }
 
-/** What our cookies hold. `browser` only recognises a browser, `session` says who is signed in. */
+/** The values of this server's cookies. `browser` only recognises a browser; `session` identifies the signed-in user. */
 export interface Cookies {
   readonly browser: string | undefined
   readonly session: string | undefined
@@ -34,23 +34,23 @@ export interface CookieChanges {
   readonly session?: MintedCredential | 'end'
 }
 
-/** An answer as the endpoints give it, and what happened, for the log. */
+/** An endpoint's response, and the event for the log. */
 export type Reply = { readonly event?: OutcomeEvent } & (
   | {
       readonly kind: 'json'
       readonly status: number
       readonly body: object
-      /** undefined: `no-store`. Otherwise seconds that anybody may keep it. */
+      /** For how many seconds any cache may keep the response; undefined: `no-store`. */
       readonly maxAgeSeconds?: number
     }
   | { readonly kind: 'empty'; readonly status: 200 | 204 }
-  /** Always 303, so that a browser never posts a password on (RFC 9700 §4.12). */
+  /** Always 303, so that a browser does not send a password to the redirect's target (RFC 9700 §4.12). */
   | { readonly kind: 'redirect'; readonly location: string; readonly cookies?: CookieChanges }
   | {
       readonly kind: 'page'
       readonly status: number
       readonly page: Page
-      /** Where the page's form may lead in the end, as a CSP source; browsers check it after the redirect too. */
+      /** Where the page's form may finally lead, as a CSP source. Browsers check it after redirects, too. */
       readonly formTarget?: string
       readonly retryAfterSeconds?: number
       readonly cookies?: CookieChanges

@@ -1,39 +1,39 @@
-import type { Settled } from './store.ts'
+import type { OperationResult } from './store.ts'
 import type { Operation } from './operations.ts'
 
-/** Who counts and traces. None of it may throw, and none of it sees a parameter, a token or a secret. */
+/** Interfaces of metrics and traces. An observer must not throw, and never gets a parameter, a token or a secret. */
 
-/** An answered request, in words of ours only. */
+/** An answered request, described without any text of the caller. */
 export interface Answered {
-  /** The name of a row of THE TABLE; `none` for what belongs to no row. */
+  /** The name of a row of the endpoint table; `none` if the request matched no row. */
   readonly endpoint: string
-  /** What happened, as the log says it. */
+  /** The name of the event that the log has for this request. */
   readonly event: string
-  /** A slug of docs/errors.md, or what an event adds to itself. */
+  /** A reason of docs/errors.md, or one that belongs to the event. */
   readonly reason: string | undefined
   readonly status: number
   readonly ms: number
   readonly method: string | undefined
-  /** The path of the row; undefined for what belongs to no row. */
+  /** The path of the row; undefined if the request matched no row. */
   readonly path: string | undefined
-  /** Of an introspection: the declared API that asked, undefined where a client did, and what it was told. */
+  /** For an introspection: the declared API that asked (undefined if a client asked), and the `active` of the response. */
   readonly api?: string | undefined
   readonly active?: boolean | undefined
 }
 
 export interface RequestObserver {
-  /** Does what answers a request, so that what it asks for can be told to belong to it. undefined: it need not know. */
+  /** Runs the request handler inside a trace context. undefined when tracing is off. */
   readonly around:
     | ((
         request: { readonly method: string | undefined; readonly traceparent: unknown },
         work: () => Promise<void>,
       ) => Promise<void>)
     | undefined
-  /** Told once of each request, before or after its answer is on its way. */
+  /** Called once for each request, before or after its response is sent. */
   readonly answered: (answer: Answered) => void
 }
 
-/** How much the store has to do at this moment. */
+/** How much work the store has now. */
 export interface QueueDepth {
   /** Operations that wait for a batch. */
   readonly waiting: number
@@ -41,31 +41,34 @@ export interface QueueDepth {
   readonly inFlight: number
 }
 
-/** One operation of a batch. */
+/** One operation of a batch, with the time at which it was queued. */
 export interface AskedOperation {
   readonly asked: Operation
   /** On the clock of `performance`. */
   readonly since: number
-  /** What `mark` answered when it was asked for. */
+  /** What `mark` returned when the operation was queued. */
   readonly mark: unknown
 }
 
-/** A batch that is over. */
+/** A batch that was committed or has failed. */
 export interface BatchReport {
   readonly batch: readonly AskedOperation[]
-  /** undefined: nobody knows what became of it. */
-  readonly results: readonly Settled[] | undefined
+  /** undefined: it is unknown what the database committed. */
+  readonly results: readonly OperationResult[] | undefined
   /** On the clock of `performance`. */
   readonly startedAt: number
   readonly endedAt: number
 }
 
 export interface StoreObserver {
-  /** Told once, how to ask. */
+  /** Called once, with a function that returns the current depth of the queue. */
   readonly opened: (depth: () => QueueDepth) => void
-  /** Asked for each operation, in the course of who asks for it. */
+  /**
+   * Called for each operation when it is queued, in the caller's async context. The result is handed back in the batch
+   * report.
+   */
   readonly mark: () => unknown
   readonly committed: (report: BatchReport) => void
-  /** Operations that were refused before they were begun. */
+  /** Called when operations were refused before the database saw them: the queue was full, or they waited too long. */
   readonly refused: (reason: 'full' | 'late', count: number) => void
 }

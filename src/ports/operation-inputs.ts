@@ -14,7 +14,7 @@ export interface SecretRotation {
   readonly id: ClientId
   readonly previous: SecretHash
   readonly secretHash: SecretHash
-  /** What goes on working until that moment: `previous`, or the one before that. */
+  /** The other secret that remains valid until `keptUntil`: `previous`, or the one that `previous` replaced. */
   readonly kept: SecretHash
   readonly keptUntil: EpochMs
 }
@@ -27,13 +27,16 @@ export interface ClientUpdate {
   readonly previous: ClientMetadata
   readonly metadata: ClientMetadata
   /**
-   * Set when nobody would know it again: then it is unverified, what the operator approved it for was for another, and
-   * consents from before count for nothing.
+   * Set when the name or a redirect host changed. Clears the verification and the approved scopes, and invalidates earlier
+   * consents.
    */
   readonly identityFrom: EpochMs | undefined
 }
 
-/** Whom an operation is about, where its input does not say so anyway: for the audit alone, which says what it is told. */
+/**
+ * Which client, user and organization an operation is about, where its input does not contain them. Only the audit uses it,
+ * and records it unchecked.
+ */
 export interface About {
   readonly about?: Pick<AuditEvent, 'clientId' | 'userId' | 'organizationId'>
 }
@@ -45,7 +48,7 @@ export interface Approval extends About {
   readonly codeHash: SecretHash
   readonly now: EpochMs
   readonly codeExpiresAt: EpochMs
-  /** undefined: this consent is not to be remembered. */
+  /** undefined: do not remember this consent. */
   readonly remember: (ConsentKey & { readonly scope: Scope }) | undefined
 }
 
@@ -56,76 +59,79 @@ export interface Redemption {
   readonly grant: GrantRecord
 }
 
-/** What became of a code. Facts, not errors: the endpoint decides what they mean. */
+/** The result of redeeming a code. It is a fact, not an error: the endpoint decides what it means. */
 export type RedeemOutcome =
   | 'redeemed'
-  /** It was spent before; the store has revoked what it issued. */
+  /** The code was redeemed before. The store has revoked the grant that it created. */
   | 'replayed'
-  /** No such code, or expired, or burned. */
+  /** The code does not exist, has expired or was burned. */
   | 'unknown'
 
 export interface Rotation extends About {
   readonly grantId: GrantId
-  /** Of the presented token. */
+  /** The generation of the presented token. */
   readonly generation: number
   readonly presentedHash: SecretHash
   readonly successorHash: SecretHash
   readonly now: EpochMs
   readonly idleExpiresAt: EpochMs
-  /** How long after a rotation the token before may still ask for the same answer. */
+  /** How long after a rotation the previous token can still be used to get the same successor. */
   readonly retryMs: number
 }
 
-/** What became of a refresh token that carries our tag. */
+/** The result of presenting a refresh token that this server issued. */
 export type RotateOutcome =
-  /** `rotatedAt` fixes the access token: a retry within the window gets the moment of the first answer. */
+  /** `repeated`: a retry within the window. It gets `rotatedAt` of the first answer, so that its access token is the same. */
   | { readonly kind: 'rotated' | 'repeated'; readonly rotatedAt: EpochMs }
-  /** Somebody holds a copy; the store has revoked the family. */
+  /** The token had been replaced, so someone else may have a copy. The store has revoked the family. */
   | { readonly kind: 'reused' }
-  /** Revoked, expired or never there. */
-  | { readonly kind: 'dead' }
+  /** The grant was revoked, has expired or does not exist. */
+  | { readonly kind: 'inactive' }
 
 export interface Hit {
   readonly bucket: string
   readonly now: EpochMs
   readonly windowMs: number
-  /** How many. */
+  /** The number of attempts. */
   readonly by: number
 }
 
 /**
- * What is examined, not found, is examined in slices, in the order of its keys. This is where the last slices ended, '' at first
- * and when they reached the end.
+ * Where each table's last slice ended. Rows that have to be examined, because no index finds what to delete, are examined in
+ * slices in the order of their keys. '' at first, and after the end of the table.
  */
 export interface SweepPlace {
-  /** Stays at the end: an authorization that has expired is examined once, because nothing changes it any more. */
+  /** This one remains at the end of the table: an expired authorization is examined once, because it no longer changes. */
   readonly authorizationsAfter: AuthorizationId | ''
   readonly grantsAfter: GrantId | ''
-  /** A user and a client, with a space between. */
+  /** The ids of a user and a client, with a space between them. */
   readonly consentsAfter: string
 }
 
 export interface Sweep extends SweepPlace {
   readonly now: EpochMs
   readonly limit: number
-  /** Revocations of tokens that expired before this are removed. */
+  /** Revocations are removed if their token expired before this time. */
   readonly revocationsBefore: EpochMs
-  /** Clients registered before this, without a token ever, are removed (decisions.md D7). */
+  /** Clients are removed if they were registered before this time and never got a token (decisions.md D7). */
   readonly unusedSince: EpochMs
-  /** Authorizations from before this are removed if they have expired and their code was not redeemed. */
+  /** Authorizations from before this time are removed if they have expired and their code was not redeemed. */
   readonly authorizationsBefore: EpochMs
-  /** Authorizations whose code was redeemed are removed when they are older than this: until then they are evidence. */
+  /**
+   * Authorizations from before this time are removed if their code was redeemed. Until then a replay of the code is
+   * detected.
+   */
   readonly evidenceBefore: EpochMs
-  /** Links of the audit from before this are removed. */
+  /** Links of the audit from before this time are removed. */
   readonly auditBefore: EpochMs
 }
 
 export interface Swept extends SweepPlace {
   readonly authorizations: number
-  /** How many had their turn: there are more to examine when it is the limit. */
+  /** How many were examined. If this equals the limit, there are more. */
   readonly authorizationsExamined: number
   readonly grants: number
-  /** To clients that are gone. */
+  /** Consents to clients that no longer exist. */
   readonly consents: number
   readonly sessions: number
   readonly clients: number

@@ -38,147 +38,194 @@ import type { AuditEvent } from './records/audit.ts'
 import type { KeyRecord, SigningAlgorithm } from './records/key.ts'
 
 /**
- * Everything that changes the store, each named after the event that it makes true. One operation is one transaction and
- * answers what happened; `[input, outcome]`. Operations queued in one turn of the event loop are committed together.
+ * The operations that change the store, each as `[input, outcome]`.
+ *
+ * An operation is one protocol event: one transaction, whose outcome says what happened. A caller never reads first and
+ * writes afterwards, so two concurrent requests cannot both pass a check. Operations that are requested in the same turn of
+ * the event loop, by any number of requests, are committed together.
+ *
+ * Common outcomes: `unknown`, the record does not exist; `conflict`, another caller changed it since this caller read it, so
+ * that of concurrent changes one succeeds. In both cases nothing was changed. To verify, disable or revoke what already is
+ * keeps the first time.
  */
 export interface Operations {
+  /** Registers a client. RFC 7591 §3.2.1. */
   registerClient: [client: ClientRecord, outcome: 'registered']
-  /** Registers a client unless there is one with its `dedupeKey`; answers the one that counts, which is held. */
+  /**
+   * Returns the client with this `dedupeKey`, registered now if there was none. Concurrent registrations return one client.
+   * It is not swept before `retainUntil`.
+   */
   registerPublicClient: [share: { readonly client: SharedClient; readonly retainUntil: EpochMs }, outcome: ClientRecord]
-  /** The client got its first token: from now on it is never swept. */
+  /** Records that the client got its first token. From then on it is not swept. */
   useClient: [use: { readonly id: ClientId; readonly now: EpochMs }, outcome: 'used' | 'unknown']
-  /** Somebody is about to authorize a client that never got a token: not swept until then. */
+  /** Keeps a client that never got a token from being swept until `until`, because a user is about to authorize it. */
   extendRetention: [hold: { readonly id: ClientId; readonly until: EpochMs }, outcome: 'held' | 'unknown']
-  /** Replaces its metadata if that is still `previous`. RFC 7592 §2.2. */
+  /** Replaces the client's metadata if it still equals `previous`. RFC 7592 §2.2. */
   updateClient: [update: ClientUpdate, outcome: 'updated' | 'conflict']
-  /** With its installations. Consents to it are swept; its grants are dead, because no client is there. */
+  /** Deletes the client and its installations. Its grants become invalid; sweeps remove the consents to it. */
   deleteClient: [id: ClientId, outcome: 'deleted' | 'unknown']
-  /** The operator vouches for the client (decisions.md D8). The first time counts. */
+  /** Marks the client as verified by the operator (decisions.md D8). */
   verifyClient: [change: { readonly id: ClientId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  /** Removes the operator's mark. */
   unverifyClient: [id: ClientId, outcome: 'changed' | 'unknown']
-  /** Nothing of the client works from now on, and nobody gets it by registering. The first time counts. */
+  /** Disables the client: its credentials and tokens stop working, and no registration returns it. */
   disableClient: [change: { readonly id: ClientId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  /** Enables the client. Its tokens from before work again unless they were revoked or have expired. */
   enableClient: [id: ClientId, outcome: 'changed' | 'unknown']
-  /** Gives it a new secret if `previous` is still its secret; beside it one more works for a while. */
+  /** Replaces the client's secret if it still equals `previous`. The secret in `kept` remains valid until `keptUntil`. */
   rotateClientSecret: [rotation: SecretRotation, outcome: 'rotated' | 'conflict']
-  /** Replaces the scopes that the operator approved it for. */
+  /** Replaces the scopes that the operator approved the client for. */
   approveClientScope: [change: { readonly id: ClientId; readonly scope: Scope }, outcome: 'changed' | 'unknown']
-  /** Its tokens from before now are dead. */
+  /** Revokes all tokens that the client got before now, by setting its not-before time. */
   expireClient: [change: { readonly id: ClientId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
-  /** Writes down when clients last got a token. Later moments win; unknown clients are left out. */
+  /** Records when clients last got a token. A later time replaces an earlier one; unknown clients are ignored. */
   noteUses: [uses: readonly { readonly id: ClientId; readonly at: EpochMs }[], outcome: 'noted']
 
+  /** Stores a checked authorization request, which waits for the user. */
   startAuthorization: [authorization: AuthorizationRecord, outcome: 'started']
-  /** Of many callers one is answered `approved`; the rest learn that it was decided before. Remembers the consent. */
+  /**
+   * Approves a pending request; stores the hash of its code and, if `remember` is set, the consent. Of concurrent answers to
+   * one request one returns `approved`, the others `decided`.
+   */
   approveAuthorization: [approval: Approval, outcome: 'approved' | 'decided' | 'unknown']
+  /** Denies a pending request. `decided`: the user had approved or denied it already. */
   denyAuthorization: [
     denial: { readonly id: AuthorizationId; readonly now: EpochMs } & About,
     outcome: 'denied' | 'decided' | 'unknown',
   ]
-  /** Spends the code and saves what it issued. A replay revokes that. */
+  /**
+   * Redeems an authorization code and creates the grant. Of concurrent requests with one code exactly one returns
+   * `redeemed`. Each later one returns `replayed` and revokes the grant, since the code was stolen (RFC 6749 §4.1.2).
+   */
   redeemCode: [redemption: Redemption, outcome: RedeemOutcome]
-  /** A wrong verifier came with the right client: the code must never be guessed again. */
+  /**
+   * Invalidates a code that its client presented with a wrong code_verifier: a verifier cannot be guessed by trying
+   * (threats.md CODE-07). `spent`: the code was not redeemable any more.
+   */
   burnCode: [
     burn: { readonly id: AuthorizationId; readonly codeHash: SecretHash; readonly now: EpochMs } & About,
     outcome: 'burned' | 'spent',
   ]
-  /** decisions.md D5, steps 2 to 4. */
+  /**
+   * Rotates a refresh token, or revokes the grant if the token was used before (decisions.md D5). Of concurrent requests
+   * with one token one returns `rotated`. The rule is in src/store/refresh-rotation.ts.
+   */
   rotateRefreshToken: [rotation: Rotation, outcome: RotateOutcome]
 
-  /** Revokes the grant and everything issued on it. RFC 7009 §2.1. `known`: it was revoked before, and nothing changes. */
+  /** Revokes the grant and every token issued on it. RFC 7009 §2.1. `known`: the grant was revoked already. */
   revokeGrant: [
     revocation: { readonly id: GrantId; readonly now: EpochMs } & About,
     outcome: 'revoked' | 'known' | 'unknown',
   ]
-  /** Keeps an opaque access token. The same one again changes nothing: an answer that was lost is given again. */
+  /** Stores an opaque access token. To store it again changes nothing, so that a retry gets the same answer. */
   issueToken: [token: OpaqueTokenRecord, outcome: 'issued']
-  /** Revokes one access token, until it would have expired. `known`: it was revoked before, and nothing changes. */
+  /** Revokes one access token, until it would have expired. `known`: the token was revoked already. */
   revokeToken: [
     revocation: { readonly tokenId: string; readonly expiresAt: EpochMs } & About,
     outcome: 'revoked' | 'known',
   ]
 
+  /** Creates an account. `email-taken`: the email has an account, possibly created at the same time. */
   createUser: [user: UserRecord, outcome: 'created' | 'email-taken']
+  /** Replaces the password, and revokes the user's sessions and grants from before now. */
   setPassword: [
     change: { readonly id: UserId; readonly passwordHash: string; readonly now: EpochMs },
     outcome: 'changed' | 'unknown',
   ]
+  /** Disables the user, and revokes the user's sessions and grants. */
   disableUser: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
-  /** What was issued until now is dead, also by a node that did not know yet that the user was disabled. */
+  /**
+   * Enables the user and sets the not-before time to now. A node that had not yet learned of the disabling may have issued
+   * tokens meanwhile; they stay revoked.
+   */
   enableUser: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
-  /** With its sessions, memberships and remembered consents. Its grants are dead, because nobody is there. */
+  /** Deletes the user with all sessions, memberships and remembered consents. The user's grants become invalid. */
   deleteUser: [id: UserId, outcome: 'deleted' | 'unknown']
-  /** The user's sessions and grants from before now are dead. */
+  /** Revokes the user's sessions and grants from before now. */
   expireUser: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
-  /** Everybody's sessions and tokens from before now are dead. */
+  /** Revokes all sessions and tokens of the server from before now. */
   expireEverything: [change: { readonly now: EpochMs }, outcome: 'expired']
 
   createOrganization: [organization: OrganizationRecord, outcome: 'created']
   renameOrganization: [change: { readonly id: OrganizationId; readonly name: string }, outcome: 'changed' | 'unknown']
-  /** Nothing is issued for it from now on, and what was is dead. The first time counts. */
+  /** Disables the organization: its tokens are revoked, and none are issued for it. */
   disableOrganization: [change: { readonly id: OrganizationId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
-  /** What was issued until now is dead, as with users. */
+  /** Enables the organization and, as `enableUser` does, sets its not-before time to now. */
   enableOrganization: [change: { readonly id: OrganizationId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  /** Revokes the tokens and consents for the organization from before now. */
   expireOrganization: [change: { readonly id: OrganizationId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
-  /** With its memberships and installations. */
+  /** Deletes the organization with its memberships and installations. */
   deleteOrganization: [id: OrganizationId, outcome: 'deleted' | 'unknown']
+  /** Adds a user to an organization. `too-many`: the user belongs to MEMBERSHIP_LIMIT organizations already. */
   addMember: [membership: MembershipRecord, outcome: 'added' | 'member-already' | 'too-many']
-  /** What was issued to the member for the organization is dead, also when the member is enabled again. The first time counts. */
+  /** Disables the membership and revokes the user's tokens for the organization; enabling it does not restore them. */
   disableMember: [change: MembershipKey & { readonly now: EpochMs }, outcome: 'changed' | 'unknown']
-  /** What was issued until now is dead, as with users. */
+  /** Enables the membership and, as `enableUser` does, sets its not-before time to now. */
   enableMember: [change: MembershipKey & { readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   removeMember: [member: MembershipKey, outcome: 'removed' | 'unknown']
-  /** Allows a client for an organization. Instead of what was allowed before, whose tokens are dead then. */
+  /** Installs a client for an organization. `replaced`: its earlier installation and the tokens from it are revoked. */
   install: [installation: InstallationRecord, outcome: 'installed' | 'replaced']
+  /** Disables the installation: its tokens are revoked, and none are issued for it. */
   disableInstallation: [change: InstallationKey & { readonly now: EpochMs }, outcome: 'changed' | 'unknown']
-  /** What was issued until now is dead, as with users. */
+  /** Enables the installation and, as `enableUser` does, sets its not-before time to now. */
   enableInstallation: [change: InstallationKey & { readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   uninstall: [installation: InstallationKey, outcome: 'removed' | 'unknown']
 
-  /** Also remembers that this browser once signed in as this user. */
+  /** Starts a session and remembers that this browser signed in as this user. */
   startSession: [start: { readonly session: SessionRecord; readonly browserHash: SecretHash }, outcome: 'started']
   endSession: [id: SessionId, outcome: 'ended' | 'unknown']
-  /** Counts attempts in a fixed window and answers the count with them. Exact under concurrency. */
+  /** Counts `by` attempts in a fixed window. The count is exact, so that parallel attempts cannot pass a limit. */
   countHit: [hit: Hit, outcome: { readonly count: number; readonly windowEndsAt: EpochMs }]
-  /** Takes attempts back, because they were none. */
+  /** Takes attempts off the count, because they turned out not to be failures. */
   forgiveHit: [hit: Hit, outcome: 'forgiven']
 
-  /** A new API has no credentials. `taken`: it is declared, or its twin is (`slashVariant`). */
+  /** Declares an API, without credentials. `taken`: the resource is declared, or its `slashVariant` is. */
   declareApi: [api: Omit<ApiRecord, 'credentials' | 'scopesSince'>, outcome: 'declared' | 'taken']
-  /** Replaces what its operator said of it, if that is still `previous`. */
+  /** Replaces the operator's definition of an API if it still equals `previous`. */
   updateApi: [
     update: { readonly previous: ApiDefinition; readonly api: Omit<ApiRecord, 'credentials' | 'createdAt'> },
     outcome: 'changed' | 'conflict',
   ]
-  /** Replaces what the API authenticates with. */
+  /** Replaces the credentials that the API authenticates with. */
   setApiCredentials: [
     change: { readonly resource: string; readonly credentials: ApiCredentials },
     outcome: 'changed' | 'unknown',
   ]
   deleteApi: [resource: string, outcome: 'deleted' | 'unknown']
-  /** Keeps a key unless there is one of its algorithm already; answers the first of them, which counts. */
+  /**
+   * Stores a key if its algorithm has none yet. Returns the algorithm's first key: nodes that start at the same time all
+   * sign with one key.
+   */
   addFirstKey: [key: KeyRecord, outcome: KeyRecord]
-  /** Keeps a key if `follows` is the newest: of many who make the next one, one does. Its id must be newer. */
+  /**
+   * Stores an algorithm's next key, with a greater id, if `follows` is still its newest. Of nodes that rotate at the same
+   * time one adds a key.
+   */
   addKey: [next: { readonly key: KeyRecord; readonly follows: KeyId }, outcome: 'added' | 'conflict']
-  /** Withdraws a key, if the one because of which it may go is there. */
+  /** Removes a key if `replacement` still exists, so that two concurrent removals cannot remove both. */
   removeKey: [removal: { readonly id: KeyId; readonly replacement: KeyId }, outcome: 'removed' | 'unknown']
-  /** Writes down which algorithm signs for the server, for nodes that are told another one whose first key waits. */
+  /**
+   * Records which algorithm the server signs with. Nodes with another one configured use it until their first key is active.
+   */
   noteServerAlgorithm: [algorithm: SigningAlgorithm, outcome: 'noted']
-  /** Replaces what the node keeps of time (`findClockNotes`). */
+  /** Replaces this node's record of the time (`findClockNotes`). */
   noteClock: [note: ClockNote, outcome: 'noted']
-  /** The operator says that the clock which shows `now` is right. The last one counts. */
+  /** Records that the operator confirmed the clock, which shows `now`. A later confirmation replaces an earlier one. */
   confirmClock: [confirmation: { readonly now: EpochMs }, outcome: 'confirmed']
-  /** Keeps a value of the store itself unless there is one already; answers the one that counts. */
-  settle: [setting: { readonly name: string; readonly value: string }, outcome: string]
+  /**
+   * Stores a setting of the store unless it has a value. Returns the stored value, which is the same for all nodes that
+   * start at the same time.
+   */
+  insertSettingOnce: [setting: { readonly name: string; readonly value: string }, outcome: string]
   createAdminCredential: [credential: AdminCredentialRecord, outcome: 'created']
-  /** The first time counts. */
+  /** Revokes an administrator's credentials. */
   revokeAdminCredential: [
     change: { readonly id: AdminCredentialId; readonly now: EpochMs },
     outcome: 'changed' | 'unknown',
   ]
-  /** Something that no other operation tells of. */
+  /** Adds an event to the audit that belongs to no other operation. */
   recordEvent: [event: AuditEvent, outcome: 'recorded']
-  /** Removes what expired, at most `limit` rows of each kind; answers how many. */
+  /** Removes what has expired, at most `limit` rows of each kind. Returns how many rows of each. */
   sweepExpired: [sweep: Sweep, outcome: Swept]
 }
 
@@ -189,7 +236,7 @@ export type Operation = {
   readonly [Name in OperationName]: {
     readonly name: Name
     readonly input: Input<Name>
-    /** The administrator who asked for it, as the audit names one; absent: a client or a person did. */
+    /** The administrator who requested the operation, as the audit names one. Absent: a client or a user did. */
     readonly by?: string
   }
 }[OperationName]

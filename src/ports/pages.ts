@@ -1,11 +1,11 @@
 import type { AuthorizationErrorCode } from '../protocol/authorization-response.ts'
 
-/** What a page says, without a word of HTML: the use-cases make these, the web layer renders them. */
+/** The content of each page, without HTML: the use cases make these, and the web layer renders them. */
 
 /** A language the pages are written in. */
 export type Language = 'en' | 'de'
 
-/** How the operator's installation presents itself on every page. */
+/** The operator's branding, which every page shows. */
 export interface Branding {
   readonly name: string
   /** A CSS colour as `#rrggbb`. */
@@ -14,15 +14,15 @@ export interface Branding {
   readonly privacyUri: string | undefined
 }
 
-/** Where a client's answer goes, in the words that the person needs (decisions.md D8). */
+/** Where the client receives the response, in terms that a user understands (decisions.md D8). */
 export type Destination =
   | { readonly kind: 'host'; /** The ASCII form of the host, with a port where one is named. */ readonly host: string }
   | { readonly kind: 'this-computer'; readonly host: string }
   | { readonly kind: 'app'; /** A private-use scheme, without the colon. */ readonly scheme: string }
 
-/** The client as a person should see it. Its own words are untrusted. */
+/** The client as the user sees it. The texts that the client registered are untrusted. */
 export interface ClientView {
-  /** undefined when the client registered no name; the page then says so. */
+  /** undefined: the client registered no name, and the page says so. */
   readonly name: string | undefined
   readonly verified: boolean
   /** Age of the registration in whole seconds. */
@@ -30,38 +30,38 @@ export interface ClientView {
   readonly destination: Destination
 }
 
-/** One permission: the scope's name and, where an API declares it, a sentence that a person understands. */
+/** One permission: the scope's name and, if an API declares it, a sentence for the user. */
 export interface ScopeView {
   readonly name: string
   readonly sentence: string | undefined
 }
 
-/** An API: a name where the operator gave one, and the identifier. */
+/** An API: its identifier, and its name if the operator gave one. */
 export interface ResourceView {
   readonly name: string | undefined
   readonly identifier: string
-  /** Whether scopes limit what a token can do there. Otherwise the API alone decides. */
+  /** Whether scopes limit what a token can do at the API. If not, the API alone decides. */
   readonly isLimited: boolean
 }
 
-/** Fields that a form must carry back unchanged. */
+/** Hidden fields that a form returns unchanged. */
 export interface HiddenFields {
   readonly authorization: string
   readonly csrf: string
 }
 
-/** Form to type an email and a password. Posted to `action`. */
+/** Form for email and password. Posted to `action`. */
 export interface SignInPage {
   readonly kind: 'sign-in'
   readonly action: string
   readonly hidden: HiddenFields
   readonly client: ClientView
-  /** What was typed before, or the client's login_hint. */
+  /** The email that the user typed before, or the client's login_hint. */
   readonly email: string
   readonly problem: SignInProblem | undefined
 }
 
-/** Why the last attempt did not sign the person in. */
+/** Why the last attempt failed. */
 export type SignInProblem =
   | { readonly kind: 'wrong-credentials' }
   | { readonly kind: 'email-missing' }
@@ -80,28 +80,31 @@ export interface ConsentPage {
   /** The APIs that the token will be for. Empty: Grantor itself. */
   readonly resources: readonly ResourceView[]
   readonly account: { readonly email: string; readonly name: string | undefined }
-  /** undefined: the person belongs to none. */
+  /** undefined: the user belongs to no organization. */
   readonly organization: OrganizationView | undefined
   readonly problem: ConsentProblem | undefined
-  /** Where to sign in as somebody else. */
+  /** Where to sign in as another user. */
   readonly switchUri: string
 }
 
-/** For which organization the person answers: the one that the client asks for, or the one that they choose. */
+/** The organization that the user decides for: the one that the client requests, or one that the user chooses. */
 export type OrganizationView =
   | { readonly kind: 'fixed'; readonly name: string }
   | {
       readonly kind: 'choice'
-      /** Posted as `organization`. No name: without an organization. */
+      /** Posted as `organization`. undefined as name: without an organization. */
       readonly options: readonly { readonly value: string; readonly name: string | undefined }[]
-      /** The value that stands there at first; undefined: the person must choose. */
+      /** The value that is selected at first; undefined: the user must choose. */
       readonly selected: string | undefined
     }
 
-/** Why the last answer did not count. */
+/** Why the last decision was not accepted. */
 export type ConsentProblem = 'organization-missing' | 'organization-gone'
 
-/** A refused authorization request of a client that nobody vouches for: no redirect, but a link the person may follow. */
+/**
+ * A refused authorization request of an unverified client. The page has a link that the user may follow, but does not
+ * redirect.
+ */
 export interface ReturnPage {
   readonly kind: 'return'
   readonly problem: ReturnProblem
@@ -112,16 +115,16 @@ export interface ReturnPage {
   readonly returnUri: string
 }
 
-/** The OAuth error that the link carries. The page explains it in a sentence. */
+/** The OAuth error in the link. The page explains it in a sentence. */
 export type ReturnProblem = AuthorizationErrorCode
 
-/** Something went wrong and there is nowhere safe to send the person. */
+/** An error for which there is no safe address to return to. */
 export interface ErrorPage {
   readonly kind: 'error'
   readonly problem: ErrorProblem
 }
 
-/** What an error page is about; each has a heading and a "what to do" in every language. */
+/** The subject of an error page. Each has a heading and advice in every language. */
 export type ErrorProblem =
   | 'client-unknown'
   | 'redirect-unknown'
@@ -137,7 +140,7 @@ export type ErrorProblem =
   | 'unavailable'
   | 'server-error'
 
-/** Asks whether to sign out. Posted to `action` with the csrf token. */
+/** Asks the user whether to sign out. Posted to `action` with the csrf token. */
 export interface SignOutPage {
   readonly kind: 'sign-out'
   readonly action: string
@@ -145,7 +148,7 @@ export interface SignOutPage {
   readonly account: { readonly email: string } | undefined
 }
 
-/** The person is signed out now. */
+/** The user is signed out now. */
 export interface SignedOutPage {
   readonly kind: 'signed-out'
 }

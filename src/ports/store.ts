@@ -25,17 +25,20 @@ import type { AdminCredentialRecord } from './records/admin.ts'
 import type { AuditLinkRecord } from './records/audit.ts'
 import type { KeyRecord, SigningAlgorithm } from './records/key.ts'
 
-/** One result of a batch: an operation that failed never spoils its neighbours. */
-export type Settled =
+/** The result of one operation of a batch. One that failed does not affect the others. */
+export type OperationResult =
   | { readonly kind: 'done'; readonly outcome: unknown }
   | { readonly kind: 'failed'; readonly cause: unknown }
 
-/** What an adapter must do. Reads see what is committed; writes come in batches. */
+/** What a database adapter implements. Reads see committed data only; writes come in batches. */
 export interface StoreDriver extends Reads {
-  /** How many batches may be under way at a time: one where there is one writer. */
+  /** How many batches may be committed at a time; 1 for a database with a single writer. */
   readonly batchesInFlight: number
-  /** All in one transaction, in order; results in the same order. Throws StoreUnavailable when nothing was committed. */
-  readonly commit: (operations: readonly Operation[]) => Promise<readonly Settled[]>
+  /**
+   * Commits all operations in order, in one transaction, and returns their results in the same order. Throws
+   * StoreUnavailable if nothing was committed.
+   */
+  readonly commit: (operations: readonly Operation[]) => Promise<readonly OperationResult[]>
   readonly close: () => Promise<void>
 }
 
@@ -45,67 +48,70 @@ export interface Reads {
   readonly listClients: (page: Page<ClientId> & ClientFilter) => Promise<readonly ClientRecord[]>
   readonly findAuthorization: (id: AuthorizationId) => Promise<AuthorizationRecord | undefined>
   readonly findGrant: (id: GrantId) => Promise<GrantRecord | undefined>
-  /** Newest first; of all filters that are given, what fits. */
+  /** Newest first. All given filters must match. */
   readonly listGrants: (page: Page<GrantId> & GrantFilter) => Promise<readonly GrantRecord[]>
   readonly findOpaqueToken: (id: OpaqueTokenId) => Promise<OpaqueTokenRecord | undefined>
-  /** Whether this one access token was revoked. Never answered from a copy. */
+  /** Whether this access token was revoked. Always read from the database, never from a cache. */
   readonly isTokenRevoked: (tokenId: string) => Promise<boolean>
   readonly findUser: (id: UserId) => Promise<UserRecord | undefined>
-  /** `otherwise` where there is no account: the database answers as many bytes in both cases, so that it takes as long. */
+  /**
+   * The id of the account with this email, or `otherwise`. Both cases take the database equally long, so that the response
+   * time does not reveal which emails have an account.
+   */
   readonly findUserIdByEmail: (email: string, otherwise: UserId) => Promise<UserId>
   readonly findUserByEmail: (email: string) => Promise<UserRecord | undefined>
   readonly listUsers: (page: Page<UserId>) => Promise<readonly UserRecord[]>
   readonly findOrganization: (id: OrganizationId) => Promise<OrganizationRecord | undefined>
   readonly listOrganizations: (page: Page<OrganizationId>) => Promise<readonly OrganizationRecord[]>
   readonly findMembership: (key: MembershipKey) => Promise<MembershipRecord | undefined>
-  /** All of a user, in the order of the organizations' ids, at most MEMBERSHIP_LIMIT. */
+  /** All memberships of a user, ordered by organization id; at most MEMBERSHIP_LIMIT. */
   readonly listMemberships: (userId: UserId) => Promise<readonly MembershipRecord[]>
-  /** In the order of their ids, `before` exclusive: newest users first. */
+  /** Ordered by user id, newest users first; `before` is exclusive. */
   readonly listMembers: (
     page: Page<UserId> & { readonly organizationId: OrganizationId },
   ) => Promise<readonly MembershipRecord[]>
   readonly findInstallation: (key: InstallationKey) => Promise<InstallationRecord | undefined>
-  /** Newest clients first, `before` exclusive. */
+  /** Newest clients first; `before` is exclusive. */
   readonly listInstallations: (
     page: Page<ClientId> & { readonly organizationId: OrganizationId },
   ) => Promise<readonly InstallationRecord[]>
   readonly findSession: (id: SessionId) => Promise<SessionRecord | undefined>
   /** Whether this browser signed in as this user before. */
   readonly knowsBrowser: (userId: UserId, browserHash: SecretHash) => Promise<boolean>
-  /** The scope that was consented to under this key; undefined when there is none. */
+  /** The scope of the consent that is remembered under this key, if there is one. */
   readonly findConsent: (key: ConsentKey) => Promise<Scope | undefined>
-  /** Whether the user consented to this client since, under any key. */
+  /** Whether the user consented to this client at or after `since`, under any key. */
   readonly hasConsented: (userId: UserId, clientId: ClientId, since: EpochMs) => Promise<boolean>
   readonly listApis: () => Promise<readonly ApiRecord[]>
   readonly findAdminCredential: (id: AdminCredentialId) => Promise<AdminCredentialRecord | undefined>
   readonly listAdminCredentials: (page: Page<AdminCredentialId>) => Promise<readonly AdminCredentialRecord[]>
-  /** From when on anything counts (`expireEverything`); 0: since ever. */
+  /** The not-before time of the whole server (`expireEverything`); 0 if it was never set. */
   readonly findNotBefore: () => Promise<EpochMs>
-  /** Newest first, `before` exclusive, and none recorded before `since`. */
+  /** Newest first, `before` exclusive, recorded at or after `since`. */
   readonly listAuditLinks: (page: Page<string> & { readonly since: EpochMs }) => Promise<readonly AuditLinkRecord[]>
-  /** The last link of each chain that began since, newest chains first. */
+  /** The last link of each chain that started at or after `since`; newest chains first. */
   readonly listAuditHeads: (page: {
     readonly since: EpochMs
     readonly limit: number
   }) => Promise<readonly AuditLinkRecord[]>
   readonly listKeys: () => Promise<readonly KeyRecord[]>
-  /** As it was noted last (`noteServerAlgorithm`). */
+  /** The algorithm that `noteServerAlgorithm` recorded last. */
   readonly findServerAlgorithm: () => Promise<SigningAlgorithm | undefined>
-  /** What the node and the operator said about the clock (`noteClock`, `confirmClock`). */
+  /** What the node and the operator recorded about the clock (`noteClock`, `confirmClock`). */
   readonly findClockNotes: () => Promise<ClockNotes>
-  /** How many grants of a slice are what, for those who watch the server. */
+  /** Counts the grants of a slice by state, for metrics. */
   readonly walkGrants: (walk: Walk) => Promise<WalkedGrants>
   readonly walkClients: (walk: Walk) => Promise<WalkedClients>
-  /** A round trip to the database. Answers what time it is there; undefined where that is this machine's clock. */
+  /** A round trip to the database. Returns the database's time, or undefined where it has no clock of its own. */
   readonly ping: () => Promise<EpochMs | undefined>
 }
 
-/** Absent or undefined: whatever it is. */
+/** A filter that is absent or undefined matches every client. */
 export interface ClientFilter {
   readonly isUsed?: boolean | undefined
   readonly isVerified?: boolean | undefined
   readonly isDisabled?: boolean | undefined
-  /** Not used since this moment, or never. */
+  /** The client was not used since this time, or never. */
   readonly unusedSince?: EpochMs | undefined
 }
 
@@ -115,7 +121,7 @@ export interface GrantFilter {
   readonly organizationId?: OrganizationId | undefined
 }
 
-/** How many organizations a user may belong to. */
+/** The most organizations that a user can belong to. */
 export const MEMBERSHIP_LIMIT = 100
 
 export interface Page<Id> {
@@ -123,10 +129,10 @@ export interface Page<Id> {
   readonly limit: number
 }
 
-/** The store as the use-cases see it: one method an operation, and none of them knows of batches. */
+/** The store that the use cases see: one method for each operation. Batches are not visible here. */
 export type Store = Reads & { readonly [Name in OperationName]: (input: Input<Name>) => Promise<Outcome<Name>> }
 
-/** The store is busy, full or gone, or nobody knows whether it committed. Becomes 503 (decisions.md D1). */
+/** The store is busy, full or unreachable, or it is unknown whether it committed. Becomes a 503 response (decisions.md D1). */
 export class StoreUnavailable extends Error {
   constructor(reason: string, cause?: unknown) {
     super(`The store is unavailable: ${reason}`, { cause })

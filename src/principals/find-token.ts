@@ -4,14 +4,16 @@ import type { AccessTokenFacts } from '../protocol/access-token.ts'
 import type { ClientId, GrantId, OpaqueTokenId } from '../protocol/ids.ts'
 import { sameText } from '../protocol/secrets.ts'
 
-/** A token that this server issued, whatever became of it. RFC 7009 §2.1: found without a hint of its type. */
+/**
+ * A token that this server issued, whether or not it is still active. RFC 7009 §2.1: it is found without a hint of its type.
+ */
 export type FoundToken =
   | { readonly kind: 'access'; readonly owner: ClientId; readonly facts: AccessTokenFacts }
   | {
       readonly kind: 'refresh'
       readonly owner: ClientId
       readonly grant: GrantRecord
-      /** Whether it is the one that may be used now. */
+      /** Whether it is the family's newest token, the only one that can be used. */
       readonly isNewest: boolean
     }
 
@@ -19,7 +21,7 @@ type Needs = Pick<Context, 'secrets' | 'tokenReader'> & {
   readonly store: Pick<Context['store'], 'findGrant' | 'findOpaqueToken'>
 }
 
-/** Reads what a token is: a refresh token or an opaque access token by its tag and its row, a JWT by its signature. */
+/** Finds out what a token is: a refresh token or an opaque access token by its tag and its row, a JWT by its signature. */
 export async function findToken(context: Needs, text: string): Promise<FoundToken | undefined> {
   const { secrets, store, tokenReader } = context
   const opened = secrets.verify('refresh-token', text)

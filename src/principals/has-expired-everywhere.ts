@@ -3,8 +3,8 @@ import { after, type EpochMs } from '../protocol/brand.ts'
 import { CLOCK_TOLERANCE_MS } from '../protocol/clock.ts'
 
 /**
- * Whether a token has expired by the clock of every node, so that its revocation says nothing. A node whose clock differs does
- * not know, and revokes it (threats.md STO-13).
+ * Whether a token has expired by the clock of every node, so that a revocation would have no effect. While this node's clock
+ * differs it does not know the time, and the token has to be revoked (threats.md STO-13).
  */
 export function hasExpiredEverywhere(
   { deletionMoment }: Pick<ClockCheck, 'deletionMoment'>,

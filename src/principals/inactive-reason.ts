@@ -20,13 +20,13 @@ type Needs = Pick<Context, 'notBefore'> & {
   >
 }
 
-/** Why a token is good no more: of itself, with its grant, or with one of those that it speaks for. */
+/** Why a token is inactive: because of the token itself, its grant, or a principal behind it. */
 export const INACTIVE_REASONS = [
   'expired',
-  /** It was issued by a clock that was ahead. */
+  /** The token was issued by a node whose clock was ahead. */
   'not-yet-valid',
   'revoked',
-  /** Of a refresh token: a newer one took its place. */
+  /** A refresh token that was rotated. */
   'replaced',
   'client',
   'everybody',
@@ -37,7 +37,7 @@ export const INACTIVE_REASONS = [
 ] as const satisfies readonly (InvalidPrincipal | 'expired' | 'not-yet-valid' | 'revoked' | 'replaced')[]
 export type End = (typeof INACTIVE_REASONS)[number]
 
-/** Why no resource may rely on it at this moment (decisions.md D5). undefined: it may. */
+/** Returns why a resource must not accept the token at this time (decisions.md D5); undefined if the token is active. */
 export async function findInactiveReason(context: Needs, found: FoundToken, now: EpochMs): Promise<End | undefined> {
   const { store } = context
   if (found.kind === 'refresh') {
@@ -61,14 +61,16 @@ export async function findInactiveReason(context: Needs, found: FoundToken, now:
   return findInvalidPrincipal(context, principals, issueMoment(facts))
 }
 
-/** What was issued on a grant counts from when the person allowed it, which is no later. */
+/**
+ * A token that was issued on a grant is checked from the time of the user's approval, which is never later than the token's.
+ */
 async function findGrantReason(
   context: Needs,
   client: ClientRecord | undefined,
   grant: GrantRecord | undefined,
   now: EpochMs,
 ): Promise<End | undefined> {
-  // A grant is swept when it has expired.
+  // Expired grants are swept, so a missing grant has expired.
   if (grant === undefined || grant.expiresAt <= now) return 'expired'
   if (isFromFuture(grant.createdAt, now)) return 'not-yet-valid'
   if (grant.revokedAt !== undefined) return 'revoked'

@@ -3,18 +3,18 @@ import type { ClientRecord } from '../ports/records/client.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { OrganizationId, UserId } from '../protocol/ids.ts'
 
-/** Whom something that was allowed or issued speaks for (decisions.md D4). */
+/** The principals behind a grant, a code or a token (decisions.md D4). */
 export interface Principals {
   readonly client: ClientRecord | undefined
   /** undefined: the client acts for itself. */
   readonly userId: UserId | undefined
-  /** undefined: for no organization. */
+  /** undefined: no organization. */
   readonly organizationId: OrganizationId | undefined
-  /** No person took part, so that the organization's installation is what gives the client anything there. */
+  /** No user took part, so that only the organization's installation permits the client to act there. */
   readonly isUnattended: boolean
 }
 
-/** Who is gone, disabled, or began anew since. `everybody`: the operator ended everything from before a moment. */
+/** The principal that makes a token invalid. `everybody`: the server's not-before time, which revokes all tokens. */
 export type InvalidPrincipal = 'client' | 'everybody' | 'user' | 'organization' | 'membership' | 'installation'
 
 type Needs = Pick<Context, 'notBefore'> & {
@@ -22,9 +22,12 @@ type Needs = Pick<Context, 'notBefore'> & {
 }
 
 /**
- * THE RULE of who must be there for a grant, a code or a token to count (threats.md TOK-18, RT-11, INT-06, INT-08): all
- * whom it speaks for, not disabled, and without a moment after `since`, when it was allowed or issued, from which on alone
- * their things count. undefined: it counts.
+ * The validity rule (threats.md TOK-18, RT-11, INT-06, INT-08): a grant, a code or a token is valid only while every
+ * principal behind it (client, user, organization, membership, installation) exists, is enabled, and has no not-before time
+ * later than `since`, the time at which the user approved it or it was issued. The server's own not-before time applies to
+ * all.
+ *
+ * Returns the first principal that fails; undefined if it is valid.
  */
 export async function findInvalidPrincipal(
   { store, notBefore }: Needs,
@@ -50,13 +53,13 @@ export async function findInvalidPrincipal(
   return isMember && !installation.actsForMembers ? 'installation' : undefined
 }
 
-/** What all whom a token may speak for have in common. */
+/** What all principals have in common. */
 interface Principal {
   readonly disabledAt: EpochMs | undefined
   readonly notBefore: EpochMs | undefined
 }
 
-/** Whether what was done in its name at a moment still counts: it is there, not disabled, and did not begin anew since. */
+/** Whether the principal exists, is enabled, and has no not-before time later than `since`. */
 export function isLiveSince<Record extends Principal>(record: Record | undefined, since: EpochMs): record is Record {
   return record !== undefined && record.disabledAt === undefined && since >= (record.notBefore ?? 0)
 }

@@ -5,12 +5,12 @@ import { toSeconds, type EpochMs } from '../protocol/brand.ts'
 const MOMENT = /^[0-9a-f]{12}/
 
 /**
- * When an access token without a grant was issued, to the millisecond.
+ * Returns when an access token without a grant was issued, to the millisecond.
  *
  * `iat` has whole seconds only, and an organization that installs a client may get its first token within the same second.
- * The `jti` of such a token has the rest: it begins with the moment of issue, or with that of expiry, a whole number of
- * seconds later. Where it does not, the start of the second counts, so that what came before somebody's moment never
- * passes for having come after it (threats.md INT-06).
+ * The milliseconds are in the token's `jti`: it starts with the time of issue, or with the expiry time, which is a whole
+ * number of seconds later. For a `jti` that does not, the start of the second is returned, so that a token from before a
+ * not-before time never appears to be from after it (threats.md INT-06).
  */
 export function issueMoment({ tokenId, issuedAt, expiresAt }: AccessTokenFacts): EpochMs {
   const second = issuedAt * 1000

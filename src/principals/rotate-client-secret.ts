@@ -4,35 +4,37 @@ import { after, type EpochMs } from '../protocol/brand.ts'
 import { mintOrderedId } from '../protocol/ids.ts'
 import { matchesCredential, type SecretHash, type Secrets } from '../protocol/secrets.ts'
 
-/** Seconds that the secret before goes on working: when nobody says, and at most. */
+/** Seconds for which the previous secret remains valid: the default, and the maximum. */
 export const SECRET_OVERLAP = { usual: 86_400, most: 30 * 86_400 } as const
 
 type Needs = Pick<Context, 'clock' | 'random' | 'secrets'> & {
   readonly store: Pick<Context['store'], 'rotateClientSecret'>
 }
 
-/** What became of a client's secret. */
+/** The result of rotating a client's secret. */
 export type SecretRotationOutcome =
-  /** `secret` can be read here and never again. */
+  /** `secret` is returned here once and cannot be read again. */
   | { readonly kind: 'rotated'; readonly secret: string; readonly previousUntil: EpochMs }
-  /** A public client has none. */
+  /** A public client has no secret. */
   | { readonly kind: 'public' }
-  /** It was rotated, or the client deleted, at the same moment, or this node does not know of that yet. */
+  /** The secret was rotated or the client deleted at the same time, or this node does not know of that yet. */
   | { readonly kind: 'conflict' }
-  /** What was to be kept does not work now. Nothing was changed. */
+  /** The secret to keep is not a currently valid one. Nothing was changed. */
   | { readonly kind: 'wrong-secret' }
 
 export interface RotationOptions {
-  /** How long another secret works beside the new one. */
+  /** How long another secret remains valid beside the new one. */
   readonly overlapSeconds: number
-  /** Which one, as its holder presents it; undefined: the newest. */
+  /** The secret to keep, as its holder presents it; undefined: the newest. */
   readonly kept: string | undefined
 }
 
 /**
- * Gives a client a new secret, beside which the one before works for a while, so that whoever runs the client in many places
- * changes one after the other (threats.md CC-06). A secret before that one ends at once: two work, never three. Who never got
- * the newest one, because the answer was lost, presents the one before it, which ends when it was to end.
+ * Gives a client a new secret. The previous one remains valid for a while, so that an operator who runs the client in many
+ * places can replace it in one place after the other (threats.md CC-06).
+ *
+ * At most two secrets are valid: an older third one ends at once. A client that never received the newest secret, because
+ * the response was lost, presents the one before it to keep that one instead; it keeps its original end.
  */
 export async function rotateClientSecret(
   { clock, random, secrets, store }: Needs,

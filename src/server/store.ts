@@ -50,7 +50,7 @@ export function openRootSecret({ secret, database }: Config): Secrets {
 /** decisions.md D5: under another root secret every credential would look forged, so nothing starts. */
 export async function refuseOtherSecret(store: Store, secrets: Secrets, config: Config): Promise<void> {
   const check = secrets.digest('store-check', [])
-  if ((await store.settle({ name: 'secret-check', value: check })) === check) return
+  if ((await store.insertSettingOnce({ name: 'secret-check', value: check })) === check) return
   throw new Error(
     `This database was made under another root secret than the one in ${secretLocation(config)}. Put the right one there.`,
   )

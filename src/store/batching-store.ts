@@ -1,5 +1,5 @@
 import type { StoreObserver } from '../ports/observers.ts'
-import type { Settled, Store, StoreDriver } from '../ports/store.ts'
+import type { OperationResult, Store, StoreDriver } from '../ports/store.ts'
 import type { Operation, OperationName } from '../ports/operations.ts'
 import { openQueue, type Waiting } from './queue.ts'
 
@@ -66,7 +66,7 @@ const NAMES: { readonly [Name in OperationName]: true } = {
   noteServerAlgorithm: true,
   noteClock: true,
   confirmClock: true,
-  settle: true,
+  insertSettingOnce: true,
   createAdminCredential: true,
   revokeAdminCredential: true,
   recordEvent: true,
@@ -114,9 +114,9 @@ function observedCommit(driver: StoreDriver, observer: StoreObserver) {
   return async (
     operations: readonly Operation[],
     batch: readonly Waiting<Operation, never>[],
-  ): Promise<readonly Settled[]> => {
+  ): Promise<readonly OperationResult[]> => {
     const startedAt = performance.now()
-    let results: readonly Settled[] | undefined
+    let results: readonly OperationResult[] | undefined
     try {
       results = await driver.commit(operations)
       return results

@@ -65,7 +65,7 @@ const CHANGES: { readonly [Name in OperationName]: Change<Name> } = {
   noteServerAlgorithm: 'nothing',
   noteClock: 'nothing',
   confirmClock: 'nothing',
-  settle: 'nothing',
+  insertSettingOnce: 'nothing',
   createAdminCredential: 'nothing',
   revokeAdminCredential: 'nothing',
   recordEvent: 'nothing',

@@ -1,12 +1,12 @@
-import type { Settled } from '../ports/store.ts'
+import type { OperationResult } from '../ports/store.ts'
 import type { Operation } from '../ports/operations.ts'
 
 /** One operation of a batch was at fault and nothing was committed: each by itself, so that it spoils none of the others. */
 export async function commitEachAlone(
   operations: readonly Operation[],
-  commit: (operations: readonly Operation[]) => Promise<readonly Settled[]>,
-): Promise<readonly Settled[]> {
-  const results: Settled[] = []
+  commit: (operations: readonly Operation[]) => Promise<readonly OperationResult[]>,
+): Promise<readonly OperationResult[]> {
+  const results: OperationResult[] = []
   for (const [index, operation] of operations.entries()) {
     try {
       results.push(...(await commit([operation])))
@@ -18,6 +18,6 @@ export async function commitEachAlone(
   return results
 }
 
-export function failAll(operations: readonly Operation[], cause: unknown): readonly Settled[] {
+export function failAll(operations: readonly Operation[], cause: unknown): readonly OperationResult[] {
   return operations.map(() => ({ kind: 'failed', cause }))
 }

@@ -10,8 +10,8 @@ export function decideRotation(
   { generation, presentedHash, now, retryMs }: Rotation,
 ): RotateOutcome {
   const family = grant?.family
-  if (grant === undefined || family === undefined || grant.revokedAt !== undefined) return { kind: 'dead' }
-  if (grant.expiresAt <= now || family.idleExpiresAt <= now) return { kind: 'dead' }
+  if (grant === undefined || family === undefined || grant.revokedAt !== undefined) return { kind: 'inactive' }
+  if (grant.expiresAt <= now || family.idleExpiresAt <= now) return { kind: 'inactive' }
   const isOneBefore = family.generation === generation + 1 && family.previousHash === presentedHash
   if (isOneBefore && Math.abs(now - family.rotatedAt) < retryMs)
     return { kind: 'repeated', rotatedAt: family.rotatedAt }

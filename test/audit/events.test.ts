@@ -275,7 +275,7 @@ async function openStage(t: TestContext): Promise<Stage> {
   let seen = 0
   const told = async (): Promise<readonly AuditEvent[]> => {
     // What was reported is written in the background: it comes before whatever is asked for from now on.
-    await server.context.store.settle({ name: 'a-write-of-a-test', value: '' })
+    await server.context.store.insertSettingOnce({ name: 'a-write-of-a-test', value: '' })
     const events = eventsOf(await listLinks(server.context.store, 0 as EpochMs))
     const fresh = events.slice(seen)
     seen = events.length

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Settled, StoreDriver } from '../../src/ports/store.ts'
+import type { OperationResult, StoreDriver } from '../../src/ports/store.ts'
 import type { Input, Operation, OperationName, Outcome } from '../../src/ports/operations.ts'
 
 /** Two handles on the same data, as two processes would have them. */
@@ -44,7 +44,7 @@ export async function performAll<Name extends OperationName>(
 }
 
 /** Outcomes of a batch in which nothing may have failed. */
-export function outcomesOf(results: readonly Settled[]): unknown[] {
+export function outcomesOf(results: readonly OperationResult[]): unknown[] {
   return results.map((result) => {
     if (result.kind === 'failed') throw new Error('An operation of the batch failed.', { cause: result.cause })
     return result.outcome
@@ -88,10 +88,10 @@ export function times<T>(count: number, make: (index: number) => T): T[] {
 }
 
 /** What a batch gave for its parts, by name: `done` or `failed`. */
-export function kindsOf(results: readonly Settled[]): readonly Settled['kind'][] {
+export function kindsOf(results: readonly OperationResult[]): readonly OperationResult['kind'][] {
   return results.map(({ kind }) => kind)
 }
 
-export function assertFailed(result: Settled | undefined): void {
+export function assertFailed(result: OperationResult | undefined): void {
   assert.equal(result?.kind, 'failed')
 }

@@ -153,18 +153,18 @@ export const operatorCases: Suite = (check) => {
     assert.deepEqual(await first.listApis(), [kept])
   })
 
-  check('settle: of many values one counts, and all are told which', async (stores) => {
+  check('insertSettingOnce: of concurrent values one is stored and returned to all callers', async (stores) => {
     const name = aHash()
     const values = times(12, () => aHash())
     const outcomes = await race(
       stores,
-      'settle',
+      'insertSettingOnce',
       values.map((value) => ({ name, value })),
     )
     assert.equal(new Set(outcomes).size, 1)
     assert.ok(values.includes(outcomes[0] as never))
-    assert.equal(await perform(stores.second, 'settle', { name, value: 'later' }), outcomes[0])
-    assert.equal(await perform(stores.second, 'settle', { name: aHash(), value: 'other' }), 'other')
+    assert.equal(await perform(stores.second, 'insertSettingOnce', { name, value: 'later' }), outcomes[0])
+    assert.equal(await perform(stores.second, 'insertSettingOnce', { name: aHash(), value: 'other' }), 'other')
   })
 
   check('ping answers', async ({ first, second }) => {

@@ -11,7 +11,7 @@ export const revocationCases: Suite = (check) => {
     await perform(first, 'redeemCode', { ...redemption, grant })
     assert.equal(await perform(first, 'revokeGrant', { id: grant.id, now: at(5) }), 'revoked')
     assert.deepEqual(await second.findGrant(grant.id), { ...grant, revokedAt: at(5) })
-    assert.deepEqual(await perform(second, 'rotateRefreshToken', aRotation(grant)), { kind: 'dead' })
+    assert.deepEqual(await perform(second, 'rotateRefreshToken', aRotation(grant)), { kind: 'inactive' })
     assert.equal(await perform(second, 'revokeGrant', { id: grant.id, now: at(9) }), 'known')
     assert.equal((await first.findGrant(grant.id))?.revokedAt, at(5))
   })
@@ -38,7 +38,7 @@ export const revocationCases: Suite = (check) => {
     ])
     const kept = await stores.first.findGrant(grant.id)
     assert.equal(kept?.revokedAt, at(1))
-    assert.deepEqual(await perform(stores.second, 'rotateRefreshToken', aRotation(grant)), { kind: 'dead' })
+    assert.deepEqual(await perform(stores.second, 'rotateRefreshToken', aRotation(grant)), { kind: 'inactive' })
   })
 
   check('revokeToken is seen by every handle at once, however often it comes', async (stores) => {

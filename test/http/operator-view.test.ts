@@ -38,7 +38,7 @@ function linesOf(server: TestServer, event: string): readonly Readonly<Record<st
 
 /** What was reported is written in the background: it comes before whatever is asked for from now on. */
 async function toldOf({ context: { store } }: TestServer, word: string): Promise<readonly AuditEvent[]> {
-  await store.settle({ name: 'a-write-of-a-test', value: '' })
+  await store.insertSettingOnce({ name: 'a-write-of-a-test', value: '' })
   return eventsOf(await listLinks(store, 0 as EpochMs)).filter(({ event }) => event === word)
 }
 

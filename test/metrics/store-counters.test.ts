@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { renderMetrics } from '../../src/metrics/exposition.ts'
 import { openStoreCounters } from '../../src/metrics/store-counters.ts'
-import { StoreUnavailable, type Settled, type StoreDriver } from '../../src/ports/store.ts'
+import { StoreUnavailable, type OperationResult, type StoreDriver } from '../../src/ports/store.ts'
 import { openBatchingStore } from '../../src/store/batching-store.ts'
 import { parseScrape, type Scraped } from './scraped.ts'
 
 /** A store whose batches end as `commit` says. */
-function openCounted(commit: (count: number) => Promise<readonly Settled[]>) {
+function openCounted(commit: (count: number) => Promise<readonly OperationResult[]>) {
   const counters = openStoreCounters()
   const driver = { batchesInFlight: 1, commit: (operations: readonly unknown[]) => commit(operations.length) }
   const store = openBatchingStore(driver as unknown as StoreDriver, { ...counters.observer, mark: () => undefined })
@@ -15,7 +15,8 @@ function openCounted(commit: (count: number) => Promise<readonly Settled[]>) {
   return { store, read }
 }
 
-const fill = (count: number, settled: Settled): readonly Settled[] => Array.from({ length: count }, () => settled)
+const fill = (count: number, settled: OperationResult): readonly OperationResult[] =>
+  Array.from({ length: count }, () => settled)
 
 test('a batch that is lost is counted as failed, and so is everything in it', async () => {
   const { store, read } = openCounted(() => Promise.reject(new StoreUnavailable('planted')))
@@ -40,10 +41,10 @@ test('an operation at fault is counted as failed, and its neighbours by their ou
 
 test('a text that the store answers is no label', async () => {
   const { store, read } = openCounted(async (count) => fill(count, { kind: 'done', outcome: 'a-kept-text' }))
-  await store.settle({ name: 'secret-check', value: 'a-kept-text' })
+  await store.insertSettingOnce({ name: 'secret-check', value: 'a-kept-text' })
   const { text, value } = read()
   assert.ok(!text.includes('a-kept-text'))
-  assert.equal(value('grantor_store_operations_total', { operation: 'settle', outcome: 'done' }), 1)
+  assert.equal(value('grantor_store_operations_total', { operation: 'insertSettingOnce', outcome: 'done' }), 1)
 })
 
 test('what waits, what is under way and what is refused for too many are told', async () => {

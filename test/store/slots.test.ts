@@ -75,7 +75,7 @@ test('a text that is no id is found nowhere', async (t) => {
     assert.equal(await store.findClient(text as ClientId), undefined, text)
     assert.equal(await store.findGrant(text as GrantId), undefined, text)
     const rotation = aRotation(aGrant({ id: text as GrantId }))
-    assert.equal((await perform(store, 'rotateRefreshToken', rotation)).kind, 'dead', text)
+    assert.equal((await perform(store, 'rotateRefreshToken', rotation)).kind, 'inactive', text)
   }
 })
 

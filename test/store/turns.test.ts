@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { StoreUnavailable, type Settled, type StoreDriver } from '../../src/ports/store.ts'
+import { StoreUnavailable, type OperationResult, type StoreDriver } from '../../src/ports/store.ts'
 import { type Operation } from '../../src/ports/operations.ts'
 import type { ClientId } from '../../src/protocol/ids.ts'
 import { openBatchingStore } from '../../src/store/batching-store.ts'
 
 /** A driver that notes its batches. The real ones are held by the contract suite. */
 function openNotebook(
-  commit: (operations: readonly Operation[]) => Promise<readonly Settled[]>,
+  commit: (operations: readonly Operation[]) => Promise<readonly OperationResult[]>,
   batchesInFlight = 1,
 ): {
   batches: number[]
@@ -24,7 +24,7 @@ function openNotebook(
   return { batches, driver }
 }
 
-const echo = async (operations: readonly Operation[]): Promise<readonly Settled[]> =>
+const echo = async (operations: readonly Operation[]): Promise<readonly OperationResult[]> =>
   operations.map(({ input }) => ({ kind: 'done', outcome: input }))
 const id = (index: number): ClientId => `client-${index}` as ClientId
 

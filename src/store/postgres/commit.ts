@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { AuditLinkRecord } from '../../ports/records/audit.ts'
-import { StoreUnavailable, type Settled } from '../../ports/store.ts'
+import { StoreUnavailable, type OperationResult } from '../../ports/store.ts'
 import type { Operation } from '../../ports/operations.ts'
 import { auditLinkValues } from '../operator-rows.ts'
 import { failAll, commitEachAlone } from '../commit-each-alone.ts'
@@ -36,7 +36,7 @@ interface Committing {
 export async function commitBatch(
   { database, handlers, audit }: Pick<Committing, 'handlers' | 'audit'> & { readonly database: Database },
   operations: readonly Operation[],
-): Promise<readonly Settled[]> {
+): Promise<readonly OperationResult[]> {
   const answerBy = answerDeadline()
   const waves = cutIntoWaves(
     operations,
@@ -49,7 +49,7 @@ export async function commitBatch(
     transact: (work) => database.transact(work, answerBy),
     once: (work) => database.once(work, answerBy),
   }
-  const results: Settled[] = []
+  const results: OperationResult[] = []
   for (const [number, wave] of waves.entries()) {
     try {
       await commitWave(means, wave, results)
@@ -64,18 +64,18 @@ export async function commitBatch(
 }
 
 /** Puts what became of each operation into its place of `results`. Throws StoreUnavailable when nobody can tell. */
-async function commitWave(means: Committing, wave: Wave, results: Settled[]): Promise<void> {
+async function commitWave(means: Committing, wave: Wave, results: OperationResult[]): Promise<void> {
   const rest = await commitAtOnce(means, wave, results)
   if (rest.length === 0) return
-  const settled = await settle(
+  const outcomes = await commitTogether(
     means,
     rest.map(({ operation }) => operation),
   )
-  for (const [place, { index }] of rest.entries()) results[index] = settled[place] as Settled
+  for (const [place, { index }] of rest.entries()) results[index] = outcomes[place] as OperationResult
 }
 
 /** Makes true what one statement can, and answers what is left: what it could not, or all when the database refuses one. */
-async function commitAtOnce(means: Committing, wave: Wave, results: Settled[]): Promise<Wave> {
+async function commitAtOnce(means: Committing, wave: Wave, results: OperationResult[]): Promise<Wave> {
   const atOnce = findAtOnce(means.handlers, wave)
   if (atOnce === undefined) return wave
   const operations = wave.map(({ operation }) => operation)
@@ -105,7 +105,10 @@ function findAtOnce(handlers: Handlers, wave: Wave): AnyHandler['atOnce'] {
 }
 
 /** All of them, or each alone when the database refuses one. */
-async function settle(means: Committing, operations: readonly Operation[]): Promise<readonly Settled[]> {
+async function commitTogether(
+  means: Committing,
+  operations: readonly Operation[],
+): Promise<readonly OperationResult[]> {
   const writing = means.audit?.begin()
   try {
     const outcomes = await means.transact(async (query, finish) => {
@@ -120,7 +123,7 @@ async function settle(means: Committing, operations: readonly Operation[]): Prom
     writing?.failed(cause)
     if (cause instanceof StoreUnavailable) throw cause
     if (operations.length === 1) return failAll(operations, cause)
-    return commitEachAlone(operations, (some) => settle(means, some))
+    return commitEachAlone(operations, (some) => commitTogether(means, some))
   }
 }
 

@@ -84,7 +84,7 @@ const NOTE = {
   text: 'insert into settings (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value',
 }
 const SETTLE = {
-  name: 'settle',
+  name: 'insertSettingOnce',
   text: 'insert into settings (name, value) values ($1, $2) on conflict (name) do nothing',
 }
 const FIND_SETTING = { name: 'find-setting', text: 'select value from settings where name = $1' }
@@ -169,9 +169,9 @@ export function operatorStatements(database: Database) {
         return 'confirmed' as const
       }),
     },
-    settle: {
+    insertSettingOnce: {
       keys: ({ name }) => [`setting:${name}`],
-      run: eachAlone(async (query, { name, value }: Input<'settle'>) => {
+      run: eachAlone(async (query, { name, value }: Input<'insertSettingOnce'>) => {
         await query(SETTLE, [name, value])
         const [row] = await query(FIND_SETTING, [name])
         return row?.['value'] as string

@@ -1,4 +1,4 @@
-import type { Settled, StoreDriver } from '../../ports/store.ts'
+import type { OperationResult, StoreDriver } from '../../ports/store.ts'
 import type { Operation } from '../../ports/operations.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { installationKey, membershipKey } from '../changes.ts'
@@ -60,7 +60,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...sweepHandlers,
   }
 
-  async function commit(operations: readonly Operation[]): Promise<readonly Settled[]> {
+  async function commit(operations: readonly Operation[]): Promise<readonly OperationResult[]> {
     for (const operation of operations) cache.forget(operation)
     try {
       return await commitBatch({ database, handlers, audit: options.audit }, operations)

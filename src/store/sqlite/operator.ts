@@ -50,7 +50,9 @@ export function operatorStatements(database: DatabaseSync) {
   const removeKey = database.prepare(
     'delete from signing_keys where key_id = ? and exists (select 1 from signing_keys where key_id = ?)',
   )
-  const settle = database.prepare('insert into settings (name, value) values (?, ?) on conflict (name) do nothing')
+  const insertSettingOnce = database.prepare(
+    'insert into settings (name, value) values (?, ?) on conflict (name) do nothing',
+  )
   const setting = database.prepare('select value from settings where name = ?')
   const note = database.prepare(
     'insert into settings (name, value) values (?, ?) on conflict (name) do update set value = excluded.value',
@@ -91,8 +93,8 @@ export function operatorStatements(database: DatabaseSync) {
       note.run(CLOCK_CONFIRMATION, String(now))
       return 'confirmed'
     },
-    settle({ name, value }) {
-      settle.run(name, value)
+    insertSettingOnce({ name, value }) {
+      insertSettingOnce.run(name, value)
       return (setting.get(name) as Row)['value'] as string
     },
     listApis: (): readonly ApiRecord[] => listApis.all().map((row) => apiOf(row as Row)),

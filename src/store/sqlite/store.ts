@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AuditLinkRecord } from '../../ports/records/audit.ts'
-import { StoreUnavailable, type Settled, type StoreDriver } from '../../ports/store.ts'
+import { StoreUnavailable, type OperationResult, type StoreDriver } from '../../ports/store.ts'
 import { type Operation } from '../../ports/operations.ts'
 import type { Chains } from '../../audit/chain.ts'
 import { installationKey, membershipKey } from '../changes.ts'
@@ -165,7 +165,7 @@ interface Committing extends LockPatience, Pick<SqliteOptions, 'audit'> {
   readonly addAuditLink: (link: AuditLinkRecord) => void
 }
 
-async function commitBatch(means: Committing, operations: readonly Operation[]): Promise<readonly Settled[]> {
+async function commitBatch(means: Committing, operations: readonly Operation[]): Promise<readonly OperationResult[]> {
   const { database, files, run, addAuditLink } = means
   files.require()
   await beginWriting(means.transactions, means)

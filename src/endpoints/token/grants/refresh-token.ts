@@ -81,7 +81,7 @@ export async function refreshToken(
     case 'reused':
       context.record({ event: 'refresh.reuse-detected', client: client.id })
       throw invalidGrant('refresh_reused')
-    case 'dead':
+    case 'inactive':
       throw invalidGrant('refresh_revoked')
   }
 }

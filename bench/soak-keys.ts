@@ -15,7 +15,7 @@ export function openSoakKeys(settings: Readonly<Record<string, string>>): SoakKe
 
   async function grantor(...args: readonly string[]): Promise<string> {
     const env = { PATH: process.env['PATH'] ?? '', ...settings }
-    return (await run(process.execPath, [MAIN, 'keys', ...args], { env })).stdout
+    return (await run(process.execPath, [MAIN, 'key', ...args], { env })).stdout
   }
 
   return {

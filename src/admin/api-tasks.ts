@@ -173,7 +173,7 @@ export const API_TASKS: readonly Task[] = [
     run: async (context, { resource }) => ({ resource: await deleteApi(context, resource), deleted: true as const }),
   }),
   defineTask({
-    name: 'api.credentials',
+    name: 'api.create-credentials',
     method: 'POST',
     path: `${PATH}/{resource}/credentials`,
     access: 'write',

@@ -7,7 +7,7 @@ import {
   deleteClient,
   disableClient,
   enableClient,
-  expireClient,
+  revokeTokensOfClient,
   listClients,
   rotateSecret,
   showClient,
@@ -101,7 +101,7 @@ export const CLIENT_TASKS: readonly Task[] = [
   change('unverify', "Remove a client's verified mark.", unverifyClient),
   end('disable', 'Disable a client: its credentials and tokens stop working.', disableClient),
   change('enable', 'Let a disabled client work again.', enableClient),
-  end('expire', 'Revoke all tokens of a client. It can request new ones.', expireClient),
+  end('revoke-tokens', 'Revoke all tokens of a client. It can request new ones.', revokeTokensOfClient),
   defineTask({
     name: 'client.approve-scopes',
     method: 'PUT',

@@ -68,7 +68,7 @@ export async function enableClient(context: Needs<'enableClient' | 'findClient'>
 }
 
 /** What the client got until now is dead; it may go on with new tokens. @throws AdminError when there is no such client */
-export async function expireClient(
+export async function revokeTokensOfClient(
   context: Needs<'expireClient' | 'findClient'> & Pick<Context, 'clock'>,
   id: string,
 ): Promise<ClientRecord> {

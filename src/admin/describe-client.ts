@@ -15,7 +15,7 @@ export const CLIENT = z
     last_used_at: ISO_OR_NULL.describe('When it last got a token, to the minute; null: never.'),
     verified_at: ISO_OR_NULL,
     disabled_at: ISO_OR_NULL,
-    valid_from: ISO_OR_NULL.describe('Its tokens from before are dead.'),
+    not_before: ISO_OR_NULL.describe('Its tokens from before are dead.'),
     redirect_uris: z.array(z.string()),
     token_endpoint_auth_method: z.string(),
     grant_types: z.array(z.string()),
@@ -47,7 +47,7 @@ export function describeClient(client: ClientRecord): z.output<typeof CLIENT> {
     last_used_at: isoOrNull(client.lastUsedAt),
     verified_at: isoOrNull(client.verifiedAt),
     disabled_at: isoOrNull(client.disabledAt),
-    valid_from: isoOrNull(client.notBefore),
+    not_before: isoOrNull(client.notBefore),
     ...(describeMetadata(metadata) as MetadataMembers),
   }
 }

@@ -10,7 +10,7 @@ export const USER = z
     name: z.string().nullable(),
     created_at: ISO,
     disabled_at: ISO_OR_NULL,
-    valid_from: ISO.describe('Sessions and tokens from before are dead.'),
+    not_before: ISO.describe('Sessions and tokens from before are dead.'),
   })
   .meta({ id: 'User' })
 
@@ -24,6 +24,6 @@ export function describeUser({ id, email, name, createdAt, disabledAt, notBefore
     name: name ?? null,
     created_at: iso(createdAt),
     disabled_at: isoOrNull(disabledAt),
-    valid_from: iso(notBefore),
+    not_before: iso(notBefore),
   }
 }

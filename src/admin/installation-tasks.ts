@@ -26,7 +26,7 @@ const INSTALLATION = z
     acts_for_members: z.boolean().describe('It may also act for members of the organization.'),
     created_at: ISO,
     disabled_at: ISO_OR_NULL,
-    valid_from: ISO.describe('Tokens that it got for the organization before are dead.'),
+    not_before: ISO.describe('Tokens that it got for the organization before are dead.'),
   })
   .meta({ id: 'Installation' })
 
@@ -127,6 +127,6 @@ function describeInstallation({ installation, client }: InstalledClient): Instal
     acts_for_members: actsForMembers,
     created_at: iso(createdAt),
     disabled_at: isoOrNull(disabledAt),
-    valid_from: iso(notBefore),
+    not_before: iso(notBefore),
   }
 }

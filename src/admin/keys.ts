@@ -114,11 +114,11 @@ export async function rotateKeys(
     throw conflict(`The key ${next.id} is published already, and signs from ${iso(next.activeFrom)} on.`)
   }
   if (keys.length >= KEY_LIMIT) {
-    throw conflict(`There are ${KEY_LIMIT} keys, which is the most. Withdraw one: grantor keys retire <key>`)
+    throw conflict(`There are ${KEY_LIMIT} keys, which is the most. Withdraw one: grantor key retire <key>`)
   }
   const made = await addKey(context, keys, algorithm, when === 'now' ? SPREAD_MS : PUBLICATION_MS)
   if (made === undefined) {
-    throw conflict('Another key was made at the same moment. See "grantor keys list".')
+    throw conflict('Another key was made at the same moment. See "grantor key list".')
   }
   return made
 }
@@ -220,11 +220,11 @@ async function addFirstKey(
 }
 
 function rotateNow(algorithm: SigningAlgorithm, { own, declared }: Demand): string {
-  return `grantor keys rotate --now${algorithm !== own && declared.has(algorithm) ? ` --algorithm ${algorithm}` : ''}`
+  return `grantor key rotate --now${algorithm !== own && declared.has(algorithm) ? ` --algorithm ${algorithm}` : ''}`
 }
 
 function unknownKey(text: string): AdminError {
-  return unknown(`There is no key ${text}. See "grantor keys list".`)
+  return unknown(`There is no key ${text}. See "grantor key list".`)
 }
 
 function iso(moment: EpochMs): string {

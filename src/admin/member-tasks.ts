@@ -18,7 +18,7 @@ const MEMBER = z
     name: z.string().nullable(),
     created_at: ISO.describe('Since when the user belongs to the organization.'),
     disabled_at: ISO_OR_NULL.describe('Of the membership, not of the account.'),
-    valid_from: ISO.describe('What was issued to the member for the organization before is dead.'),
+    not_before: ISO.describe('What was issued to the member for the organization before is dead.'),
   })
   .meta({ id: 'Member' })
 
@@ -114,6 +114,6 @@ function describeMember({ membership, user }: Member): MemberDocument {
     name: user?.name ?? null,
     created_at: iso(createdAt),
     disabled_at: isoOrNull(disabledAt),
-    valid_from: iso(notBefore),
+    not_before: iso(notBefore),
   }
 }

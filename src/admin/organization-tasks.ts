@@ -7,7 +7,7 @@ import {
   deleteOrganization,
   disableOrganization,
   enableOrganization,
-  expireOrganization,
+  revokeTokensOfOrganization,
   findOrganization,
   listOrganizations,
   renameOrganization,
@@ -26,7 +26,7 @@ const ORGANIZATION = z
     name: z.string(),
     created_at: ISO,
     disabled_at: ISO_OR_NULL,
-    valid_from: ISO.describe('What was issued for it before is dead.'),
+    not_before: ISO.describe('What was issued for it before is dead.'),
   })
   .meta({ id: 'Organization' })
 
@@ -123,7 +123,7 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
   change('enable', 'Enable an organization again; what ended stays ended.', enableOrganization),
   // Its own administrators may end each grant, so they may end all, when somebody got in.
   {
-    ...end('expire', 'End all tokens for an organization; new ones may be had.', expireOrganization),
+    ...end('revoke-tokens', 'End all tokens for an organization; new ones may be had.', revokeTokensOfOrganization),
     serverOnly: false,
   },
   defineTask({
@@ -149,6 +149,6 @@ function describeOrganization(organization: OrganizationRecord): OrganizationDoc
     name,
     created_at: iso(createdAt),
     disabled_at: isoOrNull(disabledAt),
-    valid_from: iso(notBefore),
+    not_before: iso(notBefore),
   }
 }

@@ -71,7 +71,7 @@ export async function enableOrganization(
 }
 
 /** What was issued for it until now is dead; new tokens may be had. @throws AdminError when there is no such organization */
-export async function expireOrganization(
+export async function revokeTokensOfOrganization(
   context: Changing<'expireOrganization'>,
   id: OrganizationId,
 ): Promise<OrganizationRecord> {

@@ -93,23 +93,23 @@ export const TOKEN_TASKS: readonly Task[] = [
     },
   }),
   defineTask({
-    name: 'everything.expire',
+    name: 'token.revoke-all',
     method: 'POST',
-    path: '/admin/v1/expire',
+    path: `${PATH}/revoke-all`,
     access: 'write',
     summary: "End everybody's sessions and tokens. People sign in again, and clients get new tokens.",
     input: z.object({
       confirm: z.literal('everything').describe('Says that this is meant.'),
     }),
     output: z.object({
-      valid_from: ISO.describe('What is from before is dead, on every node within a second.'),
+      not_before: ISO.describe('What is from before is dead, on every node within a second.'),
       ...JWT_ACCEPTANCE,
     }),
     async run(context) {
       const now = context.clock()
       await context.store.expireEverything({ now })
       const ended = { endedAt: now, resources: undefined }
-      return { valid_from: iso(now), ...(await findJwtAcceptance(context, ended)) }
+      return { not_before: iso(now), ...(await findJwtAcceptance(context, ended)) }
     },
   }),
 ]

@@ -9,7 +9,7 @@ import {
   deleteUser,
   disableUser,
   enableUser,
-  expireUser,
+  revokeTokensOfUser,
   findUser,
   listUsers,
   setPassword,
@@ -113,7 +113,11 @@ export const USER_TASKS: readonly Task[] = [
   }),
   end('disable', 'Disable an account: its sessions and tokens stop working.', disableUser),
   change('enable', 'Enable an account again; what ended stays ended.', enableUser),
-  end('expire', 'Sign a person out everywhere: all sessions and tokens from before stop working.', expireUser),
+  end(
+    'revoke-tokens',
+    'Sign a person out everywhere: all sessions and tokens from before stop working.',
+    revokeTokensOfUser,
+  ),
   defineTask({
     name: 'user.delete',
     method: 'DELETE',

@@ -80,7 +80,7 @@ export async function enableUser(context: Changing<'enableUser'>, who: string): 
 }
 
 /** Signs the user out everywhere: sessions and tokens from before are dead. @throws AdminError when there is no such user */
-export async function expireUser(context: Changing<'expireUser'>, who: string): Promise<UserRecord> {
+export async function revokeTokensOfUser(context: Changing<'expireUser'>, who: string): Promise<UserRecord> {
   const { id } = await findUser(context, who)
   await context.store.expireUser({ id, now: context.clock() })
   return findUser(context, id)

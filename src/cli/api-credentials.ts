@@ -3,11 +3,11 @@ import { API } from './subjects.ts'
 import { addTaskVerb } from './task-verb.ts'
 import type { Terminal } from './terminal.ts'
 
-/** `grantor api credentials` */
+/** `grantor api create-credentials` */
 export function addApiCredentials(parent: Command, terminal: Terminal): void {
   addTaskVerb<{ readonly resource: string; readonly id: string; readonly secret: string }>(parent, terminal, {
-    verb: 'credentials',
-    task: 'api.credentials',
+    verb: 'create-credentials',
+    task: 'api.create-credentials',
     subjects: [API],
     say: ({ resource, id, secret }) => [
       `${resource} asks at /v2/oauth/introspect by HTTP Basic:`,

@@ -4,11 +4,11 @@ import { addTaskVerb } from './task-verb.ts'
 import type { Terminal } from './terminal.ts'
 import type { ClientDocument } from '../admin/describe-client.ts'
 
-/** `grantor client expire` */
+/** `grantor client revoke-tokens` */
 export function addClientExpire(parent: Command, terminal: Terminal): void {
   addTaskVerb<ClientDocument>(parent, terminal, {
-    verb: 'expire',
-    task: 'client.expire',
+    verb: 'revoke-tokens',
+    task: 'client.revoke-tokens',
     subjects: [CLIENT],
     say: ({ client_id }) => [`All tokens of ${client_id} are revoked. It can request new ones.`],
   })

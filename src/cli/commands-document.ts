@@ -29,7 +29,7 @@ const INTRODUCTION = [
   '',
   'The token must not be read on the way: `http` is for this machine, and elsewhere the command is refused unless `--insecure-http` says',
   'that nobody else is on that network. Use `https` or a tunnel. A redirect is not followed. Credentials of one organization may use',
-  '`org show`, `org expire`, the `org` commands about its members (but `add-member`) and installations, and the',
+  '`org show`, `org revoke-tokens`, the `org` commands about its members (but `add-member`) and installations, and the',
   '`grant` commands with `--organization`; [administration.md](administration.md) has all of it. When no answer comes to a command',
   'that changes something, it says that nobody knows whether it was done.',
   '',
@@ -44,7 +44,7 @@ const INTRODUCTION = [
   'Of a client `used_at` is when it first got a token, and `last_used_at` when it last got one, to the minute. Of a token that is',
   'inactive `ended_by` says why: `expired`; `not-yet-valid`, issued by a clock that was ahead; `revoked`; `replaced`, a refresh token',
   'that was used since; or what was disabled, expired or deleted: `client`, `user`, `organization`, `membership`, `installation`, or',
-  '`everybody` (`token expire-all`).',
+  '`everybody` (`token revoke-all`).',
   '',
   'Passwords and tokens that are typed as `-` are read from standard input, where no other user of the machine sees them.',
 ]

@@ -5,12 +5,17 @@ import { moment } from './columns.ts'
 export function jwtNotice(answer: object, task: string): readonly string[] {
   const { jwt_accepted_until: until, jwt_accepted_for_seconds: seconds } = answer as Partial<JwtAcceptance>
   if (typeof until !== 'string' || seconds === undefined) return []
-  // A revocation is read for each introspection; accounts, clients and organizations are kept for a second (docs/faults.md).
-  const when = task.includes('revoke') ? 'at once' : 'within a second'
+  const when = READ_EACH_TIME.has(task) ? 'at once' : 'within a second'
   return [
     `APIs with local verification may accept issued JWTs until ${moment(until)} UTC (${durationOf(seconds)}). Introspection refuses them ${when}.`,
   ]
 }
+
+/**
+ * Introspection reads the revocation of one token or grant each time. Accounts, clients and organizations are cached for a
+ * second (docs/faults.md).
+ */
+const READ_EACH_TIME: ReadonlySet<string> = new Set(['token.revoke', 'grant.revoke', 'organization.revoke-grant'])
 
 const UNITS = [
   ['hour', 3600],

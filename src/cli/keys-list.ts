@@ -4,7 +4,7 @@ import { addTaskVerb } from './task-verb.ts'
 import type { Terminal } from './terminal.ts'
 import type { KeyDocument } from '../admin/key-tasks.ts'
 
-/** `grantor keys list` */
+/** `grantor key list` */
 export function addKeysList(parent: Command, terminal: Terminal): void {
   addTaskVerb<{ readonly keys: readonly (KeyDocument & { readonly state: string })[] }>(parent, terminal, {
     verb: 'list',

@@ -3,7 +3,7 @@ import { KEY } from './subjects.ts'
 import { addTaskVerb } from './task-verb.ts'
 import type { Terminal } from './terminal.ts'
 
-/** `grantor keys retire` */
+/** `grantor key retire` */
 export function addKeysRetire(parent: Command, terminal: Terminal): void {
   addTaskVerb<{ readonly kid: string }>(parent, terminal, {
     verb: 'retire',

@@ -9,7 +9,7 @@ interface Options {
   readonly algorithm?: string
 }
 
-/** `grantor keys rotate` */
+/** `grantor key rotate` */
 export function addKeysRotate(parent: Command, terminal: Terminal): void {
   addTaskVerb<KeyDocument, Options>(parent, terminal, {
     verb: 'rotate',
@@ -41,7 +41,7 @@ function linesOf({ kid, created_at, active_from }: KeyDocument): readonly string
     `Made the key ${kid}. It signs in ten seconds.`,
     'Verifiers that keep the keys for five minutes, as they are told, and look for no new one before, refuse its tokens',
     'until then. Tokens of the key before stay valid. If somebody else may have that key, withdraw it:',
-    'grantor keys retire <key>',
+    'grantor key retire <key>',
   ]
 }
 

@@ -4,11 +4,11 @@ import { addTaskVerb } from './task-verb.ts'
 import type { Terminal } from './terminal.ts'
 import type { OrganizationDocument } from '../admin/organization-tasks.ts'
 
-/** `grantor org expire` */
+/** `grantor org revoke-tokens` */
 export function addOrgExpire(parent: Command, terminal: Terminal): void {
   addTaskVerb<OrganizationDocument>(parent, terminal, {
-    verb: 'expire',
-    task: 'organization.expire',
+    verb: 'revoke-tokens',
+    task: 'organization.revoke-tokens',
     subjects: [ORGANIZATION],
     say: ({ name }) => [`All tokens for ${name} are revoked. New ones can be requested.`],
   })

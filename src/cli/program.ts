@@ -30,7 +30,7 @@ const NOUNS: readonly Noun[] = [
     'Credentials of administrators, for --server and the admin HTTP API.',
     async () => (await import('./admin-verbs.ts')).ADMIN_VERBS,
   ],
-  ['keys', 'Keys that sign access tokens.', async () => (await import('./keys-verbs.ts')).KEYS_VERBS],
+  ['key', 'Keys that sign access tokens.', async () => (await import('./keys-verbs.ts')).KEYS_VERBS],
   [
     'clock',
     'The clock of a server whose database has none of its own.',

@@ -4,11 +4,11 @@ import { addTaskVerb } from './task-verb.ts'
 import type { Terminal } from './terminal.ts'
 import type { UserDocument } from '../admin/describe-user.ts'
 
-/** `grantor user expire` */
+/** `grantor user revoke-tokens` */
 export function addUserExpire(parent: Command, terminal: Terminal): void {
   addTaskVerb<UserDocument>(parent, terminal, {
-    verb: 'expire',
-    task: 'user.expire',
+    verb: 'revoke-tokens',
+    task: 'user.revoke-tokens',
     subjects: [USER],
     say: ({ email }) => [`${email} is signed out everywhere, and no token from before works.`],
   })

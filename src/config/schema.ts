@@ -90,7 +90,7 @@ export const SETTINGS = z.object({
     .refine((rotation) => rotation <= 0 || rotation >= DAY, 'must be 0, or a day (86400) at least')
     .default(30 * DAY)
     .describe(
-      'Seconds that a signing key signs before the next one does; at least a day, for which the next one is published before. 0: only "grantor keys rotate" changes it.',
+      'Seconds that a signing key signs before the next one does; at least a day, for which the next one is published before. 0: only "grantor key rotate" changes it.',
     ),
   GRANTOR_SIGNING_ALGORITHM: z
     .enum(['ES256', 'EdDSA', 'RS256'])

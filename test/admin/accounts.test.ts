@@ -22,7 +22,7 @@ test('a user is found by id or address, whatever the case, and never with the ha
   await assertRefused(perform('user.create', { email: 'bob@acme.test', password: PASSWORD }), 'conflict', /already/)
   const { clock, random } = stage.server.context
   const nobody = { user_id: mintUserId(clock(), random) }
-  for (const verb of ['show', 'disable', 'enable', 'expire', 'delete']) {
+  for (const verb of ['show', 'disable', 'enable', 'revoke-tokens', 'delete']) {
     await assertRefused(perform(`user.${verb}`, nobody), 'unknown', /There is no user gus_.*grantor user list/)
   }
   const password = perform('user.set-password', { ...nobody, password: PASSWORD })
@@ -39,8 +39,8 @@ test('ADM-09: tokens of a user who is expired or deleted are dead, and a deleted
   const key = { user_id: ada?.['user_id'] }
   const first = await obtainTokens(server, client)
   server.clock.advance(1000)
-  const expired = await perform('user.expire', key)
-  assert.ok(String(expired['valid_from']) > String(ada?.['valid_from']))
+  const expired = await perform('user.revoke-tokens', key)
+  assert.ok(String(expired['not_before']) > String(ada?.['not_before']))
   assert.equal(await refresh(client, first), 400)
   server.clock.advance(1000)
   const second = await obtainTokens(server, another)
@@ -144,7 +144,7 @@ test('an API is changed member by member, and what is not named stays as it was'
   const typed = perform('api.update', { resource: RESOURCE, tokens: { jwt_type: 'JWT' } })
   await assertRefused(typed, 'conflict', /Opaque tokens are not JWTs/)
   await assertRefused(perform('api.create', { resource: RESOURCE }), 'conflict', /declared already/)
-  for (const verb of ['show', 'update', 'delete', 'credentials']) {
+  for (const verb of ['show', 'update', 'delete', 'create-credentials']) {
     await assertRefused(perform(`api.${verb}`, { resource: 'https://x.test' }), 'unknown', /There is no API/)
   }
 })

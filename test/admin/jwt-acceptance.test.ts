@@ -32,11 +32,11 @@ test('RFC 7009 §3: what ends access says for how long APIs with local verificat
   for (const [name, input] of [
     ['member.disable', { ...place, user_id }],
     ['installation.disable', { ...place, client_id }],
-    ['organization.expire', place],
+    ['organization.revoke-tokens', place],
     ['organization.disable', place],
-    ['client.expire', { client_id }],
+    ['client.revoke-tokens', { client_id }],
     ['client.disable', { client_id }],
-    ['user.expire', { user_id }],
+    ['user.revoke-tokens', { user_id }],
     ['user.set-password', { user_id, password: 'correct horse' }],
     ['user.disable', { user_id }],
     ['member.remove', { ...place, user_id }],
@@ -44,7 +44,7 @@ test('RFC 7009 §3: what ends access says for how long APIs with local verificat
     ['organization.delete', place],
     ['client.delete', { client_id }],
     ['user.delete', { user_id }],
-    ['everything.expire', { confirm: 'everything' }],
+    ['token.revoke-all', { confirm: 'everything' }],
   ] as const) {
     await assertAccepted(office, 7200, () => perform(name, input))
   }

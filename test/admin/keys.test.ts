@@ -151,7 +151,7 @@ test('there are at most 20 keys', async (t) => {
     clock.advance(1)
     await rotateKeys(context, 'now', undefined)
   }
-  await assert.rejects(rotateKeys(context, 'now', undefined), /20 keys.*grantor keys retire/)
+  await assert.rejects(rotateKeys(context, 'now', undefined), /20 keys.*grantor key retire/)
   assert.deepEqual(await keepKeys(context), { made: undefined, withdrawn: [] })
 })
 

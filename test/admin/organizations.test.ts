@@ -34,16 +34,16 @@ test('an organization that is disabled and enabled, or expired, is alive again w
   stage.server.clock.advance(1000)
   const disabled = await perform('organization.disable', place)
   assert.ok(String(disabled['disabled_at']) > String(made['created_at']))
-  assert.equal(disabled['valid_from'], disabled['disabled_at'])
+  assert.equal(disabled['not_before'], disabled['disabled_at'])
   stage.server.clock.advance(1000)
   const enabled = await perform('organization.enable', place)
   assert.equal(enabled['disabled_at'], null)
-  assert.ok(String(enabled['valid_from']) > String(disabled['valid_from']))
+  assert.ok(String(enabled['not_before']) > String(disabled['not_before']))
   stage.server.clock.advance(1000)
-  const expired = await perform('organization.expire', place)
-  assert.ok(String(expired['valid_from']) > String(enabled['valid_from']))
+  const expired = await perform('organization.revoke-tokens', place)
+  assert.ok(String(expired['not_before']) > String(enabled['not_before']))
   assert.partialDeepStrictEqual(await perform('organization.delete', place), { ...place, deleted: true })
-  for (const verb of ['show', 'disable', 'enable', 'expire', 'delete']) {
+  for (const verb of ['show', 'disable', 'enable', 'revoke-tokens', 'delete']) {
     await refuses(perform(`organization.${verb}`, place), 'unknown', /There is no organization gor_.*grantor org list/)
   }
   await refuses(perform('organization.rename', { ...place, name: 'Acme' }), 'unknown', /There is no organization/)
@@ -127,7 +127,7 @@ test('decisions.md D4: a client is installed with scopes that an API declares, a
   stage.server.clock.advance(1000)
   const replaced = await perform('installation.install', { ...key, scope: '', acts_for_members: true })
   assert.deepEqual([replaced['scope'], replaced['acts_for_members']], ['', true])
-  assert.ok(String(replaced['valid_from']) > String(installed['valid_from']), 'Tokens from before are dead.')
+  assert.ok(String(replaced['not_before']) > String(installed['not_before']), 'Tokens from before are dead.')
   const listed = await perform<{ installations: readonly Members[] }>('installation.list', place)
   assert.deepEqual(listed.installations, [replaced])
   await refuses(

@@ -124,16 +124,16 @@ test('decisions.md D6: a running server knows a declared API within about a seco
   assert.deepEqual(await runJsonHere(place, ['api', 'list']), { apis: [], next: null })
 })
 
-test('api credentials gives an API what it asks about tokens with, once, and a running server knows it', async (t) => {
+test('api create-credentials gives an API what it asks about tokens with, once, and a running server knows it', async (t) => {
   const place = await openPlace(t)
   await serve(place)
   const resource = 'https://api.acme.test'
   await runHere(place, ['api', 'create', '--resource', resource])
-  const printed = await runHere(place, ['api', 'credentials', resource])
+  const printed = await runHere(place, ['api', 'create-credentials', resource])
   assert.match(printed.stdout, /user +gap_\S+\n +password +gas_\S+/)
   const made = await runJsonHere<{ id: string; secret: string }>(place, [
     'api',
-    'credentials',
+    'create-credentials',
     '--resource',
     `${resource}/`,
   ])
@@ -152,7 +152,7 @@ test('api credentials gives an API what it asks about tokens with, once, and a r
   }
   const deadline = performance.now() + 10_000
   while ((await ask()) !== 200) assert.ok(performance.now() < deadline, 'The server never learned the credentials.')
-  const unknown = await runHere(place, ['api', 'credentials', 'https://other.acme.test'])
+  const unknown = await runHere(place, ['api', 'create-credentials', 'https://other.acme.test'])
   assert.equal(unknown.code, 1)
   assert.match(unknown.stderr, /There is no API https:\/\/other\.acme\.test/)
 })

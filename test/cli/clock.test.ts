@@ -35,8 +35,8 @@ for (const [name, offMs, words] of [
     assert.match(refused.stderr, /grantor clock confirm/)
     for (const command of [
       ['user', 'enable', 'ada@acme.test'],
-      ['token', 'expire-all', '--yes'],
-      ['keys', 'rotate'],
+      ['token', 'revoke-all', '--yes'],
+      ['key', 'rotate'],
     ])
       assert.equal((await runHere(place, command)).code, 1, command.join(' '))
     const disabled = await runJsonHere<{ disabled_at: string }>(place, ['user', 'disable', 'ada@acme.test'])

@@ -203,7 +203,11 @@ const FAULTS: readonly (readonly [fault: string, manner: Manner, says: RegExp])[
     { falseToken: 200 },
     /^failed: .* answers 200 to a token that no server issued.*Check the token/,
   ],
-  ['it cannot check a token', { falseToken: 500 }, /^failed: .* answers 500 to a token .*grantor api credentials/],
+  [
+    'it cannot check a token',
+    { falseToken: 500 },
+    /^failed: .* answers 500 to a token .*grantor api create-credentials/,
+  ],
 ]
 
 for (const [fault, manner, says] of FAULTS) {

@@ -225,7 +225,7 @@ test('a key that signs for more than twice as long as it should is a complaint, 
   const signingFor = (days: number) => ({ ...SOUND, now: (1_799_000_000_000 + days * day) as EpochMs })
   assert.deepEqual(judge(signingFor(60)), [])
   const [complaint = '', ...more] = judge(signingFor(61))
-  assert.match(complaint, /^keys: The key key has been signing for 61 days.*grantor keys rotate$/)
+  assert.match(complaint, /^keys: The key key has been signing for 61 days.*grantor key rotate$/)
   assert.deepEqual(more, [])
   assert.deepEqual(judge({ ...signingFor(61), choices: { ...SOUND.choices, keyRotation: 0 } }), [])
   // The next one waits, and changes nothing about the one that signs.

@@ -89,13 +89,13 @@ function sameEitherWay(): readonly (readonly string[])[] {
     ['token', 'inspect', tokens.refresh_token ?? ''],
     ['token', 'inspect', 'nonsense'],
     ['token', 'revoke', 'nonsense'],
-    ['token', 'expire-all'],
+    ['token', 'revoke-all'],
     ['admin', 'list'],
     ['admin', 'revoke', 'nonsense'],
     ['admin', 'create', '--name', 'x', '--access', 'read', '--days', '366'],
-    ['keys', 'list'],
-    ['keys', 'retire', 'nonsense'],
-    ['keys', 'rotate', '--algorithm', 'EdDSA'],
+    ['key', 'list'],
+    ['key', 'retire', 'nonsense'],
+    ['key', 'rotate', '--algorithm', 'EdDSA'],
     ['audit', 'list', '--event', 'client.', '--limit', '2'],
     ['audit', 'list', '--user', user, '--since', '2026-01-31'],
     ['audit', 'verify', '--head', 'nonsense'],
@@ -150,7 +150,7 @@ test('ADM-05: a secret is printed once, where it was made, and stands in no log 
   await atServer(['user', 'create', '--email', 'eve@acme.test', '--password', '-'], write, input)
   const printed = await Promise.all([
     atServer(['admin', 'create', '--name', 'A pipeline', '--access', 'read', '--days', '1']),
-    atServer(['api', 'credentials', resource]),
+    atServer(['api', 'create-credentials', resource]),
     atServer(['client', 'rotate-secret', client_id, '--overlap', '60']),
   ])
   const secrets = printed.map(({ stdout }) => /g[acd]\w_\S{40,}|gas_\S+|gcs_\S+/.exec(stdout)?.[0] ?? '')
@@ -170,7 +170,7 @@ test('credentials that only read may look, and change nothing', async () => {
   for (const words of [
     ['org', 'create', 'Evil'],
     ['client', 'delete', people.client_id],
-    ['token', 'expire-all', '--yes'],
+    ['token', 'revoke-all', '--yes'],
   ]) {
     const { code, stdout, stderr } = await atServer(words, token)
     assert.deepEqual([code, stdout], [1, ''])

@@ -8,7 +8,7 @@ interface User {
   readonly email: string
   readonly name: string | null
   readonly disabled_at: string | null
-  readonly valid_from: string
+  readonly not_before: string
 }
 
 const ADA = ['--email', 'ada@acme.test', '--password', 'correct horse']
@@ -43,7 +43,7 @@ test('--json prints one document, and no hash in it', async (t) => {
   const { stdout } = await runHere(place, ['user', 'set-password', ...ADA, '--json'])
   const changed = JSON.parse(stdout) as User
   assert.equal(changed.user_id, user.user_id)
-  assert.ok(changed.valid_from > user.valid_from, 'What was before is dead.')
+  assert.ok(changed.not_before > user.not_before, 'What was before is dead.')
   const list = await runHere(place, ['user', 'list', '--json'])
   const [listed] = (JSON.parse(list.stdout) as { readonly users: readonly User[] }).users
   assert.partialDeepStrictEqual(changed, listed)

@@ -66,7 +66,7 @@ test('org: an organization is made, listed, renamed, disabled, enabled, expired 
   assert.match(await words('org', 'disable', id), /^Acme Inc\. is disabled, .*grantor org enable gor_/)
   assert.match(await words('org', 'list', '--limit', '10'), /disabled/)
   assert.equal(await words('org', 'enable', '--organization', id), 'Acme Inc. is enabled.\n')
-  assert.match(await words('org', 'expire', id), /All tokens for Acme Inc\. are revoked/)
+  assert.match(await words('org', 'revoke-tokens', id), /All tokens for Acme Inc\. are revoked/)
   assert.match(await words('org', 'show', id), /^organization_id +gor_\S+\nname +Acme Inc\.\n/)
   assert.match(await words('org', 'delete', id), /^Deleted gor_\S+, with its memberships and installations/)
   assert.equal((await command(['org', 'show', id])).code, 1)
@@ -143,7 +143,7 @@ test('client: it is found by what became of it, approved, given another secret, 
   )
   assert.match(await words('token', 'inspect', access_token), /kind +access/)
   assert.match(await words('token', 'inspect', access_token), /active +yes/)
-  assert.match(await words('client', 'expire', id), /All tokens of gci_\S+ are revoked/)
+  assert.match(await words('client', 'revoke-tokens', id), /All tokens of gci_\S+ are revoked/)
 })
 
 test('grant and token: what a person allowed is seen, and ended one by one or by its token', async () => {
@@ -186,11 +186,11 @@ test('grant and token: what a person allowed is seen, and ended one by one or by
   const ended = await words('grant', 'revoke', newer ?? '')
   assert.ok(ended.includes(`other grants, whose tokens go on working: ${older}\n`), ended)
   assert.match(
-    await words('user', 'expire', 'ada@acme.test'),
+    await words('user', 'revoke-tokens', 'ada@acme.test'),
     /signed out everywhere[^]*Introspection refuses them within a second/,
   )
   assert.equal(await active(second.refresh_token ?? ''), false)
-  assert.match(await words('token', 'expire-all', '--yes'), /Every session and token from before 2\S+Z is dead/)
+  assert.match(await words('token', 'revoke-all', '--yes'), /Every session and token from before 2\S+Z is dead/)
 })
 
 test('api: its scopes and tokens are changed and shown', async () => {
@@ -249,11 +249,11 @@ const MISTYPED: readonly (readonly [typed: string, says: RegExp])[] = [
   ['api create --resource https://a.test --algorithm none', /Allowed choices are ES256/],
   ['token inspect', /Give the token, or - /],
   ['token inspect -', /Standard input is empty\. Write the token to it/],
-  ['token expire-all', /add --yes/],
+  ['token revoke-all', /add --yes/],
   ['admin create --name x', /--access/],
   ['admin create --name x --access all', /Allowed choices are read, write/],
   ['admin create --name x --access read --days 0', /whole number from 1/],
-  ['keys rotate --algorithm HS256', /Allowed choices are ES256/],
+  ['key rotate --algorithm HS256', /Allowed choices are ES256/],
 ]
 
 for (const [typed, says] of MISTYPED) {

@@ -68,7 +68,7 @@ for (const step of [-10 * 60_000, 25 * 60 * 60_000]) {
     assert.match((await authorizeSilently(third, client, cookies)).body, /error=login_required/)
     assert.equal((await refresh(third, client, tokens.refresh_token ?? '')).statusCode, 400)
     assert.equal(await isActive(first, client, token), true)
-    await perform('everything.expire', { confirm: 'everything' })
+    await perform('token.revoke-all', { confirm: 'everything' })
     clock.advance(1000)
     assert.equal(await isActive(first, client, token), false)
     assert.equal(await isActive(first, client, await issue(first, client)), true)

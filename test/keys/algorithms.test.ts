@@ -191,7 +191,7 @@ test("by hand, an algorithm is rotated and a stolen key of it withdrawn as of th
   server.clock.advance(HOUR)
   const { token, kid } = await issue(server, client, API)
   await assert.rejects(rotateKeys(server.context, 'now', 'RS256'), /Nothing is signed by RS256/)
-  await assert.rejects(retireKey(server.context, kid), /grantor keys rotate --now --algorithm EdDSA/)
+  await assert.rejects(retireKey(server.context, kid), /grantor key rotate --now --algorithm EdDSA/)
   const next = await rotateKeys(server.context, 'now', 'EdDSA')
   server.clock.advance(31_000)
   assert.equal((await issue(server, client, API)).kid, next.id)

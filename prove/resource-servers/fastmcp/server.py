@@ -13,7 +13,7 @@ address = urlsplit(RESOURCE)
 auth = RemoteAuthProvider(
     token_verifier=IntrospectionTokenVerifier(
         introspection_url=f"{ISSUER}/v2/oauth/introspect",
-        client_id=os.environ["API_ID"],  # grantor api credentials <resource>
+        client_id=os.environ["API_ID"],  # grantor api create-credentials <resource>
         client_secret=os.environ["API_SECRET"],
         audience=RESOURCE,
     ),

@@ -78,7 +78,7 @@ function checkFalseToken(url: string, answer: ProbedAnswer): readonly Finding[] 
       `${url} answers ${answer.status} to a token that no server issued, instead of 401.`,
       isAccepted
         ? 'Check the token: docs/mcp.md shows how.'
-        : 'Look at its log: it may not reach the issuer, or introspection may refuse its credentials (grantor api credentials).',
+        : 'Look at its log: it may not reach the issuer, or introspection may refuse its credentials (grantor api create-credentials).',
     ),
   ]
 }

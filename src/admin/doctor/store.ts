@@ -117,7 +117,7 @@ function decideRotation({ store: { keys }, choices: { keyRotation }, now }: Exam
   return warning(
     'keys',
     `The key ${signing?.id} has been signing for ${days} days, more than twice as long as GRANTOR_KEY_ROTATION says.`,
-    'A running server makes the next one within a minute: look for keys.not-kept in its log, and at its clock. By hand: grantor keys rotate',
+    'A running server makes the next one within a minute: look for keys.not-kept in its log, and at its clock. By hand: grantor key rotate',
   )
 }
 

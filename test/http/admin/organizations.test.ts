@@ -102,7 +102,7 @@ test('ADM-03: what an organization is called, and whether it is there, its own a
   }
   // What they may do one by one they may do at once, when somebody got in.
   for (const [name, input] of [
-    ['organization.expire', { organization_id }],
+    ['organization.revoke-tokens', { organization_id }],
     ['member.remove', { organization_id, user_id }],
   ] as const) {
     assert.equal((await stage.performByName(name, input, token)).statusCode, 200, name)

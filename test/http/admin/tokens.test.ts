@@ -117,10 +117,10 @@ test('of what this server never issued nothing is known, and nothing is revoked'
 test('everything from before is dead when the operator says so, and what comes after lives', async (t) => {
   const { stage, perform, inspect } = await openWithAdministrator(t)
   const { access_token: before, refresh_token: family = '' } = await stage.makeTokens()
-  assert.equal((await perform('everything.expire', {})).statusCode, 422)
+  assert.equal((await perform('token.revoke-all', {})).statusCode, 422)
   assert.equal((await inspect(before)).active, true)
   stage.server.clock.advance(1000)
-  assert.equal((await perform('everything.expire', { confirm: 'everything' })).statusCode, 200)
+  assert.equal((await perform('token.revoke-all', { confirm: 'everything' })).statusCode, 200)
   stage.server.clock.advance(1000)
   assert.deepEqual([(await inspect(before)).active, (await inspect(family)).active], [false, false])
   const { access_token: after } = await stage.makeTokens()

@@ -1,5 +1,5 @@
 import { runCommandLine } from './program.ts'
-import { openTerminal } from './terminal.ts'
+import { openTerminal } from './lib/terminal.ts'
 
 /** Runs what was typed, to the process's end. bin/grantor.js calls it. */
 export async function runMain(): Promise<void> {

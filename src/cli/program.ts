@@ -1,46 +1,50 @@
 import { Command, CommanderError } from 'commander'
 import { VERSION } from '../server/server.ts'
-import { addDoctor } from './doctor.ts'
-import { describeFailure, UsageError } from './failure.ts'
-import { addMigrate } from './migrate.ts'
-import { addServe } from './serve.ts'
-import type { Terminal } from './terminal.ts'
-import type { AddVerb } from './verb.ts'
+import { addDoctor } from './commands/doctor.ts'
+import { describeFailure, UsageError } from './lib/failure.ts'
+import { addMigrate } from './commands/migrate.ts'
+import { addServe } from './commands/serve.ts'
+import type { Terminal } from './lib/terminal.ts'
+import type { AddVerb } from './lib/task-verb.ts'
 
 type Noun = readonly [noun: string, description: string, loadVerbs: () => Promise<readonly AddVerb[]>]
 
 /** Each with the verbs that stand below it, which are loaded when they are asked for: a server that starts needs none. */
 const NOUNS: readonly Noun[] = [
-  ['user', 'Accounts that people sign in with.', async () => (await import('./user-verbs.ts')).USER_VERBS],
-  ['client', 'Registered OAuth clients.', async () => (await import('./client-verbs.ts')).CLIENT_VERBS],
+  ['user', 'Accounts that people sign in with.', async () => (await import('./commands/user.ts')).USER_VERBS],
+  ['client', 'Registered OAuth clients.', async () => (await import('./commands/client.ts')).CLIENT_VERBS],
   [
     'org',
     'Organizations, their members, and the clients that are installed for them.',
-    async () => (await import('./org-verbs.ts')).ORG_VERBS,
+    async () => (await import('./commands/org.ts')).ORG_VERBS,
   ],
-  ['api', 'APIs that tokens are issued for, and their scopes.', async () => (await import('./api-verbs.ts')).API_VERBS],
+  [
+    'api',
+    'APIs that tokens are issued for, and their scopes.',
+    async () => (await import('./commands/api.ts')).API_VERBS,
+  ],
   [
     'grant',
     'Grants: what users have authorized clients to do.',
-    async () => (await import('./grant-verbs.ts')).GRANT_VERBS,
+    async () => (await import('./commands/grant.ts')).GRANT_VERBS,
   ],
-  ['token', 'Access and refresh tokens that you hold.', async () => (await import('./token-verbs.ts')).TOKEN_VERBS],
+  ['token', 'Access and refresh tokens that you hold.', async () => (await import('./commands/token.ts')).TOKEN_VERBS],
   [
     'admin',
     'Credentials of administrators, for --server and the admin HTTP API.',
-    async () => (await import('./admin-verbs.ts')).ADMIN_VERBS,
+    async () => (await import('./commands/admin.ts')).ADMIN_VERBS,
   ],
-  ['key', 'Keys that sign access tokens.', async () => (await import('./keys-verbs.ts')).KEYS_VERBS],
+  ['key', 'Keys that sign access tokens.', async () => (await import('./commands/key.ts')).KEY_VERBS],
   [
     'clock',
     'The clock of a server whose database has none of its own.',
-    async () => (await import('./clock-verbs.ts')).CLOCK_VERBS,
+    async () => (await import('./commands/clock.ts')).CLOCK_VERBS,
   ],
-  ['audit', 'The record of what happened.', async () => (await import('./audit-verbs.ts')).AUDIT_VERBS],
+  ['audit', 'The record of what happened.', async () => (await import('./commands/audit.ts')).AUDIT_VERBS],
   [
     'perform',
     'Play a flow against a running server, as a client would.',
-    async () => (await import('./perform-verbs.ts')).PERFORM_VERBS,
+    async () => (await import('./commands/perform.ts')).PERFORM_VERBS,
   ],
 ]
 

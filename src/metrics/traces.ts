@@ -36,7 +36,7 @@ export interface Traces {
   readonly close: () => Promise<void>
 }
 
-/** A stop has half a second left when all else took as long as it may (cli/close-on-signal.ts). */
+/** A stop has half a second left when all else took as long as it may (cli/serve/close-on-signal.ts). */
 const FLUSH_LIMIT_MS = 400
 /** Links of one span. */
 const LINK_LIMIT = 128

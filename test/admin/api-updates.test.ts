@@ -5,7 +5,7 @@ import { asAdministrator, COMMAND_LINE } from '../../src/admin/administrators.ts
 import { createApi, findApi, SERVER_TOKENS, updateApi } from '../../src/admin/apis.ts'
 import { runTask } from '../../src/admin/run-task.ts'
 import type { TaskContext } from '../../src/admin/task.ts'
-import { requireTask } from '../../src/cli/perform-task.ts'
+import { requireTask } from '../../src/cli/lib/perform-task.ts'
 import { openTestServer } from '../server.ts'
 
 test('of two who change one API at once the second is told, and brings nothing back that the first withdrew', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createApi } from '../../src/admin/apis.ts'
-import { jwtNotice } from '../../src/cli/jwt-notice.ts'
+import { jwtNotice } from '../../src/cli/lib/jwt-notice.ts'
 import { obtainTokens, type Tokens } from '../flow.ts'
 import type { Members } from '../http/admin/stage.ts'
 import { openOffice, type Office } from './office.ts'

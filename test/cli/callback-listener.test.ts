@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openCallbackListener } from '../../src/cli/callback-listener.ts'
+import { openCallbackListener } from '../../src/cli/perform/callback-listener.ts'
 
 test('whoever waits for an answer keeps a timer until one comes or nobody listens any more', async () => {
   const before = countTimers()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import { test } from 'node:test'
-import { closeOnSignal } from '../../src/cli/close-on-signal.ts'
+import { closeOnSignal } from '../../src/cli/serve/close-on-signal.ts'
 
 /** A process that is told to end, and a server that notes what is asked of it. `finish` ends its close. */
 function openStage(drainSeconds: number) {

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { runCommandLine } from '../../src/cli/program.ts'
-import { openTerminal } from '../../src/cli/terminal.ts'
+import { openTerminal } from '../../src/cli/lib/terminal.ts'
 import { openTestServer, type TestServer } from '../server.ts'
 import type { Finished, Place, RunOptions } from './process.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { signInAndAllow } from '../../src/cli/page-walker.ts'
+import { signInAndAllow } from '../../src/cli/perform/page-walker.ts'
 import { EMAIL, PASSWORD, redeem, type Tokens } from '../flow.ts'
 import { addMember, createOrganization, createPerson } from '../organizations.ts'
 import { openTestServer } from '../server.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { supervise, type WorkerEnd, type WorkerEvents } from '../../src/cli/supervisor.ts'
+import { supervise, type WorkerEnd, type WorkerEvents } from '../../src/cli/serve/supervisor.ts'
 
 const CRASH: WorkerEnd = { code: null, signal: 'SIGKILL' }
 const FAILURE: WorkerEnd = { code: 1, signal: null }

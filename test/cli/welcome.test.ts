@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
-import { columns, visible } from '../../src/cli/columns.ts'
+import { columns, visible } from '../../src/cli/lib/columns.ts'
 import { runCommandLine } from '../../src/cli/program.ts'
-import { openTerminal, type Terminal } from '../../src/cli/terminal.ts'
-import { welcomeLines } from '../../src/cli/welcome.ts'
+import { openTerminal, type Terminal } from '../../src/cli/lib/terminal.ts'
+import { welcomeLines } from '../../src/cli/serve/welcome.ts'
 
 const WELCOME = {
   issuer: 'http://localhost:3000',

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events'
 import { Agent, request, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { test } from 'node:test'
-import { closeOnSignal } from '../../src/cli/close-on-signal.ts'
+import { closeOnSignal } from '../../src/cli/serve/close-on-signal.ts'
 import { openTestServer, type TestServer } from '../server.ts'
 import { format, openSocket, parseAnswers, portOf } from './raw-socket.ts'
 

@@ -1,0 +1,76 @@
+import { Option, type Command } from 'commander'
+import type { AdminCredentialDocument } from '../../admin/admin-tasks.ts'
+import { describeTasks } from '../../admin/openapi.ts'
+import { VERSION } from '../../server/server.ts'
+import { moment } from '../lib/columns.ts'
+import { parseCount } from '../lib/options.ts'
+import { ADMIN_CREDENTIAL, ORGANIZATION } from '../lib/subjects.ts'
+import { listVerb, sentenceVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
+import type { Terminal } from '../lib/terminal.ts'
+
+interface CreateOptions {
+  readonly name: string
+  readonly access: string
+  readonly days?: number
+}
+
+/** The verbs of `grantor admin`. */
+export const ADMIN_VERBS: readonly AddVerb[] = [
+  taskVerb<AdminCredentialDocument & { readonly token: string }, CreateOptions>({
+    verb: 'create',
+    task: 'admin.create',
+    whenMissing: 'create',
+    options: (command) =>
+      command
+        .requiredOption('--name <name>', 'whose they are or what they are for; the audit names it')
+        .addOption(
+          new Option('--access <access>', 'whether they may only read')
+            .choices(['read', 'write'])
+            .makeOptionMandatory(),
+        )
+        .option('--days <days>', 'how long they work, up to 365; 90 when not given', parseCount),
+    filters: [
+      { ...ORGANIZATION, meaning: 'the one organization that they are for, by id or name; everything when not given' },
+    ],
+    input: ({ name, access, days }) => ({ name, access, days }),
+    say: ({ credential_id, token, access, organization_id, expires_at }) => [
+      `The token, which is not shown again:`,
+      `  ${token}`,
+      `It may ${access} ${organization_id ?? 'everything'} until ${moment(expires_at)} UTC. Use it with --server:`,
+      '  GRANTOR_ADMIN_TOKEN=… grantor client list --server <url>',
+      `To end it: grantor admin revoke ${credential_id}`,
+    ],
+  }),
+  listVerb<AdminCredentialDocument>({
+    task: 'admin.list',
+    rows: 'credentials',
+    headings: ['ID', 'NAME', 'ACCESS', 'TO', 'CREATED (UTC)', 'EXPIRES (UTC)', 'REVOKED (UTC)'],
+    cells: ({ credential_id, name, access, organization_id, created_at, expires_at, revoked_at }) => [
+      [
+        credential_id,
+        name,
+        access,
+        organization_id ?? 'everything',
+        moment(created_at),
+        moment(expires_at),
+        moment(revoked_at),
+      ],
+    ],
+    empty: 'There are no credentials. Make some: grantor admin create --name <name> --access <read|write>',
+  }),
+  sentenceVerb<AdminCredentialDocument>(
+    'revoke',
+    'admin.revoke',
+    [ADMIN_CREDENTIAL],
+    ({ credential_id, name }) => `The credentials ${credential_id} of ${name} work no more, on any node.`,
+  ),
+  addOpenapi,
+]
+
+/** `grantor admin openapi` */
+function addOpenapi(noun: Command, terminal: Terminal): void {
+  noun
+    .command('openapi')
+    .description('Print the description of the admin HTTP API, OpenAPI 3.1.')
+    .action(() => terminal.printJson(describeTasks(VERSION)))
+}

@@ -1,0 +1,200 @@
+import { InvalidArgumentError, Option, type Command } from 'commander'
+import type { ApiDocument, KeptApiDocument } from '../../admin/api-tasks.ts'
+import { columns, record } from '../lib/columns.ts'
+import { UsageError } from '../lib/failure.ts'
+import type { Members } from '../lib/perform-task.ts'
+import { API } from '../lib/subjects.ts'
+import { listVerb, sentenceVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
+
+type ScopeDocument = ApiDocument['scopes'][number]
+
+/** What the verbs say of an API, beside which one it is. */
+interface ApiOptions {
+  readonly name?: string
+  readonly scope?: readonly ScopeDocument[]
+  readonly scopeOnRequest?: readonly ScopeDocument[]
+  readonly machineScope?: readonly ScopeDocument[]
+  readonly approvedScope?: readonly ScopeDocument[]
+  readonly format?: string
+  readonly lifetime?: number | 'server'
+  readonly algorithm?: string
+  readonly jwtType?: string
+}
+
+/** The verbs of `grantor api`. */
+export const API_VERBS: readonly AddVerb[] = [
+  taskVerb<KeptApiDocument, ApiOptions & { readonly resource: string }>({
+    verb: 'create',
+    task: 'api.create',
+    whenMissing: 'create',
+    options: (command) =>
+      addApiOptions(
+        command.requiredOption('--resource <uri>', 'its identifier, as clients ask for it and tokens name it'),
+      ),
+    input: (options) => ({ resource: options.resource, ...apiWish(options) }),
+    say({ resource, scopes, notice }) {
+      const names = scopes.map(({ name }) => name).join(', ')
+      return [
+        `Declared ${resource} ${names === '' ? 'without scopes' : `with ${names}`}.`,
+        'Running servers know it within a second.',
+        ...(notice === null ? [] : [notice]),
+      ]
+    },
+  }),
+  listVerb<ApiDocument>({
+    task: 'api.list',
+    rows: 'apis',
+    headings: ['RESOURCE', 'NAME', 'SCOPE', 'GRANTED', 'SENTENCE'],
+    cells: ({ resource, name, scopes }) => [
+      [resource, name ?? '–', '', ''],
+      ...scopes.map((scope) => ['', '', scope.name, grantedWords(scope.granted_to), scope.sentence]),
+    ],
+    empty: 'No API is declared. Declare one: grantor api create --resource <uri> --scope <name>=<sentence>',
+  }),
+  taskVerb<ApiDocument>({
+    verb: 'show',
+    task: 'api.show',
+    subjects: [API],
+    say({ scopes, tokens, ...api }, { paint }) {
+      const { format, lifetime, algorithm, jwt_type } = tokens
+      const made = {
+        token_format: format,
+        token_lifetime: lifetime === null ? "the server's" : `${lifetime} seconds`,
+        token_algorithm: format === 'opaque' ? null : (algorithm ?? "the server's"),
+        token_jwt_type: format === 'opaque' ? null : jwt_type,
+      }
+      const cells = scopes.map(({ name, granted_to, sentence }) => [name, grantedWords(granted_to), sentence])
+      const table = cells.length === 0 ? [] : ['', ...columns(['SCOPE', 'GRANTED', 'SENTENCE'], cells, paint)]
+      return [...record({ ...api, ...made }, paint), ...table]
+    },
+  }),
+  taskVerb<KeptApiDocument, ApiOptions>({
+    verb: 'update',
+    task: 'api.update',
+    subjects: [API],
+    options: (command) =>
+      addApiOptions(command).addHelpText(
+        'after',
+        '\nScopes that are given replace all that it has. --name "" takes the name away.',
+      ),
+    input(options) {
+      const wish = apiWish(options)
+      if (Object.keys(wish).length === 0) throw new UsageError('Say what is to be different. See --help.')
+      return wish
+    },
+    say: ({ resource, notice }) => [
+      `Changed ${resource}. Running servers know it within a second; tokens that were issued stay as they are.`,
+      ...(notice === null ? [] : [notice]),
+    ],
+  }),
+  taskVerb<{ readonly resource: string; readonly id: string; readonly secret: string }>({
+    verb: 'create-credentials',
+    task: 'api.create-credentials',
+    subjects: [API],
+    say: ({ resource, id, secret }) => [
+      `${resource} asks at /v2/oauth/introspect by HTTP Basic:`,
+      `  user      ${id}`,
+      `  password  ${secret}`,
+      'The password is not shown again. Running servers know it within a second.',
+    ],
+  }),
+  sentenceVerb<{ readonly resource: string }>(
+    'delete',
+    'api.delete',
+    [API],
+    ({ resource }) => `Deleted ${resource}. Tokens that were issued for it stay valid until they expire.`,
+  ),
+]
+
+function addApiOptions(command: Command): Command {
+  return command
+    .option('--name <name>', 'its name, as the pages show it')
+    .option(
+      '--scope <name=sentence>',
+      'a scope that needs a person\'s consent, and the sentence that the person reads: read="Read your projects"; repeat for more',
+      parseScopeOf('users'),
+    )
+    .option(
+      '--scope-on-request <name=sentence>',
+      'the same, for a scope that a client gets only when its request names it, and that no document lists; repeat for more',
+      parseScopeOf('users-on-request'),
+    )
+    .option(
+      '--machine-scope <name=sentence>',
+      'a scope that any registered client may also have by itself; repeat for more',
+      parseScopeOf('users-and-machines'),
+    )
+    .option(
+      '--approved-scope <name=sentence>',
+      'a scope for those clients only that you approve for it (client approve-scopes); repeat for more',
+      parseScopeOf('approved-clients'),
+    )
+    .addOption(
+      new Option('--format <format>', 'of its access tokens; about opaque ones it must ask').choices(['jwt', 'opaque']),
+    )
+    .option(
+      '--lifetime <seconds>',
+      "of its access tokens, up to a day; server: as the server's setting says",
+      parseLifetime,
+    )
+    .addOption(
+      new Option('--algorithm <name>', "what signs them; server: as the server's setting says").choices([
+        'ES256',
+        'EdDSA',
+        'RS256',
+        'server',
+      ]),
+    )
+    .addOption(
+      new Option('--jwt-type <type>', 'typ of its JWTs; JWT for verifiers that refuse at+jwt').choices([
+        'at+jwt',
+        'JWT',
+      ]),
+    )
+}
+
+/** The members of a task's input that were given. */
+function apiWish(options: ApiOptions): Members {
+  const { name, scope, scopeOnRequest, machineScope, approvedScope, format, lifetime, algorithm, jwtType } = options
+  const scopes = [scope, scopeOnRequest, machineScope, approvedScope].filter((some) => some !== undefined)
+  const tokens = Object.entries({ format, lifetime, algorithm, jwt_type: jwtType }).filter(
+    ([, value]) => value !== undefined,
+  )
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(scopes.length === 0 ? {} : { scopes: scopes.flat() }),
+    ...(tokens.length === 0
+      ? {}
+      : { tokens: Object.fromEntries(tokens.map(([part, value]) => [part, value === 'server' ? null : value])) }),
+  }
+}
+
+/** Who may have a scope, in the words of a table. */
+function grantedWords(grantedTo: ScopeDocument['granted_to']): string {
+  switch (grantedTo) {
+    case 'users':
+      return 'with consent'
+    case 'users-on-request':
+      return 'with consent, on request'
+    case 'users-and-machines':
+      return 'with consent, or by itself'
+    case 'approved-clients':
+      return 'to approved clients'
+  }
+}
+
+function parseScopeOf(grantedTo: ScopeDocument['granted_to']) {
+  return (text: string, previous: readonly ScopeDocument[] = []): readonly ScopeDocument[] => {
+    const [, name, sentence] = /^([^=]+)=(.*)$/s.exec(text) ?? []
+    if (name === undefined || sentence === undefined || sentence.trim() === '') {
+      throw new InvalidArgumentError('It is a name, "=", and the sentence that people read: read="Read your projects".')
+    }
+    return [...previous, { name, sentence, granted_to: grantedTo }]
+  }
+}
+
+function parseLifetime(text: string): number | 'server' {
+  if (text === 'server') return text
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('It is a number of seconds, or server.')
+}

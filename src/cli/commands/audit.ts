@@ -1,0 +1,83 @@
+import type { AuditEntryDocument } from '../../admin/audit-tasks.ts'
+import type { Names } from '../../admin/names.ts'
+import { nameOf } from '../lib/columns.ts'
+import { parseMoment } from '../lib/options.ts'
+import { CLIENT_FILTER, ORGANIZATION_FILTER, USER, USER_FILTER } from '../lib/subjects.ts'
+import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
+
+interface ListOptions {
+  readonly event?: string
+  readonly since?: string
+}
+
+/** Exit code when the audit is not whole: the command itself did not fail. */
+const FAULTY = 3
+
+interface Report {
+  readonly chains: number
+  readonly links: number
+  readonly events: number
+  readonly faults: readonly { readonly what: string }[]
+}
+
+/** The verbs of `grantor audit`. */
+export const AUDIT_VERBS: readonly AddVerb[] = [
+  listVerb<AuditEntryDocument, ListOptions>({
+    task: 'audit.list',
+    options: (command) =>
+      command
+        .option('--event <word>', 'only this event, or all that begin with a word and a dot: client.')
+        .option('--since <moment>', 'only events from then on: 2026-11-20, 2026-11-20T14:02:00Z', parseMoment),
+    filters: [CLIENT_FILTER, { ...USER_FILTER, find: USER.find }, ORGANIZATION_FILTER],
+    input: ({ event, since }) => ({ event, since }),
+    rows: 'events',
+    headings: ['RECORDED (UTC)', 'EVENT', 'BY', 'ABOUT'],
+    cells: (entry, names) => [cellsOf(entry, names)],
+    empty: 'No matching audit events.',
+  }),
+  taskVerb<Report, { readonly head?: readonly string[] }>({
+    verb: 'verify',
+    task: 'audit.verify',
+    options: (command) =>
+      command
+        .option(
+          '--head <chain:sequence>',
+          'a link that must be there, from an audit.head line of a log; repeatable',
+          addHead,
+        )
+        .addHelpText('after', `\nExit code ${FAULTY}: something was changed or removed.`),
+    input: ({ head }) => ({ head }),
+    say: ({ chains, links, events, faults }) => [
+      `${events} events in ${links} links of ${chains} chains. ${faults.length === 0 ? 'Nothing was changed or removed.' : `${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}:`}`,
+      ...faults.map(({ what }) => `  ${what}`),
+    ],
+    exitCode: ({ faults }) => (faults.length === 0 ? 0 : FAULTY),
+  }),
+]
+
+/** Each id after the word for what it is, and each detail after its name. */
+function cellsOf(entry: AuditEntryDocument, names: Names): readonly string[] {
+  const { recorded_at, event, actor, details, client_id, user_id, organization_id, grant_id } = entry
+  const ids = { user: user_id, client: client_id, organization: organization_id, grant: grant_id }
+  const about = [
+    ...Object.entries(ids).flatMap(([word, id]) => (id === null ? [] : [`${word} ${nameOf(names, id)}`])),
+    ...Object.entries(details).map(([name, value]) => `${name}=${isTime(name, value) ? toSecond(value) : value}`),
+  ]
+  return [toSecond(recorded_at), event, nameOf(names, actor), about.join(', ')]
+}
+
+/** Details that are moments, in milliseconds since the epoch. */
+const TIMES: ReadonlySet<string> = new Set(['before', 'clock', 'minute', 'recorded_at'])
+
+function isTime(name: string, value: unknown): value is number {
+  return TIMES.has(name) && typeof value === 'number'
+}
+
+/** `2026-11-20 14:02:07`, in UTC. */
+function toSecond(time: number | string): string {
+  return new Date(time).toISOString().slice(0, 19).replace('T', ' ')
+}
+
+function addHead(text: string, heads: readonly string[] = []): readonly string[] {
+  return [...heads, text]
+}

@@ -1,0 +1,127 @@
+import type { ClientDocument } from '../../admin/describe-client.ts'
+import { moment, record } from '../lib/columns.ts'
+import { eitherOf, parseMoment, parseSeconds } from '../lib/options.ts'
+import { CLIENT } from '../lib/subjects.ts'
+import { listVerb, sentenceVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
+
+interface ListOptions {
+  readonly used?: true
+  readonly unused?: true
+  readonly verified?: true
+  readonly unverified?: true
+  readonly disabled?: true
+  readonly enabled?: true
+  readonly unusedSince?: string
+}
+
+interface RotatedSecret {
+  readonly client_id: string
+  readonly client_secret: string
+  readonly previous_secret_until: string
+}
+
+/** The verbs of `grantor client`. */
+export const CLIENT_VERBS: readonly AddVerb[] = [
+  listVerb<ClientDocument, ListOptions>({
+    task: 'client.list',
+    options: (command) =>
+      command
+        .option('--used', 'only those that ever got a token')
+        .option('--unused', 'only those that never got one')
+        .option('--verified', 'only those that you vouch for')
+        .option('--unverified', 'only the others')
+        .option('--disabled', 'only disabled ones')
+        .option('--enabled', 'only the others')
+        .option(
+          '--unused-since <moment>',
+          'only those that got no token since, or never: 2026-01-31, or 2026-01-31T12:00:00Z',
+          parseMoment,
+        ),
+    input: (options) => ({
+      used: eitherOf(options, 'used', 'unused'),
+      verified: eitherOf(options, 'verified', 'unverified'),
+      disabled: eitherOf(options, 'disabled', 'enabled'),
+      unused_since: options.unusedSince,
+    }),
+    rows: 'clients',
+    headings: ['ID', 'NAME', 'REGISTERED (UTC)', 'FIRST USED (UTC)', 'LAST USED (UTC)', 'STATE'],
+    cells: (client) => [cellsOf(client)],
+    empty: 'No client has registered yet, or none that fits.',
+  }),
+  taskVerb<ClientDocument>({
+    verb: 'show',
+    task: 'client.show',
+    subjects: [CLIENT],
+    say: ({ client_id, client_id_issued_at: seconds, ...client }, { paint }) =>
+      record({ client_id, client_id_issued_at: new Date(seconds * 1000).toISOString(), ...client }, paint),
+  }),
+  sentenceVerb<ClientDocument>(
+    'verify',
+    'client.verify',
+    [CLIENT],
+    ({ client_id }) => `${client_id} is verified. To undo that: grantor client unverify ${client_id}`,
+  ),
+  sentenceVerb<ClientDocument>(
+    'unverify',
+    'client.unverify',
+    [CLIENT],
+    ({ client_id }) => `${client_id} is not verified any more.`,
+  ),
+  taskVerb<ClientDocument, { readonly scope: string }>({
+    verb: 'approve-scopes',
+    task: 'client.approve-scopes',
+    subjects: [CLIENT],
+    options: (command) =>
+      command.requiredOption('--scope <scopes>', "all of them, with a space between: 'payments refunds'; '' for none"),
+    input: ({ scope }) => ({ scope }),
+    say: ({ client_id, approved_scope: scope }) => [
+      scope === ''
+        ? `${client_id} is approved for no scope any more.`
+        : `${client_id} is approved for ${scope.replaceAll(' ', ', ')}, as far as it registered that.`,
+      'No new token has a scope for approved clients beyond these, whatever people consented to before.',
+    ],
+  }),
+  taskVerb<RotatedSecret, { readonly overlap?: number }>({
+    verb: 'rotate-secret',
+    task: 'client.rotate-secret',
+    subjects: [CLIENT],
+    options: (command) =>
+      command.option(
+        '--overlap <seconds>',
+        'how long the secret before goes on working, a day when not given; 0: it ends at once',
+        parseSeconds,
+      ),
+    input: ({ overlap }) => ({ overlap_seconds: overlap }),
+    say: ({ client_id, client_secret, previous_secret_until }) => [
+      `The new secret of ${client_id}, which is not shown again:`,
+      `  ${client_secret}`,
+      `The one before works until ${moment(previous_secret_until)} UTC.`,
+    ],
+  }),
+  sentenceVerb<ClientDocument>(
+    'disable',
+    'client.disable',
+    [CLIENT],
+    ({ client_id }) => `${client_id} is disabled. To undo that: grantor client enable ${client_id}`,
+  ),
+  sentenceVerb<ClientDocument>('enable', 'client.enable', [CLIENT], ({ client_id }) => `${client_id} is enabled.`),
+  sentenceVerb<ClientDocument>(
+    'revoke-tokens',
+    'client.revoke-tokens',
+    [CLIENT],
+    ({ client_id }) => `All tokens of ${client_id} are revoked. It can request new ones.`,
+  ),
+  sentenceVerb<{ readonly client_id: string }>(
+    'delete',
+    'client.delete',
+    [CLIENT],
+    ({ client_id }) => `Deleted ${client_id}.`,
+  ),
+]
+
+function cellsOf(client: ClientDocument): readonly string[] {
+  const { client_id, client_name, client_id_issued_at, used_at, last_used_at, disabled_at, verified_at } = client
+  const registered = new Date(client_id_issued_at * 1000).toISOString()
+  const state = disabled_at !== null ? 'disabled' : verified_at === null ? 'unverified' : 'verified'
+  return [client_id, client_name ?? '–', moment(registered), moment(used_at), moment(last_used_at), state]
+}

@@ -1,0 +1,17 @@
+import { moment } from '../lib/columns.ts'
+import { taskVerb, type AddVerb } from '../lib/task-verb.ts'
+
+/** The verbs of `grantor clock`. */
+export const CLOCK_VERBS: readonly AddVerb[] = [
+  taskVerb<{ readonly time: string; readonly decided_by: 'operator' | 'database' }>({
+    verb: 'confirm',
+    task: 'clock.confirm',
+    say: ({ time, decided_by }) =>
+      decided_by === 'database'
+        ? [`It is ${moment(time)} UTC by the clock of the database, which decides. Set the clocks of the nodes by NTP.`]
+        : [
+            `Confirmed: it is ${moment(time)} UTC. A server that waited for this issues tokens again within two seconds, and`,
+            'deletes what has expired by this clock.',
+          ],
+  }),
+]

@@ -1,0 +1,70 @@
+import { InvalidArgumentError, type Command } from 'commander'
+import { failed, type Finding, ok } from '../../admin/doctor/finding.ts'
+import { ConfigError, readConfig } from '../../config/config.ts'
+import type { IssuerProbe } from '../../ports/inspection.ts'
+import { openWorld } from '../../server/server.ts'
+import { inspectStore } from '../../server/store.ts'
+import { visible } from '../lib/columns.ts'
+import { withJson } from '../lib/options.ts'
+import type { Paint, Terminal } from '../lib/terminal.ts'
+
+const COLOURS = { ok: 'green', warning: 'yellow', failed: 'red' } as const
+
+/** `grantor doctor`: exit code 1 when anything failed. */
+export function addDoctor(parent: Command, terminal: Terminal): void {
+  withJson(parent.command('doctor'))
+    .description('Check the configuration, the database, the keys, the clock and the issuer, and say how to mend them.')
+    .option(
+      '--resource <url>',
+      'ask this API or MCP server as a client does, and compare what it serves with what is declared',
+      parseAddress,
+    )
+    .action(async ({ json, resource }: { readonly json?: true; readonly resource?: string }) => {
+      const findings = await examine(resource)
+      const isHealthy = findings.every(({ verdict }) => verdict !== 'failed')
+      if (json) terminal.printJson({ healthy: isHealthy, findings })
+      else terminal.print(findings.flatMap((finding) => linesOf(finding, terminal.paint)))
+      if (!isHealthy) process.exitCode = 1
+    })
+}
+
+async function examine(resource: string | undefined): Promise<readonly Finding[]> {
+  try {
+    const config = readConfig()
+    const [{ diagnose }, { probeIssuer }] = await Promise.all([
+      import('../../admin/doctor/doctor.ts'),
+      import('../lib/discovery.ts'),
+    ])
+    const [store, probe] = await Promise.all([inspectStore(config), probeIssuer(config.issuer)])
+    const now = openWorld({ ...config, logLevel: 'silent' }).clock()
+    return [
+      ok('configuration', 'Every setting is acceptable.'),
+      ...diagnose({ choices: config, store, probe, now }),
+      ...(resource === undefined ? [] : await examineResource(resource, config.issuer, probe)),
+    ]
+  } catch (cause) {
+    if (!(cause instanceof ConfigError)) throw cause
+    return cause.mistakes.map((mistake) =>
+      failed('configuration', `${mistake}.`, 'See "grantor serve --help". Until then nothing else can be checked.'),
+    )
+  }
+}
+
+async function examineResource(resource: string, issuer: string, probe: IssuerProbe): Promise<readonly Finding[]> {
+  const [{ checkResource }, { probeResource }] = await Promise.all([
+    import('../../admin/doctor/resource.ts'),
+    import('../lib/probe-resource.ts'),
+  ])
+  const answers = probe.kind === 'answered' && probe.issuer === issuer
+  return checkResource(await probeResource(resource, answers ? issuer : undefined), issuer)
+}
+
+function parseAddress(text: string): string {
+  if (/^https?:\/\//.test(text) && URL.canParse(text)) return text
+  throw new InvalidArgumentError('It is the http or https address that clients connect to.')
+}
+
+function linesOf({ check, verdict, message, remedy }: Finding, paint: Paint): readonly string[] {
+  const line = `${paint(COLOURS[verdict], verdict.padEnd(7))}  ${check.padEnd(13)}  ${visible(message)}`
+  return remedy === undefined ? [line] : [line, `${' '.repeat(24)}→ ${visible(remedy)}`]
+}

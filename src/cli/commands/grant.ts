@@ -1,0 +1,49 @@
+import type { EndedGrantDocument, GrantDocument } from '../../admin/grant-tasks.ts'
+import { moment, nameOf, record } from '../lib/columns.ts'
+import { CLIENT_FILTER, GRANT, USER_FILTER } from '../lib/subjects.ts'
+import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
+
+/** The verbs of `grantor grant`. */
+export const GRANT_VERBS: readonly AddVerb[] = [
+  listVerb<GrantDocument>({
+    task: 'grant.list',
+    within: 'organization.list-grants',
+    filters: [CLIENT_FILTER, USER_FILTER],
+    rows: 'grants',
+    headings: ['ID', 'USER', 'CLIENT', 'ORGANIZATION', 'SCOPE', 'ALLOWED (UTC)', 'EXPIRES (UTC)', 'REVOKED (UTC)'],
+    cells: ({ grant_id, user_id, client_id, organization_id, scope, created_at, expires_at, revoked_at }, names) => [
+      [
+        grant_id,
+        nameOf(names, user_id),
+        nameOf(names, client_id),
+        nameOf(names, organization_id),
+        scope === '' ? '–' : scope,
+        moment(created_at),
+        moment(expires_at),
+        moment(revoked_at),
+      ],
+    ],
+    empty: 'Nobody has allowed anything yet, or nothing that fits.',
+  }),
+  taskVerb<GrantDocument>({
+    verb: 'show',
+    task: 'grant.show',
+    within: 'organization.show-grant',
+    subjects: [GRANT],
+    say: (grant, { paint }) => record(grant, paint),
+  }),
+  taskVerb<EndedGrantDocument>({
+    verb: 'revoke',
+    task: 'grant.revoke',
+    within: 'organization.revoke-grant',
+    subjects: [GRANT],
+    say: ({ grant_id, client_id, revoked_at, was_revoked, other_grants }) => [
+      was_revoked
+        ? `The grant ${grant_id} of ${client_id} was revoked before, at ${moment(revoked_at)} UTC.`
+        : `The grant ${grant_id} of ${client_id} is revoked, with all of its tokens.`,
+      ...(other_grants.length === 0
+        ? []
+        : [`The same user gave this client other grants, whose tokens go on working: ${other_grants.join(', ')}`]),
+    ],
+  }),
+]

@@ -1,0 +1,125 @@
+import { InvalidArgumentError, type Command } from 'commander'
+import type { JWTPayload } from 'jose'
+import { readConfig } from '../../config/config.ts'
+import { readPassword } from '../lib/ask-password.ts'
+import { facts } from '../lib/columns.ts'
+import { withJson } from '../lib/options.ts'
+import type { AddVerb } from '../lib/task-verb.ts'
+import type { Paint, Terminal } from '../lib/terminal.ts'
+import { playCodeFlow, type CodeFlowResult } from '../perform/code-flow.ts'
+
+interface Options {
+  readonly issuer?: string
+  readonly client?: string
+  readonly scope?: string
+  readonly resource?: readonly string[]
+  readonly organization?: string
+  readonly email?: string
+  readonly password?: string
+  readonly timeout: number
+  readonly json?: true
+}
+
+/** The verbs of `grantor perform`. */
+export const PERFORM_VERBS: readonly AddVerb[] = [addAuthorizationCode]
+
+/** `grantor perform authorization-code` */
+function addAuthorizationCode(noun: Command, terminal: Terminal): void {
+  withJson(noun.command('authorization-code'))
+    .description('Register a client, have a person allow it, get tokens, check and refresh them, and print them.')
+    .option('--issuer <url>', 'the server to play against; the configured one when not given', parseIssuer)
+    .option(
+      '--client <id>',
+      'a client without a secret, registered with http://127.0.0.1/callback; when not given, one is registered',
+      parseId('gci_', 'client'),
+    )
+    .option('--scope <scope>', 'what to ask for')
+    .option('--resource <uri>', 'an API to ask for; repeat for more: these tokens are for the first', append)
+    .option(
+      '--organization <id>',
+      'the organization that the tokens are for; when not given, the person chooses',
+      parseId('gor_', 'org'),
+    )
+    .option('--email <address>', 'sign in and allow as this user, without a browser')
+    .option('--password <password>', 'the password of that user; - reads it from standard input')
+    .option('--timeout <seconds>', 'how long to wait for the person', parseSeconds, 300)
+    .action(async (options: Options) => {
+      const { email, scope, resource: resources = [], json } = options
+      // With --json standard output is one document, so what happens meanwhile goes to standard error.
+      const say = (line: string): void => void (json ? terminal.stderr : terminal.stdout).write(`${line}\n`)
+      const result = await playCodeFlow({
+        issuer: options.issuer ?? readConfig().issuer,
+        clientId: options.client,
+        scope,
+        resources,
+        organizationId: options.organization,
+        credentials:
+          email === undefined ? undefined : { email, password: await readPassword(terminal, options.password) },
+        limitMs: options.timeout * 1000,
+        onStep: (step) => say(`${terminal.paint('green', '✓')} ${step}`),
+        onAddress: (address) => say(`\nOpen this in a browser:\n\n${address}\n`),
+      })
+      if (json) terminal.printJson(documentOf(result))
+      else terminal.print([...linesOf(result, terminal.paint), ...farewell(result, options)])
+    })
+}
+
+function documentOf({ clientId, tokens, claims, refreshed, refreshedClaims }: CodeFlowResult): unknown {
+  return {
+    client_id: clientId,
+    tokens,
+    claims: claims ?? null,
+    refreshed,
+    refreshed_claims: refreshedClaims ?? null,
+  }
+}
+
+function linesOf({ refreshed, refreshedClaims }: CodeFlowResult, paint: Paint): readonly string[] {
+  return [
+    '',
+    ...(refreshedClaims === undefined ? [] : [...facts(claimPairs(refreshedClaims), paint), '']),
+    ...facts(
+      Object.entries(refreshed).map(([name, value]) => [name, String(value)]),
+      paint,
+    ),
+  ]
+}
+
+function farewell({ clientId }: CodeFlowResult, { client }: Options): readonly string[] {
+  if (client !== undefined) return []
+  return ['', `The client stays registered. To remove it: grantor client delete ${clientId}`]
+}
+
+/** RFC 7519 §4.1: times are seconds; people read dates. */
+function claimPairs(claims: JWTPayload): readonly (readonly [string, string])[] {
+  return Object.entries(claims).map(([name, value]) => [
+    name,
+    ['iat', 'exp'].includes(name)
+      ? `${String(value)} (${new Date(Number(value) * 1000).toISOString()})`
+      : String(value),
+  ])
+}
+
+function append(text: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, text]
+}
+
+/** This command knows what a client knows, which is no name. */
+function parseId(prefix: string, noun: 'client' | 'org') {
+  return (text: string): string => {
+    if (text.startsWith(prefix)) return text
+    throw new InvalidArgumentError(`It is an id, ${prefix}…; this command takes no names. See "grantor ${noun} list".`)
+  }
+}
+
+function parseIssuer(text: string): string {
+  const issuer = text.replace(/\/$/, '')
+  if (URL.canParse(issuer) && /^https?:/.test(issuer)) return issuer
+  throw new InvalidArgumentError('It is an http or https URL.')
+}
+
+function parseSeconds(text: string): number {
+  const seconds = Number(text)
+  if (/^\d+$/.test(text) && seconds >= 1 && seconds <= 3600) return seconds
+  throw new InvalidArgumentError('It is a whole number of seconds from 1 to 3600.')
+}

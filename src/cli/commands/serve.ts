@@ -1,0 +1,123 @@
+import { InvalidArgumentError, type Command } from 'commander'
+import { availableParallelism } from 'node:os'
+import { createUser, inventPassword } from '../../admin/users.ts'
+import { readConfig, type Config } from '../../config/config.ts'
+import type { Context } from '../../ports/context.ts'
+import { openRuntime, openServer, openWorld, type World } from '../../server/server.ts'
+import { settingsHelp } from '../docs/settings.ts'
+import { UsageError } from '../lib/failure.ts'
+import type { Terminal } from '../lib/terminal.ts'
+import { closeOnSignal, onStopSignal } from '../serve/close-on-signal.ts'
+import { DEMO_EMAIL, tryCommands, welcomeLines } from '../serve/welcome.ts'
+
+interface ServeOptions {
+  readonly json?: true
+  readonly workers: number
+}
+
+/** More processes than this share no port well. */
+const WORKER_LIMIT = 256
+
+/** `grantor serve` */
+export function addServe(parent: Command, terminal: Terminal): void {
+  parent
+    .command('serve')
+    .description('Start the server.')
+    .option('--json', 'only JSON log lines on standard output, on a terminal too')
+    .option(
+      '--workers <count>',
+      'processes that share the port, auto for one a core; needs PostgreSQL',
+      parseWorkers,
+      1,
+    )
+    .addHelpText('after', () => `\n${settingsHelp()}`)
+    .action(async ({ json, workers }: ServeOptions) => {
+      const config = readConfig()
+      const hasPerson = terminal.isTerminal && json !== true
+      const greet = (world: World, context: Context): Promise<void> =>
+        sayReady(config, world, context, hasPerson ? terminal : undefined)
+      // Whom a supervisor started has a channel to it.
+      if (workers === 1 && process.send === undefined) await serveAlone(config, greet)
+      else await serveInSeveral(config, workers, greet)
+    })
+}
+
+type Greet = (world: World, context: Context) => Promise<void>
+
+async function serveAlone(config: Config, greet: Greet): Promise<void> {
+  const world = openWorld(config)
+  const server = await openServer(config, world)
+  closeOnSignal(server, config.drainSeconds, process)
+  await server.start()
+  await greet(world, server.context)
+}
+
+/** As one of the workers, or as their supervisor, who ends when the last of them has. */
+async function serveInSeveral(config: Config, count: number, greet: Greet): Promise<void> {
+  const [{ supervise }, { forkWorker, isWorker, serveInWorker }] = await Promise.all([
+    import('../serve/supervisor.ts'),
+    import('../serve/workers.ts'),
+  ])
+  if (isWorker()) return serveInWorker(config)
+  if (count === 1) return serveAlone(config, greet)
+  if (config.database.kind === 'sqlite') {
+    throw new UsageError(
+      'Several workers need PostgreSQL: a SQLite file has one writer, and a second process would only wait for the first. Set DATABASE_URL to a postgres:// address, or leave --workers out.',
+    )
+  }
+  const world = openWorld(config)
+  // Migrates, and finds what would keep every worker from starting.
+  const workshop = await openRuntime(config, world, 'server')
+  const record = (event: object): void => {
+    world.logger.warn(event)
+    void world.logger.flush()
+  }
+  const { allServe, ended, stop } = supervise({ count, fork: forkWorker, record })
+  onStopSignal(process, stop)
+  try {
+    if (await allServe) await greet(world, workshop.context)
+  } finally {
+    await workshop.close()
+  }
+  const failure = await ended
+  if (failure !== undefined) throw new Error(failure)
+}
+
+/** `person` sees the welcome, and on the very first start of a loopback issuer gets somebody to sign in as. */
+async function sayReady(config: Config, world: World, context: Context, person: Terminal | undefined): Promise<void> {
+  const hasUsers = (await context.store.listUsers({ before: undefined, limit: 1 })).length > 0
+  const { issuer, version } = context
+  const { isLoopbackIssuer } = config
+  if (person !== undefined) {
+    const demo = isLoopbackIssuer && !hasUsers ? await createDemoUser(context) : undefined
+    const hasApis = (await context.store.listApis()).length > 0
+    const { command } = person
+    const logsRefusals = config.logLevel === 'debug' || config.logLevel === 'info'
+    const welcome = { issuer, version, isLoopbackIssuer, hasApis, logsRefusals, command, demo }
+    person.print(welcomeLines(welcome, person.paint))
+  }
+  const isUntouched = !hasUsers && (await context.store.listClients({ before: undefined, limit: 1 })).length === 0
+  world.logger.info({
+    event: 'server.ready',
+    issuer,
+    version,
+    ...(isLoopbackIssuer && isUntouched ? { try: tryCommands(issuer) } : {}),
+  })
+  await world.logger.flush()
+}
+
+/** Its password goes to the terminal and nowhere else. */
+async function createDemoUser(context: Context): Promise<{ readonly email: string; readonly password: string }> {
+  const password = inventPassword(context.random)
+  const { email } = await createUser(context, { email: DEMO_EMAIL, password, name: 'Demo' })
+  return { email, password }
+}
+
+function parseWorkers(text: string): number {
+  if (text === 'auto') return availableParallelism()
+  const count = Number(text)
+  if (!/^\d+$/.test(text) || count < 1 || count > WORKER_LIMIT) {
+    throw new InvalidArgumentError(`It is auto, or a whole number from 1 to ${WORKER_LIMIT}.`)
+  }
+  return count
+}

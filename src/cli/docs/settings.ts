@@ -1,0 +1,98 @@
+import { SETTINGS } from '../../config/schema.ts'
+
+/** A setting as the schema describes it. */
+interface Setting {
+  readonly name: string
+  readonly meaning: string
+  readonly fallback: string
+}
+
+const WIDTH = 100
+const INDENT = 6
+
+const POSTGRESQL = [
+  '## DATABASE_URL of a PostgreSQL',
+  '',
+  '`postgres://<user>:<password>@<host>:<port>/<database>` names one host and one database of PostgreSQL 14 or newer, encoded',
+  'in UTF-8; the port is 5432 unless it is said. In a user or password `@ : / ? # %` are written `%40 %3A %2F %3F %23 %25`. A',
+  'socket is named by its folder: `postgres:///grantor?host=/run/postgresql`. Neither logs nor messages show a password.',
+  '',
+  'Parameters go to the driver as they are:',
+  '',
+  '| Parameter | What it does |',
+  '|---|---|',
+  '| none, `sslmode=disable` | no TLS: for a socket, this machine, or a network that nobody else is on |',
+  '| `sslmode=verify-full` | TLS; the certificate must be valid and name the host. Use this one across a network |',
+  '| `sslmode=require`, `verify-ca`, `prefer` | the same as `verify-full`, with a warning at start: the driver is stricter than libpq |',
+  '| `sslmode=no-verify` | TLS with whoever answers: protects from listeners, not from impostors |',
+  '| `sslrootcert=<file>` | the CA, when it is not a public one |',
+  '| `sslcert=<file>`, `sslkey=<file>` | who this node is, when PostgreSQL asks for certificates |',
+  '| `options=…` | is refused: it would replace the settings that Grantor gives each connection |',
+  '',
+  'The role owns the database, or may select, insert, update and delete in its tables while `grantor migrate` runs as the',
+  'owner. `grantor doctor` tells what stands in the way.',
+  '',
+]
+
+/** Every setting with its meaning and default, for `grantor serve --help`. */
+export function settingsHelp(): string {
+  const settings = listSettings().flatMap(({ name, meaning, fallback }) => [
+    `  ${name}`,
+    ...wrap(`${meaning} Default: ${fallback}.`),
+  ])
+  return ['Settings, from the environment or the file that GRANTOR_CONFIG names:', ...settings].join('\n')
+}
+
+/** The whole of docs/configuration.md. */
+export function settingsDocument(): string {
+  const rows = listSettings().map(
+    ({ name, meaning, fallback }) =>
+      `| \`${name}\` | ${meaning.replaceAll('<', '&lt;')} | ${codeUnlessWords(fallback)} |`,
+  )
+  return [
+    '# Configuration',
+    '',
+    'Made by `npm run docs` from the schema in `src/config/schema.ts`; `grantor serve --help` prints the same.',
+    '',
+    'Settings are environment variables, or `NAME=value` lines in the file that `GRANTOR_CONFIG` names; the environment',
+    'wins. Unset and empty mean the default. All mistakes are reported at once, and the server does not start with one.',
+    '`grantor doctor` checks them, and everything that depends on them.',
+    '',
+    '| Setting | Meaning | Default |',
+    '|---|---|---|',
+    ...rows,
+    '',
+    ...POSTGRESQL,
+  ].join('\n')
+}
+
+/** Read from the schema: the default is what it makes of nothing, or, where that depends on others, what it says in words. */
+function listSettings(): readonly Setting[] {
+  return Object.entries(SETTINGS.shape).map(([name, schema]) => {
+    const { description = '' } = schema
+    const [meaning = '', computed] = description.split(/ Default: (.+)\.$/)
+    const value: unknown = schema.safeParse(undefined).data
+    return { name, meaning, fallback: computed ?? formatDefault(value) }
+  })
+}
+
+function formatDefault(value: unknown): string {
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(',')
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'none')
+}
+
+function codeUnlessWords(fallback: string): string {
+  return fallback === 'none' || fallback.includes(' ') ? fallback : `\`${fallback}\``
+}
+
+function wrap(text: string): readonly string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > WIDTH - INDENT) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line].map((one) => ' '.repeat(INDENT) + one)
+}

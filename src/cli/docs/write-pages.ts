@@ -1,0 +1,12 @@
+import { writeFileSync } from 'node:fs'
+import { commandsDocument } from './commands-document.ts'
+import { createProgram } from '../program.ts'
+import { settingsDocument } from './settings.ts'
+import { openTerminal } from '../lib/terminal.ts'
+
+/** `npm run docs` */
+writeFileSync(new URL('../../../docs/configuration.md', import.meta.url), settingsDocument())
+writeFileSync(
+  new URL('../../../docs/commands.md', import.meta.url),
+  commandsDocument(await createProgram(openTerminal(process, {}), () => true)),
+)

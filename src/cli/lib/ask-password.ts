@@ -1,0 +1,49 @@
+import { isCancel, password as ask } from '@clack/prompts'
+import { AdminError } from '../../admin/admin-error.ts'
+import { UsageError } from './failure.ts'
+import type { Terminal } from './terminal.ts'
+
+/** Bytes of standard input that are read; a password is shorter, and so is a token. */
+const INPUT_LIMIT = 16_384
+
+/**
+ * The password that was given; `-` reads the first line of standard input. Asks for it when it was not given and
+ * somebody is there. The question goes to standard error, because standard output is the answer.
+ */
+export async function readPassword(terminal: Terminal, given: string | undefined): Promise<string> {
+  if (given === '-') return readLine(terminal.stdin, 'password')
+  if (given !== undefined) return given
+  if (terminal.stdin.isTTY !== true) {
+    throw new UsageError(
+      'A password is needed. Give it with --password, or on standard input with "--password -"; on a terminal you are asked for it.',
+    )
+  }
+  const first = await askOnce('Password')
+  if ((await askOnce('The same again')) !== first)
+    throw new AdminError('The two passwords differ. Nothing was changed.')
+  return first
+}
+
+/** A token that was given; `-` reads the first line of standard input. */
+export async function readToken(stdin: Terminal['stdin'], given: string | undefined): Promise<string> {
+  if (given === undefined) throw new UsageError('Give the token, or - to have it read from standard input.')
+  return given === '-' ? readLine(stdin, 'token') : given
+}
+
+async function askOnce(message: string): Promise<string> {
+  const answer = await ask({ message, output: process.stderr })
+  if (isCancel(answer)) throw new AdminError('Cancelled. Nothing was changed.')
+  return answer
+}
+
+async function readLine(input: NodeJS.ReadableStream, what: 'password' | 'token'): Promise<string> {
+  let text = ''
+  for await (const chunk of input) {
+    text += chunk.toString()
+    if (text.includes('\n') || text.length > INPUT_LIMIT) break
+  }
+  const line = text.split(/\r?\n/, 1)[0] ?? ''
+  if (line === '')
+    throw new UsageError(`Standard input is empty. Write the ${what} to it: echo "$${what.toUpperCase()}" | grantor …`)
+  return line
+}

@@ -1,0 +1,180 @@
+import { AdminError } from '../../admin/admin-error.ts'
+import { sentenceOf, type Spell } from '../../admin/run-task.ts'
+import { hasBody, pathParameters, placeOf, type Task } from '../../admin/task.ts'
+import { parseJson } from '../../protocol/json.ts'
+import { isLoopbackHost } from '../../protocol/loopback.ts'
+import { visible } from './columns.ts'
+import { reasonOf } from './discovery.ts'
+import { UsageError } from './failure.ts'
+
+/** A running server's administration, and who asks it. */
+export interface ServerAccess {
+  /** Without a slash at its end. */
+  readonly address: string
+  readonly token: string
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+/** Reading a whole audit takes its time. */
+const TASK_LIMIT_MS = 60_000
+const IS_IT_RIGHT =
+  'Is it the address of the administration? Its port is PORT + 1 unless GRANTOR_ADMIN_PORT says otherwise.'
+
+/** Of what was to change something. */
+const DOUBT = 'The change may have been applied. Check before retrying.'
+
+/**
+ * `mayBeRead`: whoever is on the network between may read the token.
+ *
+ * @throws UsageError when the address is none, the token would go there unencrypted, or there is no token
+ */
+export function readServer(text: string, token: string | undefined, mayBeRead: boolean): ServerAccess {
+  const url = URL.parse(text)
+  const isPlain = url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
+  if (!isPlain || !/^https?:$/.test(url.protocol)) {
+    throw new UsageError(
+      '--server is the address of the administration of a server: http://localhost:3001, or https://… without a query.',
+    )
+  }
+  if (url.protocol === 'http:' && !isLoopbackHost(url.hostname) && !mayBeRead) {
+    throw new UsageError(
+      `The token would go to ${visible(url.origin)} unencrypted, for whoever is on the network between. Use https or a tunnel; where nobody else is on that network, add --insecure-http.`,
+    )
+  }
+  const trimmed = token?.trim() ?? ''
+  if (trimmed === '') {
+    throw new UsageError(
+      '--server needs the token of an administrator in GRANTOR_ADMIN_TOKEN. Make one beside the server: grantor admin create --name <name> --access <read|write>',
+    )
+  }
+  if (!/^[A-Za-z0-9_-]+$/.test(trimmed)) {
+    throw new UsageError(
+      'GRANTOR_ADMIN_TOKEN is not a token: "grantor admin create" prints one, which begins with gad_.',
+    )
+  }
+  return { address: url.href.replace(/\/+$/, ''), token: trimmed }
+}
+
+/**
+ * Has a server do a task. No redirect is followed: the token is for this address.
+ *
+ * @throws AdminError in the server's words with what was typed, or saying why there was no answer
+ */
+export async function askServer(access: ServerAccess, task: Task, input: Members, spell: Spell): Promise<unknown> {
+  const response = await send(access, task, input)
+  const body = parseJson(await readText(access, task, response))
+  if (!response.ok) throw refusalOf(access, task, response, body, spell)
+  if (!task.output.safeParse(body).success) {
+    throw new AdminError(
+      `${access.address} answered something that this release does not know. Is it of another release?`,
+    )
+  }
+  return body
+}
+
+async function send({ address, token }: ServerAccess, task: Task, input: Members): Promise<Response> {
+  const { path, query, body } = requestOf(task, input)
+  try {
+    return await fetch(`${address}${path}${query}`, {
+      method: task.method,
+      redirect: 'manual',
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body }),
+      signal: AbortSignal.timeout(TASK_LIMIT_MS),
+    })
+  } catch (cause) {
+    throw noAnswer(address, task, cause)
+  }
+}
+
+async function readText({ address }: ServerAccess, task: Task, response: Response): Promise<string> {
+  try {
+    return await response.text()
+  } catch (cause) {
+    throw noAnswer(address, task, cause)
+  }
+}
+
+function requestOf(
+  task: Task,
+  input: Members,
+): { readonly path: string; readonly query: string; readonly body: string | undefined } {
+  const members = Object.entries(input)
+  const inQuery = members.filter(([name]) => placeOf(task, name) === 'query')
+  const inBody = members.filter(([name]) => placeOf(task, name) === 'body')
+  const texts = inQuery.flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((one): [string, string] => [name, String(one)]),
+  )
+  const path = pathParameters(task).reduce(
+    (filled, name) => filled.replace(`{${name}}`, () => segmentOf(String(input[name]))),
+    task.path,
+  )
+  return {
+    path,
+    query: texts.length === 0 ? '' : `?${new URLSearchParams(texts).toString()}`,
+    body: hasBody(task) ? JSON.stringify(Object.fromEntries(inBody)) : undefined,
+  }
+}
+
+/** Dots and nothing would lead to another path than the task's. */
+function segmentOf(text: string): string {
+  if (text === '' || text === '.' || text === '..') throw new AdminError(`There is nothing that is named "${text}".`)
+  return encodeURIComponent(text)
+}
+
+/** The form of every refusal. docs/errors.md */
+interface Refusal {
+  readonly error: string
+  readonly error_description: string
+  readonly detail?: readonly { readonly loc: readonly string[]; readonly msg: string }[]
+}
+
+function refusalOf({ address }: ServerAccess, task: Task, response: Response, body: unknown, spell: Spell): AdminError {
+  const { status, headers } = response
+  const location = headers.get('location')
+  if (location !== null) {
+    return new AdminError(`${address} leads to ${visible(location)}. Give the address that answers itself.`)
+  }
+  if (!isRefusal(body))
+    return new AdminError(`${address} answered ${status}, but it is not a Grantor administration. ${IS_IT_RIGHT}`)
+  const said = body.detail?.map((one) => sentenceOf(one, spell)) ?? []
+  const lines = said.length === 0 ? [body.error_description] : said
+  return new AdminError([...lines.map(visible), ...adviceFor(task, status, body.error, headers)].join('\n'))
+}
+
+function adviceFor(task: Task, status: number, error: string, headers: Headers): readonly string[] {
+  const seconds = headers.get('retry-after')
+  // decisions.md D1: the outcome of a commit may be unknown to the server itself.
+  const doubt = status === 503 && task.access === 'write' ? [DOUBT] : []
+  if (seconds !== null) return [...doubt, `Try again in ${visible(seconds)} seconds.`]
+  if (status === 401) return ['The token in GRANTOR_ADMIN_TOKEN is not one of this server, expired, or was revoked.']
+  if (status === 403) return ['"grantor admin list" says what the credentials are for.']
+  if (status === 404 && error === 'invalid_request') return [IS_IT_RIGHT]
+  return []
+}
+
+function isRefusal(body: unknown): body is Refusal {
+  if (typeof body !== 'object' || body === null) return false
+  const { error, error_description, detail } = body as Partial<Refusal>
+  if (typeof error !== 'string' || typeof error_description !== 'string') return false
+  return detail === undefined || (Array.isArray(detail) && detail.every(isProblem))
+}
+
+function isProblem(one: unknown): boolean {
+  if (typeof one !== 'object' || one === null) return false
+  const { loc, msg } = one as { readonly loc?: unknown; readonly msg?: unknown }
+  return Array.isArray(loc) && typeof msg === 'string'
+}
+
+/** What was to change something may have happened all the same. */
+function noAnswer(address: string, { access }: Task, cause: unknown): AdminError {
+  const isLate = cause instanceof Error && cause.name === 'TimeoutError'
+  const reason = isLate ? `nothing came within ${TASK_LIMIT_MS / 1000} s` : reasonOf(cause)
+  const doubt = access === 'write' ? DOUBT : ''
+  const isRefused = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN/.test(reason)
+  return new AdminError(`${address} does not answer: ${reason}. ${isRefused ? IS_IT_RIGHT : doubt}`.trim())
+}

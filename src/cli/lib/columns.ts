@@ -1,0 +1,76 @@
+import type { Names } from '../../admin/names.ts'
+import type { Paint } from './terminal.ts'
+
+const GAP = '  '
+
+/** Aligned columns below their headings. */
+export function columns(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  paint: Paint,
+): readonly string[] {
+  const cells = rows.map((row) => row.map(visible))
+  const widths = headings.map((heading, column) =>
+    Math.max(heading.length, ...cells.map((row) => lengthOf(row[column] ?? ''))),
+  )
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - lengthOf(cell))))
+      .join(GAP)
+      .trimEnd()
+  return [paint('dim', line(headings)), ...cells.map(line)]
+}
+
+/** Aligned `name  value` lines. */
+export function facts(pairs: readonly (readonly [name: string, value: string])[], paint: Paint): readonly string[] {
+  const width = Math.max(...pairs.map(([name]) => name.length))
+  return pairs.map(([name, value]) => `${paint('dim', name.padEnd(width))}${GAP}${visible(value)}`)
+}
+
+/** Every member of an answer on a line of its own. */
+export function record(answer: object, paint: Paint): readonly string[] {
+  return facts(
+    Object.entries(answer).map(([name, value]): [string, string] => [name, textOf(value)]),
+    paint,
+  )
+}
+
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.length === 0 ? '–' : value.join(', ')
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return typeof value === 'string' && value !== '' ? value : '–'
+}
+
+/**
+ * What strangers registered must not move the cursor, colour the screen or turn the line around: control and format
+ * characters become their number.
+ */
+export function visible(text: string): string {
+  return text.replaceAll(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}]/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`,
+  )
+}
+
+/** Characters at the end of an id that tell apart what has the same name. */
+const TAIL = 6
+
+/**
+ * What an id is called: an address, which only one user has, or a name with the end of the id, because a client may
+ * register under any name. An id without a name stays as it is.
+ */
+export function nameOf(names: Names, id: string | null): string {
+  if (id === null) return '–'
+  const name = names[id]
+  if (name === undefined) return id
+  return id.startsWith('gus_') ? name : `${name} …${id.slice(-TAIL)}`
+}
+
+/** A moment of an answer to the minute: `2026-11-20 14:02`. It is UTC, which the heading says. */
+export function moment(iso: string | null): string {
+  return iso === null ? '–' : iso.slice(0, 16).replace('T', ' ')
+}
+
+function lengthOf(text: string): number {
+  return [...text].length
+}

@@ -1,0 +1,91 @@
+import { AdminError } from '../../admin/admin-error.ts'
+import { ConfigError } from '../../config/config.ts'
+import { StoreUnavailable } from '../../ports/store.ts'
+
+/** A command that cannot be run as it was typed. Exit code 2. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'UsageError'
+  }
+}
+
+/** What to do about a failure of the system, by its code. */
+const ADVICE: Readonly<Record<string, (cause: NodeJS.ErrnoException) => string>> = {
+  EADDRINUSE: ({ message }) =>
+    `${addressOf(message)} is in use by another process. Stop that one, or choose another with PORT or, for the administration (PORT + 1), GRANTOR_ADMIN_PORT.`,
+  EADDRNOTAVAIL: ({ message }) =>
+    `${hostOf(message)} is not an address of this machine. Set GRANTOR_HOST, or GRANTOR_ADMIN_HOST, to one that is.`,
+  EACCES: (cause) => denied(cause),
+  EPERM: (cause) => denied(cause),
+  EROFS: ({ path }) =>
+    `${path ?? 'The folder'} is on a read-only file system. Set DATABASE_URL to a place that is not.`,
+  ENOSPC: ({ path }) => `There is no space left on the disk of ${path ?? 'the database'}. Make some.`,
+  EEXIST: (cause) => fileInTheWay(cause),
+  ENOTDIR: (cause) => fileInTheWay(cause),
+  ENOTFOUND: () => 'GRANTOR_HOST is a name that cannot be resolved. Set it to an address of this machine.',
+}
+
+/** By SQLite's primary result code (https://sqlite.org/rescode.html). */
+const SQLITE_ADVICE: Readonly<Record<number, string>> = {
+  5: 'The database is locked by another process. Try again, or find the process that holds it.',
+  8: 'The database may not be written. See that this user owns the file and its folder.',
+  10: 'The disk failed under the database. See the system log.',
+  11: 'The database is damaged. Restore it from a backup.',
+  13: 'The disk of the database is full. Make some space.',
+  14: 'The database cannot be opened. See that DATABASE_URL names a file whose folder this user may write to.',
+  26: 'The file that DATABASE_URL names is not a SQLite database. Name another file.',
+}
+
+/** What the operator reads: one message that says what to do. Only a bug shows where it happened. */
+export function describeFailure(cause: unknown): string {
+  if (!(cause instanceof Error)) return `Something unexpected happened: ${String(cause)}`
+  if (cause instanceof ConfigError) return `${cause.message}\nSee "grantor serve --help" for every setting.`
+  if (cause instanceof AdminError || cause instanceof UsageError) return cause.message
+  if (cause instanceof StoreUnavailable) return describeStoreFailure(cause)
+  const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
+  if (code === 'ERR_SQLITE_ERROR') return describeSqliteFailure(cause)
+  const advice = code === undefined ? undefined : ADVICE[code]
+  if (advice !== undefined) return advice(cause)
+  if ('syscall' in cause)
+    return `The system refused: ${cause.message}. See that DATABASE_URL and GRANTOR_HOST are right.`
+  // The adapters throw plain errors whose messages are written for the operator.
+  if (cause.name === 'Error' && code === undefined) return cause.message
+  return `This is a bug in Grantor; please report it with these lines.\n${cause.stack ?? cause.message}`
+}
+
+function describeStoreFailure(failure: StoreUnavailable): string {
+  const { cause } = failure
+  if (cause instanceof Error && 'errcode' in cause) return describeSqliteFailure(cause)
+  const reason = cause instanceof Error && cause.message !== '' ? `: ${cause.message}` : ''
+  return `${failure.message}${reason}. Try again.`
+}
+
+function describeSqliteFailure(cause: Error): string {
+  const code = 'errcode' in cause && typeof cause.errcode === 'number' ? cause.errcode & 0xff : undefined
+  const advice = code === undefined ? undefined : SQLITE_ADVICE[code]
+  return advice === undefined ? `SQLite failed: ${cause.message}.` : advice
+}
+
+function denied({ path, syscall, message }: NodeJS.ErrnoException): string {
+  if (syscall === 'listen') {
+    return `This user may not listen on ${addressOf(message)}. Choose a PORT of 1024 or more.`
+  }
+  return `This user may not write to ${path ?? 'the database'}. Change its owner, or set DATABASE_URL to another place.`
+}
+
+function fileInTheWay({ path }: NodeJS.ErrnoException): string {
+  return `A part of the path ${path ?? ''} is a file, not a folder. Correct DATABASE_URL.`
+}
+
+/** The address that a message such as `listen EADDRINUSE: address already in use ::1:3000` ends with. */
+/** The system's message ends in the address with its port. */
+function hostOf(message: string): string {
+  return (message.split(' ').at(-1) ?? '').replace(/:\d+$/, '')
+}
+
+function addressOf(message: string): string {
+  const address = message.split(' ').at(-1) ?? ''
+  const port = /:(\d+)$/.exec(address)?.[1]
+  return port === undefined ? `The address ${address}` : `Port ${port}`
+}

@@ -1,0 +1,50 @@
+import { AdminError } from '../../admin/admin-error.ts'
+import { asAdministrator, COMMAND_LINE } from '../../admin/administrators.ts'
+import { runTask, type Spell } from '../../admin/run-task.ts'
+import type { Task } from '../../admin/task.ts'
+import { findTask } from '../../admin/tasks.ts'
+import { askServer, readServer } from './ask-server.ts'
+import type { Terminal } from './terminal.ts'
+import type { ServerOptions } from './options.ts'
+import { withRuntime, type WhenMissing } from './runtime.ts'
+
+export type Members = Readonly<Record<string, unknown>>
+
+/** Does one task of the table; answers its output. @throws AdminError in the words of the task */
+export type PerformTask = <Answer>(name: string, input: Members) => Promise<Answer>
+
+/**
+ * Does tasks over the store, or, where a server is named, asks it. The answers are the same, and so are the words of what is
+ * in the way, which name each member of the input as it is spelled.
+ */
+export function withTasks<T>(
+  terminal: Pick<Terminal, 'adminToken' | 'stderr'>,
+  { server, insecureHttp }: ServerOptions,
+  whenMissing: WhenMissing,
+  work: (performAs: (spell: Spell) => PerformTask) => Promise<T>,
+): Promise<T> {
+  if (server !== undefined) {
+    const access = readServer(server, terminal.adminToken, insecureHttp === true)
+    return work((spell) => performBy((task, input) => askServer(access, task, input, spell)))
+  }
+  return withRuntime(terminal, whenMissing, (context) => {
+    const administration = asAdministrator(context, COMMAND_LINE)
+    return work((spell) => performBy((task, input) => runTask(administration, task, input, spell)))
+  })
+}
+
+function performBy(perform: (task: Task, input: Members) => Promise<unknown>): PerformTask {
+  return async <Answer>(name: string, input: Members) =>
+    (await perform(requireTask(name), withoutUndefined(input))) as Answer
+}
+
+/** @throws AdminError when the table has no such task, which is a bug of the command line */
+export function requireTask(name: string): Task {
+  const task = findTask(name)
+  if (task === undefined) throw new AdminError(`There is no task ${name}.`)
+  return task
+}
+
+function withoutUndefined(input: Members): Members {
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
+}

@@ -1,0 +1,194 @@
+import type { Command } from 'commander'
+import type { Names } from '../../admin/names.ts'
+import { columns, visible } from './columns.ts'
+import { jwtNotice } from './jwt-notice.ts'
+import { requireTask, withTasks, type Members } from './perform-task.ts'
+import { ORGANIZATION, type Subject } from './subjects.ts'
+import type { Terminal } from './terminal.ts'
+import {
+  nextPage,
+  spellingOf,
+  subjectOf,
+  withJson,
+  withPage,
+  withServer,
+  type PageOptions,
+  type ServerOptions,
+} from './options.ts'
+import type { WhenMissing } from './runtime.ts'
+
+/** Adds a verb to its noun. */
+export type AddVerb = (noun: Command, terminal: Terminal) => void
+
+/** The description of an option that may stand for an argument. */
+export const SAME_AS_ARGUMENT = 'the same'
+
+/** What is typed behind a verb, as commander reads it. */
+export interface CommonOptions extends ServerOptions {
+  readonly json?: true
+}
+
+/** A verb that does one task of the table. Its description is the task's summary. */
+export interface TaskVerb<Answer, Options extends object = object> {
+  readonly verb: string
+  readonly task: string
+  /** The same task for one organization, done when `--organization` is given. */
+  readonly within?: string
+  /** `create`: it may begin with a store that is not there yet. */
+  readonly whenMissing?: WhenMissing
+  /** What it is about, in the order in which it is typed. */
+  readonly subjects?: readonly Subject[]
+  /** What it may be narrowed to, each behind its option only. */
+  readonly filters?: readonly Subject[]
+  /** Adds its own options. */
+  readonly options?: (command: Command) => Command
+  /** Members of the input besides those of the subjects. Asks and refuses before anything is opened. */
+  readonly input?: (
+    options: Options,
+    terminal: Terminal,
+    /** What stands alone, where there are no subjects. */
+    alone: readonly string[],
+  ) => Members | Promise<Members>
+  /** The answer in words, for a person. */
+  readonly say: (answer: Answer, terminal: Terminal) => readonly string[]
+  /** Where an answer is no success though the command did not fail. */
+  readonly exitCode?: (answer: Answer) => number
+}
+
+/** A verb that performs one task, over the store or at a server. `--json` prints the task's output. */
+export function taskVerb<Answer, Options extends object = object>(verb: TaskVerb<Answer, Options>): AddVerb {
+  const { subjects = [], within } = verb
+  const filters = [...(within === undefined ? [] : [WITHIN]), ...(verb.filters ?? [])]
+  return (noun, terminal) => {
+    const command = withServer(withJson(noun.command(verb.verb))).description(requireTask(verb.task).summary)
+    for (const { name, argument = name, placeholder, meaning } of subjects) {
+      command.argument(`[${argument}]`, meaning).option(`--${name} ${placeholder}`, SAME_AS_ARGUMENT)
+    }
+    for (const { name, placeholder, meaning } of filters) command.option(`--${name} ${placeholder}`, meaning)
+    verb.options?.(command)
+    command.action(() =>
+      performVerb(verb, command, terminal, [...readFilters(filters, command), ...readSubjects(subjects, command)]),
+    )
+  }
+}
+
+async function performVerb<Answer, Options extends object>(
+  verb: TaskVerb<Answer, Options>,
+  command: Command,
+  terminal: Terminal,
+  about: readonly TypedSubject[],
+): Promise<void> {
+  const options = command.opts<Options & CommonOptions & { readonly organization?: string }>()
+  const input = (await verb.input?.(options, terminal, command.args)) ?? {}
+  const names = new Map<string, string>()
+  const task = verb.within === undefined || options.organization === undefined ? verb.task : verb.within
+  const answer = await withTasks(terminal, options, verb.whenMissing ?? 'refuse', async (performAs) => {
+    const members: Record<string, unknown> = { ...input }
+    const spellings = new Map<string, string>()
+    for (const { find, text, spelling } of about) {
+      const perform = performAs((member) => spellings.get(member) ?? spelling)
+      const found = await find(text, perform, members)
+      for (const [member, id] of Object.entries(found)) {
+        spellings.set(member, spelling)
+        if (id !== text) names.set(String(id), visible(text))
+      }
+      Object.assign(members, found)
+    }
+    const perform = performAs((member) => spellings.get(member) ?? spellingOf(command, member))
+    return perform<Answer>(task, members)
+  })
+  if (options.json) terminal.printJson(answer)
+  else terminal.print([...withNames(verb.say(answer, terminal), names), ...jwtNotice(answer as object, task)])
+  const code = verb.exitCode?.(answer) ?? 0
+  if (code !== 0) process.exitCode = code
+}
+
+/** Before an id that was typed as a name its name, once in the first line, and not in a command to copy. */
+function withNames([first = '', ...rest]: readonly string[], names: ReadonlyMap<string, string>): readonly string[] {
+  const end = first.indexOf('grantor ')
+  let [words, hint] = end === -1 ? [first, ''] : [first.slice(0, end), first.slice(end)]
+  for (const [id, name] of names) if (!words.includes(name)) words = words.replace(id, () => `${name} (${id})`)
+  return [words + hint, ...rest]
+}
+
+/** A subject that was typed, alone or behind its option: `<id>` or `--id`. */
+interface TypedSubject extends Pick<Subject, 'find'> {
+  readonly text: string
+  readonly spelling: string
+}
+
+/** Those that are not behind their options stand alone, in their order. */
+function readSubjects(subjects: readonly Subject[], command: Command): readonly TypedSubject[] {
+  const options = command.opts<Readonly<Record<string, string | undefined>>>()
+  const alone = [...command.args]
+  const areAllAlone = alone.length === subjects.length
+  return subjects.map(({ name, argument = name, find }) => {
+    const option = options[name]
+    const typed = areAllAlone || option === undefined ? alone.shift() : undefined
+    const spelling = typed === undefined ? `--${name}` : `<${argument}>`
+    return { find, text: subjectOf(name, typed, option), spelling }
+  })
+}
+
+/** Of which one organization, for credentials that are for nothing else. */
+const WITHIN: Subject = {
+  ...ORGANIZATION,
+  meaning: 'only in this organization, by id or name; credentials that are for nothing else give the id',
+}
+
+/** Those that were given. */
+function readFilters(filters: readonly Subject[], command: Command): readonly TypedSubject[] {
+  const options = command.opts<Readonly<Record<string, string | undefined>>>()
+  return filters.flatMap(({ name, find }) => {
+    const text = options[name]
+    return text === undefined ? [] : [{ find, text, spelling: `--${name}` }]
+  })
+}
+
+/** A verb that lists what a task answers, a page at a time. */
+export interface ListVerb<Row, Options extends object> extends Omit<
+  TaskVerb<never, Options>,
+  'verb' | 'say' | 'exitCode'
+> {
+  readonly verb?: string
+  /** The member of the answer that has the rows. */
+  readonly rows: string
+  /** Columns with moments say the zone: `CREATED (UTC)`. */
+  readonly headings: readonly string[]
+  /** The lines of one row. */
+  readonly cells: (row: Row, names: Names) => readonly (readonly string[])[]
+  /** What is said when there is nothing. */
+  readonly empty: string
+}
+
+/** A verb that prints a table. */
+export function listVerb<Row, Options extends object = object>(list: ListVerb<Row, Options>): AddVerb {
+  return taskVerb<Readonly<Record<string, unknown>>, Options & PageOptions>({
+    ...list,
+    verb: list.verb ?? 'list',
+    options: (command) => list.options?.(withPage(command)) ?? withPage(command),
+    async input(options, terminal) {
+      const { limit, before } = options
+      return { ...(await list.input?.(options, terminal, [])), limit, before }
+    },
+    say(answer, { paint }) {
+      const rows = answer[list.rows] as readonly Row[]
+      const names = (answer['names'] ?? {}) as Names
+      const cells = rows.flatMap((row) => list.cells(row, names))
+      const lines = rows.length === 0 ? [list.empty] : columns(list.headings, cells, paint)
+      return [...lines, ...nextPage(answer['next'] as string | null)]
+    },
+  })
+}
+
+type Sentence<Answer> = (answer: Answer) => string
+
+/** A verb that performs one task on what was typed, and prints one sentence. */
+export function sentenceVerb<Answer>(
+  verb: string,
+  task: string,
+  subjects: readonly Subject[],
+  sentence: Sentence<Answer>,
+): AddVerb {
+  return taskVerb<Answer>({ verb, task, subjects, say: (answer) => [sentence(answer)] })
+}

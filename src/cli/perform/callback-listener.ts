@@ -1,0 +1,48 @@
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { AdminError } from '../../admin/admin-error.ts'
+
+/** A redirect URI on this computer that waits for one answer. RFC 8252 §7.3. */
+export interface CallbackListener {
+  readonly redirectUri: string
+  /** The parameters of the answer. @throws AdminError when none came in time */
+  readonly answer: (limitMs: number) => Promise<URLSearchParams>
+  readonly close: () => void
+}
+
+const PATH = '/callback'
+
+/** Listens on a free port of the loopback interface. */
+export async function openCallbackListener(): Promise<CallbackListener> {
+  const { promise, resolve, reject } = Promise.withResolvers<URLSearchParams>()
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://127.0.0.1')
+    // Browsers also ask for an icon.
+    if (request.method !== 'GET' || url.pathname !== PATH) return reply(response, 404, 'Nothing is here.')
+    reply(response, 200, 'Done. You can close this window and go back to the terminal.')
+    resolve(url.searchParams)
+  })
+  server.listen(0, '127.0.0.1')
+  await new Promise<void>((listening, failed) => server.once('listening', listening).once('error', failed))
+  const { port } = server.address() as AddressInfo
+  let timer: NodeJS.Timeout | undefined
+  return {
+    redirectUri: `http://127.0.0.1:${port}${PATH}`,
+    answer(limitMs) {
+      timer = setTimeout(
+        () => reject(new AdminError(`Nobody answered within ${limitMs / 1000} s. Try again, or give --timeout.`)),
+        limitMs,
+      )
+      return promise.finally(() => clearTimeout(timer))
+    },
+    close() {
+      clearTimeout(timer)
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+function reply(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' }).end(`${text}\n`)
+}

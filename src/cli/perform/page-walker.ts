@@ -1,0 +1,119 @@
+import { AdminError } from '../../admin/admin-error.ts'
+import { ANSWER_LIMIT_MS } from '../lib/discovery.ts'
+
+/** Pages between the authorization request and its answer: sign-in, consent, and a try too many. */
+const STEP_LIMIT = 10
+
+export interface Credentials {
+  readonly email: string
+  readonly password: string
+}
+
+/** Signs in and allows, as a person without script would, until the answer has reached the redirect URI. */
+export async function signInAndAllow(start: string, redirectUri: string, credentials: Credentials): Promise<void> {
+  const browser = openBrowser()
+  let response = await browser.get(start)
+  let hasSignedIn = false
+  for (let step = 0; step < STEP_LIMIT; step += 1) {
+    const location = response.headers.get('location')
+    if (location !== null) {
+      const target = new URL(location, response.url)
+      response = await browser.get(target.href)
+      if (target.href.startsWith(`${redirectUri}?`)) return
+      continue
+    }
+    const page = await response.text()
+    const form = readForm(page, response.url)
+    if (form?.fields.has('password') === true) {
+      if (hasSignedIn) throw new AdminError(`The server did not let ${credentials.email} in. Is the password right?`)
+      hasSignedIn = true
+      response = await browser.post(form.action, { ...form.hidden, ...credentials })
+    } else if (form?.fields.has('decision') === true) {
+      response = await browser.post(form.action, { ...form.hidden, ...form.choices, decision: 'allow' })
+    } else {
+      throw new AdminError(`The server answered ${response.status} with a page that asks nothing: ${headingOf(page)}`)
+    }
+  }
+  throw new AdminError('Redirect loop in the sign-in pages.')
+}
+
+interface Browser {
+  readonly get: (url: string) => Promise<Response>
+  readonly post: (url: string, form: Readonly<Record<string, string>>) => Promise<Response>
+}
+
+/** Keeps cookies by origin, and follows nothing by itself. */
+function openBrowser(): Browser {
+  const jars = new Map<string, Map<string, string>>()
+  async function load(url: string, init: RequestInit): Promise<Response> {
+    const jar = jars.get(new URL(url).origin) ?? new Map<string, string>()
+    jars.set(new URL(url).origin, jar)
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
+    const headers = { ...(cookie === '' ? {} : { cookie }), 'sec-fetch-site': 'same-origin' }
+    const response = await fetch(url, {
+      ...init,
+      headers,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
+    })
+    for (const line of response.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      if (name !== undefined && value !== undefined) jar.set(name, value)
+    }
+    return response
+  }
+  return {
+    get: (url) => load(url, { method: 'GET' }),
+    post: (url, form) => load(url, { method: 'POST', body: new URLSearchParams(form) }),
+  }
+}
+
+interface Form {
+  readonly action: string
+  readonly hidden: Readonly<Record<string, string>>
+  readonly fields: ReadonlySet<string>
+  /** What its pickers stand at; where nothing is chosen yet, the last one: without an organization. */
+  readonly choices: Readonly<Record<string, string>>
+}
+
+/** The page's form. Grantor's own pages have one, with quoted attributes. */
+function readForm(page: string, address: string): Form | undefined {
+  const tag = /<form[^>]*>/.exec(page)?.[0]
+  if (tag === undefined) return undefined
+  const controls = page.match(/<(?:input|button)[^>]*>/g) ?? []
+  const hidden = controls.filter((control) => attribute(control, 'type') === 'hidden')
+  return {
+    action: new URL(attribute(tag, 'action'), address).href,
+    hidden: Object.fromEntries(hidden.map((control) => [attribute(control, 'name'), attribute(control, 'value')])),
+    fields: new Set(controls.map((control) => attribute(control, 'name'))),
+    choices: Object.fromEntries(page.match(/<select[^>]*>[^]*?<\/select>/g)?.map(readPicker) ?? []),
+  }
+}
+
+function readPicker(picker: string): readonly [name: string, value: string] {
+  const options = picker.match(/<option[^>]*>/g) ?? []
+  const standing = options.find((option) => / selected[\s>]/.test(option)) ?? options.at(-1) ?? ''
+  return [attribute(picker, 'name'), attribute(standing, 'value')]
+}
+
+function attribute(tag: string, name: string): string {
+  return unescape(new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1] ?? '')
+}
+
+function headingOf(page: string): string {
+  const words = /<main>([\s\S]*?)<\/main>/
+    .exec(page)?.[1]
+    ?.replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  return unescape(words ?? 'it says nothing').slice(0, DISPLAY_TEXT_LIMIT)
+}
+
+/** Of a page's words in a message. */
+const DISPLAY_TEXT_LIMIT = 400
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', quot: '"', '#39': "'", lt: '<', gt: '>' }
+
+function unescape(text: string): string {
+  return text.replaceAll(/&(amp|quot|#39|lt|gt);/g, (whole, name: string) => ENTITIES[name] ?? whole)
+}

@@ -6,19 +6,20 @@ import { answerUri, type AuthorizationAnswer } from '../../protocol/authorizatio
 import { after, type EpochMs } from '../../protocol/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { sameText, type MintedCredential } from '../../protocol/secrets.ts'
-import { consentKey, type Approver } from './remembered-consent.ts'
 import { errorPage } from '../error-page.ts'
+import { refuse, type Fault } from './authorization-error.ts'
+import { consentKey, type Approver } from './remembered-consent.ts'
 
-type Needs = Pick<Context, 'apis' | 'clock' | 'clockCheck' | 'issuer' | 'secrets' | 'settings'> & {
-  readonly store: Pick<Context['store'], 'approveAuthorization' | 'denyAuthorization' | 'findAuthorization'>
+type Needs = Pick<Context, 'apis' | 'clockCheck' | 'issuer' | 'secrets' | 'settings'> & {
+  readonly store: Pick<Context['store'], 'approveAuthorization' | 'findAuthorization'>
 }
 
 /**
- * The person allowed it, now or before. RFC 6749 §4.1.2.
+ * Approves an authorization and redirects to the client with the code. RFC 6749 §4.1.2.
  *
- * One authorization has one code, however often the form is sent (threats.md UI-03). It is derived, so that a form that is
- * sent again because its answer was lost, by a double click above all, gets it again while it is unspent and fresh. A form
- * that is sent again for another organization does not: one code never means two things.
+ * An authorization has one code, even if the form is submitted several times (threats.md UI-03). The code is derived from the
+ * authorization and the approver. A repeated submission, usually a double click, therefore returns the same code until it is
+ * redeemed or expires. A repeated submission for another organization is rejected, because a code has one meaning.
  */
 export async function approve(
   context: Needs,
@@ -51,7 +52,7 @@ export async function approve(
   return { ...answer(context, authorization, { kind: 'code', code: code.token }, cookies), event }
 }
 
-/** Whether the client may still redeem this very code. */
+/** Whether the client can still redeem this code. */
 function isAwaiting(authorization: AuthorizationRecord | undefined, code: MintedCredential, now: EpochMs): boolean {
   if (authorization?.status.kind !== 'approved') return false
   return sameText(authorization.status.codeHash, code.hash) && now < authorization.expiresAt
@@ -59,16 +60,28 @@ function isAwaiting(authorization: AuthorizationRecord | undefined, code: Minted
 
 const DENIED = { kind: 'error', error: 'access_denied', description: 'The person denied the request.' } as const
 
-/** The person refused. RFC 6749 §4.1.2.1. */
-export async function deny(context: Needs, authorization: AuthorizationRecord, userId: UserId): Promise<Reply> {
+/**
+ * Ends an authorization without a code. RFC 6749 §4.1.2.1.
+ *
+ * If the user denied it, the browser returns to the client: the user has seen the client's name and where the form leads. If
+ * the server found a fault, the rules of `refuse` apply.
+ */
+export async function deny(
+  context: Context,
+  { authorization, client }: { readonly authorization: AuthorizationRecord; readonly client: ClientRecord },
+  userId: UserId,
+  fault: Fault | undefined,
+  cookies: CookieChanges,
+): Promise<Reply> {
   const outcome = await context.store.denyAuthorization({
     id: authorization.id,
     now: context.clock(),
-    about: { clientId: authorization.clientId, userId },
+    about: { clientId: client.id, userId },
   })
   if (outcome !== 'denied') return errorPage(outcome === 'decided' ? 'already-completed' : 'expired')
-  const event = { event: 'authorization.denied', client: authorization.clientId }
-  return { ...answer(context, authorization, DENIED, {}), event }
+  if (fault !== undefined) return refuse(context, { ...authorization, client }, userId, fault, cookies)
+  const event = { event: 'authorization.denied', client: client.id }
+  return { ...answer(context, authorization, DENIED, cookies), event }
 }
 
 function answer(

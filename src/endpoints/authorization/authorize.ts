@@ -8,24 +8,20 @@ import { mintAuthorizationId, mintOrderedId, parseClientId } from '../../protoco
 import type { Parameters } from '../../protocol/message.ts'
 import { checkRedirectUri, redirectUriMatches, type RedirectUri } from '../../protocol/redirect-uri.ts'
 import { NO_SCOPE } from '../../protocol/scope.ts'
-import { findRemembered } from './remembered-consent.ts'
-import { approve } from './approval.ts'
 import { errorPage } from '../error-page.ts'
 import { openBrowser } from './interaction.ts'
 import { loadScopeCatalog, findResources, type ScopeCatalog } from '../token/scope-catalog.ts'
-import { findChoices } from './organization-choice.ts'
-import { PATHS, pageAddress } from '../paths.ts'
-import { NOT_A_MEMBER, refuse, type Fault, type Trusted } from './authorization-error.ts'
+import { nextStep, takeStep } from './next-step.ts'
+import { refuse, type Fault, type Trusted } from './authorization-error.ts'
 import { decideScope } from '../token/scope-decision.ts'
 import { findSignedIn } from './session.ts'
 
 /**
  * Authorization endpoint by GET. RFC 6749 §3.1 and §4.1.1, RFC 7636 §4.3, RFC 8707 §2, RFC 9207.
  *
- *  §4.1.2.1  Until client and redirect URI are known good there is a page and never a redirect.
- *  §4.1.1    Then the request is checked whole; a fault goes back to the client. While nobody vouches for the client, by a
- *            page with a link: a redirect on demand would make everybody who registers an open redirector.
- *  §3.1      A good request is kept, bound to this browser, and the person is asked to sign in and to consent.
+ *  §4.1.2.1  Until the client and the redirect URI are checked, every error is a page and never a redirect.
+ *  §4.1.1    The rest of the request is checked next. The client receives the error, if there is one; see `refuse`.
+ *  §3.1      A valid request is stored for this browser only, and `nextStep` decides which page follows.
  */
 export async function authorize(context: Context, request: Request): Promise<Reply> {
   const now = context.clockCheck.now()
@@ -41,22 +37,16 @@ export async function authorize(context: Context, request: Request): Promise<Rep
   if ('error' in requested) return refuse(context, trusted, userId, requested)
 
   const { prompts } = reading.request
-  const choices = userId === undefined ? undefined : await findChoices(context, requested, userId)
-  // Somebody else may sign in.
-  if (choices?.kind === 'not-a-member' && !prompts.has('login')) return refuse(context, trusted, userId, NOT_A_MEMBER)
-  const remembered =
-    userId === undefined || choices === undefined
-      ? undefined
-      : await findRemembered(context, trusted.client, { ...trusted, ...requested }, userId, choices)
-  if (prompts.has('none') && userId === undefined) return refuse(context, trusted, userId, NO_SESSION)
-  if (prompts.has('none') && remembered === undefined) return refuse(context, trusted, userId, NO_CONSENT)
-
-  const { authorization, cookies } = await start(context, request, trusted, reading.request, requested)
-  if (userId === undefined || authorization.mustSignIn)
-    return toPage(context, PATHS.signIn, request, authorization, cookies)
-  if (remembered === undefined || authorization.mustConsent)
-    return toPage(context, PATHS.consent, request, authorization, cookies)
-  return approve(context, authorization, trusted.client, remembered, cookies)
+  const { client } = trusted
+  const { authorization, cookies } = newAuthorization(context, request, trusted, reading.request, requested)
+  // No session is newer than the request, so prompt=login ignores the one that exists.
+  const session = prompts.has('login') ? undefined : signedIn
+  const step = await nextStep(context, { authorization, client }, session, { kind: 'not-asked' })
+  if (step.kind === 'deny' && step.fault !== undefined) return refuse(context, trusted, userId, step.fault)
+  if (prompts.has('none') && step.kind === 'sign-in') return refuse(context, trusted, userId, NO_SESSION)
+  if (prompts.has('none') && step.kind === 'consent') return refuse(context, trusted, userId, NO_CONSENT)
+  await store(context, authorization, client)
+  return takeStep(context, { authorization, client, uiLocales: request.uiLocales }, step, cookies)
 }
 
 const NO_SESSION: Fault = { error: 'login_required', reason: 'no_session' }
@@ -73,19 +63,19 @@ async function establishTrust(context: Context, { params }: Request): Promise<Tr
   return { client, redirectUri, state: readState(params) }
 }
 
-/** RFC 6749 §3.1.2.3: it must be a registered one; it may be left out when one is registered. */
+/** RFC 6749 §3.1.2.3: the redirect URI must be registered. It may be omitted if the client registered only one. */
 function chooseRedirectUri(context: Context, client: ClientRecord, params: Parameters): RedirectUri | undefined {
   const registered = client.metadata.redirectUris
   const presented = params.get('redirect_uri') ?? soleRedirectUri(client)
   if (presented === undefined || !registered.some((one) => redirectUriMatches(one, presented))) return undefined
-  // Judged again: a loopback port may lead to ourselves, and a scheme may have been registered without being allowed.
+  // Checked again: a loopback port may be the server's own, and a private-use scheme may be registered although the settings do not allow it.
   const policy = { apps: context.settings.redirectApps, ownOrigin: new URL(context.issuer).origin }
   return checkRedirectUri(presented, policy).kind === 'usable' ? (presented as RedirectUri) : undefined
 }
 
 /**
- * The one that may be left out. Of a public client with a loopback redirect it may not: programs that register the same share
- * the client, and each of them listens on a port of its own (decisions.md D7).
+ * Returns the redirect URI that a request may omit. A public client with a loopback redirect URI must send it: programs with
+ * the same metadata share the client, and each of them listens on its own port (decisions.md D7).
  */
 function soleRedirectUri({ metadata: { authMethod, redirectUris } }: ClientRecord): string | undefined {
   const [only, another] = redirectUris
@@ -95,10 +85,10 @@ function soleRedirectUri({ metadata: { authMethod, redirectUris } }: ClientRecor
 
 type RequestedAccess = Pick<AuthorizationRecord, 'scope' | 'ungrantedScope' | 'resources' | 'organizationId'>
 
-/** A longer one is not kept: any browser can make the server store it. */
+/** Characters. A longer value is not stored: any browser could make the server store it. */
 const UNGRANTED_LIMIT = 1024
 
-/** What the code will be for: within what the client registered and what the APIs offer (decisions.md D6). */
+/** Returns the access that the code will give: at most what the client registered and the APIs declare (decisions.md D6). */
 function findRequestedAccess(
   catalog: ScopeCatalog,
   client: ClientRecord,
@@ -120,17 +110,16 @@ function findRequestedAccess(
   return { scope, ungrantedScope, resources, organizationId: request.organizationId }
 }
 
-async function start(
+function newAuthorization(
   context: Context,
   request: Request,
   { client, redirectUri, state }: Trusted,
   { codeChallenge, prompts, loginHint }: AuthorizationRequest,
   requested: RequestedAccess,
-): Promise<{ authorization: AuthorizationRecord; cookies: CookieChanges }> {
+): { readonly authorization: AuthorizationRecord; readonly cookies: CookieChanges } {
   const now = context.clockCheck.now()
   const known = openBrowser(context, request)
   const fresh = context.secrets.mint('browser', mintOrderedId(now, context.random), context.random)
-  const expiresAt = after(now, context.settings.lifetimes.authorization * 1000)
   const authorization: AuthorizationRecord = {
     ...requested,
     id: mintAuthorizationId(now, context.random),
@@ -143,27 +132,17 @@ async function start(
     mustConsent: prompts.has('consent'),
     loginHint,
     createdAt: now,
-    expiresAt,
+    expiresAt: after(now, context.settings.lifetimes.authorization * 1000),
     status: { kind: 'pending' },
   }
-  await Promise.all([
-    context.store.startAuthorization(authorization),
-    client.usedAt === undefined
-      ? context.store.extendRetention({
-          id: client.id,
-          until: after(expiresAt, context.settings.lifetimes.code * 1000),
-        })
-      : undefined,
-  ])
   return { authorization, cookies: known === undefined ? { browser: fresh } : {} }
 }
 
-function toPage(
-  { issuer }: Context,
-  path: string,
-  { uiLocales }: Request,
-  { id }: AuthorizationRecord,
-  cookies: CookieChanges,
-): Reply {
-  return { kind: 'redirect', location: pageAddress(issuer, path, { authorization: id, uiLocales }), cookies }
+/** Stores the authorization. An unused client is kept at least until the code of this authorization expires. */
+async function store(context: Context, authorization: AuthorizationRecord, client: ClientRecord): Promise<void> {
+  const until = after(authorization.expiresAt, context.settings.lifetimes.code * 1000)
+  await Promise.all([
+    context.store.startAuthorization(authorization),
+    client.usedAt === undefined ? context.store.extendRetention({ id: client.id, until }) : undefined,
+  ])
 }

@@ -1,33 +1,37 @@
 import type { Context } from '../../ports/context.ts'
+import type { ConsentProblem } from '../../ports/pages.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { MembershipRecord, OrganizationRecord } from '../../ports/records/organization.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { OrganizationId, UserId } from '../../protocol/ids.ts'
 
-/** An organization that a person belongs to now. */
+/** An organization that the user is an active member of. */
 export interface OwnOrganization {
   readonly id: OrganizationId
   readonly name: string
-  /** What the person allowed for it before this moment counts for nothing. */
+  /** Consents for the organization from before this time are ignored. */
   readonly since: EpochMs
 }
 
-/** What a person may answer an authorization for (decisions.md D4). */
+/** The organizations that a user may act for in an authorization (decisions.md D4). */
 export type OrganizationChoices =
-  /** The client asks for this one. */
-  | { readonly kind: 'fixed'; readonly organization: OwnOrganization }
-  /** One of these, by name, or none. */
-  | { readonly kind: 'free'; readonly organizations: readonly OwnOrganization[] }
-  /** The client asks for one that is not theirs, or that does not exist. */
+  | OpenChoices
+  /** The client named an organization that does not exist, or that the user does not belong to. */
   | { readonly kind: 'not-a-member' }
+
+export type OpenChoices =
+  /** The client named this organization. */
+  | { readonly kind: 'fixed'; readonly organization: OwnOrganization }
+  /** The user chooses one of these, or none. Sorted by name. */
+  | { readonly kind: 'free'; readonly organizations: readonly OwnOrganization[] }
 
 type Needs = {
   readonly store: Pick<Context['store'], 'findMembership' | 'findOrganization' | 'listMemberships'>
 }
 
 /**
- * Read again for every page and every answer: only where the person is a live member of a live organization at that moment
- * may a code speak for it (threats.md AUTH-22, UI-02, UI-13).
+ * Returns the organizations that the user may act for. The store is read for every page and every answer, because a code may
+ * be issued for an organization only while it is enabled and the user's membership is (threats.md AUTH-22, UI-02, UI-13).
  */
 export async function findChoices(
   { store }: Needs,
@@ -42,11 +46,30 @@ export async function findChoices(
   const memberships = await store.listMemberships(userId)
   const found = await Promise.all(memberships.map((membership) => ownOrganization({ store }, membership)))
   const organizations = found.filter((one) => one !== undefined)
-  // The same for every reader, whatever language this machine speaks.
+  // A fixed locale, so that the order does not depend on the machine.
   return {
     kind: 'free',
     organizations: organizations.toSorted((one, other) => one.name.localeCompare(other.name, 'en')),
   }
+}
+
+/** The form's value for "without an organization". */
+export const WITHOUT = 'none'
+
+/**
+ * Returns the organization that the form names, if the user may act for it. If the client named an organization, the form has
+ * no influence (threats.md UI-02).
+ */
+export function chooseOrganization(
+  choices: OpenChoices,
+  text: string | undefined,
+): { readonly organization: OwnOrganization | undefined } | ConsentProblem {
+  if (choices.kind === 'fixed') return { organization: choices.organization }
+  const { organizations } = choices
+  if (text === WITHOUT || (text === undefined && organizations.length === 0)) return { organization: undefined }
+  if (text === undefined) return 'organization-missing'
+  const organization = organizations.find(({ id }) => id === text)
+  return organization === undefined ? 'organization-gone' : { organization }
 }
 
 async function ownOrganization(

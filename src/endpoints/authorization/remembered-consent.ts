@@ -8,24 +8,24 @@ import { isLoopback, isPrivateUse, redirectHost } from '../../protocol/redirect-
 import { resourcesKey } from '../../protocol/resource.ts'
 import { isWithin } from '../../protocol/scope.ts'
 import { loadScopeCatalog, sharedScopesSince } from '../token/scope-catalog.ts'
-import type { OrganizationChoices, OwnOrganization } from './organization-choice.ts'
+import type { OpenChoices, OwnOrganization } from './organization-choice.ts'
 
 type Asked = Pick<AuthorizationRecord, 'redirectUri' | 'resources' | 'scope'>
 
-/** Who allows it, and for which of their organizations; none: without one. */
+/** The user that allows an authorization, and the organization for which; undefined: for the user alone. */
 export interface Approver {
   readonly userId: UserId
   readonly organization: OwnOrganization | undefined
 }
 
-/** Under which a consent is remembered; undefined for clients that must always ask (decisions.md D8). */
+/** Returns the key of a stored consent; undefined for clients that must ask each time (decisions.md D8). */
 export async function consentKey(
   context: Pick<Context, 'apis' | 'settings'>,
   client: ClientRecord,
   asked: Asked,
   { userId, organization }: Approver,
 ): Promise<ConsentKey | undefined> {
-  // RFC 8252 §8.6: any program may listen on loopback or claim a scheme, so a known client proves nothing there.
+  // RFC 8252 §8.6: any program can listen on loopback or claim a scheme, so a consent to one program must not serve another.
   const anyoneMayListen = isLoopback(asked.redirectUri) || isPrivateUse(asked.redirectUri)
   if (client.verifiedAt === undefined && anyoneMayListen) return undefined
   const { redirectUri, resources } = asked
@@ -40,23 +40,22 @@ export async function consentKey(
   }
 }
 
-/** Consents and authorizations from before this moment were for another name or redirect host. */
+/** Consents and authorizations from before this time were for another client name or redirect host. */
 export function identityStart(client: ClientRecord): EpochMs {
   return client.identityFrom ?? (0 as EpochMs)
 }
 
 /**
- * The answer that the person gave before to all of this; undefined when they must be asked: nothing is remembered, or
- * consents for several organizations are, and nobody else can know which of them is meant now.
+ * Returns the approver of an earlier consent that covers the request. Returns undefined if there is no such consent, or if
+ * there are several for different organizations: only the user knows which organization is meant now.
  */
 export async function findRemembered(
   context: Pick<Context, 'apis' | 'settings'> & { readonly store: Pick<Context['store'], 'findConsent'> },
   client: ClientRecord,
   asked: Asked,
   userId: UserId,
-  choices: OrganizationChoices,
+  choices: OpenChoices,
 ): Promise<Approver | undefined> {
-  if (choices.kind === 'not-a-member') return undefined
   const organizations = choices.kind === 'fixed' ? [choices.organization] : [...choices.organizations, undefined]
   const answers = await Promise.all(
     organizations.map(async (organization) => {

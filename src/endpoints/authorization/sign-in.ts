@@ -1,27 +1,24 @@
 import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { SignInProblem } from '../../ports/pages.ts'
-import type { UserRecord } from '../../ports/records/user.ts'
+import type { SessionRecord, UserRecord } from '../../ports/records/user.ts'
 import { EMAIL_LIMIT, normalizeEmail } from '../../protocol/account.ts'
 import { after } from '../../protocol/brand.ts'
 import { OAuthError } from '../../protocol/errors.ts'
 import { mintSessionId } from '../../protocol/ids.ts'
 import type { MintedCredential } from '../../protocol/secrets.ts'
 import { formTarget, viewClient } from './client-view.ts'
-import { findRemembered } from './remembered-consent.ts'
-import { approve } from './approval.ts'
 import { errorPage } from '../error-page.ts'
 import { findInteraction, findOpenInteraction, isCrossSite, type Interaction } from './interaction.ts'
-import { findChoices } from './organization-choice.ts'
+import { nextStep, takeStep } from './next-step.ts'
 import { PATHS, pageAddress } from '../paths.ts'
-import { NOT_A_MEMBER, refuseStarted } from './authorization-error.ts'
 import { countAttempt } from './sign-in-throttle.ts'
 import { findSignedIn, type SignedIn } from './session.ts'
 
-/** Bytes. Longer passwords cost hashing time and help nobody. */
+/** Bytes. Longer passwords cost hashing time and add no strength. */
 const PASSWORD_LIMIT = 1024
 
-/** The form to sign in, for the authorization that its address names (decisions.md D8). */
+/** Shows the sign-in form for the authorization in the query (decisions.md D8). */
 export async function showSignIn(context: Context, request: Request): Promise<Reply> {
   const interaction = await findOpenInteraction(context, request)
   if ('kind' in interaction) return interaction
@@ -29,10 +26,10 @@ export async function showSignIn(context: Context, request: Request): Promise<Re
 }
 
 /**
- * Signs a person in and goes on with the authorization.
+ * Signs a user in and continues with the authorization.
  *
- * The session is a new one each time and ends the one before, so a cookie from before gives nothing (threats.md UI-05).
- * A wrong password and an unknown account answer the same, after the same work.
+ * Each sign-in starts a new session and ends the previous one, so an earlier cookie is useless (threats.md UI-05). A wrong
+ * password and an unknown account get the same response, after the same work.
  */
 export async function signIn(context: Context, request: Request): Promise<Reply> {
   if (isCrossSite(request)) return errorPage('forged')
@@ -44,7 +41,7 @@ export async function signIn(context: Context, request: Request): Promise<Reply>
   const typed = request.params.get('email') ?? ''
   const email = normalizeEmail(typed)
   const password = request.params.get('password') ?? ''
-  // Something that is no address stays in the field, so that it can be mended.
+  // Invalid text stays in the field, so that the user can correct it.
   if (email === '') return signInPage(context, interaction, typed.slice(0, EMAIL_LIMIT), { kind: 'email-missing' })
   if (password === '') return signInPage(context, interaction, email, { kind: 'password-missing' })
   if (Buffer.byteLength(password) > PASSWORD_LIMIT)
@@ -65,7 +62,7 @@ export async function signIn(context: Context, request: Request): Promise<Reply>
   const failure = await findFailure(context, user, isRight)
   if (user === undefined || failure !== undefined) {
     const reason = failure ?? 'wrong-credentials'
-    // Of an account that does not exist the audit has as many events as of one that exists (threats.md UI-08).
+    // Recorded for unknown accounts too, so that the audit does not reveal which accounts exist (threats.md UI-08).
     const account = context.secrets.digest('bucket', ['sign-in', 'account', email])
     const details = { reason, account }
     context.report({ event: 'sign-in.failed', clientId: interaction.client.id, userId: user?.id, details })
@@ -73,13 +70,20 @@ export async function signIn(context: Context, request: Request): Promise<Reply>
     return { ...page, event: refusal(interaction, reason) }
   }
   await attempt.forgive()
-  const earlier = await findSignedIn(context, request.cookies)
-  return goOn(context, interaction, user, earlier)
+  const previous = await findSignedIn(context, request.cookies)
+  const { session, credential } = await startSession(context, user, browserHash, previous)
+  // The new session satisfies prompt=login, even if this node's clock is behind the one that started the authorization.
+  const authorization = { ...interaction.authorization, mustSignIn: false }
+  const subject = { ...interaction, authorization }
+  const step = await nextStep(context, subject, { session, user }, { kind: 'not-asked' })
+  const reply = await takeStep(context, interaction, step, { session: credential })
+  if (step.kind === 'approve' || step.kind === 'deny') return reply
+  return { ...reply, event: { event: 'sign-in.succeeded', client: interaction.client.id } }
 }
 
 /**
- * Why the sign-in failed, for the operator; undefined: it succeeded. Checking a password takes a while, in which it may be
- * changed and the account disabled. The page says of each reason what it says of a wrong password.
+ * Returns why the sign-in failed, for the log; undefined if it succeeded. The user is read again, because the password may be
+ * changed or the account disabled while the password is checked. The page shows the same message for each reason.
  */
 async function findFailure(
   { store }: Pick<Context, 'store'>,
@@ -100,47 +104,29 @@ async function verifyPassword(
   try {
     return await context.passwords.verify(password, user?.passwordHash)
   } catch (cause) {
-    // A person gets the form back instead of a bare 503, with what was typed.
+    // The user gets the form back, with the email, instead of a bare 503.
     if (cause instanceof OAuthError && cause.slug === 'password_queue_full') return 'busy'
     throw cause
   }
-}
-
-async function goOn(
-  context: Context,
-  interaction: Interaction,
-  user: UserRecord,
-  earlier: SignedIn | undefined,
-): Promise<Reply> {
-  const { authorization, client, browserHash, uiLocales } = interaction
-  const session = await startSession(context, user, browserHash, earlier)
-  const choices = await findChoices(context, authorization, user.id)
-  if (choices.kind === 'not-a-member') return refuseStarted(context, interaction, user.id, NOT_A_MEMBER, { session })
-  const remembered = await findRemembered(context, client, authorization, user.id, choices)
-  if (remembered !== undefined && !authorization.mustConsent)
-    return approve(context, authorization, client, remembered, { session })
-  const location = pageAddress(context.issuer, PATHS.consent, { authorization: authorization.id, uiLocales })
-  const event = { event: 'sign-in.succeeded', client: client.id }
-  return { kind: 'redirect', location, cookies: { session }, event }
 }
 
 async function startSession(
   context: Context,
   user: UserRecord,
   browserHash: Interaction['browserHash'],
-  earlier: SignedIn | undefined,
-): Promise<MintedCredential> {
+  previous: SignedIn | undefined,
+): Promise<{ readonly session: SessionRecord; readonly credential: MintedCredential }> {
   const now = context.clockCheck.now()
   const id = mintSessionId(now, context.random)
-  const session = context.secrets.mint('session', id, context.random)
+  const credential = context.secrets.mint('session', id, context.random)
   const expiresAt = after(now, context.settings.lifetimes.session * 1000)
-  const record = { id, hash: session.hash, userId: user.id, createdAt: now, expiresAt }
-  // The browser forgets the earlier session's cookie, so nobody could sign out of it any more.
+  const session = { id, hash: credential.hash, userId: user.id, createdAt: now, expiresAt }
+  // The previous session's cookie is overwritten, so the user could not sign out of that session any more.
   await Promise.all([
-    context.store.startSession({ session: record, browserHash }),
-    earlier === undefined ? undefined : context.store.endSession(earlier.session.id),
+    context.store.startSession({ session, browserHash }),
+    previous === undefined ? undefined : context.store.endSession(previous.session.id),
   ])
-  return session
+  return { session, credential }
 }
 
 const STATUS: Readonly<Record<SignInProblem['kind'], number>> = {

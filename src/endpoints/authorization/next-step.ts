@@ -1,0 +1,127 @@
+import type { Context } from '../../ports/context.ts'
+import type { CookieChanges, Reply } from '../../ports/message.ts'
+import type { ConsentProblem } from '../../ports/pages.ts'
+import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
+import type { UserId } from '../../protocol/ids.ts'
+import { PATHS, pageAddress } from '../paths.ts'
+import { approve, deny } from './approval.ts'
+import { NOT_A_MEMBER, type Fault } from './authorization-error.ts'
+import { chooseOrganization, findChoices, type OpenChoices } from './organization-choice.ts'
+import { findRemembered, type Approver } from './remembered-consent.ts'
+import type { SignedIn } from './session.ts'
+
+/** What happens next to an authorization. */
+export type Step =
+  | { readonly kind: 'sign-in' }
+  | {
+      readonly kind: 'consent'
+      readonly signedIn: SignedIn
+      readonly choices: OpenChoices
+      readonly problem: ConsentProblem | undefined
+    }
+  | { readonly kind: 'approve'; readonly approver: Approver }
+  /** Without a fault, the user denied it. */
+  | { readonly kind: 'deny'; readonly userId: UserId; readonly fault: Fault | undefined }
+
+/** What the user has answered on the consent page. */
+export type ConsentAnswer =
+  /** The consent page has not been displayed, so an earlier consent may be used. */
+  | { readonly kind: 'not-asked' }
+  /** The consent page is to be displayed, whatever the user allowed earlier. */
+  | { readonly kind: 'asked' }
+  /** The form's text for the organization. */
+  | { readonly kind: 'allow'; readonly organization: string | undefined }
+  | { readonly kind: 'deny' }
+
+type Needs = Pick<Context, 'apis' | 'settings'> & {
+  readonly store: Pick<Context['store'], 'findConsent' | 'findMembership' | 'findOrganization' | 'listMemberships'>
+}
+
+/**
+ * Returns the next step of an authorization. RFC 6749 §4.1.
+ *
+ * An authorization begins when a client sends the user's browser to the authorization endpoint (`authorize.ts`). The endpoint
+ * first finds the client and checks the redirect URI. If either is wrong, the user sees an error page, because no address is
+ * known to be safe. The endpoint then checks the rest of the request: PKCE, resources, scopes, prompt. If something is wrong
+ * there, the client receives the error. A valid request is stored as a pending authorization with the hash of a cookie, so
+ * that no other browser can continue it.
+ *
+ * From then on this function decides. It looks at the stored authorization, at the session and at the answer of the user,
+ * in this order:
+ *
+ *  1. Sign-in. Without a session the user signs in. With `prompt=login` the session must also have started after the request.
+ *  2. Denial. If the user pressed "deny", the authorization ends.
+ *  3. Organization. If the client named an organization, the user must be an active member of it; otherwise the authorization
+ *     ends. If the client named none, the user may choose one of their own, or none.
+ *  4. Consent. If the user allowed the same client the same access earlier, for exactly one organization, the consent page is
+ *     skipped. `prompt=consent` always shows it. So does a client whose redirect URI another program could receive.
+ *  5. Approval. The authorization is marked as approved and the browser carries the code to the client.
+ *
+ * The endpoints of the flow never decide on each other's steps. Each parses its request, calls this function and replies:
+ *
+ *  - `authorize.ts` has a new request, and redirects to a page or directly to the client.
+ *  - `sign-in.ts` has checked a password and started a session. Usually the consent page is next.
+ *  - `consent.ts` displays the question, and accepts the answer.
+ *
+ * Every call reads the session, the memberships and the consents again. An organization may disable a member while the
+ * consent page is open, and then the answer from that page must not count. For the same reason the form cannot carry
+ * decisions: it names the authorization and the answer, and everything else comes from the store.
+ *
+ * An authorization ends once. Approval and denial are single operations of the store, and the first one wins. If the browser
+ * sends the approval twice, by a double click for example, it receives the same code again; any other second answer results in
+ * the page "already completed". A pending authorization that is never answered expires.
+ */
+export async function nextStep(
+  context: Needs,
+  { authorization, client }: Subject,
+  signedIn: SignedIn | undefined,
+  answer: ConsentAnswer,
+): Promise<Step> {
+  if (signedIn === undefined || isTooOld(authorization, signedIn)) return { kind: 'sign-in' }
+  const userId = signedIn.user.id
+  if (answer.kind === 'deny') return { kind: 'deny', userId, fault: undefined }
+  const choices = await findChoices(context, authorization, userId)
+  if (choices.kind === 'not-a-member') return { kind: 'deny', userId, fault: NOT_A_MEMBER }
+  if (answer.kind === 'allow') {
+    const chosen = chooseOrganization(choices, answer.organization)
+    if (typeof chosen === 'string') return { kind: 'consent', signedIn, choices, problem: chosen }
+    return { kind: 'approve', approver: { userId, ...chosen } }
+  }
+  const mayUseEarlier = answer.kind === 'not-asked' && !authorization.mustConsent
+  const earlier = mayUseEarlier ? await findRemembered(context, client, authorization, userId, choices) : undefined
+  if (earlier !== undefined) return { kind: 'approve', approver: earlier }
+  return { kind: 'consent', signedIn, choices, problem: undefined }
+}
+
+interface Subject {
+  readonly authorization: AuthorizationRecord
+  readonly client: ClientRecord
+}
+
+/** `prompt=login` requires a session that started after the request was made. */
+function isTooOld(authorization: AuthorizationRecord, { session }: SignedIn): boolean {
+  return authorization.mustSignIn && session.createdAt < authorization.createdAt
+}
+
+/** Carries out a step of a stored authorization. A step that needs a page redirects to it. */
+export async function takeStep(
+  context: Context,
+  subject: Subject & { readonly uiLocales: string | undefined },
+  step: Step,
+  cookies: CookieChanges,
+): Promise<Reply> {
+  const { authorization, client, uiLocales } = subject
+  switch (step.kind) {
+    case 'approve':
+      return approve(context, authorization, client, step.approver, cookies)
+    case 'deny':
+      return deny(context, subject, step.userId, step.fault, cookies)
+    case 'sign-in':
+    case 'consent': {
+      const path = step.kind === 'sign-in' ? PATHS.signIn : PATHS.consent
+      const location = pageAddress(context.issuer, path, { authorization: authorization.id, uiLocales })
+      return { kind: 'redirect', location, cookies }
+    }
+  }
+}

@@ -17,7 +17,7 @@ const STATUS: Readonly<Record<ErrorProblem, number>> = {
   'server-error': 500,
 }
 
-/** A page that leads nowhere: there is no address that is known to be safe (RFC 6749 §4.1.2.1). */
+/** Returns an error page without a link to the client, because no address is known to be safe (RFC 6749 §4.1.2.1). */
 export function errorPage(problem: ErrorProblem): Reply {
   return { kind: 'page', status: STATUS[problem], page: { kind: 'error', problem } }
 }

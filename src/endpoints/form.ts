@@ -2,7 +2,7 @@ import { invalidRequest } from '../protocol/errors.ts'
 import type { Parameters } from '../protocol/message.ts'
 import { problem } from '../protocol/validation.ts'
 
-/** RFC 6749 §2.3.1: parameters must not stand in the address, where logs keep them. */
+/** RFC 6749 §2.3.1: parameters must not be sent in the query, because logs keep it. @throws OAuthError invalid_request */
 export function refuseQuery(query: Parameters): void {
   if (query.names.length === 0) return
   const problems = query.names.map((name) =>
@@ -11,7 +11,11 @@ export function refuseQuery(query: Parameters): void {
   throw invalidRequest('credentials_in_query', { problems })
 }
 
-/** RFC 6749 §3.2: a parameter stands at most once; at the token endpoint `resource` may be repeated (RFC 8707 §2.2). */
+/**
+ * RFC 6749 §3.2: a parameter must not be repeated. At the token endpoint `resource` may be (RFC 8707 §2.2).
+ *
+ * @throws OAuthError invalid_request
+ */
 export function refuseRepeated({ repeated }: Parameters, repeatable?: 'resource'): void {
   const faulty = repeated.filter((name) => name !== repeatable)
   if (faulty.length === 0) return

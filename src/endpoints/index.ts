@@ -17,31 +17,31 @@ import { showSignIn, signIn } from './authorization/sign-in.ts'
 import { showSignOut, signOut } from './authorization/sign-out.ts'
 import { token } from './token/token.ts'
 
-/** One endpoint: where it is, what it takes, how its errors look, and the function that is it. */
+/** One endpoint: its method and path, what it accepts, the form of its errors, and the function that handles a request. */
 export interface Endpoint {
   readonly name: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   /** The media type of the body; undefined for requests without one. */
   readonly accepts?: 'application/json' | 'application/x-www-form-urlencoded'
-  /** `json` for programs, `page` for people. */
+  /** The form of its errors: `json` for programs, `page` for users. */
   readonly audience: 'json' | 'page'
-  /** Callable from any origin's script, without credentials (clients.md). */
+  /** Scripts of any origin may call it, without credentials (clients.md). */
   readonly cors?: boolean
-  /** What it is about stands in the query of its address; other JSON endpoints read none. */
+  /** It reads the query. Other JSON endpoints do not. */
   readonly query?: true
-  /** Reachable without TLS, for the machinery around the server. */
+  /** Reachable without TLS, for load balancers and orchestrators. */
   readonly plain?: boolean
-  /** Answered when the server is too busy for the others: what APIs and machinery wait for, and what takes tokens back. */
+  /** Still served under overload: what APIs, load balancers and orchestrators depend on, and revocation. */
   readonly vital?: true
-  /** Its member of the server's metadata. RFC 8414 §2. */
+  /** The member of the server metadata that has its address. RFC 8414 §2. */
   readonly metadata?: string
   readonly run: (context: Context, request: Request) => Promise<Reply>
 }
 
 const FORM = 'application/x-www-form-urlencoded'
 
-/** RFC 7592 §2. At the same path as registration: the query of `registration_client_uri` names the client. */
+/** RFC 7592 §2. It has the path of registration; the query of `registration_client_uri` names the client. */
 const CLIENT_CONFIGURATION = {
   name: 'client-configuration',
   path: PATHS.register,
@@ -50,7 +50,7 @@ const CLIENT_CONFIGURATION = {
   query: true,
 } as const
 
-/** THE TABLE. Routes and discovery derive from it, so what is not here does not exist. */
+/** The endpoint table. Routes and discovery are derived from it, so every endpoint has a row. */
 export const ENDPOINTS: readonly Endpoint[] = [
   {
     name: 'register',
@@ -148,7 +148,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     vital: true,
     run: metadata,
   },
-  // Clients that look for OpenID Connect Discovery first find the same document (clients.md).
+  // Some clients try OpenID Connect Discovery first. They find the same document (clients.md).
   {
     name: 'metadata',
     method: 'GET',

@@ -1,4 +1,4 @@
-/** Where everything is, below the issuer. The spec's two operations fix the prefix. */
+/** The paths of all endpoints, relative to the issuer. The specification's two operations determine the prefix. */
 export const PATHS = {
   register: '/v2/oauth/register',
   registeredSecret: '/v2/oauth/register/secret',
@@ -18,7 +18,7 @@ export const PATHS = {
   version: '/version',
 } as const
 
-/** The address of one of our own pages; it hands on which authorization it is about, and the client's wish for a language. */
+/** Returns the address of a page of this server, with the authorization and the client's preferred languages in the query. */
 export function pageAddress(
   issuer: string,
   path: string,
@@ -30,7 +30,7 @@ export function pageAddress(
   return query.size === 0 ? addressOf(issuer, path) : `${addressOf(issuer, path)}?${query.toString()}`
 }
 
-/** The full address of a path, whatever host the request came by (threats.md UI-12). */
+/** Returns the full address of a path. It never depends on the request's Host header (threats.md UI-12). */
 export function addressOf(issuer: string, path: string): string {
   return (issuer.endsWith('/') ? issuer.slice(0, -1) : issuer) + path
 }

@@ -3,7 +3,7 @@ import type { ClientRecord } from '../../ports/records/client.ts'
 import { toSeconds, type EpochMs } from '../../protocol/brand.ts'
 import { isLoopback, isPrivateUse } from '../../protocol/redirect-uri.ts'
 
-/** The client as the pages show it (decisions.md D8). */
+/** Returns the client as the pages show it (decisions.md D8). */
 export function viewClient(client: ClientRecord, redirectUri: string, now: EpochMs): ClientView {
   return {
     name: client.metadata.descriptive.client_name,
@@ -20,8 +20,9 @@ function viewDestination(redirectUri: string): Destination {
 }
 
 /**
- * Where a form may lead in the end, as a source of CSP `form-action`: browsers check it against the redirect that answers
- * the form too. An IPv6 literal is no valid source, and a private-use scheme has no host; both are named by scheme.
+ * Returns the CSP `form-action` source for the client's redirect URI. Browsers also check the redirect that follows a form
+ * against `form-action`. An IPv6 literal is not a valid source and a private-use scheme has no host, so both are given as a
+ * scheme.
  */
 export function formTarget(redirectUri: string): string {
   const url = new URL(redirectUri)

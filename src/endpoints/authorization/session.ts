@@ -6,7 +6,7 @@ import type { SessionId } from '../../protocol/ids.ts'
 import { sameText } from '../../protocol/secrets.ts'
 import { isLiveSince } from '../../principals/invalid-principal.ts'
 
-/** Who is signed in in this browser. */
+/** The session of this browser, and its user. */
 export interface SignedIn {
   readonly session: SessionRecord
   readonly user: UserRecord
@@ -16,7 +16,10 @@ type Needs = Pick<Context, 'clockCheck' | 'secrets' | 'notBefore'> & {
   readonly store: Pick<Context['store'], 'findSession' | 'findUser'>
 }
 
-/** undefined unless the cookie is ours, its session is alive, and since it began neither the user nor everybody began anew. */
+/**
+ * Finds the session of the browser. Returns undefined unless the cookie is authentic, the session has not expired, its user is
+ * enabled, and the session started after the user's and the server's not-before time.
+ */
 export async function findSignedIn(context: Needs, cookies: Cookies): Promise<SignedIn | undefined> {
   const opened = cookies.session === undefined ? undefined : context.secrets.verify('session', cookies.session)
   if (opened === undefined) return undefined
@@ -24,6 +27,6 @@ export async function findSignedIn(context: Needs, cookies: Cookies): Promise<Si
   if (session === undefined || !sameText(session.hash, opened.hash)) return undefined
   const now = context.clockCheck.now()
   if (session.expiresAt <= now || isFromFuture(session.createdAt, now)) return undefined
-  const [user, everybodyFrom] = await Promise.all([context.store.findUser(session.userId), context.notBefore()])
-  return isLiveSince(user, session.createdAt) && session.createdAt >= everybodyFrom ? { session, user } : undefined
+  const [user, serverNotBefore] = await Promise.all([context.store.findUser(session.userId), context.notBefore()])
+  return isLiveSince(user, session.createdAt) && session.createdAt >= serverNotBefore ? { session, user } : undefined
 }

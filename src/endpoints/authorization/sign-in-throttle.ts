@@ -8,18 +8,18 @@ import type { SecretHash } from '../../protocol/secrets.ts'
 const WINDOW_MS = 15 * 60 * 1000
 const ACCOUNT_LIMIT = 10
 const NETWORK_LIMIT = 20
-/** For a browser that this account signed in with before. */
+/** For a browser in which this account has signed in before. */
 const DEVICE_LIMIT = 10
-/** How long attempts on a spent bucket are refused without asking the store again. */
+/** How long attempts on a spent bucket are rejected without another query. */
 const SPENT_MS = 10_000
-/** Spent buckets remembered at least, of those that were asked for last; at most twice as many. */
+/** The number of recently used spent buckets that are remembered: at least this many, at most twice as many. */
 const SPENT_BUCKETS = 20_000
-/** Looked for where there is no account, so that both cases ask the store the same. No user has this id. */
+/** An id that no user has. It is queried if there is no account, so that both cases run the same queries. */
 const NO_USER = `gus_${'0'.repeat(34)}` as UserId
 
-/** One attempt, counted before the password is looked at, so that parallel guesses cannot slip by. */
+/** A sign-in attempt. It is counted before the password is checked, so that parallel guesses are counted too. */
 export type Attempt =
-  /** `forgive` takes the attempt back: the password was right. */
+  /** `forgive` removes the attempt from the count, after the password was right. */
   | { readonly kind: 'allowed'; readonly forgive: () => Promise<void> }
   | { readonly kind: 'refused'; readonly retryAfterSeconds: number }
 
@@ -32,40 +32,41 @@ interface Bucket {
   readonly limit: number
 }
 
-/** What `Context` remembers of spent buckets. */
+/** Opens the memory of spent buckets, for `Context`. */
 export function openSpentBuckets(): RecentlyUsed<SpentBucket> {
   return openRecentlyUsed(SPENT_BUCKETS)
 }
 
 /**
- * Counts an attempt by network and then by account; an attempt that the network's count refuses is not counted for the
- * account. The owner's own browser has a count of its own, so that a guesser cannot lock the owner out (threats.md UI-08).
+ * Counts a sign-in attempt by network and then by account. An attempt that exceeds the limit of the network is not counted for
+ * the account. A browser in which the account has signed in before is counted separately, so that an attacker cannot lock the
+ * owner out (threats.md UI-08).
  *
- * An account that does not exist causes the same questions to the store and the same rows as one that exists. An attempt on
- * a bucket that is known to be spent writes nothing (threats.md BND-03).
+ * An unknown account causes the same queries and the same rows as an existing one. An attempt on a bucket that is known to be
+ * spent writes nothing (threats.md BND-03).
  */
 export async function countAttempt(
   context: Needs,
-  who: {
+  attempt: {
     readonly email: string
     readonly network: string
     readonly browserHash: SecretHash
   },
 ): Promise<Attempt> {
   const now = context.clock()
-  const userId = await context.store.findUserIdByEmail(who.email, NO_USER)
-  const isKnown = await context.store.knowsBrowser(userId, who.browserHash)
+  const userId = await context.store.findUserIdByEmail(attempt.email, NO_USER)
+  const isKnown = await context.store.knowsBrowser(userId, attempt.browserHash)
   const named = (limit: number, ...parts: string[]): Bucket => ({
     name: context.secrets.digest('bucket', ['sign-in', ...parts]),
     limit,
   })
   const buckets = isKnown
-    ? [named(DEVICE_LIMIT, 'device', who.email, who.browserHash)]
-    : [named(NETWORK_LIMIT, 'network', who.network), named(ACCOUNT_LIMIT, 'account', who.email)]
+    ? [named(DEVICE_LIMIT, 'device', attempt.email, attempt.browserHash)]
+    : [named(NETWORK_LIMIT, 'network', attempt.network), named(ACCOUNT_LIMIT, 'account', attempt.email)]
   const spent = buckets.map((bucket) => findSpent(context, bucket, now)).find((one) => one !== undefined)
   if (spent !== undefined) return refused(spent, now)
-  // Before anything is stored: a caller with very many networks has very many counts (threats.md BND-03).
-  const budget = isKnown ? undefined : context.budgets.take('sign-in', who.network, now)
+  // Checked before anything is stored: a caller with many networks could otherwise store many counts (threats.md BND-03).
+  const budget = isKnown ? undefined : context.budgets.take('sign-in', attempt.network, now)
   if (budget?.isWithin === false) return { kind: 'refused', retryAfterSeconds: budget.resetSeconds }
   for (const bucket of buckets) {
     const full = await countIn(context, bucket, now)
@@ -78,13 +79,13 @@ function refused({ windowEndsAt }: SpentBucket, now: EpochMs): Attempt {
   return { kind: 'refused', retryAfterSeconds: Math.ceil((windowEndsAt - now) / 1000) }
 }
 
-/** What is known of a bucket that is spent. A clock that was set back does not lock a person out for longer. */
+/** Returns the remembered spent bucket. If the clock was set back, it is ignored, so that no user is locked out for longer. */
 function findSpent({ spentBuckets }: Needs, { name }: Bucket, now: EpochMs): SpentBucket | undefined {
   const known = spentBuckets.get(name)
   return known !== undefined && now < known.askAgainAt && known.askAgainAt <= after(now, SPENT_MS) ? known : undefined
 }
 
-/** Counts an attempt; answers the bucket if it is spent. */
+/** Counts an attempt in the store. Returns the bucket if it is spent. */
 async function countIn(context: Needs, { name, limit }: Bucket, now: EpochMs): Promise<SpentBucket | undefined> {
   const { count, windowEndsAt } = await context.store.countHit(hitOf(name, now))
   if (count <= limit) return undefined

@@ -5,7 +5,7 @@ import { isCrossSite } from './interaction.ts'
 import { addressOf, PATHS } from '../paths.ts'
 import { findSignedIn, type SignedIn } from './session.ts'
 
-/** Asks first: a link on another site must not sign anybody out (threats.md UI-15). */
+/** Shows a page that asks for confirmation: a link on another site must not sign the user out (threats.md UI-15). */
 export async function showSignOut(context: Context, request: Request): Promise<Reply> {
   const signedIn = await findSignedIn(context, request.cookies)
   const csrf = signedIn === undefined ? '' : context.secrets.digest('csrf', csrfParts(signedIn))
@@ -14,7 +14,7 @@ export async function showSignOut(context: Context, request: Request): Promise<R
   return { kind: 'page', status: 200, page }
 }
 
-/** Ends the session here and in the store. The tokens of clients live on; they have their own end. */
+/** Ends the session in the store and removes its cookie. The tokens of clients remain valid. */
 export async function signOut(context: Context, request: Request): Promise<Reply> {
   if (isCrossSite(request)) return errorPage('forged')
   const signedIn = await findSignedIn(context, request.cookies)

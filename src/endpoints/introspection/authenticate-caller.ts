@@ -6,14 +6,16 @@ import { invalidClient, OAuthError } from '../../protocol/errors.ts'
 import { matchesCredential } from '../../protocol/secrets.ts'
 import { authenticateClient, countFailure, type AuthenticatedClient } from '../token/authenticate-client.ts'
 
-/** Who asks about a token. */
+/** The caller of the introspection endpoint. */
 export type IntrospectionCaller =
   | { readonly kind: 'api'; readonly api: ApiRecord }
   | { readonly kind: 'client'; readonly client: AuthenticatedClient }
 
 /**
- * RFC 7662 §2.1: an API presents the id and secret of its credentials as a client presents its own, because that is what
- * resource servers know to send. A public client proves nothing, so it may not ask (threats.md INT-02).
+ * Authenticates the caller of the introspection endpoint. RFC 7662 §2.1.
+ *
+ * An API presents the id and secret of its credentials in the same way as a client, because resource servers support that. A
+ * public client cannot authenticate, so it may not introspect tokens (threats.md INT-02).
  *
  * @throws OAuthError invalid_client, invalid_request, unauthorized_client, temporarily_unavailable
  */
@@ -29,7 +31,7 @@ export async function authenticateCaller(context: Context, request: Request): Pr
   if (api === undefined || !isRight) {
     countFailure(context, request.network)
     const refusal = invalidClient('api_credentials_wrong', usedBasic)
-    // Of these credentials the secret is wrong; an id that is not there stays out of the log.
+    // The log names credentials only if they exist.
     if (api !== undefined) refusal.credential = id
     throw refusal
   }

@@ -11,12 +11,12 @@ import { readToken } from './read-token.ts'
 /**
  * Token Introspection. RFC 7662 §2.
  *
- *  §2.1  Whoever asks authenticates: an API with its credentials, or a confidential client.
- *  §2.2  Of a token that is not live, or is none of the caller's business, it learns nothing but `active: false`.
- *  §2.2  `org_id` and `act` stand there as they stand in a JWT (decisions.md D4).
- *  §4    An API sees the access tokens that name it in their audience, a client the tokens that were issued to it.
+ *  §2.1  The caller authenticates: an API with its credentials, or a confidential client.
+ *  §2.2  If the token is inactive, or the caller may not see it, the response is only `active: false`.
+ *  §2.2  `org_id` and `act` have the same values as in a JWT (decisions.md D4).
+ *  §4    An API sees access tokens that name it in their audience. A client sees tokens that were issued to it.
  *
- * Whether a token is live is read from the store for every answer, so a revocation holds on every node at once.
+ * The state of the token is read from the store for every response, so a revocation takes effect on every node at once.
  *
  * @throws OAuthError invalid_client, invalid_request, unauthorized_client, temporarily_unavailable
  */
@@ -44,10 +44,10 @@ function hidden(found: FoundToken | undefined): Refusal {
   return found === undefined ? 'unknown' : 'for-another'
 }
 
-/** Reasons that come with time, or say nothing of an access that was taken away. */
+/** Reasons that do not mean that access was withdrawn. */
 const USUAL: ReadonlySet<Refusal> = new Set(['expired', 'replaced', 'unknown', 'for-another'])
 
-/** Reports that an API received a token whose access was taken away. */
+/** Records in the audit that an API received a token whose access was withdrawn. */
 function reportUse(
   { report }: Pick<Context, 'report'>,
   caller: IntrospectionCaller,
@@ -65,7 +65,7 @@ function mayKnow(caller: IntrospectionCaller, found: FoundToken): boolean {
   return found.kind === 'access' && found.facts.resources.some((one) => sameResource(one, caller.api.resource))
 }
 
-/** RFC 7662 §2.2. A member without a value is absent. */
+/** Returns the members of an active token. RFC 7662 §2.2. A member without a value is omitted. */
 function describe(found: FoundToken, issuer: string): object {
   if (found.kind === 'refresh') {
     const { clientId, userId, organizationId, scope, createdAt, expiresAt, family } = found.grant

@@ -3,7 +3,7 @@ import { invalidRequest } from '../../protocol/errors.ts'
 import { missing } from '../../protocol/validation.ts'
 import { refuseQuery, refuseRepeated } from '../form.ts'
 
-/** The form's `token`. RFC 7009 §2.1, RFC 7662 §2.1. @throws OAuthError invalid_request */
+/** Returns the `token` parameter. RFC 7009 §2.1, RFC 7662 §2.1. @throws OAuthError invalid_request */
 export function readToken({ params, query }: Request): string {
   refuseQuery(query)
   refuseRepeated(params)

@@ -13,10 +13,10 @@ const DONE: Reply = { kind: 'json', status: 200, body: {} }
 /**
  * Token Revocation. RFC 7009 §2.
  *
- *  §2.1  The client authenticates, then names the token in `token`. `token_type_hint` is not needed.
- *  §2.1  The token must have been issued to that client; if not, nothing happens.
- *  §2.1  Revoking a refresh token also revokes the access tokens of its grant; revoking an access token only that one.
- *  §2.2  The answer is 200 whether or not the token existed, and not before the revocation is on disk.
+ *  §2.1  The client authenticates and sends the token in `token`. `token_type_hint` is ignored.
+ *  §2.1  If the token was issued to another client, it is not revoked.
+ *  §2.1  Revoking a refresh token also revokes the access tokens of its grant. Revoking an access token revokes only that one.
+ *  §2.2  The response is 200 whether or not the token exists. It is sent after the revocation is on disk.
  *
  * @throws OAuthError invalid_client, invalid_request, temporarily_unavailable
  */
@@ -42,8 +42,9 @@ export async function revoke(context: Context, request: Request): Promise<Reply>
 }
 
 /**
- * Revokes one access token. A client may get and revoke any number of them by itself, so it has a budget; and above a lower
- * rate the audit counts them instead of recording each (threats.md BND-04). Of a verified client it records each.
+ * Revokes one access token. A client can obtain and revoke any number of tokens without a user, so a budget limits its
+ * revocations. Above a lower rate, the audit counts them instead of recording each (threats.md BND-04). The audit records every
+ * revocation of a verified client.
  */
 async function revokeToken(
   context: Context,
@@ -51,7 +52,7 @@ async function revokeToken(
   { tokenId, userId, organizationId, expiresAt }: AccessTokenFacts,
   network: string,
 ): Promise<void> {
-  // The id of a public client is no secret: by it, one caller could spend the budget of all.
+  // The id of a public client is not secret. A budget by client id would let one caller spend the budget of all users.
   const caller = client.secretHash === undefined ? network : client.id
   takeStoredTokenBudget(context, client, caller, 'revoked-token')
   const { budgets, clock, report, store } = context

@@ -19,14 +19,14 @@ import {
 type Needs<Name extends keyof Context['store']> = RegistrationNeeds &
   Pick<Context, 'budgets' | 'clock' | 'secrets'> & { readonly store: Pick<Context['store'], Name | 'findClient'> }
 
-/** RFC 7592 §2.2: members of the answer that only the server sets. */
+/** RFC 7592 §2.2: members that only the server sets. */
 const SERVER_MEMBERS = [
   'registration_access_token',
   'registration_client_uri',
   'client_secret_expires_at',
   'client_id_issued_at',
 ] as const
-/** How long until every node has read the client again. */
+/** The time until every node has read the changed client. */
 export const CONFLICT_RETRY_SECONDS = 1
 
 /**
@@ -35,15 +35,15 @@ export const CONFLICT_RETRY_SECONDS = 1
  * @throws OAuthError invalid_token, temporarily_unavailable
  */
 export async function readClient(context: Needs<never>, request: Request): Promise<Reply> {
-  const { client, token } = await authenticateManager(context, request)
+  const { client, token } = await authenticateRegistrationOwner(context, request)
   return information(context, client, token, {})
 }
 
 /**
- * Client update request. RFC 7592 §2.2: the metadata is replaced whole and judged as that of a registration.
+ * Client update request. RFC 7592 §2.2: the metadata is replaced completely, and checked as in a registration.
  *
- * Another name or redirect host is another client to people: nobody vouches for it any more, what the operator approved it
- * for was for the other one, and everybody is asked again (threats.md, "Metadata rewrite").
+ * To users, a client with another name or redirect host is a different client. Such a change therefore removes the verified
+ * mark and the approved scopes, and users must consent again (threats.md, "Metadata rewrite").
  *
  * @throws OAuthError invalid_token, invalid_client_metadata, invalid_redirect_uri, temporarily_unavailable
  */
@@ -51,7 +51,7 @@ export async function updateClient(
   context: Needs<'updateClient'> & Pick<Context, 'clockCheck'>,
   request: Request,
 ): Promise<Reply> {
-  const { client, token } = await authenticateManager(context, request)
+  const { client, token } = await authenticateRegistrationOwner(context, request)
   takeRegistrationBudget(context, request.network)
   const { metadata, echo } = await readRegistrationRequest(context, request.body, (members) =>
     checkMembers(members, client, context),
@@ -68,30 +68,32 @@ export async function updateClient(
 }
 
 /**
- * Client delete request. RFC 7592 §2.3: its secret, codes and grants die with it.
+ * Client delete request. RFC 7592 §2.3: the client's secret, codes and grants become invalid.
  *
  * @throws OAuthError invalid_token, temporarily_unavailable
  */
 export async function deleteClient(context: Needs<'deleteClient'>, request: Request): Promise<Reply> {
-  const { client } = await authenticateManager(context, request)
+  const { client } = await authenticateRegistrationOwner(context, request)
   await context.store.deleteClient(client.id)
   return { kind: 'empty', status: 204, event: { event: 'client.deleted', client: client.id } }
 }
 
-interface Manager {
+interface RegistrationOwner {
   readonly client: ClientRecord
-  /** As it was presented. */
+  /** The registration access token, as presented. */
   readonly token: string
 }
 
 /**
- * RFC 7592 §2, RFC 6750 §2.1 and §3.1. A client that is unknown, disabled, or has no such token is refused like one that
- * presents a wrong one.
+ * Authenticates a request with a registration access token. RFC 7592 §2, RFC 6750 §2.1 and §3.1. The error is the same for a
+ * client that is unknown, disabled or without such a token as for a wrong token.
+ *
+ * @throws OAuthError invalid_token, temporarily_unavailable
  */
-export async function authenticateManager(
+export async function authenticateRegistrationOwner(
   context: Pick<Context, 'budgets' | 'clock' | 'secrets'> & { readonly store: Pick<Context['store'], 'findClient'> },
   request: Request,
-): Promise<Manager> {
+): Promise<RegistrationOwner> {
   const token = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(request.authorization ?? '')?.[1]
   const id = parseClientId(request.query.get('client_id') ?? '')
   const client = id === undefined ? undefined : await context.store.findClient(id)
@@ -109,22 +111,32 @@ function checkMembers(
 ): readonly Problem[] {
   const { client_id: id, client_secret: secret, token_endpoint_auth_method: method } = members
   const problems: Problem[] = SERVER_MEMBERS.filter((name) => name in members).map((name) =>
-    problem(['body', name], 'value_error', 'Only the server sets this; leave it out.', members[name], {}),
+    problem(['body', name], 'value_error', 'The server sets this member. Omit it.', members[name], {}),
   )
   if (id === undefined) problems.push(missing('body', 'client_id'))
   else if (id !== client.id)
-    problems.push(problem(['body', 'client_id'], 'value_error', 'This is not the client of the address.', id, {}))
+    problems.push(
+      problem(['body', 'client_id'], 'value_error', 'This is not the client_id in the request URI.', id, {}),
+    )
   if (secret !== undefined && !isSecretOf(client, secret, context))
-    problems.push(problem(['body', 'client_secret'], 'value_error', 'This is not the secret of the client.', null, {}))
+    problems.push(
+      problem(
+        ['body', 'client_secret'],
+        'value_error',
+        'This is not a currently valid secret of this client.',
+        null,
+        {},
+      ),
+    )
   if (method === 'none') {
-    const msg = 'A client with a secret keeps it; a public client is registered as a new one.'
+    const msg = 'A confidential client cannot become public. Register a new public client.'
     const expected = ['client_secret_post', 'client_secret_basic']
     problems.push(problem(['body', 'token_endpoint_auth_method'], 'literal_error', msg, method, { expected }))
   }
   return problems
 }
 
-/** RFC 7592 §2.2: it must be the client's. The one before is, while it works: who changes a name need not have the newest. */
+/** RFC 7592 §2.2: the secret must be the client's. The previous secret is accepted while it is valid. */
 function isSecretOf(client: ClientRecord, secret: unknown, { clock, secrets }: Pick<Context, 'clock' | 'secrets'>) {
   return typeof secret === 'string' && matchesClientSecret(secrets, secret, client, clock())
 }

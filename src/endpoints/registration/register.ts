@@ -16,13 +16,13 @@ type Needs = RegistrationNeeds &
   }
 
 /**
- * Dynamic client registration. RFC 7591 §3; the spec, "Register OAuth client".
+ * Dynamic client registration. RFC 7591 §3; the specification, "Register OAuth client".
  *
- *  §3.1    Anybody may register; every field is optional.
- *  §2      What is not offered is left out of the answer; what is dangerous refuses the whole request (decisions.md D2).
- *  §3.2.1  201 with everything that was registered, the secret included: it is never shown again. A client with a secret
- *          also gets what it manages its registration with (RFC 7592 §3).
- *  §3.2.2  400, or 422 where the shape is wrong, naming every fault at once.
+ *  §3.1    Any caller may register a client. Every field is optional.
+ *  §2      Unsupported values are omitted from the response. Dangerous values cause an error (decisions.md D2).
+ *  §3.2.1  The response is 201 with all registered metadata and the secret, which is not shown again. A client with a secret
+ *          also receives a registration access token (RFC 7592 §3).
+ *  §3.2.2  An error is 400, or 422 if a value has the wrong type. It lists all problems at once.
  *
  * @throws OAuthError invalid_client_metadata, invalid_redirect_uri, temporarily_unavailable
  */
@@ -45,9 +45,9 @@ interface Registered extends ShownCredentials {
 
 async function registerConfidential(context: Needs, metadata: ClientMetadata): Promise<Registered> {
   const now = context.clockCheck.now()
-  const seal = (kind: CredentialKind) => context.secrets.mint(kind, mintOrderedId(now, context.random), context.random)
-  const secret = seal('client-secret')
-  const management = seal('management-token')
+  const mint = (kind: CredentialKind) => context.secrets.mint(kind, mintOrderedId(now, context.random), context.random)
+  const secret = mint('client-secret')
+  const management = mint('management-token')
   const client = {
     ...newClient(context, now, metadata),
     secretHash: secret.hash,
@@ -58,8 +58,9 @@ async function registerConfidential(context: Needs, metadata: ClientMetadata): P
 }
 
 /**
- * Whoever registers the same gets the same client (decisions.md D7): many programs register at every start. It is shared, so
- * nobody gets anything to manage it with. It is held like a new one, so that no sweep takes it from who just got it.
+ * Registers a public client, or returns the existing one with the same metadata (decisions.md D7), because many programs
+ * register at every start. Such a client has no owner, so no registration access token is issued. Its clean-up deadline is
+ * extended, so that it is not swept right after it is returned.
  */
 async function registerPublic(context: Needs, metadata: ClientMetadata): Promise<Registered> {
   const now = context.clockCheck.now()

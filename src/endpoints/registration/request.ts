@@ -7,26 +7,26 @@ import { loadScopeCatalog, declaresScope } from '../token/scope-catalog.ts'
 
 export type RegistrationNeeds = Pick<Context, 'apis' | 'issuer' | 'settings'>
 
-/** Fields that were sent as null and are echoed as null, and fields for which the server substitutes its own value. */
+/** Fields that are echoed as null because they were sent as null, and fields for which the server substitutes a value. */
 export type RegistrationEcho = Readonly<Record<string, null | false>>
 
-/** What a registration, or a change of one, asks for, after negotiation. */
+/** The metadata of a registration or update request, after negotiation. */
 export interface RegistrationRequest {
   readonly metadata: ClientMetadata
-  /** Members of the answer that are not registered. */
+  /** Members of the response that are not registered. */
   readonly echo: RegistrationEcho
 }
 
 /**
- * Reads the metadata of a request. RFC 7591 §3.1; RFC 7592 §2.2 says the same of a change. `judge` names what else is wrong
- * with the members, so that one answer names all faults.
+ * Parses the metadata of a registration (RFC 7591 §3.1) or of an update (RFC 7592 §2.2). `check` finds further problems in the
+ * members, so that one response lists all problems.
  *
  * @throws OAuthError invalid_client_metadata, invalid_redirect_uri
  */
 export async function readRegistrationRequest(
   context: RegistrationNeeds,
   body: string,
-  judge: (members: Readonly<Record<string, unknown>>) => readonly Problem[],
+  check: (members: Readonly<Record<string, unknown>>) => readonly Problem[],
 ): Promise<RegistrationRequest> {
   const json = readJson(body)
   if (json.kind === 'malformed') {
@@ -40,7 +40,7 @@ export async function readRegistrationRequest(
   })
   const isObject = typeof json.value === 'object' && json.value !== null && !Array.isArray(json.value)
   const members = isObject ? (json.value as Readonly<Record<string, unknown>>) : {}
-  const more = isObject ? judge(members) : []
+  const more = isObject ? check(members) : []
   if (reading.kind === 'malformed') {
     const problems = [...more, ...reading.problems]
     throw new OAuthError('invalid_client_metadata', 'metadata_malformed', { status: 422, problems })
@@ -60,8 +60,8 @@ function nullsOf(fields: readonly string[]): RegistrationEcho {
 }
 
 /**
- * RFC 7591 §2: the server may replace what it does not offer. RFC 9449 §5.2 makes `true` a promise to refuse bearer tokens,
- * and a client that reads no answer to it would count on that.
+ * RFC 7591 §2: the server may replace values that it does not support. `true` would mean that bearer tokens are rejected (RFC
+ * 9449 §5.2). A client that received no value would rely on that, so the response says `false`.
  */
 function substitutesFor({ dpop_bound_access_tokens: sent }: Readonly<Record<string, unknown>>): RegistrationEcho {
   return typeof sent === 'boolean' ? { dpop_bound_access_tokens: false } : {}

@@ -4,15 +4,16 @@ import type { ClientId } from '../../protocol/ids.ts'
 import { PATHS, addressOf } from '../paths.ts'
 import type { RegistrationEcho } from './request.ts'
 
-/** The credentials that stand in an answer: the only places where they can be read. */
+/** The credentials in a response. They appear nowhere else. */
 export interface ShownCredentials {
   readonly secret: string | undefined
   readonly managementToken: string | undefined
 }
 
 /**
- * RFC 7591 §3.2.1, RFC 7592 §3. A field that was not given is absent; null only where the caller sent it (clients.md). The
- * secret is there when it is made and never again, because the store has no more than its hash.
+ * Returns the client information response. RFC 7591 §3.2.1, RFC 7592 §3. A field that was not sent is omitted; a field is null
+ * only if the caller sent null (clients.md). The secret is included only in the response that issues it, because the store has
+ * only its hash.
  */
 export function describeRegistration(
   issuer: string,
@@ -24,7 +25,7 @@ export function describeRegistration(
     client_id: id,
     ...(secret === undefined ? {} : { client_secret: secret }),
     client_id_issued_at: issuedAt,
-    // RFC 7591 §3.2.1: 0 is "does not expire", and the member belongs to the secret.
+    // RFC 7591 §3.2.1: 0 means that the secret does not expire.
     ...(secret === undefined ? {} : { client_secret_expires_at: 0 }),
     ...describeMetadata(metadata),
     ...echo,
@@ -34,7 +35,7 @@ export function describeRegistration(
   }
 }
 
-/** RFC 7592 §3: the client uses it as it is. Ids need no escapes. */
+/** RFC 7592 §3: the client uses this URI unchanged. Ids need no escaping. */
 function configurationUri(issuer: string, id: ClientId): string {
   return `${addressOf(issuer, PATHS.register)}?client_id=${id}`
 }

@@ -4,7 +4,7 @@ import { OAuthError, unavailable } from '../../protocol/errors.ts'
 import { readJson } from '../../protocol/json.ts'
 import { problem, type Problem } from '../../protocol/validation.ts'
 import { rotateClientSecret, SECRET_OVERLAP, type RotationOptions } from '../../principals/rotate-client-secret.ts'
-import { authenticateManager, CONFLICT_RETRY_SECONDS } from './manage.ts'
+import { authenticateRegistrationOwner, CONFLICT_RETRY_SECONDS } from './manage.ts'
 import { describeRegistration } from './response.ts'
 import { takeRegistrationBudget } from './request.ts'
 
@@ -13,24 +13,23 @@ type Needs = Pick<Context, 'budgets' | 'clock' | 'clockCheck' | 'issuer' | 'rand
 }
 
 /**
- * A new secret for a client, for whoever manages its registration. RFC 7592 has no such request: there the server gives a
- * new secret when it likes (§2.1), and nobody can ask for one.
+ * Gives a client a new secret. RFC 7592 has no such request: there the server issues a new secret when it chooses to (§2.1).
  *
- *  1. The registration access token, as for every request of RFC 7592.
- *  2. `overlap_seconds`, a day where it is left out: so long the secret before works beside the new one.
- *  3. `client_secret`, the newest where it is left out: this is the secret before, if it works now. So who lost the answer asks
- *     again with what it has, and is not refused meanwhile.
- *  4. The client information with the new secret, which is shown this once.
+ *  1. The caller authenticates with the registration access token, as for every request of RFC 7592.
+ *  2. The previous secret remains valid for `overlap_seconds`. The default is a day.
+ *  3. `client_secret` says which currently valid secret becomes the previous one. The default is the newest. A caller that lost
+ *     the response repeats the request with the secret that it has, and that secret remains valid.
+ *  4. The response is the client information with the new secret. The secret is not shown again.
  *
  * @throws OAuthError invalid_token, invalid_client_metadata, temporarily_unavailable
  */
 export async function rotateSecret(context: Needs, request: Request): Promise<Reply> {
-  const { client, token } = await authenticateManager(context, request)
+  const { client, token } = await authenticateRegistrationOwner(context, request)
   takeRegistrationBudget(context, request.network)
   const outcome = await rotateClientSecret(
     { ...context, clock: context.clockCheck.now },
     client,
-    readWishes(request.body),
+    parseOptions(request.body),
   )
   if (outcome.kind === 'wrong-secret') throw wrongSecret()
   if (outcome.kind !== 'rotated') throw unavailable('client_changed_meanwhile', CONFLICT_RETRY_SECONDS)
@@ -43,7 +42,7 @@ export async function rotateSecret(context: Needs, request: Request): Promise<Re
   }
 }
 
-function readWishes(body: string): RotationOptions {
+function parseOptions(body: string): RotationOptions {
   if (body === '') return { overlapSeconds: SECRET_OVERLAP.usual, kept: undefined }
   const json = readJson(body)
   if (json.kind === 'malformed') throw refusal(json.status, json.problem)

@@ -3,13 +3,13 @@ import type { Reply } from '../../ports/message.ts'
 import { OAuthError, unavailable } from '../../protocol/errors.ts'
 import { problem } from '../../protocol/validation.ts'
 
-/** The process answers. Says nothing about what it depends on, so that a slow database gets nobody restarted. */
+/** The process responds. The database is not checked, so that a slow one does not cause a restart. */
 export async function alive(): Promise<Reply> {
   return { kind: 'json', status: 200, body: { status: 'alive' } }
 }
 
 /**
- * The process can do its work: it is not about to stop, the store answers, and its clock agrees (threats.md STO-13).
+ * The process can serve requests: it is not shutting down, the store responds, and its clock agrees (threats.md STO-13).
  *
  * @throws OAuthError temporarily_unavailable
  */
@@ -26,7 +26,7 @@ export async function version(context: Pick<Context, 'version'>): Promise<Reply>
 }
 
 function clockDiffers(aheadMs: number): OAuthError {
-  const msg = 'The clock of this node differs. Look for clock.differs in its log.'
+  const msg = 'The clock of this node differs. See clock.differs in its log.'
   const ctx = { reason: 'clock_differs', ahead_ms: Math.round(aheadMs) }
   const problems = [problem(['clock'], 'value_error', msg, null, ctx)]
   return new OAuthError('temporarily_unavailable', 'clock_differs', { retryAfterSeconds: 1, problems })

@@ -5,20 +5,20 @@ import { CLIENT_AUTH_METHODS, GRANT_TYPES } from '../../protocol/client-metadata
 import { advertisedScopes } from '../token/scope-catalog.ts'
 import { addressOf } from '../paths.ts'
 
-/** Seconds that a copy may be kept. Short, because a scope that is declared should be found soon. */
+/** Seconds that the document may be cached. Short, so that clients soon find a newly declared scope. */
 const MAX_AGE_SECONDS = 300
 
-/** A row of the table of endpoints, as far as discovery needs it. */
+/** The part of a row of the endpoint table that discovery needs. */
 export interface Discoverable {
   readonly path: string
-  /** Its member of RFC 8414 §2. */
+  /** The member that has its address. RFC 8414 §2. */
   readonly metadata?: string
 }
 
 /**
  * Authorization Server Metadata. RFC 8414 §2 and §3.2, RFC 9207 §3.
  *
- * The endpoints are those of the table, so that discovery names what exists and nothing else.
+ * The endpoints come from the endpoint table, so discovery lists exactly the endpoints that exist.
  */
 export async function describeServer(
   { issuer, apis }: Pick<Context, 'issuer' | 'apis'>,
@@ -31,7 +31,7 @@ export async function describeServer(
   return { kind: 'json', status: 200, body: description, maxAgeSeconds: MAX_AGE_SECONDS }
 }
 
-/** By the list of APIs, which is the same list for a second: the document is asked for more often than anything changes. */
+/** Documents by list of APIs. The list is the same object for a second, so most requests find a document here. */
 const described = new WeakMap<readonly ApiRecord[], Description>()
 
 type Description = { readonly issuer: string; readonly [member: string]: unknown }
@@ -51,7 +51,7 @@ function describe(issuer: string, apis: readonly ApiRecord[], table: readonly Di
     revocation_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
     introspection_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS.filter((method) => method !== 'none'),
     code_challenge_methods_supported: ['S256'],
-    // Of OpenID Connect Discovery §3: Spring Boot refuses a document without it. `sub` is the same for every client.
+    // OpenID Connect Discovery §3; Spring Boot rejects a document without it. A user's `sub` is the same for every client.
     subject_types_supported: ['public'],
     prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
     ui_locales_supported: ['en', 'de'],

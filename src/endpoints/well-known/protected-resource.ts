@@ -6,13 +6,13 @@ import { sameResource } from '../../protocol/resource.ts'
 import { missing, unacceptable } from '../../protocol/validation.ts'
 import { advertisedScopes } from '../token/scope-catalog.ts'
 
-/** Seconds that a copy may be kept, as of the server's own metadata. */
+/** Seconds that the document may be cached, as for the server metadata. */
 const MAX_AGE_SECONDS = 300
 
 /**
  * Protected resource metadata of a declared API. RFC 9728 §2.
  *
- * Clients look for it at the API (§3.1), not here: the API serves this document as its own (docs/mcp.md).
+ * Clients request this document from the API (§3.1), so the API must serve a copy of it (docs/mcp.md).
  *
  * @throws OAuthError invalid_request, invalid_target
  */
@@ -25,7 +25,7 @@ export async function describeResource(
   const api = (await apis()).find(({ resource }) => sameResource(resource, asked))
   if (api !== undefined)
     return { kind: 'json', status: 200, body: describe(api, issuer), maxAgeSeconds: MAX_AGE_SECONDS }
-  const problems = [unacceptable('query', 'resource', 'No API is declared for this here.', asked)]
+  const problems = [unacceptable('query', 'resource', 'No API is declared for this resource.', asked)]
   throw new OAuthError('invalid_target', 'resource_unknown', { status: 404, problems })
 }
 

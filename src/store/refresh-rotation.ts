@@ -2,8 +2,21 @@ import type { GrantRecord } from '../ports/records/grant.ts'
 import type { RotateOutcome, Rotation } from '../ports/operation-inputs.ts'
 
 /**
- * What a refresh token that could not be rotated was, from its grant as it stands now. decisions.md D5, steps 3 and 4;
- * `reused` must be made true by revoking the grant.
+ * Returns the outcome for a refresh token that was not rotated. If the outcome is `reused`, the caller revokes the grant in the
+ * same transaction.
+ *
+ * The rule for refresh tokens has four steps (decisions.md D5, RFC 9700 §4.14.2). The refresh tokens of a grant are a family:
+ * generation 0, its successor generation 1, and so on. The grant stores the generation, the hash of the current token, the hash
+ * of the previous token and the time of the last rotation.
+ *
+ *  1. Check. The token was issued by this server to this client. The family is not revoked or expired. All principals are
+ *     enabled. Scope and resources are within the grant. A failure changes nothing. (`endpoints/token/grants/refresh-token.ts`)
+ *  2. Rotate. The current token is replaced by its successor. The successor is derived from the presented token and the server's
+ *     secret, so it need not be stored. The change is on disk before the response is sent. (The `update` in `sqlite/tokens.ts`
+ *     and `postgres/tokens.ts`.)
+ *  3. Repeat. The previous token is presented within the retry window, and its successor has not been used. The response was
+ *     probably lost, or two requests were sent at once. The client receives the same successor again. (This function.)
+ *  4. Revoke. Any other token of the family means that a token was copied. The whole family is revoked. (This function.)
  */
 export function decideRotation(
   grant: GrantRecord | undefined,
@@ -12,8 +25,7 @@ export function decideRotation(
   const family = grant?.family
   if (grant === undefined || family === undefined || grant.revokedAt !== undefined) return { kind: 'inactive' }
   if (grant.expiresAt <= now || family.idleExpiresAt <= now) return { kind: 'inactive' }
-  const isOneBefore = family.generation === generation + 1 && family.previousHash === presentedHash
-  if (isOneBefore && Math.abs(now - family.rotatedAt) < retryMs)
-    return { kind: 'repeated', rotatedAt: family.rotatedAt }
+  const isPrevious = family.generation === generation + 1 && family.previousHash === presentedHash
+  if (isPrevious && Math.abs(now - family.rotatedAt) < retryMs) return { kind: 'repeated', rotatedAt: family.rotatedAt }
   return { kind: 'reused' }
 }

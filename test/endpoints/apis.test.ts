@@ -105,7 +105,7 @@ test('CODE-09: one token for APIs that take different kinds is invalid_target, a
   const refused = await assertStoreUnchanged(server, () => redeem(server, client, code))
   const body = assertError(refused, 400, 'invalid_target')
   assert.deepEqual(problemsOf(body), ['body.resource:value_error'])
-  assert.match(body.detail?.[0]?.msg ?? '', /ask for one of them/)
+  assert.match(body.detail?.[0]?.msg ?? '', /Name one of them/)
   assert.match(server.log(), /"reason":"tokens_differ"/)
   const { access_token: token } = tokensOf(await redeem(server, client, code, { resource: OPAQUE_API }))
   assert.match(token, /^gat_/)

@@ -149,8 +149,8 @@ const CASES: Readonly<Record<string, Case>> = {
   'CC-07: a token has a scope of each API that it names': {
     scope: 'files:read',
     resource: `${NOTES} ${FILES}`,
-    user: /for https:\/\/notes\.example: no scope of it was requested or registered\.$/,
-    machine: /for https:\/\/notes\.example: no scope of it was requested or registered\.$/,
+    user: /for https:\/\/notes\.example: none of its scopes was requested or registered\.$/,
+    machine: /for https:\/\/notes\.example: none of its scopes was requested or registered\.$/,
   },
   'RFC 8707 §2.2: several resources are one audience': {
     scope: 'notes:read files:read',
@@ -161,7 +161,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'D6: tokens for an API without scopes need the consent of a person': {
     resource: BARE,
     user: [undefined, BARE],
-    machine: /need the consent of a person: https:\/\/bare\.example\.$/,
+    machine: /need the consent of a user: https:\/\/bare\.example\.$/,
   },
   'RFC 6749 §3.3: a scope that an API without scopes cannot give is refused, as no answer could say so': {
     scope: 'nonsense',

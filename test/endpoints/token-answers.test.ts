@@ -88,7 +88,7 @@ test('D1: an unknown grant_type answers 422 unsupported_grant_type and says what
     assert.deepEqual(detail, [
       {
         loc: ['body', 'grant_type'],
-        msg: 'This is not a grant type of this server.',
+        msg: 'This grant type is not supported.',
         type: 'literal_error',
         input: grantType,
         ctx: { expected: ['authorization_code', 'client_credentials', 'refresh_token'] },

@@ -6,7 +6,7 @@ import { invalidClient, OAuthError, tooManyRequests } from '../../protocol/error
 
 declare const proven: unique symbol
 
-/** Only authenticateClient() makes one, so a function that asks for it cannot forget the check. */
+/** Only `authenticateClient` returns this type, so a function that requires it cannot skip authentication. */
 export type AuthenticatedClient = ClientRecord & { readonly [proven]: true }
 
 type Needs = Pick<Context, 'budgets' | 'clock' | 'report' | 'secrets'> & {
@@ -16,11 +16,11 @@ type Needs = Pick<Context, 'budgets' | 'clock' | 'report' | 'secrets'> & {
 /**
  * Client authentication. RFC 6749 §2.3 and §3.2.1, RFC 7591 §2.
  *
- *  §2.3.1  By the form's `client_id` and `client_secret`, or by Basic; a client may use either for the secret it has.
- *  §3.2.1  A public client names itself by `client_id` and must not bring a secret.
+ *  §2.3.1  A client with a secret sends it in the form (`client_id` and `client_secret`) or by Basic. Either is accepted.
+ *  §3.2.1  A public client sends `client_id` and must not send a secret.
  *
- * Failures are counted by network, and answered with 429 when there are too many. The right secret is never refused for
- * that: it cannot be guessed, so a lock-out would only help somebody who wants one.
+ * Failures are counted by network. Too many cause a 429. A correct secret is always accepted: a secret cannot be guessed, so a
+ * lock-out would only help an attacker who wants to lock the client out.
  *
  * @throws OAuthError invalid_client, invalid_request, temporarily_unavailable
  */
@@ -54,7 +54,7 @@ function checkCredentials(
   }
 }
 
-/** Of a client or an API: refused with 429 when there are too many. @throws OAuthError temporarily_unavailable */
+/** Counts a failed authentication of a client or an API. @throws OAuthError temporarily_unavailable, with 429, if there are too many */
 export function countFailure({ budgets, clock }: Pick<Needs, 'budgets' | 'clock'>, network: string): void {
   const outcome = budgets.take('client-authentication', network, clock())
   if (!outcome.isWithin) throw tooManyRequests('client-authentication', outcome)

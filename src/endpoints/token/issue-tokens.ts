@@ -26,20 +26,20 @@ type Needs = Pick<Context, 'budgets' | 'clock' | 'issuer' | 'random' | 'secrets'
   readonly store: Pick<Context['store'], 'issueToken'>
 }
 
-/** What one access token of a grant is for. */
+/** The scope and the audience of an access token. */
 export interface TokenTarget {
   readonly scope: Scope
   readonly resources: readonly Resource[]
 }
 
-/** What an access token without a grant is for, and whom the client acts for with it (decisions.md D4). */
+/** The same for an access token without a grant, with the principals that the client acts for (decisions.md D4). */
 export interface UnattendedTarget extends TokenTarget {
   readonly userId: UserId | undefined
   readonly organizationId: OrganizationId | undefined
 }
 
 /**
- * An access token with which a client acts by itself. RFC 6749 §4.4.3: never with a refresh token.
+ * Issues an access token without a grant, for a client that acts without a user. RFC 6749 §4.4.3: there is no refresh token.
  *
  * @throws OAuthError temporarily_unavailable
  */
@@ -57,26 +57,26 @@ export async function issueClientToken(
     issuedAt: toSeconds(now),
     expiresAt: (toSeconds(now) + profile.lifetime) as EpochSeconds,
   }
-  const answer = { now, refreshToken: undefined }
+  const response = { now, refreshToken: undefined }
   if (profile.format === 'jwt') {
-    return sign(context, profile, { ...facts, tokenId: mintOrderedId(now, context.random) }, answer)
+    return sign(context, profile, { ...facts, tokenId: mintOrderedId(now, context.random) }, response)
   }
   takeStoredTokenBudget(context, client, client.id, 'stored-token')
   const tokenId = opaqueTokenId(after(now, profile.lifetime * 1000), context.random(16).toString('base64url'))
-  const sealed = context.secrets.mint('access-token', tokenId, context.random)
-  return keep(context, sealed, { ...facts, tokenId }, answer)
+  const minted = context.secrets.mint('access-token', tokenId, context.random)
+  return keep(context, minted, { ...facts, tokenId }, response)
 }
 
 /**
- * An access token of a grant, and the refresh token beside it. Everything in it follows from the grant, the generation and
- * the moment of the commit, so a retry of a lost answer gives the same token again (decisions.md D5): of a JWT another
- * signature of it, of an opaque one every byte.
+ * Issues an access token of a grant, and returns it with the refresh token. The claims are derived from the grant, the
+ * generation and the time of the commit. The retry of a lost response therefore returns the same token (decisions.md D5): an
+ * opaque token is identical, and a JWT may differ in its signature.
  */
 export function issueGrantToken(
   context: Needs,
   grant: Pick<GrantRecord, 'id' | 'clientId' | 'userId' | 'organizationId' | 'expiresAt'>,
   target: TokenTarget,
-  issue: Answer & { readonly profile: TokenProfile; readonly generation: number; readonly at: EpochMs },
+  issue: ResponseFacts & { readonly profile: TokenProfile; readonly generation: number; readonly at: EpochMs },
 ): Promise<IssuedToken> {
   const issuedAt = toSeconds(issue.at)
   const identity = [grant.id, String(issue.generation), String(issuedAt), target.scope, ...target.resources]
@@ -93,12 +93,12 @@ export function issueGrantToken(
   const own = tokenIdOf(identity)
   if (issue.profile.format === 'jwt') return sign(context, issue.profile, { ...facts, tokenId: own }, issue)
   const tokenId = opaqueTokenId((facts.expiresAt * 1000) as EpochMs, own)
-  const sealed = context.secrets.derive('access-token', tokenId, identity)
-  return keep(context, sealed, { ...facts, tokenId }, issue)
+  const minted = context.secrets.derive('access-token', tokenId, identity)
+  return keep(context, minted, { ...facts, tokenId }, issue)
 }
 
-interface Answer {
-  /** The request's moment, so that a fresh token has its whole lifetime however long the signature or the commit waited. */
+interface ResponseFacts {
+  /** The time of the request. `expires_in` counts from it, so that waiting for a signature or a commit does not shorten it. */
   readonly now: EpochMs
   readonly refreshToken: string | undefined
 }
@@ -107,18 +107,18 @@ async function sign(
   { tokens }: Pick<Needs, 'tokens'>,
   { algorithm, jwtType }: TokenProfile,
   facts: AccessTokenFacts,
-  { now, refreshToken }: Answer,
+  { now, refreshToken }: ResponseFacts,
 ): Promise<IssuedToken> {
   const accessToken = await tokens.sign(accessTokenClaims(facts), algorithm, jwtType)
   return { response: tokenResponse(accessToken, facts, toSeconds(now), refreshToken), facts }
 }
 
-/** It is on disk before anybody holds it. */
+/** Stores an opaque token. It is on disk before the client receives it. */
 async function keep(
   { store }: Pick<Needs, 'store'>,
   { token, hash }: MintedCredential,
   facts: AccessTokenFacts & { readonly tokenId: OpaqueTokenId },
-  { now, refreshToken }: Answer,
+  { now, refreshToken }: ResponseFacts,
 ): Promise<IssuedToken> {
   await store.issueToken({ id: facts.tokenId, hash, facts })
   return { response: tokenResponse(token, facts, toSeconds(now), refreshToken), facts }

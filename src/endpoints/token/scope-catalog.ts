@@ -6,15 +6,15 @@ import { sameResource, type Resource } from '../../protocol/resource.ts'
 import { isWithin, type Scope } from '../../protocol/scope.ts'
 
 /**
- * What may be asked for (decisions.md D6): the scopes and resources of the declared APIs. While the issuer is a loopback
- * address and no API is declared, everything, so that the first five minutes just work.
+ * The scopes and resources that clients may request: those of the declared APIs (decisions.md D6). If the issuer is a loopback
+ * address and no API is declared, the catalog is open and accepts every scope and resource, so that a first try needs no setup.
  */
 export interface ScopeCatalog {
   readonly isOpen: boolean
   readonly apis: readonly ApiRecord[]
 }
 
-/** The client that asks for a scope, with a person's consent or by itself. */
+/** The client that requests a scope: with a user's consent (`user`) or without a user (`machine`). */
 export interface ScopeRecipient {
   readonly kind: 'user' | 'machine'
   readonly client: Pick<ClientRecord, 'approvedScope'>
@@ -25,38 +25,38 @@ export async function loadScopeCatalog(context: Pick<Context, 'apis' | 'settings
   return { isOpen: context.settings.isLoopbackIssuer && apis.length === 0, apis }
 }
 
-/** Whether any API declares the scope, so that a client may register it; whether it gets it is another question. */
+/** Whether any API declares the scope. A client may register such a scope; whether it is granted is decided later. */
 export function declaresScope({ isOpen, apis }: ScopeCatalog, token: string): boolean {
   return isOpen || apis.some((api) => api.scopes.some(({ name }) => name === token))
 }
 
 /**
- * The scopes that documents name, RFC 8414 §2 and RFC 9728 §2. Clients request all of those (MCP does), so the documents
- * name the default of a person and nothing else: not what the operator approves single clients for, and not what a client
- * gets on request only.
+ * Returns the scopes for metadata documents. RFC 8414 §2, RFC 9728 §2. Some clients request all of them, MCP clients for example.
+ * The documents therefore list only the default scopes of a user. They omit scopes that need an approval, and scopes that are
+ * granted only on request.
  */
 export function advertisedScopes({ scopes }: Pick<ApiRecord, 'scopes'>): readonly string[] {
   return scopes.filter((scope) => isByDefault(scope, 'user')).map(({ name }) => name)
 }
 
-/** Whether a client that requests no scope gets this one: any client may have it. */
+/** Whether a client that requests no scope gets this one. */
 export function isByDefault({ grantedTo }: Pick<ApiScope, 'grantedTo'>, kind: ScopeRecipient['kind']): boolean {
   return grantedTo === 'users-and-machines' || (grantedTo === 'users' && kind === 'user')
 }
 
-/** The resource as its operator declared it; undefined when no token is issued for it here. */
+/** Returns the resource as declared; undefined if the server issues no token for it. */
 export function findResource({ isOpen, apis }: ScopeCatalog, asked: Resource): Resource | undefined {
   const api = apis.find(({ resource }) => sameResource(resource, asked))
   return api?.resource ?? (isOpen ? asked : undefined)
 }
 
-/** The resources as their operators declared them, each once; undefined when no token is issued for one of them here. */
+/** Returns the resources as declared, without duplicates; undefined if the server issues no token for one of them. */
 export function findResources(catalog: ScopeCatalog, asked: readonly Resource[]): readonly Resource[] | undefined {
   const found = asked.map((one) => findResource(catalog, one))
   return found.includes(undefined) ? undefined : [...new Set(found.filter((one) => one !== undefined))]
 }
 
-/** Registering gives no authority (decisions.md D6): the person's consent does, or the API's operator. */
+/** Registration gives no authority (decisions.md D6): the user's consent does, or the API's operator. */
 function isGrantedTo({ name, grantedTo }: ApiScope, { kind, client }: ScopeRecipient): boolean {
   switch (grantedTo) {
     case 'users-and-machines':
@@ -70,32 +70,33 @@ function isGrantedTo({ name, grantedTo }: ApiScope, { kind, client }: ScopeRecip
 }
 
 /**
- * The declarations by which the client has a scope at these APIs; none: it may not have it there. Each API that declares it must
- * give it, because the token names them all, and each reads the word as its own. A token for the issuer may have what any API gives.
+ * Returns the declarations that give the client a scope; empty if it may not have the scope. In a token for APIs, every API that
+ * declares the scope must give it: the token names all of them, and each API reads the scope as its own. In a token for the
+ * issuer, one API is enough.
  */
 export function givenBy(
   declared: readonly ApiScope[],
-  asker: ScopeRecipient,
+  recipient: ScopeRecipient,
   audience: 'apis' | 'issuer',
 ): readonly ApiScope[] {
-  const given = declared.filter((scope) => isGrantedTo(scope, asker))
+  const given = declared.filter((scope) => isGrantedTo(scope, recipient))
   return audience === 'apis' && given.length < declared.length ? [] : given
 }
 
-/** The APIs of these resources; of no resource: all APIs. */
+/** Returns the APIs of these resources. Without a resource, returns all APIs. */
 export function audienceOf(catalog: ScopeCatalog, resources: readonly Resource[]): readonly ApiRecord[] {
   return resources.length === 0 ? catalog.apis : apisAt(catalog, resources)
 }
 
-/** The declarations of a scope by these APIs. */
+/** Returns the declarations of a scope by these APIs. */
 export function declarationsOf(apis: readonly ApiRecord[], token: string): readonly ApiScope[] {
   const declared: ApiScope[] = []
-  // Runs for each scope of each token: flatMap would make an array for each API.
+  // Runs for each scope of each token. flatMap would allocate an array for each API.
   for (const { scopes } of apis) for (const scope of scopes) if (scope.name === token) declared.push(scope)
   return declared
 }
 
-/** The time since when all of these APIs that declare a scope do so; 0: none of them declares it. */
+/** Returns the time at which the last of these APIs declared the scope; 0 if none declares it. */
 export function declaredSince(catalog: ScopeCatalog, token: string, resources: readonly Resource[]): EpochMs {
   const declaring = apisAt(catalog, resources).filter(({ scopes }) => scopes.some(({ name }) => name === token))
   const times = declaring.map(({ scopesSince, createdAt }) => scopesSince.get(token) ?? createdAt)
@@ -103,8 +104,8 @@ export function declaredSince(catalog: ScopeCatalog, token: string, resources: r
 }
 
 /**
- * The time since when these APIs declare the scope names that several of them declare; 0: their scopes differ. A consent from
- * before does not say at which of the APIs the person allowed such a scope.
+ * Returns the time at which the last scope name that several of these APIs share was declared; 0 if they share none. An older
+ * consent does not say for which of the APIs the user allowed such a scope.
  */
 export function sharedScopesSince(catalog: ScopeCatalog, resources: readonly Resource[]): EpochMs {
   const names = apisAt(catalog, resources).flatMap(({ scopes }) => scopes.map(({ name }) => name))

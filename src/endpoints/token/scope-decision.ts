@@ -18,16 +18,16 @@ import {
   type ScopeRefusal,
 } from './scope-refusal.ts'
 
-/** The client that requests, and everything besides the APIs that limits what it may have. */
+/** The client, and everything other than the APIs that limits its scope. */
 export interface Requester extends ScopeRecipient {
   readonly client: Pick<ClientRecord, 'approvedScope' | 'metadata'>
-  /** The scope of the installation that the client acts under; undefined: it acts under none. */
+  /** The scope of the installation that the client uses; undefined if it uses none. */
   readonly installed: Scope | undefined
 }
 
-/** `scope` and `resource` of a request; the resources as they are declared. */
+/** `scope` and `resource` of a request. The resources are as declared. */
 export interface ScopeRequest {
-  /** undefined: the request names none. */
+  /** undefined if the request has no scope. */
   readonly scope: Scope | undefined
   readonly resources: readonly Resource[]
 }
@@ -37,18 +37,19 @@ export type ScopeDecision =
       readonly kind: 'granted'
       readonly scope: Scope
       readonly resources: readonly Resource[]
-      /** What the client requested and did not get. */
+      /** The scopes that were requested and not granted. */
       readonly ungranted: Scope
     }
   | { readonly kind: 'refused'; readonly refusal: ScopeRefusal }
 
 /**
- * The scope and the audience of a token. RFC 6749 §3.3, RFC 9068 §3, decisions.md D3 and D6.
+ * Decides the scope and the audience of a token. RFC 6749 §3.3, RFC 9068 §3, decisions.md D3 and D6.
  *
- *  1. The audience is what `resource` names; without it, the API that all requested scopes belong to; without both, the issuer.
- *  2. The scope is the requested one, else the registered one, else the default of the APIs.
- *  3. Scopes that this client, this kind of grant and this installation may not have are dropped.
- *  4. Every API of the audience that has scopes keeps at least one of them, or the request is refused.
+ *  1. The audience is the value of `resource`. Without it, the audience is the API that all requested scopes belong to. If no
+ *     scope is requested either, it is the issuer.
+ *  2. The scope is the requested one. Without it, it is the registered one, and otherwise the default of the APIs.
+ *  3. Scopes that the client, the kind of grant or the installation does not allow are dropped.
+ *  4. At least one scope of each API of the audience must remain, if the API has scopes. Otherwise the request is refused.
  */
 export function decideScope(catalog: ScopeCatalog, requester: Requester, request: ScopeRequest): ScopeDecision {
   const requested = request.scope === NO_SCOPE ? undefined : request.scope
@@ -67,7 +68,7 @@ export function decideScope(catalog: ScopeCatalog, requester: Requester, request
   }
   const apis = audienceOf(catalog, resources)
   const withheld = new Map<string, ScopeReason>()
-  // Where a machine registered no scope of these APIs at all, each of theirs is refused with that reason.
+  // If a machine registered no scope, all scopes of these APIs are tried, and each is refused with a reason.
   const scope = narrow(start === undefined || start === NO_SCOPE ? everyScope(audience) : start, (token) => {
     const reason = catalog.isOpen ? whyLimited(limits, token, []) : whyNot(limits, declarationsOf(apis, token), token)
     if (reason !== undefined) withheld.set(token, reason)
@@ -83,8 +84,8 @@ export function decideScope(catalog: ScopeCatalog, requester: Requester, request
 }
 
 /**
- * The APIs that have scopes and none of these. A token must not name such an API in its audience: a resource server that checks
- * the audience alone would accept it.
+ * Returns the APIs that have scopes, but none of the given ones. A token must not name such an API in its audience, because a
+ * resource server that checks only the audience would accept it.
  */
 export function withoutShare(catalog: ScopeCatalog, scope: Scope, resources: readonly Resource[]): readonly Resource[] {
   if (resources.length === 0) return resources
@@ -94,7 +95,7 @@ export function withoutShare(catalog: ScopeCatalog, scope: Scope, resources: rea
     .map(identifierOf)
 }
 
-/** undefined: the scopes do not say which API is meant. */
+/** Returns undefined if the scopes belong to several APIs. */
 function chooseAudience(
   catalog: ScopeCatalog,
   requested: Scope | undefined,
@@ -105,21 +106,21 @@ function chooseAudience(
   return declaring.length > 1 ? undefined : declaring.map(identifierOf)
 }
 
-/** The APIs that declare any of these scopes. Scopes that ask about the person belong to none. */
+/** Returns the APIs that declare any of these scopes. Identity scopes such as `openid` belong to no API. */
 function declaringApis({ apis }: ScopeCatalog, requested: Scope | undefined): readonly ApiRecord[] {
   const tokens = new Set(scopeTokens(requested ?? NO_SCOPE).filter((token) => !isIdentityToken(token)))
   return apis.filter(({ scopes }) => scopes.some(({ name }) => tokens.has(name)))
 }
 
 interface Limits extends Requester {
-  /** Where the scope comes from that is narrowed. */
+  /** The source of the scope that is narrowed. */
   readonly from: 'requested' | 'registered' | 'default'
   readonly audience: 'apis' | 'issuer'
   readonly registered: readonly string[] | undefined
   readonly installable: readonly string[] | undefined
 }
 
-/** Why the client does not get a scope; undefined: it gets it. */
+/** Returns why the client does not get a scope; undefined if it gets the scope. */
 function whyNot(limits: Limits, declared: readonly ApiScope[], token: string): ScopeReason | undefined {
   if (declared.length === 0) return 'not_declared'
   const given = givenBy(declared, limits, limits.audience)
@@ -131,8 +132,8 @@ function whyNot(limits: Limits, declared: readonly ApiScope[], token: string): S
 }
 
 /**
- * What limits the client besides what the APIs give it: for a machine and for what takes an approval the registered scope. It
- * does not limit what any client may have with a person's consent, because any client may register again (decisions.md D6).
+ * Checks the limits of the client itself. The registered scope limits machines, and scopes that need an approval. It does not
+ * limit scopes that a user's consent gives to any client, because any client may register again (decisions.md D6).
  */
 function whyLimited(limits: Limits, token: string, given: readonly ApiScope[]): ScopeReason | undefined {
   const { kind, registered, installable } = limits

@@ -3,8 +3,8 @@ import { invalidScope, type OAuthError, type Slug } from '../../protocol/errors.
 import type { ClientId, OrganizationId, UserId } from '../../protocol/ids.ts'
 import { unacceptable } from '../../protocol/validation.ts'
 
-/** Why a client does not get a scope, in the words of docs/apis.md. */
-const WORDS = {
+/** Why a client does not get a scope, as docs/apis.md lists it. */
+const REASONS = {
   not_declared: 'not declared',
   not_registered: 'not registered by the client',
   not_approved: 'not approved for the client',
@@ -12,33 +12,33 @@ const WORDS = {
   not_requested: 'given on request only',
 } as const
 
-export type ScopeReason = keyof typeof WORDS
+export type ScopeReason = keyof typeof REASONS
 
-/** A request that is refused because of its scopes: the same for the client, the log and the audit. */
+/** Why a request is refused because of its scopes: for the client, the log and the audit. */
 export interface ScopeRefusal {
   readonly reason: Exclude<Slug<'invalid_scope'>, 'scope_malformed'>
   readonly description: string
-  /** The scopes by reason, or the APIs; fewer and shorter than in the description, because the audit keeps them. */
+  /** The scopes by reason, or the APIs. The list is shorter than in the description, because the audit stores it. */
   readonly details: Readonly<Record<string, string>>
 }
 
-/** How many scopes or APIs a text names, and characters of each; the text says how many more there are. */
-interface Room {
+/** The maximum number of scopes or APIs in a text, and of characters of each. The text says how many more there are. */
+interface TextLimit {
   readonly count: number
   readonly length: number
 }
 
-const ANSWER: Room = { count: 8, length: 100 }
-/** Callers choose what stands there, and any caller can have it written. */
-const AUDIT: Room = { count: 3, length: 40 }
-/** APIs are named as their operator declared them. */
-const AUDIT_OF_APIS: Room = { ...ANSWER, count: AUDIT.count }
+const RESPONSE: TextLimit = { count: 8, length: 100 }
+/** Any caller can cause an entry, and chooses its text. */
+const AUDIT: TextLimit = { count: 3, length: 40 }
+/** The operator chooses the names of APIs, so they may be longer. */
+const AUDIT_OF_APIS: TextLimit = { ...RESPONSE, count: AUDIT.count }
 
-/** Nothing remains of the scope for the APIs `bare`, or, where that is empty, nothing at all. */
+/** No scope remains for the APIs `bare`. If `bare` is empty, no scope remains at all. */
 export function nothingRemains(withheld: ReadonlyMap<string, ScopeReason>, bare: readonly string[]): ScopeRefusal {
-  const forApis = bare.length === 0 ? '' : ` for ${named(bare, ANSWER)}`
-  const reasons = [...withheld].map(([token, reason]) => `${shorten(token, ANSWER)} (${WORDS[reason]})`)
-  const why = reasons.length === 0 ? 'no scope of it was requested or registered' : list(reasons, ANSWER)
+  const forApis = bare.length === 0 ? '' : ` for ${named(bare, RESPONSE)}`
+  const dropped = [...withheld].map(([token, reason]) => `${shorten(token, RESPONSE)} (${REASONS[reason]})`)
+  const why = dropped.length === 0 ? 'none of its scopes was requested or registered' : list(dropped, RESPONSE)
   return {
     reason: 'scope_not_allowed',
     description: `The client gets no scope${forApis}: ${why}.`,
@@ -46,41 +46,41 @@ export function nothingRemains(withheld: ReadonlyMap<string, ScopeReason>, bare:
   }
 }
 
-/** A refresh requests these beyond the grant. RFC 6749 §6. */
+/** A refresh requests scopes that were not granted. RFC 6749 §6. */
 export function moreThanGranted(tokens: readonly string[]): ScopeRefusal {
   return {
     reason: 'scope_not_allowed',
-    description: `The request has more scope than was granted: ${named(tokens, ANSWER)}.`,
+    description: `The request has more scope than was granted: ${named(tokens, RESPONSE)}.`,
     details: { not_granted: named(tokens, AUDIT) },
   }
 }
 
-/** Without `resource`, the scopes must name one API. RFC 9068 §3. */
+/** Without `resource`, all scopes must belong to one API. RFC 9068 §3. */
 export function ambiguousAudience(apis: readonly string[]): ScopeRefusal {
   return {
     reason: 'audience_ambiguous',
-    description: `The request names no resource, and its scopes belong to several APIs: ${named(apis, ANSWER)}.`,
+    description: `The request names no resource, and its scopes belong to several APIs: ${named(apis, RESPONSE)}.`,
     details: { apis: named(apis, AUDIT_OF_APIS) },
   }
 }
 
-/** Where an API has no scopes, only a person's consent limits who gets a token. */
+/** If an API has no scopes, only a user's consent limits which clients get a token for it. */
 export function consentNeeded(apis: readonly string[]): ScopeRefusal {
   return {
     reason: 'scope_not_allowed',
-    description: `Tokens for an API without scopes need the consent of a person: ${named(apis, ANSWER)}.`,
+    description: `Tokens for an API without scopes need the consent of a user: ${named(apis, RESPONSE)}.`,
     details: { apis: named(apis, AUDIT_OF_APIS) },
   }
 }
 
-/** Whose request is refused, as far as that is known. */
+/** The client of the refused request, with the user and the organization if they are known. */
 interface About {
   readonly clientId: ClientId
   readonly userId: UserId | undefined
   readonly organizationId: OrganizationId | undefined
 }
 
-/** The refusal at the token endpoint; the audit records it. RFC 6749 §5.2. */
+/** Returns the error for the token endpoint, and records it in the audit. RFC 6749 §5.2. */
 export function scopeError(
   context: Pick<Context, 'report'>,
   about: About,
@@ -105,20 +105,20 @@ function byReason(withheld: ReadonlyMap<string, ScopeReason>): Readonly<Record<s
   return Object.fromEntries([...groups].map(([reason, tokens]) => [reason, named(tokens, AUDIT)]))
 }
 
-function named(texts: readonly string[], room: Room): string {
+function named(texts: readonly string[], limit: TextLimit): string {
   return list(
-    texts.map((text) => shorten(text, room)),
-    room,
+    texts.map((text) => shorten(text, limit)),
+    limit,
   )
 }
 
-function list(texts: readonly string[], { count }: Room): string {
+function list(texts: readonly string[], { count }: TextLimit): string {
   const more = texts.length - count
   return [...texts.slice(0, count), ...(more > 0 ? [`and ${more} more`] : [])].join(', ')
 }
 
-/** RFC 6749 §5.2: a description has neither quotes nor backslashes. A scope has none; a resource may have both. */
-function shorten(text: string, { length }: Room): string {
+/** RFC 6749 §5.2: a description contains no quotes or backslashes. Scopes have none. Resources may contain both. */
+function shorten(text: string, { length }: TextLimit): string {
   const escaped = text.replaceAll('"', '%22').replaceAll('\\', '%5C')
   return escaped.length <= length ? escaped : `${escaped.slice(0, length)}...`
 }

@@ -3,9 +3,9 @@ import { tooManyRequests } from '../../protocol/errors.ts'
 import type { AuthenticatedClient } from './authenticate-client.ts'
 
 /**
- * Counts a row that a client has the server keep without a person: an opaque token that it gets for itself (`stored-token`), or
- * one token that it revokes (`revoked-token`). Registration is open, so without a limit any caller could fill the store until these rows expire (threats.md BND-04).
- * A client that an administrator verified has no limit.
+ * Counts a row that a client causes without a user: an opaque token for the client itself (`stored-token`), or a revoked token
+ * (`revoked-token`). Registration is open, so without a limit any caller could fill the store until these rows expire (threats.md
+ * BND-04). A verified client has no limit.
  *
  * @throws OAuthError temporarily_unavailable
  */

@@ -6,7 +6,7 @@ import { sameResource, type Resource } from '../../protocol/resource.ts'
 import { unacceptable } from '../../protocol/validation.ts'
 import type { ScopeCatalog } from './scope-catalog.ts'
 
-/** How one access token is made. */
+/** The format, the lifetime and the signature of an access token. */
 export interface TokenProfile {
   readonly format: ApiTokens['format']
   /** Seconds. */
@@ -16,12 +16,13 @@ export interface TokenProfile {
 }
 
 /**
- * How an access token for these resources is made: as their APIs want it, and as long as the one that wants it shortest. A
- * token without a resource, which is for the issuer, is as the server's settings say.
+ * Chooses the profile of an access token for these resources. The APIs determine the format, and the API with the shortest
+ * lifetime determines the lifetime. A token without a resource is for the issuer and follows the server's settings.
  *
- * To be asked before anything is spent, so that a refusal leaves code and refresh token alone (threats.md CODE-09, RT-09).
+ * Callers choose the profile before they redeem a code or rotate a refresh token, so that an error here does not use it up
+ * (threats.md CODE-09, RT-09).
  *
- * @throws OAuthError invalid_target, when one token cannot be what all of them take; invalid_grant, when one is declared no more
+ * @throws OAuthError invalid_target, if the APIs require different tokens; invalid_grant, if an API is no longer declared
  */
 export function chooseTokenProfile(
   { settings: { lifetimes, signingAlgorithm } }: Pick<Context, 'settings'>,
@@ -43,14 +44,14 @@ export function chooseTokenProfile(
   })
   const [first, ...others] = wanted
   if (first === undefined) return usual
-  if (others.every((other) => isSameMake(first, other))) {
+  if (others.every((other) => isSameKind(first, other))) {
     return { ...first, lifetime: Math.min(...wanted.map(({ lifetime }) => lifetime)) }
   }
-  const msg = 'These APIs take different tokens: ask for one of them with `resource`.'
+  const msg = 'These APIs require different tokens. Name one of them in `resource`.'
   throw invalidTarget('tokens_differ', [unacceptable('body', 'resource', msg, undefined)])
 }
 
-function isSameMake(one: TokenProfile, other: TokenProfile): boolean {
+function isSameKind(one: TokenProfile, other: TokenProfile): boolean {
   if (one.format !== other.format) return false
   return one.format === 'opaque' || (one.algorithm === other.algorithm && one.jwtType === other.jwtType)
 }

@@ -10,13 +10,13 @@ import { refuseQuery, refuseRepeated } from '../form.ts'
 import { GRANTS } from './grants/index.ts'
 
 /**
- * Token endpoint. RFC 6749 §3.2; the spec, "Create OAuth token".
+ * Token endpoint. RFC 6749 §3.2; the specification, "Create OAuth token".
  *
- *  §3.2  Parameters stand in the body, each at most once but `resource` (RFC 8707 §2.2); unknown ones are ignored.
- *  §5.2  `grant_type` missing or unknown: 422 (decisions.md D1).
+ *  §3.2  Parameters are sent in the body. Only `resource` may be repeated (RFC 8707 §2.2). Unknown parameters are ignored.
+ *  §5.2  A missing or unknown `grant_type` is an error, with status 422 (decisions.md D1).
  *  §2.3  The client authenticates.
  *  §5.2  The client must have registered the grant type.
- *  §4    The grant decides.
+ *  §4    The grant type decides the rest; see `grants/`.
  *
  * @throws OAuthError every code of RFC 6749 §5.2, invalid_target, temporarily_unavailable
  */
@@ -37,7 +37,7 @@ export async function token(context: Context, request: Request): Promise<Reply> 
   }
 }
 
-/** Who has the token and what it is for: ids, declared scopes and resources, and never the token. */
+/** The log event of a token. It has ids, scopes and resources, and never the token. */
 function issuedEvent(reason: GrantType, facts: AccessTokenFacts): OutcomeEvent {
   const { clientId: client, userId: user, organizationId: organization, grantId: grant, scope, resources } = facts
   return { event: 'token.issued', client, user, organization, grant, scope, resources, reason }
@@ -50,7 +50,7 @@ function readGrantType(params: Parameters): GrantType {
   }
   const grantType = GRANT_TYPES.find((known) => known === text)
   if (grantType !== undefined) return grantType
-  const msg = 'This is not a grant type of this server.'
+  const msg = 'This grant type is not supported.'
   const problems = [problem(['body', 'grant_type'], 'literal_error', msg, text, { expected: GRANT_TYPES })]
   throw new OAuthError('unsupported_grant_type', 'grant_type_unknown', { problems })
 }

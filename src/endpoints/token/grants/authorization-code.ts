@@ -19,13 +19,15 @@ import { checkOwner, narrowResources, requireLive, scopeFor } from './grant.ts'
 /**
  * Authorization Code Grant, the exchange. RFC 6749 §4.1.3, RFC 7636 §4.5 and §4.6.
  *
- *  §4.1.3  The code must be ours, this client's, and not expired.
- *  §4.1.3  `redirect_uri`, where it is sent, must be the one of the authorization request. It may be left out, because
- *          every code here is bound by S256 (OAuth 2.1).
- *  7636    The verifier must match. A wrong one burns the code, so that nobody can try a second (threats.md CODE-07).
- *  §4.1.2  Of all who present a code one gets tokens; a second time revokes them, if client and verifier are right.
+ *  §4.1.3  The code must have been issued by this server to this client, and must not have expired.
+ *  §4.1.3  `redirect_uri`, if sent, must be the one of the authorization request. It may be omitted, because every code is
+ *          bound by PKCE with S256 (OAuth 2.1).
+ *  7636    The verifier must match. A wrong verifier invalidates the code, so a second guess is impossible (threats.md CODE-07).
+ *  §4.1.2  A code is redeemed once. If it is presented again with the right client and verifier, its tokens are revoked.
  *
- * Until the code is known to be this client's, nothing that is wrong with the request changes anything.
+ * Redeeming is a single operation of the store: of several simultaneous requests with one code, one receives tokens. There
+ * is no retry window: a client that loses the response must request a new authorization. Errors before the code is
+ * known to belong to the client change nothing.
  *
  * @throws OAuthError invalid_grant, invalid_request, invalid_target
  */
@@ -61,18 +63,18 @@ export async function authorizationCode(
   if (approval.kind === 'approved' && !isTimely(authorization, approval, now)) throw invalidGrant('code_expired')
   await requireLive(context, client, approval, approval.approvedAt)
 
-  if (approval.kind === 'redeemed' && (await isDead(context, approval.grantId))) throw invalidGrant('code_replayed')
+  if (approval.kind === 'redeemed' && (await isRevoked(context, approval.grantId))) throw invalidGrant('code_replayed')
 
-  const refresh = sealRefreshToken(context, client, now)
+  const refresh = mintRefreshToken(context, client, now)
   const grant = grantOf(context, authorization, approval, profile, refresh, now)
   const target = { scope: scopeFor(catalog, client, grant, resources, approval.approvedAt), resources }
   const issue = () =>
     issueGrantToken(context, grant, target, { profile, generation: 0, at: now, now, refreshToken: refresh?.token })
-  // Kept in the same commit, so that no fault of the store spends the code and leaves nothing for it (threats.md CODE-12).
-  const isKept = profile.format === 'opaque' && approval.kind === 'approved'
-  const [outcome, kept] = await Promise.all([
+  // An opaque token is stored in the same commit, so that a fault cannot redeem the code without a token (threats.md CODE-12).
+  const isStoredAtOnce = profile.format === 'opaque' && approval.kind === 'approved'
+  const [outcome, stored] = await Promise.all([
     context.store.redeemCode({ id, codeHash: opened.hash, now, grant }),
-    isKept ? issue() : undefined,
+    isStoredAtOnce ? issue() : undefined,
     client.usedAt === undefined ? context.store.useClient({ id: client.id, now }) : undefined,
   ])
   if (outcome === 'replayed') {
@@ -80,11 +82,11 @@ export async function authorizationCode(
     throw invalidGrant('code_replayed')
   }
   if (outcome === 'unknown') throw invalidGrant('code_expired')
-  return kept ?? issue()
+  return stored ?? issue()
 }
 
-/** What the code issued is dead already: who replays it again and again changes nothing more, and writes nothing more. */
-async function isDead({ store }: Pick<Context, 'store'>, id: GrantId): Promise<boolean> {
+/** Whether an earlier replay has already revoked the grant of the code. Further replays then write nothing. */
+async function isRevoked({ store }: Pick<Context, 'store'>, id: GrantId): Promise<boolean> {
   const grant = await store.findGrant(id)
   return grant === undefined || grant.revokedAt !== undefined
 }
@@ -100,7 +102,7 @@ function readFields(form: Parameters): { code: string; verifier: CodeVerifier } 
   throw invalidRequest('verifier_malformed', { problems: [unacceptable('body', 'code_verifier', msg, undefined)] })
 }
 
-/** A clock that was set back does not bring an expired code back (threats.md CODE-11). */
+/** An approval from the future means that the clock was set back. The code is then treated as expired (threats.md CODE-11). */
 function isTimely({ expiresAt }: AuthorizationRecord, { approvedAt }: Approval, now: EpochMs): boolean {
   return now < expiresAt && !isFromFuture(approvedAt, now)
 }
@@ -118,7 +120,7 @@ function findApproval(
   return { authorization, approval: status }
 }
 
-function sealRefreshToken(
+function mintRefreshToken(
   context: Context,
   client: AuthenticatedClient,
   now: EpochMs,
@@ -144,7 +146,8 @@ function grantOf(
     scope: authorization.scope,
     ungrantedScope: authorization.ungrantedScope,
     resources: authorization.resources,
-    // Of the consent, so that a moment between it and now ends the grant also where a node did not know of it yet.
+    // The time of the consent, so that a not-before time between the consent and now also invalidates the grant,
+    // even if this node has not read it yet.
     createdAt: approvedAt,
     expiresAt: after(now, (refresh === undefined ? profile.lifetime : lifetimes.refreshAbsolute) * 1000),
     revokedAt: undefined,

@@ -16,13 +16,13 @@ import { readResources, readScope } from './grant.ts'
 /**
  * Client Credentials Grant. RFC 6749 §4.4.
  *
- *  §4.4    Confidential clients only.
- *  §4.4.2  `scope` may be named; without it the client gets what it registered, else what any machine may have. Both are
- *          narrowed to what this client may have (§3.3).
- *  §4.4.3  No refresh token.
+ *  §4.4    The client must be confidential.
+ *  §4.4.2  `scope` is optional. The default is the registered scope, or else the scopes that any machine may have. Scopes that
+ *          the client may not have are dropped (§3.3).
+ *  §4.4.3  There is no refresh token.
  *
- * Registering gives no authority (decisions.md D6): a scope must be one that its API gives to machines. For an organization
- * it must be one that the organization installed the client with, too (decisions.md D4).
+ * Registration gives no authority (decisions.md D6), so the API must give the scope to machines. If the client acts for an
+ * organization, the organization must also have installed the client with that scope (decisions.md D4).
  *
  * @throws OAuthError unauthorized_client, invalid_scope, invalid_target, invalid_request, invalid_client
  */
@@ -32,7 +32,7 @@ export async function clientCredentials(
   form: Parameters,
 ): Promise<IssuedToken> {
   if (client.secretHash === undefined) throw unauthorizedClient('client_public')
-  // From before anything is looked at, so that what ends meanwhile ends this token too (threats.md INT-06).
+  // Taken before the first read, so that a revocation during this request also covers this token (threats.md INT-06).
   const now = context.clockCheck.now()
   const delegation = await findDelegation(context, client, form, now)
   const catalog = await loadScopeCatalog(context)
@@ -42,7 +42,7 @@ export async function clientCredentials(
   if (decision.kind === 'refused')
     throw scopeError(context, { clientId: client.id, userId, organizationId }, decision.refusal, form.get('scope'))
   const { scope, resources } = decision
-  // A JWT is not stored: it says what it is, and the client's row keeps it alive.
+  // A JWT is not stored. Introspection reads the client's record to decide whether it is active.
   const target = { scope, resources, organizationId, userId }
   const response = issueClientToken(context, client, target, {
     profile: chooseTokenProfile(context, catalog, resources),
@@ -59,6 +59,6 @@ function chooseResources(catalog: ScopeCatalog, form: Parameters): readonly Reso
   const found = findResources(catalog, asked)
   if (found !== undefined) return found
   throw invalidTarget('resource_unknown', [
-    unacceptable('body', 'resource', 'No tokens are issued for this here.', asked.join(' ')),
+    unacceptable('body', 'resource', 'This server issues no tokens for this resource.', asked.join(' ')),
   ])
 }

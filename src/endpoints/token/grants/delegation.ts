@@ -7,20 +7,21 @@ import { findInvalidPrincipal } from '../../../principals/invalid-principal.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
 import { organizationMismatch, userMismatch } from './grant.ts'
 
-/** For whom a client acts without a person, and what it may have for that (decisions.md D4). */
+/** The organization and the user that a client acts for without a user's consent, and the scope (decisions.md D4). */
 export interface Delegation {
   readonly organizationId: OrganizationId | undefined
   readonly userId: UserId | undefined
-  /** At most this; undefined: nobody but the server limits it. */
+  /** The scope of the installation; undefined if the client acts for itself. */
   readonly scope: Scope | undefined
 }
 
-/** The client acts for itself, as every client may. */
+/** The client acts for itself. Every client may. */
 const NO_DELEGATION: Delegation = { organizationId: undefined, userId: undefined, scope: undefined }
 
 /**
- * `org_id` and `user_id` of a request without a person (threats.md CC-04): the organization must have installed the client,
- * and allowed it to act for its members before it acts for one. One answer for "does not exist" and "not yours".
+ * Checks `org_id` and `user_id` of a client credentials request (threats.md CC-04). The organization must have installed the
+ * client. To act for a member, the installation must allow it. The error is the same for an organization or user that does not
+ * exist and for one that the client may not act for.
  *
  * @throws OAuthError invalid_request
  */
@@ -38,11 +39,11 @@ export async function findDelegation(
   }
   const organizationId = parseOrganizationId(organization)
   if (organizationId === undefined) throw organizationMismatch(organization)
-  const [lapse, installation] = await Promise.all([
+  const [invalid, installation] = await Promise.all([
     findInvalidPrincipal(context, { client, userId: undefined, organizationId, isUnattended: true }, now),
     context.store.findInstallation({ clientId: client.id, organizationId }),
   ])
-  if (lapse !== undefined || installation === undefined) throw organizationMismatch(organization)
+  if (invalid !== undefined || installation === undefined) throw organizationMismatch(organization)
   const { scope } = installation
   if (user === undefined) return { organizationId, userId: undefined, scope }
   const userId = parseUserId(user)

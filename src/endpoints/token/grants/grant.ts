@@ -27,27 +27,31 @@ import {
 } from '../scope-catalog.ts'
 import { withoutShare } from '../scope-decision.ts'
 
-/** One grant type at the token endpoint. Its fields are checked by itself, after the client. */
+/** Handles one grant type at the token endpoint. It receives an authenticated client, and checks the parameters itself. */
 export type Grant = (context: Context, client: AuthenticatedClient, form: Parameters) => Promise<IssuedToken>
 
-/** The values of `resource` of a token request. RFC 8707 §2.2. */
+/** Parses `resource` of a token request. RFC 8707 §2.2. @throws OAuthError invalid_target */
 export function readResources(form: Parameters): readonly Resource[] {
   const texts = form.all('resource')
   const resources = parseResources(texts)
   if (resources !== undefined) return resources
-  const msg = 'These are not absolute URIs, or too many of them.'
+  const msg = 'A resource is not an absolute URI, or there are too many.'
   throw invalidTarget('resource_malformed', [unacceptable('body', 'resource', msg, texts.join(' '))])
 }
 
-/** `scope` of a token request; undefined: it names none. @throws OAuthError invalid_scope */
+/** Parses `scope` of a token request; undefined if there is none. @throws OAuthError invalid_scope */
 export function readScope(form: Parameters): Scope | undefined {
   const text = form.get('scope')
   const scope = text === undefined ? undefined : parseScope(text)
   if (text === undefined || scope !== undefined) return scope === NO_SCOPE ? undefined : scope
-  throw invalidScope('scope_malformed', [unacceptable('body', 'scope', 'This is not a scope.', text)], undefined)
+  throw invalidScope('scope_malformed', [unacceptable('body', 'scope', 'The scope is malformed.', text)], undefined)
 }
 
-/** The resources that a token of a grant is for: the named ones in the order of the grant, or all. RFC 8707 §2.2. */
+/**
+ * Returns the resources of a token: the requested ones in the order of the grant, or all of the grant. RFC 8707 §2.2.
+ *
+ * @throws OAuthError invalid_target
+ */
 export function narrowResources(granted: readonly Resource[], form: Parameters): readonly Resource[] {
   const asked = readResources(form)
   if (asked.length === 0) return granted
@@ -59,10 +63,15 @@ export function narrowResources(granted: readonly Resource[], form: Parameters):
 }
 
 /**
- * What of a grant's scope a token for some of its APIs has: the scopes of those. RFC 8707 §2.2. What one of them gives to
- * approved clients only, and not to this one, is dropped: an API may have declared the name after the consent, or an approval was
- * taken back. Of a grant for several APIs, a scope that one of them declares since a time after the consent is dropped there: the
- * person allowed it at another API. An API whose scopes are none of the grant's, because it declared them later, needs another consent.
+ * Returns the scope of a token for some APIs of a grant. RFC 8707 §2.2. It is the scope of the grant without:
+ *
+ *  1. scopes that none of these APIs declares, if the token is for fewer APIs than the grant;
+ *  2. scopes that an API now gives only to approved clients, if this client is not approved. The API may have declared the scope
+ *     after the consent, or the operator may have withdrawn the approval;
+ *  3. scopes that one of these APIs declared after the consent, if the grant is for several APIs. The user allowed the scope for
+ *     another API.
+ *
+ * If an API has scopes and none of them remains, the user must consent again.
  *
  * @throws OAuthError invalid_grant
  */
@@ -75,21 +84,23 @@ export function scopeFor(
 ): Scope {
   const isWhole = resources.length === granted.length
   const audience = resources.length === 0 ? 'issuer' : 'apis'
-  const asker: ScopeRecipient = { kind: 'user', client }
+  const recipient: ScopeRecipient = { kind: 'user', client }
   const apis = audienceOf(catalog, resources)
   const own = narrow(scope, (token) => {
     const declared = declarationsOf(apis, token)
     if (declared.length === 0) return isWhole || catalog.isOpen
     if (granted.length > 1 && declaredSince(catalog, token, resources) > allowedAt) return false
-    return givenBy(declared, asker, audience).length > 0
+    return givenBy(declared, recipient, audience).length > 0
   })
   if (withoutShare(catalog, own, resources).length > 0) throw invalidGrant('scope_gone')
   return own
 }
 
 /**
- * `org_id` and `user_id` narrow, never widen (decisions.md D4): they must be those of the grant. One answer for "does not
- * exist" and "not yours".
+ * Checks that `org_id` and `user_id`, if they are sent, are those of the grant (decisions.md D4). The error is the same for an
+ * organization or user that does not exist.
+ *
+ * @throws OAuthError invalid_request
  */
 export function checkOwner(
   form: Parameters,
@@ -101,21 +112,23 @@ export function checkOwner(
   if (user !== undefined && user !== userId) throw userMismatch(user)
 }
 
-/** 400, for every organization that the request cannot be for. */
+/** The error for an `org_id` that does not apply to the request. */
 export function organizationMismatch(organization: string): OAuthError {
   const msg = 'This request is not for that organization.'
   return invalidRequest('organization_mismatch', { problems: [unacceptable('body', 'org_id', msg, organization)] })
 }
 
-/** 400, for every user whom the request cannot be for. */
+/** The error for a `user_id` that does not apply to the request. */
 export function userMismatch(user: string): OAuthError {
   const msg = 'This request is not for that user.'
   return invalidRequest('user_mismatch', { problems: [unacceptable('body', 'user_id', msg, user)] })
 }
 
 /**
- * Refuses what a person allowed before somebody of those it speaks for was gone or began anew (threats.md RT-11, TOK-18,
- * UI-13).
+ * Throws if a principal behind the grant was disabled, deleted or invalidated after the user approved it (threats.md RT-11,
+ * TOK-18, UI-13).
+ *
+ * @throws OAuthError invalid_grant
  */
 export async function requireLive(
   context: Context,
@@ -123,10 +136,14 @@ export async function requireLive(
   { userId, organizationId }: Pick<GrantRecord, 'userId' | 'organizationId'>,
   allowedAt: EpochMs,
 ): Promise<void> {
-  const lapse = await findInvalidPrincipal(context, { client, userId, organizationId, isUnattended: false }, allowedAt)
-  if (lapse === undefined) return
-  assert(lapse !== 'installation', 'A person took part, so nothing rests on an installation.')
-  throw invalidGrant(SLUGS[lapse])
+  const invalid = await findInvalidPrincipal(
+    context,
+    { client, userId, organizationId, isUnattended: false },
+    allowedAt,
+  )
+  if (invalid === undefined) return
+  assert(invalid !== 'installation', 'A grant of a user does not depend on an installation.')
+  throw invalidGrant(SLUGS[invalid])
 }
 
 const SLUGS = {

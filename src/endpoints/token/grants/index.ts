@@ -4,7 +4,7 @@ import { clientCredentials } from './client-credentials.ts'
 import type { Grant } from './grant.ts'
 import { refreshToken } from './refresh-token.ts'
 
-/** THE GRANTS. A grant type without a row does not compile. */
+/** The grant types of the token endpoint. A grant type without a row does not compile. */
 export const GRANTS: Readonly<Record<GrantType, Grant>> = {
   authorization_code: authorizationCode,
   client_credentials: clientCredentials,

@@ -17,13 +17,8 @@ import { chooseTokenProfile } from '../token-profile.ts'
 import { checkOwner, narrowResources, readScope, requireLive, scopeFor } from './grant.ts'
 
 /**
- * Refreshing an Access Token. RFC 6749 §6, RFC 9700 §4.14.2; the four steps of decisions.md D5.
- *
- *  1. The token is ours and this client's, its family, its resources and all whom it speaks for are alive, and scope and
- *     resource are within the grant. Any failure so far changes nothing.
- *  2. The live token rotates: its successor is derived from it, and durable before the answer.
- *  3. The token before, within the retry window and its successor unused: the same successor again.
- *  4. Any other token that we once issued: somebody holds a copy, and the store has revoked the family.
+ * Refreshing an Access Token. RFC 6749 §6, RFC 9700 §4.14.2. The four steps of the rule are in `store/refresh-rotation.ts`. This
+ * function performs the first; `rotateRefreshToken` of the store performs the others in one transaction.
  *
  * @throws OAuthError invalid_grant, invalid_request, invalid_scope, invalid_target
  */
@@ -47,7 +42,7 @@ export async function refreshToken(
   requireLiveFamily(grant, now)
   await requireLive(context, client, grant, grant.createdAt)
   const catalog = await loadScopeCatalog(context)
-  requireOfferedResources(catalog, grant)
+  requireDeclaredResources(catalog, grant)
   checkOwner(form, grant)
   const resources = narrowResources(grant.resources, form)
   const granted = { scope: scopeFor(catalog, client, grant, resources, grant.createdAt), resources }
@@ -92,15 +87,16 @@ function requireLiveFamily(grant: GrantRecord, now: EpochMs): void {
   if (isFromFuture(grant.createdAt, now)) throw invalidGrant('refresh_not_yet_valid')
 }
 
-/** A resource that is gone will not come back by asking again, so the client must sign in anew (threats.md RT-09). */
-function requireOfferedResources(catalog: ScopeCatalog, grant: GrantRecord): void {
+/** If a resource of the grant is no longer declared, the user must authorize the client again (threats.md RT-09). */
+function requireDeclaredResources(catalog: ScopeCatalog, grant: GrantRecord): void {
   if (grant.resources.some((resource) => findResource(catalog, resource) === undefined))
     throw invalidGrant('resource_gone')
 }
 
 /**
- * RFC 6749 §6: not more than was granted, for these resources; without `scope`, all of it. The grant itself keeps its scope.
- * What the client requested at the start and did not get is ignored: many clients repeat the scope that they are configured with.
+ * Returns the scope of the new access token. RFC 6749 §6: at most the granted scope; without `scope`, all of it. The grant keeps
+ * its scope. Scopes that the client requested at the start and did not get are ignored, because many clients send their
+ * configured scope with every refresh.
  */
 function narrowScope(
   context: Context,

@@ -16,20 +16,20 @@ function openMemoryLog(level: LogLevel) {
 test('an event is one line of JSON with its level and time, and what is undefined is left out', () => {
   const { lines, log } = openMemoryLog('info')
   const before = Date.now()
-  log.info({ event: 'a.happened', text: 'two\nlines "quoted"', nothing: undefined, count: 3 })
+  log.info({ event: 'server.ready', text: 'two\nlines "quoted"', nothing: undefined, count: 3 })
   const [line = ''] = lines
   assert.match(line, /^[^\n]+\n$/)
   const { time, ...rest } = JSON.parse(line) as { time: number }
   assert.ok(time >= before && time <= Date.now())
-  assert.deepEqual(rest, { level: 30, event: 'a.happened', text: 'two\nlines "quoted"', count: 3 })
+  assert.deepEqual(rest, { level: 30, event: 'server.ready', text: 'two\nlines "quoted"', count: 3 })
 })
 
 test('a log writes what is at least of its level', () => {
   const numbers = { debug: 20, info: 30, warn: 40, error: 50, silent: Number.POSITIVE_INFINITY }
   for (const level of ['debug', 'info', 'warn', 'error', 'silent'] as const) {
     const { lines, log } = openMemoryLog(level)
-    for (const name of ['debug', 'info', 'warn'] as const) log[name]({ event: name })
-    log.error({ event: 'error', err: new Error('x') })
+    for (const name of ['debug', 'info', 'warn'] as const) log[name]({ event: 'server.ready' })
+    log.error({ event: 'store.sweep-failed', err: new Error('x') })
     const written = lines.map((line) => (JSON.parse(line) as { level: number }).level)
     assert.deepEqual(
       written,
@@ -40,7 +40,7 @@ test('a log writes what is at least of its level', () => {
 
 test('of a store that is away the reasons are logged without stacks: they come with every request', () => {
   const { lines, log } = openMemoryLog('error')
-  log.error({ event: 'refused', err: new StoreUnavailable('gone', new Error('connect ECONNREFUSED')) })
+  log.error({ event: 'request.refused', err: new StoreUnavailable('gone', new Error('connect ECONNREFUSED')) })
   const { err } = JSON.parse(lines[0] ?? '') as { err: object }
   assert.deepEqual(err, {
     type: 'StoreUnavailable',
@@ -54,7 +54,7 @@ test('of an error its type, message, stack and causes are logged, and nothing el
   const inner = Object.assign(new TypeError('inner'), { secret: 'marked' })
   const outer = new Error('outer', { cause: inner })
   inner.cause = outer
-  log.error({ event: 'broke', err: outer })
+  log.error({ event: 'store.sweep-failed', err: outer })
   const { err } = JSON.parse(lines[0] ?? '') as { err: Record<string, unknown> & { cause: Record<string, unknown> } }
   assert.deepEqual(
     [err['type'], err['message'], err.cause['type'], err.cause['message']],
@@ -62,7 +62,7 @@ test('of an error its type, message, stack and causes are logged, and nothing el
   )
   assert.match(String(err['stack']), /log\.test\.ts/)
   assert.doesNotMatch(lines.join(''), /marked/)
-  log.error({ event: 'broke', err: 'marked' })
+  log.error({ event: 'store.sweep-failed', err: 'marked' })
   assert.doesNotMatch(lines.join(''), /marked/)
 })
 

@@ -37,16 +37,16 @@ test('a server makes and withdraws keys as time goes on, and logs which', async 
   const { clock, first, nextLine } = await openStage(t, () => false)
   clock.advance(29 * DAY)
   const made = await nextLine()
-  assert.deepEqual([made['event'], made['active_from']], ['key.made', clock.now() + DAY])
+  assert.deepEqual([made['event'], made['active_from']], ['key.added', clock.now() + DAY])
   clock.advance(3 * DAY)
-  assert.deepEqual(await nextLine(), { event: 'key.withdrawn', key: first?.id })
+  assert.deepEqual(await nextLine(), { event: 'key.removed', key: first?.id })
 })
 
 test('a minute in which the keys cannot be read is logged, and the next one goes on', async (t) => {
   let isAway = true
   const { clock, nextLine } = await openStage(t, () => isAway)
   clock.advance(40 * DAY)
-  assert.equal((await nextLine())['event'], 'keys.not-kept')
+  assert.equal((await nextLine())['event'], 'key.rotation-failed')
   isAway = false
-  assert.equal((await nextLine())['event'], 'key.made')
+  assert.equal((await nextLine())['event'], 'key.added')
 })

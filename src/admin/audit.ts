@@ -2,6 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { AuditEvent, AuditLinkRecord } from '../ports/records/audit.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { ClientId, OrganizationId, UserId } from '../protocol/ids.ts'
+import { currentEventName } from '../protocol/event-names.ts'
 import { parseJson } from '../protocol/json.ts'
 import { AdminError } from './admin-error.ts'
 import { requireLimit, type Listed } from './page.ts'
@@ -17,9 +18,11 @@ const HEAD = 'audit.head'
 export const AUDIT_PLACE = /^([0-9a-f]{20}[A-Za-z0-9_-]{14})-(\d{1,9})$/
 
 /** An event as it is listed. */
-export interface AuditEntry extends AuditEvent {
+export interface AuditEntry extends Omit<AuditEvent, 'event'> {
   /** Where it stands: its link, and its place in it. */
   readonly id: string
+  /** As it is stored: an earlier release may have used another name. */
+  readonly event: string
   readonly recordedAt: EpochMs
 }
 
@@ -83,7 +86,7 @@ function readEvents(text: string): readonly AuditEvent[] {
 
 function fits(entry: AuditEntry, filter: AuditFilter): boolean {
   const { event, clientId, userId, organizationId } = filter
-  if (event === undefined ? entry.event === HEAD : !isOrBeginsWith(event, entry.event)) return false
+  if (event === undefined ? entry.event === HEAD : !isOrBeginsWith(event, currentEventName(entry.event))) return false
   if (clientId !== undefined && entry.clientId !== clientId) return false
   if (userId !== undefined && entry.userId !== userId) return false
   return organizationId === undefined || entry.organizationId === organizationId

@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { AUDIT_WORDS } from '../protocol/audit-words.ts'
+import { AUDIT_EVENTS } from '../protocol/event-names.ts'
 
 /** What words begin with, up to the dot: `client.`. */
-const FAMILIES: readonly string[] = [...new Set(AUDIT_WORDS.map(familyOf))].toSorted()
-const FILTERS: ReadonlySet<string> = new Set([...FAMILIES, ...AUDIT_WORDS])
+const FAMILIES: readonly string[] = [...new Set(AUDIT_EVENTS.map(familyOf))].toSorted()
+const FILTERS: ReadonlySet<string> = new Set([...FAMILIES, ...AUDIT_EVENTS])
 
 /** The events that a list of the audit is asked for. One that there is not would list nothing, as if nothing had happened. */
 export const EVENT_FILTER = z
@@ -15,7 +15,7 @@ export const EVENT_FILTER = z
 function sentenceOfUnknown(text: string): string {
   const family = text.includes('.') ? familyOf(text) : `${text}.`
   if (!FAMILIES.includes(family)) return `There is no such event. Events begin with: ${FAMILIES.join(', ')}`
-  const words = AUDIT_WORDS.filter((word) => familyOf(word) === family)
+  const words = AUDIT_EVENTS.filter((word) => familyOf(word) === family)
   return `There is no such event. Those of ${family} are: ${words.join(', ')}`
 }
 

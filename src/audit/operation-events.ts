@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../ports/records/audit.ts'
 import type { InstallationKey, MembershipKey } from '../ports/operation-inputs.ts'
 import type { Input, Operation, OperationName, Outcome } from '../ports/operations.ts'
-import type { AuditWord } from '../protocol/audit-words.ts'
+import type { AuditEventName } from '../protocol/event-names.ts'
 import type { AdminCredentialId, ClientId, OrganizationId, UserId } from '../protocol/ids.ts'
 
 type Teller<Name extends OperationName> =
@@ -13,7 +13,7 @@ const EVENTS: { readonly [Name in OperationName]: Teller<Name> } = {
   registerClient: ({ id }) => ({ event: 'client.registered', clientId: id }),
   // Who registers the same again gets what there is.
   registerPublicClient: ({ client }, { id }) =>
-    id === client.id ? { event: 'client.shared', clientId: id } : undefined,
+    id === client.id ? { event: 'client.registered', clientId: id, details: { shared: true } } : undefined,
   useClient: 'nothing',
   extendRetention: 'nothing',
   updateClient: ({ id, previous, metadata, identityFrom }, outcome) =>
@@ -28,7 +28,7 @@ const EVENTS: { readonly [Name in OperationName]: Teller<Name> } = {
   rotateClientSecret: ({ id }, outcome) => (outcome === 'rotated' ? ofClient('client.secret-rotated', id) : undefined),
   approveClientScope: ({ id, scope }, outcome) =>
     changed(outcome, { ...ofClient('client.scope-approved', id), details: { scope } }),
-  expireClient: ({ id }, outcome) => changed(outcome, ofClient('client.expired', id)),
+  expireClient: ({ id }, outcome) => changed(outcome, ofClient('client.tokens-revoked', id)),
   noteUses: 'nothing',
 
   startAuthorization: 'nothing',
@@ -52,7 +52,7 @@ const EVENTS: { readonly [Name in OperationName]: Teller<Name> } = {
   burnCode: ({ id, about }, outcome) =>
     outcome === 'burned' ? { event: 'code.burned', ...about, details: { authorization: id } } : undefined,
   rotateRefreshToken: ({ grantId, generation, about }, { kind }) =>
-    kind === 'reused' ? { event: 'refresh.reused', ...about, grantId, details: { generation } } : undefined,
+    kind === 'reused' ? { event: 'refresh-token.reused', ...about, grantId, details: { generation } } : undefined,
   revokeGrant: ({ id, about }, outcome) =>
     outcome === 'revoked' ? { event: 'grant.revoked', ...about, grantId: id } : undefined,
   issueToken: 'nothing',
@@ -67,14 +67,14 @@ const EVENTS: { readonly [Name in OperationName]: Teller<Name> } = {
   disableUser: ({ id }, outcome) => changed(outcome, ofUser('user.disabled', id)),
   enableUser: ({ id }, outcome) => changed(outcome, ofUser('user.enabled', id)),
   deleteUser: (id, outcome) => (outcome === 'deleted' ? ofUser('user.deleted', id) : undefined),
-  expireUser: ({ id }, outcome) => changed(outcome, ofUser('user.expired', id)),
-  expireEverything: () => ({ event: 'everything.expired' }),
+  expireUser: ({ id }, outcome) => changed(outcome, ofUser('user.tokens-revoked', id)),
+  expireEverything: () => ({ event: 'server.tokens-revoked' }),
 
   createOrganization: ({ id }) => ofOrganization('organization.created', id),
   renameOrganization: ({ id }, outcome) => changed(outcome, ofOrganization('organization.renamed', id)),
   disableOrganization: ({ id }, outcome) => changed(outcome, ofOrganization('organization.disabled', id)),
   enableOrganization: ({ id }, outcome) => changed(outcome, ofOrganization('organization.enabled', id)),
-  expireOrganization: ({ id }, outcome) => changed(outcome, ofOrganization('organization.expired', id)),
+  expireOrganization: ({ id }, outcome) => changed(outcome, ofOrganization('organization.tokens-revoked', id)),
   deleteOrganization: (id, outcome) => (outcome === 'deleted' ? ofOrganization('organization.deleted', id) : undefined),
   addMember: (member, outcome) => (outcome === 'added' ? ofMember('member.added', member) : undefined),
   disableMember: (member, outcome) => changed(outcome, ofMember('member.disabled', member)),
@@ -93,7 +93,7 @@ const EVENTS: { readonly [Name in OperationName]: Teller<Name> } = {
   countHit: 'nothing',
   forgiveHit: 'nothing',
 
-  declareApi: ({ resource }, outcome) => (outcome === 'declared' ? ofApi('api.declared', resource) : undefined),
+  declareApi: ({ resource }, outcome) => (outcome === 'declared' ? ofApi('api.created', resource) : undefined),
   updateApi: ({ api: { resource } }, outcome) => (outcome === 'changed' ? ofApi('api.updated', resource) : undefined),
   setApiCredentials: ({ resource }, outcome) => changed(outcome, ofApi('api.credentials-set', resource)),
   deleteApi: (resource, outcome) => (outcome === 'deleted' ? ofApi('api.deleted', resource) : undefined),
@@ -130,30 +130,30 @@ function changed(outcome: 'changed' | 'unknown', event: AuditEvent): AuditEvent 
   return outcome === 'changed' ? event : undefined
 }
 
-function ofClient(event: AuditWord, clientId: ClientId): AuditEvent {
+function ofClient(event: AuditEventName, clientId: ClientId): AuditEvent {
   return { event, clientId }
 }
 
-function ofUser(event: AuditWord, userId: UserId): AuditEvent {
+function ofUser(event: AuditEventName, userId: UserId): AuditEvent {
   return { event, userId }
 }
 
-function ofOrganization(event: AuditWord, organizationId: OrganizationId): AuditEvent {
+function ofOrganization(event: AuditEventName, organizationId: OrganizationId): AuditEvent {
   return { event, organizationId }
 }
 
-function ofMember(event: AuditWord, { userId, organizationId }: MembershipKey): AuditEvent {
+function ofMember(event: AuditEventName, { userId, organizationId }: MembershipKey): AuditEvent {
   return { event, userId, organizationId }
 }
 
-function ofInstallation(event: AuditWord, { clientId, organizationId }: InstallationKey): AuditEvent {
+function ofInstallation(event: AuditEventName, { clientId, organizationId }: InstallationKey): AuditEvent {
   return { event, clientId, organizationId }
 }
 
-function ofApi(event: AuditWord, resource: string): AuditEvent {
+function ofApi(event: AuditEventName, resource: string): AuditEvent {
   return { event, details: { resource } }
 }
 
-function ofAdminCredential(event: AuditWord, credential: AdminCredentialId, access?: string): AuditEvent {
+function ofAdminCredential(event: AuditEventName, credential: AdminCredentialId, access?: string): AuditEvent {
   return { event, details: access === undefined ? { credential } : { credential, access } }
 }

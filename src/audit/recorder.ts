@@ -1,6 +1,7 @@
 import type { Context } from '../ports/context.ts'
 import type { AuditEvent, AuditLinkRecord } from '../ports/records/audit.ts'
 import { after, type EpochMs } from '../protocol/brand.ts'
+import type { EventFields } from '../protocol/event-names.ts'
 import type { Chains } from './chain.ts'
 import { issuedEvents, minuteOf, openTokenCounter, type Count } from './token-counter.ts'
 
@@ -26,7 +27,7 @@ export interface AuditRecorder extends Pick<Context, 'issued' | 'report'> {
 interface Means extends Pick<Context, 'clock'> {
   readonly store: Pick<Context['store'], 'listAuditHeads' | 'noteUses' | 'recordEvent'>
   readonly chains: Chains
-  readonly logger: Readonly<Record<'info' | 'warn' | 'error', (fields: object) => void>>
+  readonly logger: Readonly<Record<'info' | 'warn' | 'error', (fields: EventFields) => void>>
 }
 
 export function openAuditRecorder({ clock, store, chains, logger }: Means): AuditRecorder {
@@ -40,7 +41,7 @@ export function openAuditRecorder({ clock, store, chains, logger }: Means): Audi
   function inTurn(work: () => Promise<void>): Promise<void> {
     underWay = underWay
       .then(work)
-      .then(undefined, (cause: unknown) => logger.error({ event: 'audit.not-recorded', err: cause }))
+      .then(undefined, (cause: unknown) => logger.error({ event: 'audit.recording-failed', err: cause }))
     return underWay
   }
 

@@ -134,7 +134,7 @@ function admit(serving: Serving, exchange: Exchange): Endpoint | (() => void) {
   if (home === undefined) return endpoint
   return () => {
     serving.replies.send(response, { kind: 'redirect', location: home }, 'en', false)
-    tell(serving, exchange, { event: 'page.led-home', reason: undefined, status: 303 })
+    tell(serving, exchange, { event: 'page.redirected-to-issuer', reason: undefined, status: 303 })
   }
 }
 

@@ -68,7 +68,7 @@ export const FAMILIES = {
   grantor_swept_rows_total: { type: 'counter', labels: ['kind'], help: 'Rows removed because they were over.' },
   grantor_grants: { type: 'gauge', labels: ['state'], isShared: true, help: 'Grants in the store, as last walked.' },
   grantor_clients: { type: 'gauge', labels: ['state'], isShared: true, help: 'Clients in the store, as last walked.' },
-  grantor_census_age_seconds: {
+  grantor_row_counts_age_seconds: {
     type: 'gauge',
     labels: ['of'],
     isShared: true,

@@ -88,7 +88,7 @@ function openWalker<Slice extends { readonly next: string }>(
     const age = Math.max(0, clock() - known.begunAt) / 1000
     return [
       ...Object.entries(known.counts).map(([state, value]) => ({ name, labels: [state], value }) as const),
-      { name: 'grantor_census_age_seconds', labels: [of], value: age },
+      { name: 'grantor_row_counts_age_seconds', labels: [of], value: age },
     ]
   }
 

@@ -3,6 +3,7 @@ import type { AppRedirects } from '../protocol/app-redirect.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { GrantType } from '../protocol/client-metadata.ts'
 import type { ClientId, GrantId, OrganizationId, Random, UserId } from '../protocol/ids.ts'
+import type { EventName } from '../protocol/event-names.ts'
 import type { RecentlyUsed } from '../protocol/recently-used.ts'
 import type { Resource } from '../protocol/resource.ts'
 import type { Scope } from '../protocol/scope.ts'
@@ -193,7 +194,7 @@ export interface BudgetOutcome {
 
 /** What happened, for the log. `reason` is one of docs/errors.md. */
 export interface OutcomeEvent {
-  readonly event: string
+  readonly event: EventName
   readonly client?: ClientId | undefined
   readonly reason?: string | undefined
   /** For a refusal: the response's `error_description`, if it says more than the reason. */

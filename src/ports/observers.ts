@@ -1,5 +1,6 @@
 import type { OperationResult } from './store.ts'
 import type { Operation } from './operations.ts'
+import type { EventName } from '../protocol/event-names.ts'
 
 /** Interfaces of metrics and traces. An observer must not throw, and never gets a parameter, a token or a secret. */
 
@@ -8,7 +9,7 @@ export interface Answered {
   /** The name of a row of the endpoint table; `none` if the request matched no row. */
   readonly endpoint: string
   /** The name of the event that the log has for this request. */
-  readonly event: string
+  readonly event: EventName
   /** A reason of docs/errors.md, or one that belongs to the event. */
   readonly reason: string | undefined
   readonly status: number

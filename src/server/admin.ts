@@ -5,6 +5,7 @@ import { listen, type Listening } from '../http/listen.ts'
 import type { Log } from './log.ts'
 import { metricsRoute, type Telemetry } from './telemetry.ts'
 import type { Context } from '../ports/context.ts'
+import type { EventFields } from '../protocol/event-names.ts'
 
 /** The tasks of operators, and what machines read beside them. */
 export function openAdmin(
@@ -45,7 +46,7 @@ export async function listenForAdmin(
 }
 
 /** A line for each answered request; with its cause where there was a fault. */
-export function logAnswers(logger: Log): (line: object, cause: unknown) => void {
+export function logAnswers(logger: Log): (line: EventFields, cause: unknown) => void {
   return (line, cause) => {
     if (cause !== undefined) logger.error({ ...line, err: cause })
     else logger.info(line)

@@ -22,7 +22,7 @@ export async function openStore(
   user: StoreUser,
 ): Promise<OpenedStore> {
   const chains = openAuditChains(config, world)
-  const onWaiting = (cause: unknown): void => world.logger.warn({ event: 'store.absent', err: cause })
+  const onWaiting = (cause: unknown): void => world.logger.warn({ event: 'store.unavailable', err: cause })
   return { driver: await openDriver(config, user, onWaiting, chains), chains }
 }
 

@@ -30,7 +30,7 @@ export async function openKeys(
     known.length > 0
       ? known
       : [await store.addFirstKey(await create({ algorithm: signingAlgorithm, createdAt: now, activeFrom: now }))]
-  const onFailure = (cause: unknown): void => logger.error({ event: 'keys.not-read', err: cause })
+  const onFailure = (cause: unknown): void => logger.error({ event: 'key.read-failed', err: cause })
   const options = { store, algorithm: signingAlgorithm, clock, encryptionKey, issuer, onFailure }
   const ring = openKeyRing({ records, before }, options)
   const current = async (): Promise<KeySet> => ring.known() ?? ring.read()
@@ -50,10 +50,10 @@ export function startKeepingKeys(context: Context, logger: Log): () => void {
   const timer = setInterval(() => {
     keepKeys(context).then(
       ({ made, withdrawn }) => {
-        if (made !== undefined) logger.info({ event: 'key.made', key: made.id, active_from: made.activeFrom })
-        for (const id of withdrawn) logger.info({ event: 'key.withdrawn', key: id })
+        if (made !== undefined) logger.info({ event: 'key.added', key: made.id, active_from: made.activeFrom })
+        for (const id of withdrawn) logger.info({ event: 'key.removed', key: id })
       },
-      (cause: unknown) => logger.error({ event: 'keys.not-kept', err: cause }),
+      (cause: unknown) => logger.error({ event: 'key.rotation-failed', err: cause }),
     )
   }, KEEPING_INTERVAL_MS)
   return () => clearInterval(timer)

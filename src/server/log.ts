@@ -1,15 +1,16 @@
 import { fstatSync, write, writeSync } from 'node:fs'
 import { StoreUnavailable } from '../ports/store.ts'
+import type { EventFields } from '../protocol/event-names.ts'
 
 /**
  * One line of JSON an event. Fields are data of ours: nothing that a caller sent stands in them (threats.md NET-10). Of an
  * error in `err` its type, message, stack and causes are told.
  */
 export interface Log {
-  readonly debug: (fields: object) => void
-  readonly info: (fields: object) => void
-  readonly warn: (fields: object) => void
-  readonly error: (fields: object) => void
+  readonly debug: (fields: EventFields) => void
+  readonly info: (fields: EventFields) => void
+  readonly warn: (fields: EventFields) => void
+  readonly error: (fields: EventFields) => void
   readonly flush: LineWriter['flush']
   /** A log on which every line has these fields. */
   readonly with: (fields: object) => Log

@@ -160,7 +160,7 @@ export async function openNodeClock(means: NodeClockMeans): Promise<NodeClock> {
 
   function logFailure(cause: unknown): void {
     // /health/ready and every request say that the store is away.
-    if (!(cause instanceof StoreUnavailable)) logger.error({ event: 'clock.not-compared', err: cause })
+    if (!(cause instanceof StoreUnavailable)) logger.error({ event: 'clock.comparison-failed', err: cause })
   }
 
   await compare()

@@ -55,8 +55,8 @@ async function startTracing(
   return openTraces({
     ...options,
     onChange(state, cause) {
-      if (state === 'sent') logger.info({ event: 'traces.sent-again' })
-      else logger.warn({ event: 'traces.not-sent', err: cause })
+      if (state === 'sent') logger.info({ event: 'traces.export-resumed' })
+      else logger.warn({ event: 'traces.export-failed', err: cause })
     },
   })
 }

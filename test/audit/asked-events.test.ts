@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { describeTasks } from '../../src/admin/openapi.ts'
-import { AUDIT_WORDS } from '../../src/protocol/audit-words.ts'
+import { AUDIT_EVENTS } from '../../src/protocol/event-names.ts'
 import { command, commandJson, openServerForCommands } from '../cli/command.ts'
 import { stageOf, type Stage } from '../http/admin/stage.ts'
 import type { TestServer } from '../server.ts'
@@ -26,7 +26,7 @@ after(async () => {
 const FAMILIES =
   /^There is no such event\. Events begin with: admin-credential\., admin\., api\., .*, sign-in\., token\., tokens\., user\.$/
 const OF_CLIENTS =
-  /^There is no such event\. Those of client\. are: client\.registered, client\.shared, .*\bclient\.expired\b/
+  /^There is no such event\. Those of client\. are: client\.registered, client\.updated, .*\bclient\.tokens-revoked\b/
 const UNKNOWN: readonly (readonly [event: string, says: RegExp])[] = [
   ['clint.', FAMILIES],
   ['clint.deleted', FAMILIES],
@@ -59,15 +59,15 @@ for (const [event, says] of UNKNOWN) {
 
 test('every word of the audit may be asked for, and what words begin with; OpenAPI names them', async () => {
   await stage.makeClient()
-  const families = [...new Set(AUDIT_WORDS.map((word) => word.slice(0, word.indexOf('.') + 1)))]
-  for (const event of [...families, ...AUDIT_WORDS]) {
+  const families = [...new Set(AUDIT_EVENTS.map((word) => word.slice(0, word.indexOf('.') + 1)))]
+  for (const event of [...families, ...AUDIT_EVENTS]) {
     const { events } = await commandJson<{ events: readonly { event: string }[] }>(['audit', 'list', '--event', event])
     assert.ok(events.every((one) => one.event.startsWith(event)))
     if (event === 'client.' || event === 'client.registered') assert.notEqual(events.length, 0)
   }
   const { paths } = describeTasks('1.0.0') as { readonly paths: Readonly<Record<string, { readonly get: Operation }>> }
   const parameter = paths['/admin/v1/audit']?.get.parameters.find(({ name }) => name === 'event')
-  assert.deepEqual(parameter?.schema.enum?.toSorted(), [...families, ...AUDIT_WORDS].toSorted())
+  assert.deepEqual(parameter?.schema.enum?.toSorted(), [...families, ...AUDIT_EVENTS].toSorted())
 })
 
 interface Operation {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { AUDIT_WORDS } from '../../src/protocol/audit-words.ts'
+import { AUDIT_EVENTS } from '../../src/protocol/event-names.ts'
 
 /** Words of the log and of answers, which stand beside those of the audit in the same files. */
 const TELLERS = [
@@ -18,11 +18,11 @@ test('docs/audit.md explains every event of the audit, and no other; each may be
     ...globSync('src/**/*.ts').flatMap((path) =>
       wordsOf(readFileSync(path, 'utf8'), /\b(?:report|recordEvent)\(\{\s*event: '([^']+)'/g),
     ),
-  ].filter((word) => WORD.test(word) && word !== 'audit.not-recorded')
+  ].filter((word) => WORD.test(word) && word !== 'audit.recording-failed')
   const explained = wordsOf(readFileSync('docs/audit.md', 'utf8'), /^\| `([a-z-]+\.[a-z-]+)`/gm)
   assert.ok(told.length > 40)
   assert.deepEqual([...new Set(told)].toSorted(), explained.toSorted())
-  assert.deepEqual(AUDIT_WORDS.toSorted(), explained.toSorted(), 'What may be asked for is what is told.')
+  assert.deepEqual(AUDIT_EVENTS.toSorted(), explained.toSorted(), 'What may be asked for is what is told.')
 })
 
 function wordsOf(text: string, pattern: RegExp): readonly string[] {

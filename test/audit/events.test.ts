@@ -45,7 +45,7 @@ test('audit: a registration is told, also a shared one, and one that is repeated
   await registerClient(server, { token_endpoint_auth_method: 'none' })
   assert.deepEqual(await told(), [
     { event: 'client.registered', clientId: own },
-    { event: 'client.shared', clientId: shared },
+    { event: 'client.registered', clientId: shared, details: { shared: true } },
   ])
 })
 
@@ -123,7 +123,7 @@ test('audit: a burned code, and one that another client presents, are told', asy
   )
 })
 
-test('RT-04: a refresh token that is used again after the retry window is told as refresh.reused, with its family', async (t) => {
+test('RT-04: a refresh token that is used again after the retry window is told as refresh-token.reused, with its family', async (t) => {
   const { server, client, userId, told } = await openStage(t)
   const tokens = await obtainTokens(server, client)
   await refresh(server, client, tokens.refresh_token ?? '')
@@ -131,7 +131,7 @@ test('RT-04: a refresh token that is used again after the retry window is told a
   await told()
   assert.equal((await refresh(server, client, tokens.refresh_token ?? '')).statusCode, 400)
   const [event, ...rest] = await told()
-  assert.deepEqual([event?.event, event?.clientId, event?.userId], ['refresh.reused', client.client_id, userId])
+  assert.deepEqual([event?.event, event?.clientId, event?.userId], ['refresh-token.reused', client.client_id, userId])
   const [grant] = await server.context.store.listGrants({ before: undefined, limit: 1 })
   assert.equal(event?.grantId, grant?.id)
   assert.deepEqual(rest, [])
@@ -142,7 +142,7 @@ test('RT-15: a client that presents the refresh token of another is told, and ho
   const tokens = await obtainTokens(server, client)
   await told()
   for (let time = 0; time < 5; time += 1) await refresh(server, other, tokens.refresh_token ?? '')
-  const event = { event: 'refresh.presented-by-another-client', clientId: other.client_id }
+  const event = { event: 'refresh-token.presented-by-another-client', clientId: other.client_id }
   assert.deepEqual(await told(), [event])
   const next = await server.reopen()
   const written = eventsOf(await listLinks(next.context.store, 0 as EpochMs))

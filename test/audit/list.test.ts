@@ -2,15 +2,16 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { AdminError } from '../../src/admin/admin-error.ts'
+import { verifyAudit } from '../../src/admin/verify-audit.ts'
 import { listAudit, type AuditEntry, type AuditFilter } from '../../src/admin/audit.ts'
 import type { AuditEvent } from '../../src/ports/records/audit.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
-import type { AuditWord } from '../../src/protocol/audit-words.ts'
+import type { AuditEventName } from '../../src/protocol/event-names.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import type { ClientId, OrganizationId, UserId } from '../../src/protocol/ids.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { openTestChains, startNewChains } from '../contract/chains.ts'
-import { temporaryFolder } from '../server.ts'
+import { openTestServer, temporaryFolder } from '../server.ts'
 
 const [ada, app] = ['ada' as UserId, 'app' as ClientId]
 const acme = 'acme' as OrganizationId
@@ -21,7 +22,7 @@ const LINKS: readonly (readonly AuditEvent[])[] = [
     { event: 'client.verified', clientId: app, actor: 'command-line' },
     { event: 'audit.head' },
     // A family that begins as another does.
-    { event: 'clients.other' as AuditWord },
+    { event: 'clients.other' as AuditEventName },
   ],
   [
     { event: 'authorization.approved', clientId: app, userId: ada, organizationId: acme, details: { n: 1 } },
@@ -105,6 +106,22 @@ test('what is no place of the audit is refused, and so is a limit that is none',
     await assert.rejects(listAudit({ store }, { before, limit: 10 }), AdminError, before)
   for (const limit of [0, 1001, 1.5])
     await assert.rejects(listAudit({ store }, { before: undefined, limit }), AdminError)
+})
+
+test('audit: events that an earlier release stored are listed with their stored names, found by the names of today, and verified', async (t) => {
+  const { store, secrets } = (await openTestServer(t)).context
+  for (const event of ['refresh.reused', 'client.expired', 'everything.expired', 'api.declared', 'of.another-release'])
+    await store.recordEvent({ event: event as AuditEventName })
+  const namesOf = async (event?: string): Promise<readonly string[]> => {
+    const { rows } = await listAudit({ store }, { before: undefined, limit: 10, event })
+    return rows.map((row) => row.event)
+  }
+  assert.deepEqual((await namesOf()).slice(0, 2), ['of.another-release', 'api.declared'])
+  assert.deepEqual(await namesOf('refresh-token.reused'), ['refresh.reused'])
+  assert.deepEqual(await namesOf('refresh-token.'), ['refresh.reused'])
+  assert.deepEqual(await namesOf('client.tokens-revoked'), ['client.expired'])
+  assert.deepEqual(await namesOf('server.tokens-revoked'), ['everything.expired'])
+  assert.deepEqual((await verifyAudit({ store, secrets }, [])).faults, [])
 })
 
 async function openStage(t: TestContext): Promise<{ readonly store: StoreDriver; readonly lastHour: EpochMs }> {

@@ -28,7 +28,7 @@ test('audit: one byte changed in any column of any row is found, and the row is 
 
 test('audit: any byte of the events of a link matters', async (t) => {
   const stage = await openStage(t)
-  const row = stage.rows.find(({ events }) => String(events).includes('refresh.reused'))
+  const row = stage.rows.find(({ events }) => String(events).includes('refresh-token.reused'))
   assert.ok(row)
   const events = String(row.events)
   for (let place = 0; place < events.length; place += 1) {

@@ -143,7 +143,7 @@ test('a store that is away fails nothing and is logged, and the next minute is t
   witness.issued(aClientId(1), 'client_credentials')
   state.now += MINUTE
   await witness.keep()
-  assert.ok(lines.some((line) => line.includes('audit.not-recorded')))
+  assert.ok(lines.some((line) => line.includes('audit.recording-failed')))
   state.isAway = false
   witness.issued(aClientId(1), 'client_credentials')
   state.now += MINUTE

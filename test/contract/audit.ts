@@ -122,7 +122,7 @@ export const auditCases: Suite = (check) => {
     const events = eventsOf(await listLinks(first, since))
     assert.deepEqual(
       new Set(events.map(({ event, grantId }) => `${event} ${grantId ?? ''}`)),
-      new Set([`refresh.reused ${copied.id}`, 'code.replayed ']),
+      new Set([`refresh-token.reused ${copied.id}`, 'code.replayed ']),
     )
     assert.equal(events.length, 2)
     await assertWhole(first, since)

@@ -19,7 +19,7 @@ test('RT-06: another client that presents a live token gets nothing and changes 
   const { client, token } = await aGrant(server)
   const thief = await registerClient(server)
   await assertNothingHappens(server, () => refresh(server, thief, token))
-  assert.match(server.log(), /refresh\.presented-by-another-client/)
+  assert.match(server.log(), /refresh-token\.presented-by-another-client/)
   tokensOf(await refresh(server, client, token))
 })
 
@@ -123,7 +123,7 @@ test('RT-15: another client that presents a rotated-out token ends nothing', asy
   server.clock.advance(31_000)
   const before = server.log().length
   await assertNothingHappens(server, () => refresh(server, thief, token))
-  assert.match(server.log().slice(before), /refresh\.presented-by-another-client/)
+  assert.match(server.log().slice(before), /refresh-token\.presented-by-another-client/)
   tokensOf(await refresh(server, client, successor))
 })
 

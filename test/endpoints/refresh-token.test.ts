@@ -85,7 +85,7 @@ test('RT-04: the token before, after the window, revokes the family and is recor
   server.clock.advance(30_001)
   const before = server.log().length
   assertInvalidGrant(await refresh(server, client, token))
-  assert.match(server.log().slice(before), /refresh\.reuse-detected/)
+  assert.match(server.log().slice(before), /refresh-token\.reused/)
   assertInvalidGrant(await refresh(server, client, successor))
   const grantId = String(decodeJwt(access)['grant_id'])
   assert.ok(selectAll(server, 'select revoked_at from grants where grant_id = ?', grantId)[0]?.['revoked_at'])

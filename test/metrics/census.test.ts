@@ -51,7 +51,7 @@ test('a large store is walked in bounded steps, and its number is told once the 
   const third = await look()
   assert.equal(third['grantor_grants live'], 50_000)
   // The walk began two looks ago.
-  assert.equal(third['grantor_census_age_seconds grants'], 30)
+  assert.equal(third['grantor_row_counts_age_seconds grants'], 30)
 })
 
 test('however many scrape, the store is looked at every five seconds at most', async () => {
@@ -67,9 +67,9 @@ test('while the store is away the last numbers stay, and grow older', async () =
   state.isAway = true
   const away = await look()
   assert.equal(away['grantor_grants live'], 10)
-  assert.equal(away['grantor_census_age_seconds grants'], 15)
+  assert.equal(away['grantor_row_counts_age_seconds grants'], 15)
   state.isAway = false
-  assert.equal((await look())['grantor_census_age_seconds grants'], 0)
+  assert.equal((await look())['grantor_row_counts_age_seconds grants'], 0)
 })
 
 test('a store that does not answer keeps no scrape waiting, and is asked once', async (t) => {

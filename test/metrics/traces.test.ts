@@ -204,7 +204,7 @@ for (const [what, open] of [
     const server = await openTestServer(t, {
       ...collectedBy({ url: await open(t) }),
       onLog(line) {
-        if (line.includes('"traces.not-sent"')) told.resolve()
+        if (line.includes('"traces.export-failed"')) told.resolve()
       },
     })
     const askMany = async (): Promise<void> => {
@@ -218,7 +218,7 @@ for (const [what, open] of [
     const before = performance.now()
     await server.close()
     assert.ok(performance.now() - before < 2000, 'the end does not wait for the collector')
-    assert.equal(server.log().split('"traces.not-sent"').length, 2)
+    assert.equal(server.log().split('"traces.export-failed"').length, 2)
   })
 }
 

@@ -31,7 +31,7 @@ test('STO-01: no secret of any flow stands in the database, its log, or the serv
   }
   // What must be there, so that the search is known to find things.
   const all = Buffer.concat([...places.values()])
-  for (const marker of [EMAIL, 'Marked client', 'argon2id', 'refresh.reuse-detected'])
+  for (const marker of [EMAIL, 'Marked client', 'argon2id', 'refresh-token.reused'])
     assert.ok(all.includes(marker), marker)
   assert.ok(places.has('grantor.db-wal') && places.has('the log'))
 })

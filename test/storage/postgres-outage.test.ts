@@ -112,7 +112,7 @@ test('a node that is started before PostgreSQL waits for it, and says so', async
   await postgres.stop('fast')
   const { promise: said, resolve } = Promise.withResolvers<void>()
   const node = openNode(t, url, (line) => {
-    if (line.includes('store.absent')) resolve()
+    if (line.includes('store.unavailable')) resolve()
   })
   await said
   await postgres.start()

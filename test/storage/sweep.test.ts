@@ -68,7 +68,7 @@ test('STO-04: a rotated-out token is known as one for as long as its family live
     await sweepAll(server)
   }
   assert.equal((await refresh(server, client, first.refresh_token ?? '')).json().error, 'invalid_grant')
-  assert.match(server.log(), /refresh\.reuse-detected/)
+  assert.match(server.log(), /refresh-token\.reused/)
   assert.equal((await refresh(server, client, live)).json().error, 'invalid_grant')
 })
 

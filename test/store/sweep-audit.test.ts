@@ -28,11 +28,11 @@ for (const [name, open] of Object.entries(STORES)) {
     t.after(() => store.close())
     for (const hours of [-10, -9, -8, -7]) {
       now = at(hours * HOUR)
-      await perform(store, 'recordEvent', { event: 'everything.expired', details: { hours } })
+      await perform(store, 'recordEvent', { event: 'server.tokens-revoked', details: { hours } })
     }
     const kept = async (): Promise<readonly number[]> =>
       (await store.listAuditLinks({ before: undefined, limit: 10, since: 0 as EpochMs }))
-        .filter(({ events }) => events.includes('everything.expired'))
+        .filter(({ events }) => events.includes('server.tokens-revoked'))
         .map(({ recordedAt }) => (recordedAt - at(0)) / HOUR)
     assert.deepEqual(await kept(), [-7, -8, -9, -10])
 

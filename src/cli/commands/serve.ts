@@ -8,6 +8,7 @@ import { settingsHelp } from '../docs/settings.ts'
 import { UsageError } from '../lib/failure.ts'
 import type { Terminal } from '../lib/terminal.ts'
 import { closeOnSignal, onStopSignal } from '../serve/close-on-signal.ts'
+import type { Supervision } from '../serve/supervisor.ts'
 import { DEMO_EMAIL, tryCommands, welcomeLines } from '../serve/welcome.ts'
 
 interface ServeOptions {
@@ -68,7 +69,7 @@ async function serveInSeveral(config: Config, count: number, greet: Greet): Prom
   const world = openWorld(config)
   // Migrates, and finds what would keep every worker from starting.
   const workshop = await openRuntime(config, world, 'server')
-  const record = (event: object): void => {
+  const record: Supervision['record'] = (event) => {
     world.logger.warn(event)
     void world.logger.flush()
   }

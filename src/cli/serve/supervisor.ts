@@ -22,7 +22,7 @@ export interface Supervision {
   readonly count: number
   readonly fork: (events: WorkerEvents) => WorkerProcess
   /** A worker ended though nobody asked it to. */
-  readonly record: (event: { readonly event: string; readonly pid: number | undefined } & WorkerEnd) => void
+  readonly record: (event: { readonly event: 'worker.ended'; readonly pid: number | undefined } & WorkerEnd) => void
 }
 
 export interface Supervisor {

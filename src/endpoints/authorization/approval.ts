@@ -1,4 +1,4 @@
-import type { Context } from '../../ports/context.ts'
+import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { CookieChanges, Reply } from '../../ports/message.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
@@ -48,7 +48,10 @@ export async function approve(
   const isRepeated = outcome === 'decided'
   if (isRepeated && !isAwaiting(await context.store.findAuthorization(id), code, now))
     return errorPage('already-completed')
-  const event = { event: isRepeated ? 'authorization.repeated' : 'authorization.approved', client: client.id }
+  const event: OutcomeEvent = {
+    event: isRepeated ? 'authorization.repeated' : 'authorization.approved',
+    client: client.id,
+  }
   return { ...answer(context, authorization, { kind: 'code', code: code.token }, cookies), event }
 }
 
@@ -80,7 +83,7 @@ export async function deny(
   })
   if (outcome !== 'denied') return errorPage(outcome === 'decided' ? 'already-completed' : 'expired')
   if (fault !== undefined) return refuse(context, { ...authorization, client }, userId, fault, cookies)
-  const event = { event: 'authorization.denied', client: client.id }
+  const event: OutcomeEvent = { event: 'authorization.denied', client: client.id }
   return { ...answer(context, authorization, DENIED, cookies), event }
 }
 

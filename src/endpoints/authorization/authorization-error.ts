@@ -1,4 +1,4 @@
-import type { Context } from '../../ports/context.ts'
+import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { CookieChanges, Reply } from '../../ports/message.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import { AUTHORIZATION_FAULTS, type AuthorizationFault } from '../../protocol/authorization-request.ts'
@@ -43,7 +43,7 @@ export async function refuse(
 ): Promise<Reply> {
   const description = refusal?.description ?? AUTHORIZATION_FAULTS[reason]
   if (refusal !== undefined) reportScope(context, { clientId: client.id, userId, organizationId: undefined }, refusal)
-  const event = { event: 'authorization.refused', client: client.id, reason, description }
+  const event: OutcomeEvent = { event: 'authorization.refused', client: client.id, reason, description }
   const location = answerUri(redirectUri, { kind: 'error', error, description }, state, context.issuer)
   const isTrusted =
     client.verifiedAt !== undefined ||

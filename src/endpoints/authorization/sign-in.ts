@@ -78,7 +78,7 @@ export async function signIn(context: Context, request: Request): Promise<Reply>
   const step = await nextStep(context, subject, { session, user }, { kind: 'not-asked' })
   const reply = await takeStep(context, interaction, step, { session: credential })
   if (step.kind === 'approve' || step.kind === 'deny') return reply
-  return { ...reply, event: { event: 'sign-in.succeeded', client: interaction.client.id } }
+  return { ...reply, event: { event: 'session.started', client: interaction.client.id } }
 }
 
 /**

@@ -28,7 +28,7 @@ export async function signOut(context: Context, request: Request): Promise<Reply
     status: 200,
     page: { kind: 'signed-out' },
     cookies: { session: 'end' },
-    event: { event: 'sign-out.succeeded' },
+    event: { event: 'session.ended' },
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Context } from '../../ports/context.ts'
+import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import { actorOf, audienceOf } from '../../protocol/access-token.ts'
 import { toSeconds } from '../../protocol/brand.ts'
@@ -28,7 +28,7 @@ export async function introspect(context: Context, request: Request): Promise<Re
     found && mayKnow(caller, found) ? await findInactiveReason(context, found, context.clock()) : hidden(found)
   const active = found !== undefined && reason === undefined
   if (found !== undefined && reason !== undefined) reportUse(context, caller, found, reason)
-  const event = {
+  const event: OutcomeEvent = {
     event: 'introspect.answered',
     client: caller.kind === 'client' ? caller.client.id : undefined,
     api: caller.kind === 'api' ? caller.api.resource : undefined,

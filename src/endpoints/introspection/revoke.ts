@@ -26,7 +26,7 @@ export async function revoke(context: Context, request: Request): Promise<Reply>
   const found = await findToken(context, token)
   if (found === undefined) return DONE
   if (found.owner !== client.id) {
-    context.report({ event: 'revocation.by-another-client', clientId: client.id })
+    context.report({ event: 'revocation.requested-by-another-client', clientId: client.id })
     return DONE
   }
   if (found.kind === 'refresh') {

@@ -34,7 +34,7 @@ export async function register(context: Needs, request: Request): Promise<Reply>
       ? await registerPublic(context, metadata)
       : await registerConfidential(context, metadata)
   const body = describeRegistration(context.issuer, { ...registered.client, metadata }, registered, echo)
-  const event = registered.isRepeated ? 'client.repeated' : 'client.registered'
+  const event = registered.isRepeated ? 'client.registration-repeated' : 'client.registered'
   return { kind: 'json', status: 201, body, event: { event, client: registered.client.id } }
 }
 

@@ -22,7 +22,7 @@ import type { AdminRoute, TaskRow } from './routes.ts'
 export type LogAdminOutcome = (line: AdminLine, cause: unknown) => void
 
 export interface AdminLine {
-  readonly event: 'admin.answered' | 'admin.request-refused'
+  readonly event: 'admin.answered' | 'admin.refused'
   /** The task's name, or the path of a plain route; `none` where there is nothing. */
   readonly task: string
   /** The id of the credentials. */
@@ -175,7 +175,7 @@ function refuse(serving: AdminServing, exchange: Exchange, cause: unknown): void
   const { status, slug, retryAfterSeconds, headers } = error
   // What was refused on purpose needs no search for its cause.
   const told = status >= 500 && error !== cause ? cause : undefined
-  logOutcome(serving, exchange, 'admin.request-refused', status, slug, told)
+  logOutcome(serving, exchange, 'admin.refused', status, slug, told)
   const { response } = exchange
   // The answer was begun: nothing can be said any more, but half of it must not look whole.
   if (response.headersSent) return void response.destroy()

@@ -1,11 +1,11 @@
-import type { AuditWord } from '../../protocol/audit-words.ts'
+import type { AuditEventName } from '../../protocol/event-names.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { ClientId, GrantId, OrganizationId, UserId } from '../../protocol/ids.ts'
 
 /** An event of the audit (docs/audit.md). It never contains a secret, a token or a request parameter as it was sent. */
 export interface AuditEvent {
   /** A name from the table in docs/audit.md. */
-  readonly event: AuditWord
+  readonly event: AuditEventName
   readonly clientId?: ClientId | undefined
   readonly userId?: UserId | undefined
   readonly organizationId?: OrganizationId | undefined

@@ -239,7 +239,7 @@ test('the log has a line for each request, with the task, the administrator and 
     lines.map(({ event, task, administrator, reason, status }) => [event, task, administrator, reason, status]),
     [
       ['admin.answered', 'client.list', id, undefined, 200],
-      ['admin.request-refused', 'key.rotate', id, 'admin_may_only_read', 403],
+      ['admin.refused', 'key.rotate', id, 'admin_may_only_read', 403],
     ],
   )
   assert.ok(!stage.server.log().includes(token))

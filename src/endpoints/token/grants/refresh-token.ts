@@ -36,7 +36,7 @@ export async function refreshToken(
   const grant = await context.store.findGrant(opened.id as GrantId)
   if (grant === undefined) throw invalidGrant('refresh_unknown')
   if (grant.clientId !== client.id) {
-    context.report({ event: 'refresh.presented-by-another-client', clientId: client.id })
+    context.report({ event: 'refresh-token.presented-by-another-client', clientId: client.id })
     throw invalidGrant('refresh_of_another_client')
   }
   requireLiveFamily(grant, now)
@@ -74,7 +74,7 @@ export async function refreshToken(
       return issueGrantToken(context, grant, target, issue)
     }
     case 'reused':
-      context.record({ event: 'refresh.reuse-detected', client: client.id })
+      context.record({ event: 'refresh-token.reused', client: client.id })
       throw invalidGrant('refresh_reused')
     case 'inactive':
       throw invalidGrant('refresh_revoked')

@@ -6,19 +6,19 @@ import type { EpochMs } from '../protocol/brand.ts'
 import { mintOrderedId, type Random } from '../protocol/ids.ts'
 import { auditEvents } from './operation-events.ts'
 
-/** The chains that this process writes: as many at a time as it has transactions under way. */
+/** The hash chains that this process writes. It has one open chain for each transaction that runs at the same time. */
 export interface Chains {
-  /** For one transaction, however often it is tried. */
+  /** Called once for each transaction, however often the transaction is retried. */
   readonly begin: () => Writing
-  /** The last link of each chain that grew since this was asked. */
+  /** Returns the last link of each chain that has grown since the previous call. */
   readonly takeHeads: () => readonly ChainHead[]
-  /** Whether this process goes on with this chain and with no other. */
+  /** Whether this chain is the only one that this process may still extend. */
   readonly isOnlyOwn: (chainId: string) => boolean
 }
 
-/** What a transaction adds to the audit. */
+/** The audit link of one transaction. */
 export interface Writing {
-  /** What is to be inserted beside the facts; undefined: nothing that matters happened. Made anew at every try. */
+  /** Returns the link to insert in the same transaction; undefined when no operation has an event. Called for every attempt. */
   readonly link: (operations: readonly Operation[], outcomes: readonly unknown[]) => AuditLinkRecord | undefined
   readonly committed: () => void
   readonly failed: (cause: unknown) => void
@@ -27,31 +27,32 @@ export interface Writing {
 export type ChainHead = Pick<AuditLinkRecord, 'chainId' | 'sequence' | 'hash' | 'recordedAt'>
 
 export interface ChainsOptions {
-  /** Keyed, so that nobody who only has the database can make a link. */
+  /** A keyed digest, so that write access to the database is not enough to forge a link. */
   readonly digest: (parts: readonly string[]) => string
   readonly clock: () => EpochMs
   readonly random: Random
 }
 
-/** A chain that no transaction uses. */
+/** A chain that no transaction uses at present. */
 interface Chain {
   readonly id: string
-  /** When its last link was recorded; of a new one, when it began. */
+  /** When the last link was recorded; for a new chain, when the chain began. */
   readonly recordedAt: EpochMs
-  /** Of the next link. */
+  /** The sequence of the next link. */
   readonly sequence: number
-  /** Of the last link; '' at the start. */
+  /** The hash of the last link; '' for a new chain. */
   readonly hash: string
 }
 
 /**
- * A transaction takes a chain for itself and advances it when its commit succeeded. After a commit of which nobody knows the
- * outcome the chain is given up: another link of its sequence may be in the store. Never two links follow one.
+ * Opens the chains of a process. A transaction takes a free chain for itself, and advances it when the commit succeeds. If the
+ * outcome of a commit is unknown, the chain is abandoned, because the store may already have a link with that sequence. So no
+ * two links ever follow the same link.
  */
 export function openChains({ digest, clock, random }: ChainsOptions): Chains {
   const free: Chain[] = []
   const grown = new Map<string, ChainHead>()
-  /** What this process may still add to, and since when. */
+  /** The chains that this process may still extend, and when each began. */
   const open = new Map<string, EpochMs>()
 
   function takeChain(now: EpochMs, mine: Chain | undefined): Chain {
@@ -112,7 +113,7 @@ export function openChains({ digest, clock, random }: ChainsOptions): Chains {
 }
 
 function nextLink(chain: Chain, now: EpochMs, events: string, digest: ChainsOptions['digest']): AuditLinkRecord {
-  // A clock that is set back does not turn a chain around.
+  // Times in a chain never decrease, even when the clock is set back.
   const recordedAt = Math.max(now, chain.recordedAt) as EpochMs
   const content = { chainId: chain.id, sequence: chain.sequence, recordedAt, previousHash: chain.hash, events }
   return { id: auditLinkId(content), ...content, hash: digest(auditLinkParts(content)) }

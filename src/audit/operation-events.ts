@@ -4,14 +4,14 @@ import type { Input, Operation, OperationName, Outcome } from '../ports/operatio
 import type { AuditEventName } from '../protocol/event-names.ts'
 import type { AdminCredentialId, ClientId, OrganizationId, UserId } from '../protocol/ids.ts'
 
-type Teller<Name extends OperationName> =
+type EventOf<Name extends OperationName> =
   | 'nothing'
   | ((input: Input<Name>, outcome: Outcome<Name>) => AuditEvent | undefined)
 
-/** What the audit says of each operation (docs/audit.md). A new operation does not compile without an answer. */
-const EVENTS: { readonly [Name in OperationName]: Teller<Name> } = {
+/** The audit event of each operation (docs/audit.md). A new operation does not compile until it has an entry here. */
+const EVENTS: { readonly [Name in OperationName]: EventOf<Name> } = {
   registerClient: ({ id }) => ({ event: 'client.registered', clientId: id }),
-  // Who registers the same again gets what there is.
+  // Registering the same metadata again returns the existing client, which is no event.
   registerPublicClient: ({ client }, { id }) =>
     id === client.id ? { event: 'client.registered', clientId: id, details: { shared: true } } : undefined,
   useClient: 'nothing',
@@ -38,7 +38,7 @@ const EVENTS: { readonly [Name in OperationName]: Teller<Name> } = {
       : undefined,
   denyAuthorization: ({ id, about }, outcome) =>
     outcome === 'denied' ? { event: 'authorization.denied', ...about, details: { authorization: id } } : undefined,
-  // Tokens that are issued as they should be are counted (tokens.issued).
+  // A token that is issued normally is counted instead (tokens.issued).
   redeemCode: ({ id, grant }, outcome) =>
     outcome === 'replayed'
       ? {
@@ -56,7 +56,7 @@ const EVENTS: { readonly [Name in OperationName]: Teller<Name> } = {
   revokeGrant: ({ id, about }, outcome) =>
     outcome === 'revoked' ? { event: 'grant.revoked', ...about, grantId: id } : undefined,
   issueToken: 'nothing',
-  // Without `about`, the endpoint reports it: a client that revokes very many tokens is counted (docs/limits.md).
+  // Without `about`, the endpoint reports the event: the revocations of a client that revokes many tokens are counted (docs/limits.md).
   revokeToken: ({ tokenId, about }, outcome) =>
     outcome === 'revoked' && about !== undefined
       ? { event: 'token.revoked', ...about, details: { token: tokenId } }
@@ -114,13 +114,13 @@ const EVENTS: { readonly [Name in OperationName]: Teller<Name> } = {
     auditLinks > 0 ? { event: 'audit.swept', details: { before: auditBefore, links: auditLinks } } : undefined,
 }
 
-/** What the audit says of a batch, in its order; nothing of what does not matter. */
+/** Returns the audit events of a batch of operations, in the order of the batch. Operations without an event are left out. */
 export function auditEvents(operations: readonly Operation[], outcomes: readonly unknown[]): readonly AuditEvent[] {
   const events: AuditEvent[] = []
   for (const [index, { name, input, by }] of operations.entries()) {
-    const tell = EVENTS[name] as Teller<OperationName>
-    if (tell === 'nothing') continue
-    const event = (tell as (input: unknown, outcome: unknown) => AuditEvent | undefined)(input, outcomes[index])
+    const eventOf = EVENTS[name] as EventOf<OperationName>
+    if (eventOf === 'nothing') continue
+    const event = (eventOf as (input: unknown, outcome: unknown) => AuditEvent | undefined)(input, outcomes[index])
     if (event !== undefined) events.push(by === undefined ? event : { ...event, actor: by })
   }
   return events

@@ -5,39 +5,40 @@ import type { EventFields } from '../protocol/event-names.ts'
 import type { Chains } from './chain.ts'
 import { issuedEvents, minuteOf, openTokenCounter, type Count } from './token-counter.ts'
 
-/** Events, and clients that were used, that are written at a time. */
+/** How many events and last-use times are written at once. */
 const SLICE = 256
-/** Different events of one word that are reported in one minute. Beyond it they are counted by their word alone. */
+/** How many different events of one name are recorded in a minute. Further ones are counted by their name alone. */
 const REPORT_LIMIT = 25
-/** A chain lasts an hour; one more for clocks that differ. */
+/** Chains older than this have ended: a chain lasts an hour, and clocks may differ by up to another hour. */
 const GROWING_MS = 2 * 60 * 60 * 1000
-/** Heads named by a process that named none before, such as a command, and every minute. */
+/** How many heads are recorded: the first time, which for a command is the only time, and every minute after that. */
 const HEAD_LIMIT = { first: 100, usual: 1000 } as const
-/** Whether events say anything but heads. Within a text of theirs a quote is escaped. */
+/** Matches events that contain anything but heads. Quotes inside texts are escaped, so they cannot match. */
 const MORE_THAN_HEADS = /"event":"(?!audit\.head")/
 
-/** Keeps what the audit says beside the facts of each commit: counts, what was reported, and the heads of chains. */
+/** Records what no commit records by itself: counts of issued tokens, reported events, and the heads of other chains. */
 export interface AuditRecorder extends Pick<Context, 'issued' | 'report'> {
-  /** Writes down what the minutes that are over gave; called again and again. Never fails: it logs what it could not write. */
-  readonly keep: () => Promise<void>
-  /** Writes down everything, before the store is closed. */
+  /** Writes the counts of past minutes and, once a minute, the heads. Called at intervals. Never fails: failures are logged. */
+  readonly flush: () => Promise<void>
+  /** Writes everything, before the store is closed. */
   readonly close: () => Promise<void>
 }
 
-interface Means extends Pick<Context, 'clock'> {
+interface Dependencies extends Pick<Context, 'clock'> {
   readonly store: Pick<Context['store'], 'listAuditHeads' | 'noteUses' | 'recordEvent'>
   readonly chains: Chains
   readonly logger: Readonly<Record<'info' | 'warn' | 'error', (fields: EventFields) => void>>
 }
 
-export function openAuditRecorder({ clock, store, chains, logger }: Means): AuditRecorder {
-  const tally = openTokenCounter()
+export function openAuditRecorder({ clock, store, chains, logger }: Dependencies): AuditRecorder {
+  const tokenCounter = openTokenCounter()
   let reports = openReports(clock())
+  /** The sequence of each head as it was last recorded. */
   let named: ReadonlyMap<string, number> | undefined
   let headsAt = 0 as EpochMs
   let underWay: Promise<void> = Promise.resolve()
 
-  /** One after the other, and each failure only logged: the next minute comes anyway. */
+  /** Runs one job after the other. A failure is only logged, because the next minute brings another attempt. */
   function inTurn(work: () => Promise<void>): Promise<void> {
     underWay = underWay
       .then(work)
@@ -55,7 +56,7 @@ export function openAuditRecorder({ clock, store, chains, logger }: Means): Audi
   }
 
   async function writeCounts(before: EpochMs | 'all'): Promise<void> {
-    for (const count of tally.take(before)) await writeCount(count)
+    for (const count of tokenCounter.take(before)) await writeCount(count)
     if (before !== 'all' && reports.minute === minuteOf(before)) return
     const repeated = reports.repeated()
     reports = openReports(clock())
@@ -73,7 +74,10 @@ export function openAuditRecorder({ clock, store, chains, logger }: Means): Audi
     named = new Map(found.map(({ chainId, sequence }) => [chainId, sequence]))
   }
 
-  /** One link of heads is none, or processes would name each other for ever. Before it may stand what somebody did. */
+  /**
+   * A single new link that contains only heads is not news: otherwise processes would record each other's heads for ever. If
+   * several links were added, the earlier ones may hold other events.
+   */
   function isNews({ chainId, sequence, events }: AuditLinkRecord): boolean {
     return sequence > (named?.get(chainId) ?? -1) + 1 || MORE_THAN_HEADS.test(events)
   }
@@ -88,7 +92,7 @@ export function openAuditRecorder({ clock, store, chains, logger }: Means): Audi
 
   return {
     issued(clientId, grantType) {
-      if (tally.add(clientId, grantType, clock())) void inTurn(() => writeCounts(clock()))
+      if (tokenCounter.add(clientId, grantType, clock())) void inTurn(() => writeCounts(clock()))
     },
     report(event) {
       logger.warn({
@@ -100,7 +104,7 @@ export function openAuditRecorder({ clock, store, chains, logger }: Means): Audi
       })
       if (reports.isNew(event)) void inTurn(async () => void (await store.recordEvent(event)))
     },
-    keep: () =>
+    flush: () =>
       inTurn(async () => {
         const now = clock()
         await writeCounts(now)
@@ -124,16 +128,19 @@ function headEvent({ chainId, sequence, hash, recordedAt }: AuditLinkRecord): Au
 
 interface Reports {
   readonly minute: EpochMs
-  /** Whether nobody reported the same in this minute; counts it when somebody did. */
+  /** Whether the event is the first of its kind in this minute. A repeated event is counted. */
   readonly isNew: (event: AuditEvent) => boolean
-  /** What came again, once each, with how often. */
+  /** Returns each repeated event once, with the number of repetitions. */
   readonly repeated: () => readonly AuditEvent[]
 }
 
-/** Whoever repeats something refused a thousand times a second must not fill the store: the first one is written at once. */
+/**
+ * The reports of one minute. The first event of a kind is recorded at once and repetitions are counted, so that a caller that
+ * is refused a thousand times a second cannot fill the store.
+ */
 function openReports(now: EpochMs): Reports {
   const seen = new Map<string, { readonly event: AuditEvent; again: number }>()
-  /** Different events by their word, so that those of one word displace those of no other. */
+  /** How many different events each name has, so that one name cannot use up the limit of another. */
   const counts = new Map<string, number>()
   return {
     minute: minuteOf(now),

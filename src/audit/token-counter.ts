@@ -4,30 +4,30 @@ import type { GrantType } from '../protocol/client-metadata.ts'
 import type { ClientId } from '../protocol/ids.ts'
 
 const MINUTE_MS = 60_000
-/** Clients whose tokens of one minute are counted apart; then the next count begins. */
+/** How many clients one count holds. When it is full, the next count begins. */
 const CLIENT_LIMIT = 10_000
-/** Counts that wait to be written. Beyond it tokens are counted without saying whose. */
+/** How many counts may wait to be written. Beyond this limit, tokens are counted without their client. */
 const WAITING_LIMIT = 4
 
 type Grants = Partial<Record<GrantType, number>>
 
-/** What one minute, or a part of a busy one, gave out. */
+/** The tokens that were issued in one minute, or in a part of a busy minute. */
 export interface Count {
   readonly minute: EpochMs
   readonly clients: ReadonlyMap<ClientId, Grants>
-  /** Of clients that found no room. */
+  /** Tokens of clients beyond the limit. */
   readonly others: Grants
 }
 
-export interface Tally {
-  /** Answers whether there is a count that should be written now, because it is full. */
+export interface TokenCounter {
+  /** Returns whether a count is full and should be written now. */
   readonly add: (clientId: ClientId, grantType: GrantType, now: EpochMs) => boolean
-  /** The counts of minutes that are over, or all of them. They are the caller's then. */
+  /** Removes and returns the counts of past minutes, or all counts. */
   readonly take: (before: EpochMs | 'all') => readonly Count[]
 }
 
-/** Counts issued tokens by client and minute. Holds at most 50,000 clients. */
-export function openTokenCounter(): Tally {
+/** Counts issued tokens by client and minute, for at most 50,000 clients. */
+export function openTokenCounter(): TokenCounter {
   let current = newCount(0 as EpochMs)
   let waiting: Count[] = []
 
@@ -62,14 +62,14 @@ export function openTokenCounter(): Tally {
   }
 }
 
-/** `tokens.issued` for each client of a count. */
+/** Returns a `tokens.issued` event for each client of a count. */
 export function* issuedEvents({ minute, clients, others }: Count): Generator<AuditEvent> {
   for (const [clientId, grants] of clients) yield { event: 'tokens.issued', clientId, details: { ...grants, minute } }
   if (Object.keys(others).length > 0) yield { event: 'tokens.issued', details: { ...others, minute } }
 }
 
-export function minuteOf(moment: EpochMs): EpochMs {
-  return (moment - (moment % MINUTE_MS)) as EpochMs
+export function minuteOf(time: EpochMs): EpochMs {
+  return (time - (time % MINUTE_MS)) as EpochMs
 }
 
 function newCount(minute: EpochMs): { minute: EpochMs; clients: Map<ClientId, Grants>; others: Grants } {

@@ -7,15 +7,15 @@ import type { Secrets } from '../protocol/secrets.ts'
 import { openChains, type Chains } from '../audit/chain.ts'
 import type { AuditRecorder } from '../audit/recorder.ts'
 
-const KEEPING_INTERVAL_MS = 10_000
+const FLUSH_INTERVAL_MS = 10_000
 
-/** A store, and the audit that is written into it. */
+/** An open store driver, and the audit chains that are written with it. */
 export interface OpenedStore {
   readonly driver: StoreDriver
   readonly chains: Chains
 }
 
-/** Opens the store that the configuration names. */
+/** Opens the configured store. */
 export async function openStore(
   config: Config,
   world: Pick<Context, 'clock' | 'random'> & { readonly logger: Log },
@@ -27,8 +27,8 @@ export async function openStore(
 }
 
 /**
- * The chains that this process writes. The store is opened before its secret is known to be the right one; nothing is written
- * to the audit until then, so the secret is not read before it is needed.
+ * Opens the audit chains of this process. The root secret is read at the first write, because the store is opened before the
+ * secret is checked, and nothing is written to the audit until then.
  */
 function openAuditChains(config: Config, { clock, random }: Pick<Context, 'clock' | 'random'>): Chains {
   let secrets: Secrets | undefined
@@ -42,9 +42,9 @@ function openAuditChains(config: Config, { clock, random }: Pick<Context, 'clock
   })
 }
 
-/** Keeps the audit while time goes on. Answers how to stop. */
-export function startAuditRecorder({ keep }: AuditRecorder): () => void {
-  void keep()
-  const timer = setInterval(() => void keep(), KEEPING_INTERVAL_MS)
+/** Flushes the audit recorder at intervals. Returns the function that stops this. */
+export function startAuditRecorder({ flush }: AuditRecorder): () => void {
+  void flush()
+  const timer = setInterval(() => void flush(), FLUSH_INTERVAL_MS)
   return () => clearInterval(timer)
 }

@@ -21,10 +21,10 @@ test('audit: a command that ended is named by the server within a minute, though
   const { open, clock, links } = openStage(t)
   const server = open()
   await server.store.recordEvent(SOMETHING)
-  await server.witness.keep()
+  await server.recorder.flush()
   const command = open()
   await command.store.recordEvent(SOMETHING)
-  await command.witness.close()
+  await command.recorder.close()
   const [last] = await links()
   assert.ok(last)
   assert.deepEqual(
@@ -32,20 +32,20 @@ test('audit: a command that ended is named by the server within a minute, though
     ['audit.head'],
   )
   clock.advance(MINUTE)
-  await server.witness.keep()
+  await server.recorder.flush()
   assert.ok(isNamed(await links(), last))
 })
 
 test('audit: of two processes each names what the other told, also after the other named it', async (t) => {
   const { open, clock, links } = openStage(t)
   const [one, other] = [open(), open()]
-  for (const { witness } of [one, other]) await witness.keep()
+  for (const { recorder } of [one, other]) await recorder.flush()
   await one.store.recordEvent(SOMETHING)
   const [ofOne] = await links()
   await other.store.recordEvent(SOMETHING)
   const ofOther = (await links()).find(({ chainId }) => chainId !== ofOne?.chainId)
   clock.advance(MINUTE)
-  for (const { witness } of [one, other]) await witness.keep()
+  for (const { recorder } of [one, other]) await recorder.flush()
   for (const link of [ofOne, ofOther]) assert.ok(link !== undefined && isNamed(await links(), link))
 })
 
@@ -56,7 +56,7 @@ test('audit: processes that tell nothing come to rest, and do not name what only
   const counts: number[] = []
   for (let minute = 0; minute < 10; minute += 1) {
     clock.advance(MINUTE)
-    for (const { witness } of processes) await witness.keep()
+    for (const { recorder } of processes) await recorder.flush()
     counts.push((await links()).length)
   }
   assert.equal(counts[9], counts[4], String(counts))
@@ -67,7 +67,7 @@ test('audit: a command names a hundred heads at most, however many commands ran 
   for (let number = 0; number < 120; number += 1) {
     const command = open()
     await command.store.recordEvent(SOMETHING)
-    await command.witness.close()
+    await command.recorder.close()
     command.close()
   }
   const heads = (await links()).map((link) => eventsOf([link]).filter(({ event }) => event === 'audit.head').length)
@@ -106,7 +106,7 @@ function openStage(t: TestContext) {
     const store = openBatchingStore(driver)
     const logger = openLog('error', { write: () => undefined, flush: async () => undefined }, {})
     const close = (): void => void (drivers.delete(driver) && driver.close())
-    return { store, witness: openAuditRecorder({ clock: now, store, chains, logger }), close }
+    return { store, recorder: openAuditRecorder({ clock: now, store, chains, logger }), close }
   }
 
   const reader = open()

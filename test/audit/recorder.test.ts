@@ -15,7 +15,7 @@ import { NOW } from '../contract/records.ts'
 const MINUTE = 60_000
 const aClientId = (index: number): ClientId => `client-${index}` as ClientId
 
-/** A witness over a store that only takes notes. */
+/** A recorder over a store that only records its calls. */
 function openStage() {
   const events: AuditEvent[] = []
   const uses: Input<'noteUses'>[number][] = []
@@ -39,20 +39,20 @@ function openStage() {
   }
   const logger = openLog('info', { write: (line) => void lines.push(line), flush: async () => undefined }, {})
   const clock = (): EpochMs => state.now as EpochMs
-  const witness = openAuditRecorder({ clock, store, chains: openTestChains(), logger })
-  return { witness, events, uses, lines, state }
+  const recorder = openAuditRecorder({ clock, store, chains: openTestChains(), logger })
+  return { recorder, events, uses, lines, state }
 }
 
 test('tokens are counted by client, grant type and minute, and told when the minute is over', async () => {
-  const { witness, events, uses, state } = openStage()
+  const { recorder, events, uses, state } = openStage()
   const grants: readonly GrantType[] = ['client_credentials', 'refresh_token', 'client_credentials']
-  for (const grantType of grants) witness.issued(aClientId(1), grantType)
-  witness.issued(aClientId(2), 'authorization_code')
-  await witness.keep()
+  for (const grantType of grants) recorder.issued(aClientId(1), grantType)
+  recorder.issued(aClientId(2), 'authorization_code')
+  await recorder.flush()
   assert.deepEqual([events, uses], [[], []])
   state.now += MINUTE
-  witness.issued(aClientId(1), 'refresh_token')
-  await witness.keep()
+  recorder.issued(aClientId(1), 'refresh_token')
+  await recorder.flush()
   assert.deepEqual(events, [
     { event: 'tokens.issued', clientId: 'client-1', details: { client_credentials: 2, refresh_token: 1, minute: NOW } },
     { event: 'tokens.issued', clientId: 'client-2', details: { authorization_code: 1, minute: NOW } },
@@ -61,14 +61,14 @@ test('tokens are counted by client, grant type and minute, and told when the min
     { id: 'client-1', at: NOW },
     { id: 'client-2', at: NOW },
   ])
-  await witness.keep()
+  await recorder.flush()
   assert.equal(events.length, 2)
 })
 
 test('what the last minute issued is told at the end of the process', async () => {
-  const { witness, events } = openStage()
-  witness.issued(aClientId(1), 'client_credentials')
-  await witness.close()
+  const { recorder, events } = openStage()
+  recorder.issued(aClientId(1), 'client_credentials')
+  await recorder.close()
   assert.deepEqual(
     events.map(({ event, clientId }) => [event, clientId]),
     [['tokens.issued', 'client-1']],
@@ -76,22 +76,22 @@ test('what the last minute issued is told at the end of the process', async () =
 })
 
 test('100,000 clients in one minute are all told, a few at a time', async () => {
-  const { witness, events, state } = openStage()
+  const { recorder, events, state } = openStage()
   for (let index = 0; index < 100_000; index += 1) {
-    witness.issued(aClientId(index), 'client_credentials')
+    recorder.issued(aClientId(index), 'client_credentials')
     // As a server would: requests come in turns, and the store works between them.
     if (index % 1000 === 0)
       for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve))
   }
-  await witness.close()
+  await recorder.close()
   assert.equal(new Set(events.map(({ clientId }) => clientId)).size, 100_000)
   assert.ok(state.mostWaiting <= 256, String(state.mostWaiting))
 })
 
-test('while the store takes nothing, the memory of a tally has a bound, and beyond it tokens are counted without their client', () => {
-  const tally = openTokenCounter()
-  for (let index = 0; index < 100_000; index += 1) tally.add(aClientId(index), 'refresh_token', NOW)
-  const counts = tally.take('all')
+test('while the store takes nothing, the memory of a token counter has a bound, and beyond it tokens are counted without their client', () => {
+  const counter = openTokenCounter()
+  for (let index = 0; index < 100_000; index += 1) counter.add(aClientId(index), 'refresh_token', NOW)
+  const counts = counter.take('all')
   const held = counts.reduce((sum, { clients }) => sum + clients.size, 0)
   const others = counts.reduce((sum, count) => sum + (count.others.refresh_token ?? 0), 0)
   assert.equal(held, 50_000)
@@ -99,37 +99,37 @@ test('while the store takes nothing, the memory of a tally has a bound, and beyo
 })
 
 test('what is reported again within a minute is counted; another minute begins anew', async () => {
-  const { witness, events, lines, state } = openStage()
+  const { recorder, events, lines, state } = openStage()
   const event = { event: 'code.presented-by-another-client', clientId: aClientId(1) } as const
-  for (let time = 0; time < 1000; time += 1) witness.report(event)
-  witness.report({ ...event, clientId: aClientId(2) })
-  await witness.keep()
+  for (let time = 0; time < 1000; time += 1) recorder.report(event)
+  recorder.report({ ...event, clientId: aClientId(2) })
+  await recorder.flush()
   assert.deepEqual(events, [event, { ...event, clientId: aClientId(2) }])
   state.now += MINUTE
-  await witness.keep()
+  await recorder.flush()
   assert.deepEqual(events.slice(2), [{ ...event, details: { again: 999 } }])
-  witness.report(event)
-  await witness.keep()
+  recorder.report(event)
+  await recorder.flush()
   assert.deepEqual(events.slice(3), [event])
   assert.equal(lines.filter((line) => line.includes(event.event)).length, 1002)
 })
 
 test('reports of very many different things in a minute are told by their word, so that nobody fills the store', async () => {
-  const { witness, events, state } = openStage()
-  for (let index = 0; index < 5000; index += 1) witness.report({ event: 'sign-in.failed', clientId: aClientId(index) })
+  const { recorder, events, state } = openStage()
+  for (let index = 0; index < 5000; index += 1) recorder.report({ event: 'sign-in.failed', clientId: aClientId(index) })
   state.now += MINUTE
-  await witness.keep()
+  await recorder.flush()
   assert.equal(events.length, 27)
   assert.deepEqual(events.at(-1), { event: 'sign-in.failed', details: { again: 4974 } })
 })
 
 test('BND-04: very many different reports of one word displace those of no other word', async () => {
-  const { witness, events, state } = openStage()
-  for (let index = 0; index < 200; index += 1) witness.report({ event: 'scope.refused', clientId: aClientId(index) })
+  const { recorder, events, state } = openStage()
+  for (let index = 0; index < 200; index += 1) recorder.report({ event: 'scope.refused', clientId: aClientId(index) })
   const event = { event: 'sign-in.failed', clientId: aClientId(1) } as const
-  for (let time = 0; time < 3; time += 1) witness.report(event)
+  for (let time = 0; time < 3; time += 1) recorder.report(event)
   state.now += MINUTE
-  await witness.keep()
+  await recorder.flush()
   assert.deepEqual(
     events.filter(({ event: word }) => word === event.event),
     [event, { ...event, details: { again: 2 } }],
@@ -137,17 +137,17 @@ test('BND-04: very many different reports of one word displace those of no other
 })
 
 test('a store that is away fails nothing and is logged, and the next minute is told again', async () => {
-  const { witness, events, lines, state } = openStage()
+  const { recorder, events, lines, state } = openStage()
   state.isAway = true
-  witness.report({ event: 'sign-in.failed' })
-  witness.issued(aClientId(1), 'client_credentials')
+  recorder.report({ event: 'sign-in.failed' })
+  recorder.issued(aClientId(1), 'client_credentials')
   state.now += MINUTE
-  await witness.keep()
+  await recorder.flush()
   assert.ok(lines.some((line) => line.includes('audit.recording-failed')))
   state.isAway = false
-  witness.issued(aClientId(1), 'client_credentials')
+  recorder.issued(aClientId(1), 'client_credentials')
   state.now += MINUTE
-  await witness.keep()
+  await recorder.flush()
   assert.deepEqual(events, [
     { event: 'tokens.issued', clientId: 'client-1', details: { client_credentials: 1, minute: NOW + MINUTE } },
   ])

@@ -1,18 +1,18 @@
 import type { FamilyName, Sample, SECONDS, SIZES } from './families.ts'
 
-/** A number that only grows. */
+/** A number that only increases. */
 export interface Counter {
   value: number
 }
 
-/** How often values were in which range. */
+/** How many values were in each range. */
 export interface Histogram {
   readonly bounds: readonly number[]
   readonly buckets: number[]
   sum: number
 }
 
-/** Series of one family beyond this are counted as one: memory stays bounded whatever a fault makes of labels. */
+/** A family has at most this many series. Further ones are counted together, so that a bug in labels cannot exhaust the memory. */
 const SERIES_LIMIT = 2000
 const REST = 'other'
 
@@ -28,15 +28,15 @@ export function observe(histogram: Histogram, value: number): void {
   histogram.sum += value
 }
 
-/** One thing a combination of labels, made when it is first asked for. */
+/** One counter or histogram for each combination of labels, created at its first use. */
 export interface Series<Thing> {
   readonly at: (...labels: readonly string[]) => Thing
   readonly entries: () => readonly (readonly [labels: readonly string[], thing: Thing])[]
 }
 
 /**
- * A tree of maps, one level a label: finding a series joins no texts, which would cost more than the counting. `depth` is the
- * number of labels.
+ * A tree of maps with one level for each label. Looking up a series concatenates no strings, which would cost more than the
+ * counting itself. `depth` is the number of labels.
  */
 export function openSeries<Thing>(depth: number, make: () => Thing): Series<Thing> {
   const root = new Map<string, unknown>()

@@ -1,16 +1,16 @@
 import { FAMILIES, SECONDS, SIZES, type Family, type FamilyName, type Sample } from './families.ts'
 
-/** What one process has to say. */
+/** The samples of one process. */
 export interface Source {
-  /** undefined: there is one process. */
+  /** The number of the worker; undefined when the server is one process. */
   readonly worker: string | undefined
   readonly samples: readonly Sample[]
 }
 
-/** RFC 9110 §8.3, as Prometheus names its text format. */
+/** The media type of the text format of Prometheus. */
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** Everything as Prometheus reads it: family by family, with its help and type. A family that nobody has is left out. */
+/** Returns the samples in the text format of Prometheus, by family, with help and type. A family without samples is left out. */
 export function renderMetrics(sources: readonly Source[]): string {
   const names = Object.keys(FAMILIES) as FamilyName[]
   return names

@@ -1,23 +1,24 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import type { FamilyName, Sample } from './families.ts'
 
-/** How often the delay of timers is measured. */
+/** How often the delay of the event loop is measured. */
 const RESOLUTION_MS = 20
 
-/** What the process itself tells. `sample` begins a new time of measuring the event loop. */
-export interface ProcessWatch {
+/** Metrics of the process itself. */
+export interface ProcessSampler {
+  /** Returns the current values, and starts a new measurement of the event loop delay. */
   readonly sample: () => readonly Sample[]
   readonly close: () => void
 }
 
-export function watchProcess(): ProcessWatch {
+export function openProcessSampler(): ProcessSampler {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delay.enable()
   return {
     sample() {
       const { user, system } = process.cpuUsage()
       const { rss, heapUsed } = process.memoryUsage()
-      // Nothing was measured yet in the first milliseconds.
+      // In the first milliseconds nothing has been measured yet.
       const lag = (nanoseconds: number): number =>
         delay.count === 0 ? 0 : Math.max(0, nanoseconds / 1e9 - RESOLUTION_MS / 1000)
       const samples = [

@@ -5,12 +5,12 @@ import { SECONDS, type Sample } from './families.ts'
 
 export interface RequestCounters {
   readonly count: (answer: Answered) => void
-  /** Counts its connections too. */
-  readonly watch: (server: Server) => void
+  /** Counts the connections of a server. */
+  readonly countConnections: (server: Server) => void
   readonly samples: () => readonly Sample[]
 }
 
-/** Counts requests. `endpoints` are all that there are: each is there from the first scrape on. */
+/** Counts requests. `endpoints` lists all names, so that each endpoint appears from the first scrape on. */
 export function openRequestCounters(endpoints: readonly string[]): RequestCounters {
   const requests = openSeries<Counter>(4, () => ({ value: 0 }))
   const introspections = openSeries<Counter>(2, () => ({ value: 0 }))
@@ -26,7 +26,7 @@ export function openRequestCounters(endpoints: readonly string[]): RequestCounte
       observe(seconds.at(endpoint), ms / 1000)
       if (active !== undefined) introspections.at(api, String(active)).value += 1
     },
-    watch(server) {
+    countConnections(server) {
       server.on('connection', (socket) => {
         connections += 1
         socket.once('close', () => void (connections -= 1))

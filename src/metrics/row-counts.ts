@@ -6,60 +6,60 @@ import type { EpochMs } from '../protocol/brand.ts'
 import { chooseStartedKey } from '../protocol/key-rotation.ts'
 import type { Sample } from './families.ts'
 
-/** What stands in the store, as far as it was looked at. */
+/** Counts of grants and clients, and the signing keys. */
 export interface RowCounts {
-  /** Looks a bit further, and answers what is known. A store that is away or slow keeps nobody waiting. */
+  /** Continues counting, and returns the known numbers. Waits only briefly for a store that is unavailable or slow. */
   readonly sample: () => Promise<readonly Sample[]>
 }
 
-/** Rows in a slice: about a millisecond of the store. */
+/** Rows in a slice, which takes the store about a millisecond. */
 const SLICE = 500
-/** Slices of each table in one look. A million rows take fifty looks. */
+/** Slices of each table in one step. Counting a million rows takes fifty steps. */
 const SLICES = 40
-/** More often than this nobody looks, however many scrape. */
+/** The shortest time between two steps, however many scrapes there are. */
 const PAUSE_MS = 5000
-/** A scrape is answered after this long, with what is known then. */
-const PATIENCE_MS = 500
+/** A scrape waits at most this long for a step, and then returns the known numbers. */
+const STEP_TIMEOUT_MS = 500
 
 type Needs = Pick<Context, 'clock'> & { readonly store: Pick<Store, 'walkGrants' | 'walkClients' | 'listKeys'> }
 
 /**
- * Walks over the tables in slices, only while somebody scrapes: a whole table is never counted at once. The numbers are those
- * of the last walk that came to the end.
+ * Counts rows in slices while /metrics is being scraped; never reads a whole table at once. The numbers are those of the last
+ * count that reached the end of its table.
  */
 export function openRowCounts({ clock, store }: Needs): RowCounts {
-  const walkers = [
-    openWalker('grants', clock, store.walkGrants, ({ live, over }) => ({ live, over })),
-    openWalker('clients', clock, store.walkClients, ({ used, unused, disabled }) => ({ used, unused, disabled })),
+  const counters = [
+    openRowCounter('grants', clock, store.walkGrants, ({ live, over }) => ({ live, over })),
+    openRowCounter('clients', clock, store.walkClients, ({ used, unused, disabled }) => ({ used, unused, disabled })),
   ]
   let keys: readonly Sample[] = []
-  let lookedAt: EpochMs | undefined
-  let looking: Promise<void> | undefined
+  let steppedAt: EpochMs | undefined
+  let stepping: Promise<void> | undefined
 
-  async function look(): Promise<void> {
-    lookedAt = clock()
+  async function step(): Promise<void> {
+    steppedAt = clock()
     keys = describeKeys(await store.listKeys(), clock())
-    for (const { walk } of walkers) await walk()
+    for (const { countSlices } of counters) await countSlices()
   }
 
   return {
     async sample() {
-      const isDue = lookedAt === undefined || Math.abs(clock() - lookedAt) >= PAUSE_MS
+      const isDue = steppedAt === undefined || Math.abs(clock() - steppedAt) >= PAUSE_MS
       if (isDue) {
-        // What is away is seen by the age of the numbers, and by all that fails meanwhile.
-        looking ??= look()
+        // An unavailable store shows in the age of the numbers, and in every request that fails meanwhile.
+        stepping ??= step()
           .then(undefined, () => undefined)
-          .finally(() => (looking = undefined))
+          .finally(() => (stepping = undefined))
       }
-      await atMost(PATIENCE_MS, looking)
-      return [...keys, ...walkers.flatMap(({ samples }) => samples())]
+      await atMost(STEP_TIMEOUT_MS, stepping)
+      return [...keys, ...counters.flatMap(({ samples }) => samples())]
     },
   }
 }
 
 type Counts = Readonly<Record<string, number>>
 
-function openWalker<Slice extends { readonly next: string }>(
+function openRowCounter<Slice extends { readonly next: string }>(
   of: 'grants' | 'clients',
   clock: () => EpochMs,
   read: (walk: Walk) => Promise<Slice>,
@@ -70,14 +70,14 @@ function openWalker<Slice extends { readonly next: string }>(
   let counts: Counts = {}
   let begunAt = clock()
 
-  async function walk(): Promise<void> {
+  async function countSlices(): Promise<void> {
     for (let slice = 0; slice < SLICES; slice += 1) {
       if (after === '') [counts, begunAt] = [{}, clock()]
       const seen = await read({ after, limit: SLICE, now: clock() })
       counts = sum(counts, count(seen))
       after = seen.next
       if (after === '') return void (known = { counts, begunAt })
-      // Requests come first: a store in this process answers without leaving the turn.
+      // Lets requests run in between: a store in this process returns without leaving the turn of the event loop.
       await setImmediate()
     }
   }
@@ -92,7 +92,7 @@ function openWalker<Slice extends { readonly next: string }>(
     ]
   }
 
-  return { walk, samples }
+  return { countSlices, samples }
 }
 
 function sum(some: Counts, more: Counts): Counts {

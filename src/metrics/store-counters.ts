@@ -13,13 +13,13 @@ import {
 } from './counters.ts'
 import { SECONDS, SIZES, type Sample } from './families.ts'
 
-/** Operations that answer any text. A new one does not compile until it stands here: its text must not become a label. */
+/** Operations whose outcome is an arbitrary text, which must not become a label. A new one does not compile until it is listed. */
 const ANY_TEXT: {
   readonly [Name in OperationName as string extends Outcome<Name> ? Name : never]: true
 } = { insertSettingOnce: true }
 
-/** Counted from zero, because an alert sees only what changes. */
-const WATCHED: readonly (readonly [OperationName, string])[] = [
+/** Outcomes that start at zero, because an alert sees only changes of a series. */
+const STARTED_AT_ZERO: readonly (readonly [OperationName, string])[] = [
   ['redeemCode', 'redeemed'],
   ['redeemCode', 'replayed'],
   ['burnCode', 'burned'],
@@ -30,7 +30,7 @@ const WATCHED: readonly (readonly [OperationName, string])[] = [
   ['revokeToken', 'revoked'],
 ]
 
-/** Of the sweep's answer, what is a number of removed rows. */
+/** The members of a sweep's outcome that are numbers of removed rows. */
 const SWEPT: { readonly [Kind in Exclude<keyof Swept, keyof SweepPlace | 'authorizationsExamined'>]: true } = {
   authorizations: true,
   grants: true,
@@ -50,7 +50,7 @@ export interface StoreCounters {
   readonly samples: () => readonly Sample[]
 }
 
-/** Counts what the store does. */
+/** Counts the operations, batches and rejections of the store. */
 export function openStoreCounters(): StoreCounters {
   const operations = openSeries<Counter>(2, newCounter)
   const swept = openSeries<Counter>(1, newCounter)
@@ -60,7 +60,7 @@ export function openStoreCounters(): StoreCounters {
   const waits = newHistogram(SECONDS)
   let depth: () => QueueDepth = () => ({ waiting: 0, inFlight: 0 })
   for (const kind of SWEPT_KINDS) swept.at(kind)
-  for (const labels of WATCHED) operations.at(...labels)
+  for (const labels of STARTED_AT_ZERO) operations.at(...labels)
   for (const reason of ['full', 'late']) refused.at(reason)
   for (const outcome of ['done', 'failed']) commits.at(outcome)
 
@@ -100,7 +100,7 @@ export function openStoreCounters(): StoreCounters {
   }
 }
 
-/** A word of the operation's own; `failed` when it was at fault, or nobody knows. */
+/** Returns the outcome of an operation as a label; `failed` when the operation failed or its outcome is unknown. */
 function outcomeOf(name: OperationName, result: OperationResult | undefined): string {
   if (result?.kind !== 'done') return 'failed'
   const { outcome } = result

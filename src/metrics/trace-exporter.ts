@@ -2,17 +2,17 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import type { SpanExporter } from '@opentelemetry/sdk-trace'
 
 export interface ExportOptions {
-  /** Where spans are posted to, whole. */
+  /** The complete address that spans are posted to. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Told when spans could not be sent, and when they can be again. */
+  /** Called when spans cannot be sent, and when they can be sent again. */
   readonly onChange: (state: 'lost' | 'sent', cause: Error | undefined) => void
 }
 
-/** With its retries, one sending. Spans that come meanwhile wait, 2048 at most; what is more is lost. */
+/** The limit of one export with its retries. Meanwhile at most 2048 spans wait; further ones are lost. */
 const TIMEOUT_MS = 3000
 
-/** OTLP over HTTP. Says once that a collector is away, and once that it is back. */
+/** Exports spans by OTLP over HTTP. Reports once that the collector is unavailable, and once that it is available again. */
 export function openExporter({ url, headers, onChange }: ExportOptions): SpanExporter {
   const exporter = new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis: TIMEOUT_MS })
   let state: 'lost' | 'sent' = 'sent'

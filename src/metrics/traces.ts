@@ -25,31 +25,31 @@ import { openExporter, type ExportOptions } from './trace-exporter.ts'
 export interface TraceOptions extends ExportOptions {
   readonly serviceName: string
   readonly version: string
-  /** Of all traces, from 0 to 1. */
+  /** The share of requests that are traced, from 0 to 1. */
   readonly ratio: number
 }
 
 export interface Traces {
   readonly requests: RequestObserver
   readonly store: Pick<StoreObserver, 'mark' | 'committed'>
-  /** Sends what is left, for so long at most. */
+  /** Sends the remaining spans, within a time limit. */
   readonly close: () => Promise<void>
 }
 
-/** A stop has half a second left when all else took as long as it may (cli/serve/close-on-signal.ts). */
+/** The time limit of `close`. A stop has half a second left when everything else took as long as it may (cli/serve/close-on-signal.ts). */
 const FLUSH_LIMIT_MS = 400
-/** Links of one span. */
+/** The most links that one span has. */
 const LINK_LIMIT = 128
-/** RFC 9110 §9, RFC 5789. Others are `_OTHER`, as the semantic conventions have it. */
+/** RFC 9110 §9, RFC 5789. Any other method is `_OTHER`, as the semantic conventions require. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/
 
 /**
- * A span for each request, for each operation of the store that it asks for, and for each batch that the store commits. Made
- * of names of ours only: nothing that a caller sent stands in them (threats.md NET-10).
+ * Creates a span for each request, for each store operation of the request, and for each batch that the store commits. Spans
+ * contain only names of the server's own, and nothing that a caller sent (threats.md NET-10).
  *
- * The ratio decides for each request anew, also in a trace that a caller began: neither its flag nor its id, which a caller
- * chooses, has more sent than the operator wants. What a request asks for goes with it.
+ * Each request is sampled by chance, also in a trace that a caller started: a caller chooses the flag and the id of its trace,
+ * so neither may cause more spans than the operator wants. The operations of a request are sampled with the request.
  */
 export function openTraces(options: TraceOptions): Traces {
   const provider = new TracerProvider({
@@ -82,9 +82,9 @@ export function openTraces(options: TraceOptions): Traces {
     },
     async close() {
       let timer: NodeJS.Timeout | undefined
-      const over = new Promise<void>((resolve) => void (timer = setTimeout(resolve, FLUSH_LIMIT_MS)))
-      // What could not be sent was told by the exporter.
-      await Promise.race([provider.shutdown().then(undefined, () => undefined), over])
+      const timeout = new Promise<void>((resolve) => void (timer = setTimeout(resolve, FLUSH_LIMIT_MS)))
+      // The exporter has reported a failure already.
+      await Promise.race([provider.shutdown().then(undefined, () => undefined), timeout])
       clearTimeout(timer)
     },
   }
@@ -99,7 +99,7 @@ function sampleByChance(ratio: number): Sampler {
   return new ParentBasedSampler({ root: chance, remoteParentSampled: chance, remoteParentNotSampled: chance })
 }
 
-/** W3C Trace Context §3.2. Whatever is malformed is as if it were not there. */
+/** W3C Trace Context §3.2. A malformed header is ignored. */
 function parentOf(traceparent: unknown): Context {
   const [, traceId = '', spanId = '', flags = ''] =
     TRACEPARENT.exec(typeof traceparent === 'string' ? traceparent : '') ?? []
@@ -107,7 +107,7 @@ function parentOf(traceparent: unknown): Context {
   return isSpanContextValid(parent) ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT
 }
 
-/** The semantic conventions for HTTP servers. Neither the address nor the query, which may hold secrets. */
+/** Sets the attributes of the semantic conventions for HTTP servers, but not the address and the query, which may hold secrets. */
 function describeRequest(span: Span, { endpoint, event, reason, status, method, path }: Answered): void {
   const verb = knownMethod(method)
   span.updateName(path === undefined ? verb : `${verb} ${path}`)
@@ -127,7 +127,7 @@ function knownMethod(method: string | undefined): string {
   return method !== undefined && METHODS.has(method) ? method : '_OTHER'
 }
 
-/** The batch is a trace of its own, because it belongs to many requests; each operation stands in its request's. */
+/** A batch is a trace of its own, because it belongs to many requests. Each operation is a span in the trace of its request. */
 function traceBatch(tracer: Tracer, { batch, results, startedAt, endedAt }: BatchReport): void {
   const operations = batch.flatMap(({ asked, since, mark }, place) => {
     if (mark === undefined) return []

@@ -1,28 +1,28 @@
 import { renderMetrics } from './exposition.ts'
 import type { Sample } from './families.ts'
 
-/** What the processes of one server say to each other when somebody scrapes one of them. */
+/** The messages between supervisor and workers during a scrape. */
 type Message =
   | { readonly kind: 'metrics-wanted'; readonly call: number }
-  | { readonly kind: 'metrics-told'; readonly call: number; readonly text: string }
-  | { readonly kind: 'sample-wanted'; readonly call: number; readonly withCensus: boolean }
-  | { readonly kind: 'sample-told'; readonly call: number; readonly samples: readonly Sample[] }
+  | { readonly kind: 'metrics'; readonly call: number; readonly text: string }
+  | { readonly kind: 'sample-wanted'; readonly call: number; readonly withRowCounts: boolean }
+  | { readonly kind: 'sample'; readonly call: number; readonly samples: readonly Sample[] }
 
 type Send = (message: Message) => void
 
-/** The supervisor's end of a worker. */
+/** The supervisor's side of the channel to one worker. */
 export interface WorkerMetrics {
-  readonly hear: (message: unknown) => void
+  readonly receive: (message: unknown) => void
   readonly leave: () => void
 }
 
-/** How long a worker may take. Prometheus waits for ten seconds. */
-const PATIENCE_MS = 2000
+/** How long a worker may take to reply. Prometheus itself waits for ten seconds. */
+const REPLY_TIMEOUT_MS = 2000
 
 /**
- * Gathers the numbers of all workers, each under a number of its own from 1 on, which the worker that takes its place gets
- * again: the series of a scrape stay the same, and Prometheus sees counters that begin anew. One worker looks at the store for
- * all. Of a worker that does not answer only `grantor_up 0` is told.
+ * Aggregates the metrics of all workers in the supervisor. Each worker has a number from 1 on as its label `worker`. A
+ * restarted worker gets the number of its predecessor, so Prometheus sees a counter reset and no new series. The first worker
+ * also reports the row counts, for all workers. A worker that does not reply is reported as `grantor_up 0`.
  */
 export function openWorkerMetrics(): { readonly join: (send: Send) => WorkerMetrics } {
   const present = new Map<number, Send>()
@@ -31,21 +31,22 @@ export function openWorkerMetrics(): { readonly join: (send: Send) => WorkerMetr
 
   async function callAll(): Promise<string> {
     const workers = [...present].toSorted(([left], [right]) => left - right)
-    const heard = new Map<number, readonly Sample[]>()
+    const replies = new Map<number, readonly Sample[]>()
     const call = (last += 1)
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, PATIENCE_MS)
+      const timer = setTimeout(resolve, REPLY_TIMEOUT_MS)
       calls.set(call, (worker, samples) => {
-        heard.set(worker, samples)
-        if (heard.size < workers.length) return
+        replies.set(worker, samples)
+        if (replies.size < workers.length) return
         clearTimeout(timer)
         resolve()
       })
-      for (const [place, [, send]] of workers.entries()) send({ kind: 'sample-wanted', call, withCensus: place === 0 })
+      for (const [place, [, send]] of workers.entries())
+        send({ kind: 'sample-wanted', call, withRowCounts: place === 0 })
     })
     calls.delete(call)
     return renderMetrics(
-      workers.map(([worker]) => ({ worker: String(worker), samples: heard.get(worker) ?? [ABSENT] })),
+      workers.map(([worker]) => ({ worker: String(worker), samples: replies.get(worker) ?? [ABSENT] })),
     )
   }
 
@@ -54,11 +55,11 @@ export function openWorkerMetrics(): { readonly join: (send: Send) => WorkerMetr
       const worker = firstFree(present)
       present.set(worker, send)
       return {
-        hear(message) {
+        receive(message) {
           if (!isMessage(message)) return
           const { kind, call } = message
-          if (kind === 'sample-told') calls.get(call)?.(worker, message.samples)
-          else if (kind === 'metrics-wanted') void callAll().then((text) => send({ kind: 'metrics-told', call, text }))
+          if (kind === 'sample') calls.get(call)?.(worker, message.samples)
+          else if (kind === 'metrics-wanted') void callAll().then((text) => send({ kind: 'metrics', call, text }))
         },
         leave: () => void present.delete(worker),
       }
@@ -74,11 +75,11 @@ function firstFree(taken: ReadonlyMap<number, unknown>): number {
   return free
 }
 
-/** A worker's end. */
+/** A worker's side of the channel to the supervisor. */
 export interface WorkerAggregator {
-  /** The metrics of all workers, as text. */
+  /** Returns the metrics of all workers in the text format of Prometheus. */
   readonly ask: () => Promise<string>
-  readonly hear: (message: unknown, sample: (withCensus: boolean) => Promise<readonly Sample[]>) => void
+  readonly receive: (message: unknown, sample: (withRowCounts: boolean) => Promise<readonly Sample[]>) => void
 }
 
 export function openWorkerAggregator(send: Send): WorkerAggregator {
@@ -90,12 +91,12 @@ export function openWorkerAggregator(send: Send): WorkerAggregator {
       send({ kind: 'metrics-wanted', call })
       return new Promise((resolve) => void waiting.set(call, resolve))
     },
-    hear(message, sample) {
+    receive(message, sample) {
       if (!isMessage(message)) return
       const { kind, call } = message
       if (kind === 'sample-wanted') {
-        void sample(message.withCensus).then((samples) => send({ kind: 'sample-told', call, samples }))
-      } else if (kind === 'metrics-told') {
+        void sample(message.withRowCounts).then((samples) => send({ kind: 'sample', call, samples }))
+      } else if (kind === 'metrics') {
         waiting.get(call)?.(message.text)
         waiting.delete(call)
       }

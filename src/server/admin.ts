@@ -7,12 +7,12 @@ import { metricsRoute, type Telemetry } from './telemetry.ts'
 import type { Context } from '../ports/context.ts'
 import type { EventFields } from '../protocol/event-names.ts'
 
-/** The tasks of operators, and what machines read beside them. */
+/** Creates the listener of the administration: the tasks of operators, and /metrics. Returns undefined when it is off. */
 export function openAdmin(
   { admin, trustedProxies }: Config,
   context: Context,
   logger: Log,
-  watch: Telemetry,
+  telemetry: Telemetry,
   scrape: () => Promise<string>,
 ): HttpServer | undefined {
   if (admin === undefined) return undefined
@@ -24,12 +24,15 @@ export function openAdmin(
     plainRoutes: [metricsRoute(scrape)],
     log(line, cause) {
       log(line, cause)
-      watch.metrics.countRequest({ ...line, endpoint: 'admin', method: undefined, path: undefined })
+      telemetry.metrics.countRequest({ ...line, endpoint: 'admin', method: undefined, path: undefined })
     },
   })
 }
 
-/** A port that is taken keeps the server from starting only where somebody chose it: others may run what they like there. */
+/**
+ * Listens for the administration. If the default port is taken, the server starts without the administration, because any
+ * program may be using that port. A configured port that is taken is an error.
+ */
 export async function listenForAdmin(
   server: HttpServer,
   { admin }: Config,
@@ -45,7 +48,7 @@ export async function listenForAdmin(
   }
 }
 
-/** A line for each answered request; with its cause where there was a fault. */
+/** Logs each request, with the cause of a failure if there is one. */
 export function logAnswers(logger: Log): (line: EventFields, cause: unknown) => void {
   return (line, cause) => {
     if (cause !== undefined) logger.error({ ...line, err: cause })

@@ -8,9 +8,9 @@ import type { Context } from '../ports/context.ts'
 import type { Store } from '../ports/store.ts'
 import type { Secrets } from '../protocol/secrets.ts'
 
-const KEEPING_INTERVAL_MS = 60_000
+const ROTATION_INTERVAL_MS = 60_000
 
-/** What signs and reads access tokens, over the keys in the store. Makes the first key. */
+/** Opens the signer and the reader of access tokens over the keys in the store, and creates the first key. */
 export async function openKeys(
   store: Store,
   { encryptionKey }: Secrets,
@@ -24,7 +24,7 @@ export async function openKeys(
 ): Promise<Pick<Context, 'tokens' | 'tokenReader' | 'keys'>> {
   const create: Context['keys']['create'] = (plan) => createSigningKey(plan, random, encryptionKey)
   const [known, before] = await Promise.all([store.listKeys(), store.findServerAlgorithm()])
-  // Also a node whose clock differs may be the first one.
+  // The database's time, because the clock of the first node may differ.
   const now = (await databaseNow()) ?? clock()
   const records =
     known.length > 0
@@ -39,13 +39,13 @@ export async function openKeys(
     tokenReader: { read: async (token) => (await current()).verifier.read(token) },
     keys: {
       create,
-      // A verifier is better off with old keys than with none.
+      // For a verifier, old keys are better than none.
       published: async () => (await current().then(undefined, ring.last)).published,
     },
   }
 }
 
-/** Makes and withdraws signing keys as time goes on. Answers how to stop. */
+/** Adds and removes signing keys at intervals. Returns the function that stops this. */
 export function startKeepingKeys(context: Context, logger: Log): () => void {
   const timer = setInterval(() => {
     keepKeys(context).then(
@@ -55,6 +55,6 @@ export function startKeepingKeys(context: Context, logger: Log): () => void {
       },
       (cause: unknown) => logger.error({ event: 'key.rotation-failed', err: cause }),
     )
-  }, KEEPING_INTERVAL_MS)
+  }, ROTATION_INTERVAL_MS)
   return () => clearInterval(timer)
 }

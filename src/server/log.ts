@@ -3,8 +3,8 @@ import { StoreUnavailable } from '../ports/store.ts'
 import type { EventFields } from '../protocol/event-names.ts'
 
 /**
- * One line of JSON an event. Fields are data of ours: nothing that a caller sent stands in them (threats.md NET-10). Of an
- * error in `err` its type, message, stack and causes are told.
+ * Writes one line of JSON for each event. The fields are the server's own data and never what a caller sent (threats.md
+ * NET-10). Of an error in `err`, the log has its type, message, stack and causes.
  */
 export interface Log {
   readonly debug: (fields: EventFields) => void
@@ -12,19 +12,19 @@ export interface Log {
   readonly warn: (fields: EventFields) => void
   readonly error: (fields: EventFields) => void
   readonly flush: LineWriter['flush']
-  /** A log on which every line has these fields. */
+  /** Returns a log that adds these fields to every line. */
   readonly with: (fields: object) => Log
 }
 
 export type LogLevel = keyof typeof LEVELS | 'silent'
 
-/** As the widespread loggers number them, so that their readers understand ours. */
+/** The numbers that widespread loggers use, so that their tools can read this log. */
 const LEVELS = { debug: 20, info: 30, warn: 40, error: 50 } as const
 
-/** How many causes of causes are told. */
+/** How many nested causes are logged. */
 const CAUSE_DEPTH = 4
 
-/** A log that writes what is at least of this level, each line with the fields `always`. */
+/** Opens a log that writes events of at least this level, with the fields `always` on each line. */
 export function openLog(least: LogLevel, writer: LineWriter, always: object): Log {
   const fixed = Object.keys(always).length === 0 ? '' : `,${JSON.stringify(always).slice(1, -1)}`
   const from = least === 'silent' ? Number.POSITIVE_INFINITY : LEVELS[least]
@@ -43,32 +43,32 @@ export function openLog(least: LogLevel, writer: LineWriter, always: object): Lo
   }
 }
 
-/** Chosen fields only: what else hangs on an error may hold anything. */
+/** Returns selected fields only, because other properties of an error may hold anything. */
 function describeCause(cause: unknown, depth = 1, isBug = !(cause instanceof StoreUnavailable)): object | undefined {
   if (cause === undefined || depth > CAUSE_DEPTH) return undefined
   if (!(cause instanceof Error)) return { type: typeof cause }
   const { name, message } = cause
-  // What makes a store unavailable is no bug of ours, and comes with every request while it lasts.
+  // An unavailable store is not a bug, and while it lasts every request logs it.
   const stack = isBug ? cause.stack : undefined
   return { type: name, message, stack, cause: describeCause(cause.cause, depth + 1, isBug) }
 }
 
-/** Where lines go. */
+/** The output of a log. */
 export interface LineWriter {
   readonly write: (line: string) => void
   /** Resolves when everything is written. */
   readonly flush: () => Promise<void>
 }
 
-/** Several processes may share an output: a pipe takes this much without mixing it with what others write (pipe(7), PIPE_BUF). */
+/** Several processes may share an output. A pipe does not interleave writes of up to this size (pipe(7), PIPE_BUF). */
 const PIECE_BYTES = 4096
-/** Pieces kept while nobody reads, 16 MiB. Beyond it lines are lost: memory that runs out would lose more. */
+/** Pieces that wait while the pipe is not read, 16 MiB. Further lines are lost: running out of memory would lose more. */
 const BACKLOG_LIMIT = 4096
 const BUSY_PAUSE_MS = 10
 
 /**
- * Writes whole lines to a file descriptor, many at a time. A file takes them at once; whoever reads a pipe may be slow, so
- * that is written in the background.
+ * Writes whole lines to a file descriptor, many at a time. A file is written synchronously. A pipe is written in the
+ * background, because its reader may be slow.
  */
 export function openLineWriter(descriptor: number): LineWriter {
   const isFile = fstatSync(descriptor).isFile()
@@ -76,7 +76,7 @@ export function openLineWriter(descriptor: number): LineWriter {
   let piece = ''
   let underWay: Promise<void> | undefined
 
-  function passOn(): void {
+  function handOver(): void {
     if (piece !== '' && isFile) writeNow(descriptor, piece)
     else if (piece !== '' && backlog.length < BACKLOG_LIMIT) backlog.push(piece)
     piece = ''
@@ -90,18 +90,18 @@ export function openLineWriter(descriptor: number): LineWriter {
 
   return {
     write(line) {
-      // All of it is ASCII but for the causes of bugs, so characters are bytes.
-      if (piece.length + line.length > PIECE_BYTES) passOn()
+      // Except for the causes of bugs a line is ASCII, so its length is its size in bytes.
+      if (piece.length + line.length > PIECE_BYTES) handOver()
       piece += line
     },
     async flush() {
-      passOn()
+      handOver()
       await underWay
     },
   }
 }
 
-/** A disk that is full must not stop the server. */
+/** Ignores failures: a full disk must not stop the server. */
 function writeNow(descriptor: number, text: string): void {
   try {
     writeSync(descriptor, text)
@@ -110,7 +110,7 @@ function writeNow(descriptor: number, text: string): void {
   }
 }
 
-/** Never fails: there is nowhere to say that the log cannot be written. */
+/** Never fails: there is nowhere to report that the log cannot be written. */
 function writeAll(descriptor: number, text: string): Promise<void> {
   const bytes = Buffer.from(text)
   return new Promise((resolve) => {

@@ -13,11 +13,11 @@ import {
 } from '../protocol/clock.ts'
 import { unavailable } from '../protocol/errors.ts'
 
-/** How often a node looks whether its clock stepped, and, while it differs, compares it again. */
-const LOOK_INTERVAL_MS = 1000
+/** How often a node checks whether its clock stepped, and how often it compares a clock that differs. */
+const CHECK_INTERVAL_MS = 1000
 /** How often a clock that agrees is compared. */
 const COMPARE_INTERVAL_MS = 10_000
-/** How often a node without a second clock writes down that its clock agrees. */
+/** How often a node without a second clock notes in the store that its clock agrees. */
 const NOTE_INTERVAL_MS = 60_000
 
 /** The clock of this node, as `Context.clock` and `Context.clockCheck` need it. */
@@ -27,7 +27,7 @@ export interface NodeClock extends ClockCheck {
   readonly start: () => () => Promise<void>
 }
 
-export interface NodeClockMeans extends Pick<ClockCheck, 'databaseNow'> {
+export interface NodeClockDependencies extends Pick<ClockCheck, 'databaseNow'> {
   /** The wall clock. */
   readonly clock: () => EpochMs
   /** Milliseconds on a clock that cannot be set. */
@@ -37,15 +37,15 @@ export interface NodeClockMeans extends Pick<ClockCheck, 'databaseNow'> {
 }
 
 /**
- * Compares the wall clock with a reference: the monotonic clock, counted from the last moment at which the wall clock
- * agreed with the database's. Without a clock in the database, from the last moment that the node noted in its store
- * (docs/decisions/0012-a-clock-that-differs.md).
+ * Compares the wall clock with a reference: the monotonic clock, counted from the last time at which the wall clock agreed
+ * with the clock of the database. If the database has no clock, it is counted from the last time that the node noted in its
+ * store (docs/decisions/0012-a-clock-that-differs.md).
  *
- * A step of the wall clock is noticed with the next question, because each question reads both clocks.
+ * A step of the wall clock is noticed at the next reading, because each reading compares both clocks.
  */
-export async function openNodeClock(means: NodeClockMeans): Promise<NodeClock> {
-  const { clock: wall, monotonic, databaseNow, store, logger } = means
-  /** Of the reference: what must be added to the monotonic clock. Before the first comparison nothing agrees. */
+export async function openNodeClock(dependencies: NodeClockDependencies): Promise<NodeClock> {
+  const { clock: wall, monotonic, databaseNow, store, logger } = dependencies
+  /** The reference minus the monotonic clock. Before the first comparison, the clock does not agree. */
   let offset = Number.NEGATIVE_INFINITY
   let known: (KnownTime & { readonly at: number }) | undefined
   /** The latest time of the reference that was read. */
@@ -63,8 +63,8 @@ export async function openNodeClock(means: NodeClockMeans): Promise<NodeClock> {
     return Math.abs(aheadMs) <= CLOCK_TOLERANCE_MS ? 0 : aheadMs
   }
 
-  /** What is known at this moment. */
-  function moveOn(): typeof known {
+  /** Brings what is known up to the present. */
+  function advance(): typeof known {
     if (known === undefined) return undefined
     const at = monotonic()
     const { agreedAt, deletionMoment: from } = known
@@ -72,25 +72,25 @@ export async function openNodeClock(means: NodeClockMeans): Promise<NodeClock> {
     return (known = { agreedAt, deletionMoment: to, at })
   }
 
-  /** From now on the wall clock is the reference. */
+  /** Makes the wall clock the reference from now on. */
   function agree(now: EpochMs, at: number): void {
-    known = { agreedAt: now, deletionMoment: moveOn()?.deletionMoment ?? now, at }
+    known = { agreedAt: now, deletionMoment: advance()?.deletionMoment ?? now, at }
     offset = now - at
     latest = now
     step = undefined
   }
 
-  /** A database with a clock: it decides, and at once. */
+  /** Follows the clock of the database, which decides at once. */
   function followDatabase(there: EpochMs, asked: { readonly now: EpochMs; readonly at: number }): void {
     const at = monotonic()
     const now = wall()
-    // The wall clock stepped during the question, so the answer says nothing.
+    // The wall clock stepped while the database was asked, so the comparison is worthless.
     if (Math.abs(now - asked.now - (at - asked.at)) > CLOCK_TOLERANCE_MS) return
     const aheadMs = aheadOf(there, asked.now, now)
     if (Math.abs(aheadMs) > CLOCK_TOLERANCE_MS) {
       latest = (now - aheadMs) as EpochMs
       offset = latest - at
-      // A slow answer can hide a difference of as long as it took.
+      // A slow reply can hide a difference as long as the reply took.
     } else if (at - asked.at <= CLOCK_TOLERANCE_MS) agree(now, at)
   }
 
@@ -104,7 +104,7 @@ export async function openNodeClock(means: NodeClockMeans): Promise<NodeClock> {
     if (step === undefined || Math.abs(now - at - step.offset) > CLOCK_TOLERANCE_MS) {
       step = { offset: now - at, since: at }
     }
-    if (at - step.since >= STEADY_MS && isPlausible(now, moveOn() ?? known)) agree(now, at)
+    if (at - step.since >= STEADY_MS && isPlausible(now, advance() ?? known)) agree(now, at)
   }
 
   function begin(notes: ClockNotes, now: EpochMs, at: number): void {
@@ -132,7 +132,7 @@ export async function openNodeClock(means: NodeClockMeans): Promise<NodeClock> {
   }
 
   function deletionMoment(): EpochMs | undefined {
-    const time = moveOn()
+    const time = advance()
     return differenceMs() === 0 ? time?.deletionMoment : undefined
   }
 
@@ -145,13 +145,13 @@ export async function openNodeClock(means: NodeClockMeans): Promise<NodeClock> {
   }
 
   async function note(): Promise<void> {
-    const moment = deletionMoment()
-    if (hasSecondClock || moment === undefined) return
+    const deletions = deletionMoment()
+    if (hasSecondClock || deletions === undefined) return
     notedAt = monotonic()
-    await store.noteClock({ agreedAt: wall(), deletionMoment: moment, confirmation })
+    await store.noteClock({ agreedAt: wall(), deletionMoment: deletions, confirmation })
   }
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     const differed = isReported
     report()
     if (differed || isReported || monotonic() - comparedAt >= COMPARE_INTERVAL_MS) await compare()
@@ -159,7 +159,7 @@ export async function openNodeClock(means: NodeClockMeans): Promise<NodeClock> {
   }
 
   function logFailure(cause: unknown): void {
-    // /health/ready and every request say that the store is away.
+    // /health/ready and every request report an unavailable store already.
     if (!(cause instanceof StoreUnavailable)) logger.error({ event: 'clock.comparison-failed', err: cause })
   }
 
@@ -172,7 +172,7 @@ export async function openNodeClock(means: NodeClockMeans): Promise<NodeClock> {
     wall,
     clock() {
       const now = wall()
-      // Reading a clock can take a microsecond, so the second one is read only when the first one went back.
+      // Reading a clock can take a microsecond, so the monotonic clock is read only when the wall clock went back.
       return now < latest - CLOCK_TOLERANCE_MS ? (Math.max(now, Math.floor(monotonic() + offset)) as EpochMs) : now
     },
     now() {
@@ -182,9 +182,9 @@ export async function openNodeClock(means: NodeClockMeans): Promise<NodeClock> {
       throw unavailable('clock_differs', 1)
     },
     start() {
-      const run = (): void => void look().then(undefined, logFailure)
+      const run = (): void => void check().then(undefined, logFailure)
       run()
-      const timer = setInterval(run, LOOK_INTERVAL_MS)
+      const timer = setInterval(run, CHECK_INTERVAL_MS)
       return async () => {
         clearInterval(timer)
         await note().then(undefined, logFailure)
@@ -193,7 +193,7 @@ export async function openNodeClock(means: NodeClockMeans): Promise<NodeClock> {
   }
 }
 
-/** How far a clock is ahead of another one, at the least: that was read at some moment between the question and its answer. */
+/** Returns how far a clock is ahead of the database's, at least: that was read at some time between `before` and `after`. */
 function aheadOf(there: EpochMs, before: EpochMs, after: EpochMs): number {
   if (there < before) return before - there
   return there > after ? after - there : 0

@@ -28,18 +28,18 @@ import { openCachedValue } from '../store/cached-value.ts'
 import { openBatchingStore } from '../store/batching-store.ts'
 import { openAuditRecorder, type AuditRecorder } from '../audit/recorder.ts'
 
-/** Where time and chance come from, and the log goes to; tests put their own here. */
+/** The sources of time and randomness, and the log. Tests pass their own. */
 export interface World {
   readonly clock: () => EpochMs
-  /** Milliseconds on a clock that is never set. */
+  /** Milliseconds on a clock that cannot be set. */
   readonly monotonic: () => number
-  /** What time it is at the database, which `ping` asks; undefined: it has no clock of its own. */
+  /** Returns the time of the database, which `ping` reads; undefined when the database has no clock of its own. */
   readonly databaseClock: (ping: Store['ping']) => Promise<EpochMs | undefined>
   readonly random: Random
   readonly logger: Log
 }
 
-/** What commands beside the server need: the use-cases' context and an end. */
+/** What a command without a server needs: the context of the use-cases, and a way to close it. */
 export interface Runtime {
   readonly context: Context
   readonly close: () => Promise<void>
@@ -48,15 +48,15 @@ export interface Runtime {
 /** A server, not listening yet. */
 export interface Server extends Runtime {
   readonly http: HttpServer
-  /** The administration, on its own port; undefined: nowhere. */
+  /** The listener of the administration, on a port of its own; undefined when it is off. */
   readonly admin: HttpServer | undefined
-  /** What this process counts. `withCensus`: with what stands in the store. */
-  readonly sample: (withCensus: boolean) => Promise<readonly Sample[]>
-  /** Starts the background work and listens. Answers the address. */
+  /** Returns the metrics of this process. `withRowCounts` adds the row counts of the store. */
+  readonly sample: (withRowCounts: boolean) => Promise<readonly Sample[]>
+  /** Starts the background work and listens. Returns the address. */
   readonly start: () => Promise<string>
-  /** From now on it is not ready, though it still serves what comes. */
+  /** Reports not ready from now on, but continues to serve requests. */
   readonly drain: () => void
-  /** Accepts no connection any more, finishes what is under way, then closes the store. */
+  /** Stops accepting connections, completes requests in flight, then closes the store. */
   readonly close: () => Promise<void>
 }
 
@@ -75,7 +75,7 @@ export const VERSION = (
   JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
 ).version
 
-/** The real world. */
+/** Returns the clocks, the randomness and the log of a real process. */
 export function openWorld(config: Config): World {
   return {
     clock: () => Date.now() as EpochMs,
@@ -86,7 +86,7 @@ export function openWorld(config: Config): World {
   }
 }
 
-/** Opens the store without a server: for a command that runs and ends, or for what starts several servers. */
+/** Opens the context without a server: for a command, or for the supervisor of several workers. */
 export async function openRuntime(
   config: Config,
   world: World = openWorld(config),
@@ -97,7 +97,7 @@ export async function openRuntime(
   return { context, close: () => closeStore(opened, context) }
 }
 
-/** Opens the store and makes the server over it. `scrapeAll` answers for several processes, of which it is one. */
+/** Opens the store and creates the server. `scrapeAll` returns the metrics of all workers when this process is one of several. */
 export async function openServer(
   config: Config,
   world: World = openWorld(config),
@@ -107,11 +107,11 @@ export async function openServer(
   for (const warning of config.warnings) logger.warn({ event: 'configuration.warning', warning })
   const opened = await openStore(config, world, 'server')
   let isStopping = false
-  const watch = await openTelemetry(config, VERSION, logger)
-  const context = await openContext(config, world, opened, () => isStopping, watch)
-  const census = openRowCounts(context)
-  const sample: Server['sample'] = async (withCensus) => [
-    ...(await watch.metrics.sample(withCensus ? census : undefined)),
+  const telemetry = await openTelemetry(config, VERSION, logger)
+  const context = await openContext(config, world, opened, () => isStopping, telemetry)
+  const rowCounts = openRowCounts(context)
+  const sample: Server['sample'] = async (withRowCounts) => [
+    ...(await telemetry.metrics.sample(withRowCounts ? rowCounts : undefined)),
     ...sampleClock(context.clockCheck),
   ]
   const scrapeAlone = async (): Promise<string> => renderMetrics([{ worker: undefined, samples: await sample(true) }])
@@ -120,10 +120,10 @@ export async function openServer(
     branding: config.branding,
     trustedProxies: config.trustedProxies,
     log: logAnswers(logger),
-    observer: watch.requests,
+    observer: telemetry.requests,
   })
-  watch.metrics.watch(http)
-  const admin = openAdmin(config, context, logger, watch, scrapeAll ?? scrapeAlone)
+  telemetry.metrics.countConnections(http)
+  const admin = openAdmin(config, context, logger, telemetry, scrapeAll ?? scrapeAlone)
   let background: readonly (() => unknown)[] = []
   let flushing: NodeJS.Timeout | undefined
   const listening: Listening[] = []
@@ -151,7 +151,7 @@ export async function openServer(
       isStopping = true
       await Promise.all([...background.map((stop) => stop()), ...listening.map(({ close }) => close())])
       clearInterval(flushing)
-      await Promise.all([closeStore(opened, context), watch.close()])
+      await Promise.all([closeStore(opened, context), telemetry.close()])
       logger.info({ event: 'server.stopped' })
       await logger.flush()
     },
@@ -163,18 +163,18 @@ async function closeStore({ driver }: OpenedStore, { auditRecorder }: NodeContex
   await driver.close()
 }
 
-/** Closes the store again when nothing can be made of it. */
+/** Creates the context; closes the store again if that fails. */
 async function openContext(
   config: Config,
   world: World,
   opened: OpenedStore,
   isStopping: () => boolean,
-  watch?: Telemetry,
+  telemetry?: Telemetry,
 ): Promise<NodeContext> {
   try {
-    return await makeContext(config, world, opened, isStopping, watch)
+    return await makeContext(config, world, opened, isStopping, telemetry)
   } catch (cause) {
-    await Promise.all([opened.driver.close(), watch?.close()])
+    await Promise.all([opened.driver.close(), telemetry?.close()])
     throw cause
   }
 }
@@ -184,10 +184,10 @@ async function makeContext(
   world: World,
   { driver, chains }: OpenedStore,
   isStopping: () => boolean,
-  watch: Telemetry | undefined,
+  telemetry: Telemetry | undefined,
 ): Promise<NodeContext> {
   const { random, logger } = world
-  const store = openBatchingStore(driver, watch?.store)
+  const store = openBatchingStore(driver, telemetry?.store)
   const secrets = openRootSecret(config)
   await refuseOtherSecret(store, secrets, config)
   const databaseNow = () => world.databaseClock(store.ping)

@@ -8,20 +8,20 @@ import { openSecrets, type Secrets } from '../protocol/secrets.ts'
 import type { Chains } from '../audit/chain.ts'
 import type { SchemaState } from '../store/migrations.ts'
 
-/** Who opens the store: a server answers many at once, a command runs and ends. */
+/** The process that opens the store: a server with many concurrent requests, or a command that runs and ends. */
 export type StoreUser = 'server' | 'command'
 
-/** How long a commit waits for another process that holds SQLite's lock: a request cannot, a command can. */
-const PATIENCE_MS = { server: 200, command: 10_000 } as const
-/** Connections to PostgreSQL: a few full ones cost less than many. */
+/** How long a commit waits for another process that holds SQLite's lock. A request cannot wait long; a command can. */
+const LOCK_TIMEOUT_MS = { server: 200, command: 10_000 } as const
+/** Connections to PostgreSQL. A few busy connections cost less than many idle ones. */
 const CONNECTIONS = { server: 4, command: 1 } as const
 
-/** How long opening waits for a PostgreSQL that is not up yet. */
-const START_PATIENCE_MS = { server: 60_000, command: 0 } as const
+/** How long opening waits for a PostgreSQL that is not reachable yet. */
+const START_TIMEOUT_MS = { server: 60_000, command: 0 } as const
 
 /**
- * The driver that the configuration names, and nothing of the other one is loaded. Migrates first. `onWaiting` is told each
- * time the database is not up yet.
+ * Opens the driver of the configured database, after its migrations. The other driver is not even loaded. `onWaiting` is called
+ * after each failed attempt to reach the database.
  */
 export async function openDriver(
   { database }: Config,
@@ -35,19 +35,19 @@ export async function openDriver(
       import('../store/postgres/when-reachable.ts'),
     ])
     const options = { url: database.url, connections: CONNECTIONS[user], audit }
-    return whenReachable(START_PATIENCE_MS[user], () => openPostgresStore(options), onWaiting)
+    return whenReachable(START_TIMEOUT_MS[user], () => openPostgresStore(options), onWaiting)
   }
   const { openSqliteStore } = await import('../store/sqlite/store.ts')
   const checkpoints = user === 'server' ? 'worker' : 'inline'
-  return openSqliteStore({ path: database.path, patienceMs: PATIENCE_MS[user], checkpoints, audit })
+  return openSqliteStore({ path: database.path, patienceMs: LOCK_TIMEOUT_MS[user], checkpoints, audit })
 }
 
-/** Reads the root secret; beside a SQLite file it is made when there is none. */
+/** Reads the root secret. Beside a SQLite file, the secret is created if it is missing. */
 export function openRootSecret({ secret, database }: Config): Secrets {
   return openSecrets(secret ?? readRootSecret(secretPath(database)))
 }
 
-/** decisions.md D5: under another root secret every credential would look forged, so nothing starts. */
+/** Throws if the store belongs to another root secret, under which every credential would look forged (decisions.md D5). */
 export async function refuseOtherSecret(store: Store, secrets: Secrets, config: Config): Promise<void> {
   const check = secrets.digest('store-check', [])
   if ((await store.insertSettingOnce({ name: 'secret-check', value: check })) === check) return
@@ -56,7 +56,7 @@ export async function refuseOtherSecret(store: Store, secrets: Secrets, config: 
   )
 }
 
-/** Which migrations were applied, and which this release would add; changes nothing. */
+/** Returns the applied migrations and those that this release would add. Changes nothing. */
 export async function readSchema({ database }: Config): Promise<SchemaState> {
   if (database.kind === 'postgres') {
     const { readPostgresSchema } = await import('../store/postgres/migrate-at.ts')
@@ -66,11 +66,11 @@ export async function readSchema({ database }: Config): Promise<SchemaState> {
   return readSqliteSchema(database.path)
 }
 
-/** Looks at everything that is kept, for the doctor, and changes nothing. */
+/** Inspects everything that is stored, for `grantor doctor`. Changes nothing. */
 export async function inspectStore(config: Config): Promise<StoreInspection> {
   const { database: choice } = config
   const { inspectKey } = await import('../keys/inspect-keys.ts')
-  const { database, keys } = await inspectKept(choice)
+  const { database, keys } = await inspectStored(choice)
   const { secrets, inspection } = inspectSecret(config, database.kind === 'opened' ? database.secretCheck : undefined)
   return {
     location: locationOf(choice),
@@ -81,13 +81,13 @@ export async function inspectStore(config: Config): Promise<StoreInspection> {
   }
 }
 
-async function inspectKept(choice: Config['database']) {
+async function inspectStored(choice: Config['database']) {
   if (choice.kind === 'postgres') return (await import('../store/postgres/inspect.ts')).inspectPostgres(choice.url)
   return (await import('../store/sqlite/inspect.ts')).inspectDatabase(choice.path)
 }
 
 function inspectSecret(config: Config, check: string | undefined): { secrets?: Secrets; inspection: SecretInspection } {
-  // Reading would make one.
+  // Reading the secret would create it.
   if (config.secret === undefined && !existsSync(secretPath(config.database))) {
     return { inspection: { kind: check === undefined ? 'unused' : 'missing' } }
   }
@@ -105,7 +105,7 @@ function secretLocation({ secret, database }: Config): string {
 }
 
 function secretPath(database: Config['database']): string {
-  // The configuration refuses PostgreSQL without a secret: nodes have no file in common.
+  // The configuration rejects PostgreSQL without a secret already, because nodes share no file.
   if (database.kind === 'postgres') throw new Error('GRANTOR_SECRET must be set with PostgreSQL.')
   return rootSecretPath(database.path)
 }

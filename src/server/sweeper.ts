@@ -5,10 +5,10 @@ import type { Context } from '../ports/context.ts'
 import type { SweepPlace } from '../ports/operation-inputs.ts'
 
 const SWEEP_INTERVAL_MS = 10_000
-/** Between two slices when there is more: most of the store's time is for requests, and 10,000 rows a second can go. */
+/** The pause between two slices. It leaves most of the store's time to requests, and still removes 10,000 rows a second. */
 const PAUSE_MS = 20
 
-/** Removes what expired as time goes on. Answers how to stop. */
+/** Removes expired rows at intervals. Returns the function that stops this. */
 export function startSweeping(context: Context, logger: Log): () => void {
   let place: SweepPlace = SWEEP_START
   let isSweeping = false

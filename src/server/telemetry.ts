@@ -7,7 +7,7 @@ import { openMetrics, type Metrics } from '../metrics/metrics.ts'
 import type { Traces } from '../metrics/traces.ts'
 import type { RequestObserver, StoreObserver } from '../ports/observers.ts'
 
-/** Who counts, and traces when that is wanted, what one server does. */
+/** The metrics of one server, and its traces if they are configured. */
 export interface Telemetry {
   readonly requests: RequestObserver
   readonly store: StoreObserver
@@ -15,7 +15,7 @@ export interface Telemetry {
   readonly close: () => Promise<void>
 }
 
-/** Without a collector nothing of OpenTelemetry is loaded. */
+/** Opens metrics and traces. Without a collector, OpenTelemetry is not even loaded. */
 export async function openTelemetry({ traces }: Config, version: string, logger: Log): Promise<Telemetry> {
   const names = new Set(ENDPOINTS.map(({ name }) => name))
   const metrics = openMetrics(version, [...names, 'admin'])
@@ -61,7 +61,7 @@ async function startTracing(
   })
 }
 
-/** Where Prometheus reads, on the listener of the administration and nowhere else (threats.md ADM-10). */
+/** The route that Prometheus scrapes, on the listener of the administration only (threats.md ADM-10). */
 export function metricsRoute(scrape: () => Promise<string>): PlainRoute {
   const answer = async () => ({ contentType: EXPOSITION_TYPE, body: await scrape() })
   return { path: '/metrics', access: 'machine', answer }

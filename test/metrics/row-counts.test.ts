@@ -9,7 +9,7 @@ import type { EpochMs } from '../../src/protocol/brand.ts'
 /** A store of so many live grants, without clients and keys, that can be gone. */
 function openGrants(count: number) {
   const state = { now: 1_800_000_000_000 as EpochMs, isAway: false, walked: 0, delay: Promise.resolve() }
-  const census = openRowCounts({
+  const rowCounts = openRowCounts({
     clock: () => state.now,
     store: {
       listKeys: async () => [],
@@ -26,9 +26,9 @@ function openGrants(count: number) {
   })
   const look = async (): Promise<Readonly<Record<string, number>>> => {
     state.now = (state.now + 15_000) as EpochMs
-    return numbersOf(await census.sample())
+    return numbersOf(await rowCounts.sample())
   }
-  return { state, census, look }
+  return { state, rowCounts, look }
 }
 
 function numbersOf(samples: readonly Sample[]): Readonly<Record<string, number>> {
@@ -55,9 +55,9 @@ test('a large store is walked in bounded steps, and its number is told once the 
 })
 
 test('however many scrape, the store is looked at every five seconds at most', async () => {
-  const { state, census, look } = openGrants(10)
+  const { state, rowCounts, look } = openGrants(10)
   await look()
-  await Promise.all(Array.from({ length: 50 }, () => census.sample()))
+  await Promise.all(Array.from({ length: 50 }, () => rowCounts.sample()))
   assert.equal(state.walked, 1)
 })
 
@@ -78,7 +78,7 @@ test('a store that does not answer keeps no scrape waiting, and is asked once', 
   state.delay = answer.promise
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const waiting = look()
-  // The census asks for the keys, then for the first slice, then waits.
+  // Counting asks for the keys, then for the first slice, then waits.
   await new Promise(setImmediate)
   t.mock.timers.tick(500)
   assert.deepEqual(await waiting, {})

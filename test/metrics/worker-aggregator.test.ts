@@ -21,8 +21,8 @@ interface Worker {
 /** A worker whose messages come a turn later, as between processes. */
 function join(rollCall: RollCall, answers: number | 'never'): Worker {
   const asked: boolean[] = []
-  const sample = (withCensus: boolean): Promise<readonly Sample[]> => {
-    asked.push(withCensus)
+  const sample = (withRowCounts: boolean): Promise<readonly Sample[]> => {
+    asked.push(withRowCounts)
     if (answers === 'never') return new Promise(() => undefined)
     return Promise.resolve([
       { name: 'grantor_up', labels: [], value: 1 },
@@ -33,8 +33,8 @@ function join(rollCall: RollCall, answers: number | 'never'): Worker {
     const copy: unknown = JSON.parse(JSON.stringify(message))
     setImmediate(() => hear(copy))
   }
-  const caller: WorkerAggregator = openWorkerAggregator(later((message) => attendance.hear(message)))
-  const attendance = rollCall.join(later((message) => caller.hear(message, sample)))
+  const caller: WorkerAggregator = openWorkerAggregator(later((message) => attendance.receive(message)))
+  const attendance = rollCall.join(later((message) => caller.receive(message, sample)))
   return { scrape: caller.ask, leave: attendance.leave, asked }
 }
 
@@ -86,5 +86,5 @@ test('a worker that does not answer is told as down, and keeps nobody waiting fo
 test('what is no question and no answer is passed over', async () => {
   const rollCall = openWorkerMetrics()
   const attendance = rollCall.join(() => assert.fail('nobody is asked'))
-  for (const message of ['serving', null, {}, { kind: 'sample-told', call: 99, samples: [] }]) attendance.hear(message)
+  for (const message of ['serving', null, {}, { kind: 'sample', call: 99, samples: [] }]) attendance.receive(message)
 })

@@ -28,7 +28,7 @@ export function forkWorker({ onServing, onEnd }: WorkerEvents): WorkerProcess {
         if (worker.isConnected()) worker.send(said)
       })
       onServing()
-    } else attendance?.hear(message)
+    } else attendance?.receive(message)
   })
   worker.once('exit', (code: number | null, signal: string | null) => {
     attendance?.leave()
@@ -67,7 +67,7 @@ export async function serveInWorker(config: Config): Promise<void> {
     if (message === STOP) stop()
   })
   const server = await openServer(config, { ...world, logger: world.logger.with({ pid: process.pid }) }, caller.ask)
-  process.on('message', (message) => caller.hear(message, server.sample))
+  process.on('message', (message) => caller.receive(message, server.sample))
   await server.start()
   close = () => drainAndClose(server, config.drainSeconds, process)
   process.send?.(SERVING)

@@ -31,9 +31,9 @@ export interface Endpoint {
   /** It reads the query. Other JSON endpoints do not. */
   readonly query?: true
   /** Reachable without TLS, for load balancers and orchestrators. */
-  readonly plain?: boolean
+  readonly allowInsecure?: boolean
   /** Still served under overload: what APIs, load balancers and orchestrators depend on, and revocation. */
-  readonly vital?: true
+  readonly priority?: 'high'
   /** The member of the server metadata that has its address. RFC 8414 §2. */
   readonly metadata?: string
   readonly run: (context: Context, request: Request) => Promise<Reply>
@@ -90,7 +90,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     accepts: FORM,
     audience: 'json',
     cors: true,
-    vital: true,
+    priority: 'high',
     metadata: 'revocation_endpoint',
     run: revoke,
   },
@@ -100,7 +100,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     path: PATHS.introspect,
     accepts: FORM,
     audience: 'json',
-    vital: true,
+    priority: 'high',
     metadata: 'introspection_endpoint',
     run: introspect,
   },
@@ -125,7 +125,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     path: PATHS.jwks,
     audience: 'json',
     cors: true,
-    vital: true,
+    priority: 'high',
     metadata: 'jwks_uri',
     run: jwks,
   },
@@ -136,7 +136,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     audience: 'json',
     cors: true,
     query: true,
-    vital: true,
+    priority: 'high',
     run: describeResource,
   },
   {
@@ -145,7 +145,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     path: PATHS.oauthMetadata,
     audience: 'json',
     cors: true,
-    vital: true,
+    priority: 'high',
     run: metadata,
   },
   // Some clients try OpenID Connect Discovery first. They find the same document (clients.md).
@@ -155,12 +155,36 @@ export const ENDPOINTS: readonly Endpoint[] = [
     path: PATHS.openidMetadata,
     audience: 'json',
     cors: true,
-    vital: true,
+    priority: 'high',
     run: metadata,
   },
-  { name: 'alive', method: 'GET', path: PATHS.alive, audience: 'json', plain: true, vital: true, run: alive },
-  { name: 'ready', method: 'GET', path: PATHS.ready, audience: 'json', plain: true, vital: true, run: ready },
-  { name: 'version', method: 'GET', path: PATHS.version, audience: 'json', plain: true, vital: true, run: version },
+  {
+    name: 'alive',
+    method: 'GET',
+    path: PATHS.alive,
+    audience: 'json',
+    allowInsecure: true,
+    priority: 'high',
+    run: alive,
+  },
+  {
+    name: 'ready',
+    method: 'GET',
+    path: PATHS.ready,
+    audience: 'json',
+    allowInsecure: true,
+    priority: 'high',
+    run: ready,
+  },
+  {
+    name: 'version',
+    method: 'GET',
+    path: PATHS.version,
+    audience: 'json',
+    allowInsecure: true,
+    priority: 'high',
+    run: version,
+  },
 ]
 
 function metadata(context: Context): Promise<Reply> {

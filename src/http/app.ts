@@ -18,23 +18,23 @@ import { openScheduler } from './scheduler.ts'
 export interface AppOptions {
   readonly context: Context
   readonly branding: Branding
-  /** Networks in CIDR notation whose `X-Forwarded-*` headers are believed. Empty: nobody's. */
+  /** Networks in CIDR notation whose `X-Forwarded-*` headers are trusted. Empty: no such header is trusted. */
   readonly trustedProxies: readonly string[]
   readonly log: LogOutcome
   readonly observer: RequestObserver
 }
 
-/** Slow requests hold a connection no longer than this (threats.md NET-03). */
+/** How long a slow request may hold a connection (threats.md NET-03). */
 export const TIMEOUTS = {
   requestTimeout: 30_000,
   headersTimeout: 30_000,
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 5_000,
 }
-/** A connection on which nothing moves, whatever it waits for. */
+/** How long a connection may transfer no data. */
 export const SILENCE_TIMEOUT_MS = 60_000
 
-/** The endpoints over HTTP. Does not listen yet. */
+/** Creates the HTTP server of the endpoints. It does not listen yet. */
 export function createApp({ context, branding, trustedProxies, log, observer }: AppOptions): Server {
   const jar = cookieJar(context.issuer, context.settings.lifetimes.session)
   const proxies = openProxies(trustedProxies, () => context.record({ event: 'forwarded-address.unreadable' }))
@@ -51,10 +51,10 @@ export function createApp({ context, branding, trustedProxies, log, observer }: 
     replies: openReplies(createRenderer(branding), jar, context.issuer),
     gate: openGate({ issuer: context.issuer, proxies }),
   }
-  // A request without a body costs less when nothing waits for its end.
+  // optimizeEmptyRequests: Node.js emits no end event for a request without a body, which makes the request cheaper.
   const { Message, Response } = connections
   const options = { ...TIMEOUTS, optimizeEmptyRequests: true, IncomingMessage: Message, ServerResponse: Response }
-  // Whoever cannot even be refused is hung up on.
+  // When even the refusal fails, the connection is closed.
   const answer = (message: IncomingMessage, response: ServerResponse): Promise<void> =>
     serve(serving, message, response).catch(() => void response.destroy())
   const { around } = observer

@@ -7,8 +7,8 @@ const STATUS_LINES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Answers what never became a request: bytes that are no HTTP, headers that are too long, a request that does not end.
- * There is nothing to reply to but the socket, which is closed, because nobody knows where the next request would begin.
+ * Rejects what Node.js could not parse as a request: bytes that are not HTTP, headers that are too long, a request that does
+ * not end. The answer is written to the socket, which is then closed, because it is unknown where the next request begins.
  */
 export function refuseBytes(cause: Error & { readonly code?: string }, socket: Socket): void {
   if (cause.code === 'ECONNRESET' || socket.destroyed) return

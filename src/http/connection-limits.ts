@@ -1,25 +1,30 @@
 import { readFileSync } from 'node:fs'
 import { limitFor } from './shares.ts'
 
-/** What the connections of one listener may hold. */
+/** The limits on the connections of one listener. */
 export interface ConnectionLimits {
-  /** Open connections, in all. */
+  /** Open connections of all networks. */
   readonly connections: number
-  /** Requests without a whole answer, in all. An answer that the caller does not read counts. */
+  /**
+   * Requests of all networks whose answers have not been sent completely, including answers that the caller does not read.
+   */
   readonly unanswered: number
 }
 
-/** More connections than these of a network that is alone are of no use to one process, which answers some thousand a second. */
+/**
+ * Connections that a single network may have. One process answers some thousand requests a second, so more would be of no
+ * use.
+ */
 const PUBLIC_CONNECTIONS = limitFor(8000)
 const ADMIN_CONNECTIONS = limitFor(800)
 const UNANSWERED = limitFor(8000)
-/** Files that are no connections of callers: the database's, the log, Node's own. */
+/** Open files other than connections of callers: those of the database, the log and Node.js. */
 const OTHER_FILES = 48
 const LEAST_FILES = 16
 
 /**
- * The limits of a listener. Where the process may open few files, the public listener gets seven eighths of them: without a
- * file no connection is accepted, of any network.
+ * The limits of a listener. Each connection needs an open file. Where the process may open few files, the public listener
+ * gets seven eighths of them: when none is left, no connection of any network is accepted.
  */
 export function connectionLimits(listener: 'public' | 'admin', files: number = openFileLimit()): ConnectionLimits {
   const free = Math.max(LEAST_FILES, files - OTHER_FILES)
@@ -30,7 +35,7 @@ export function connectionLimits(listener: 'public' | 'admin', files: number = o
   return { connections, unanswered: UNANSWERED }
 }
 
-/** The files that this process may open. Infinity where the system does not tell. */
+/** The number of files that this process may open. Infinity where the system does not report it. */
 function openFileLimit(): number {
   try {
     const limits = readFileSync('/proc/self/limits', 'latin1')

@@ -6,134 +6,144 @@ import { IncomingMessage, ServerResponse } from './node-http.ts'
 import type { Proxies } from './proxies.ts'
 import { openShares, openSiteShares } from './shares.ts'
 
-/** Bounds what connections may hold, and knows from which network each comes. */
+/** Limits connections and the requests on them, and finds the network of each request. */
 export interface Connections {
-  /** For the server to make its responses of: this is where unanswered requests are counted. */
+  /** The server's class of responses. It counts the unanswered requests. */
   readonly Response: typeof ServerResponse
-  /** For the server to make its requests of: this is where the pieces of bodies are counted. */
+  /** The server's class of requests. It counts the chunks and bytes of each body. */
   readonly Message: typeof IncomingMessage
-  /** Begins to bound the connections of a server. */
+  /** Applies the limits to the connections of a server. */
   readonly watch: (server: Server) => void
-  /** The network that a request is counted by: of the connection, or of the address that a trusted proxy forwarded. */
+  /**
+   * The network whose limits a request counts against: that of the connection, or of the address that a trusted proxy
+   * forwarded.
+   */
   readonly networkOf: (message: Message) => string
-  /** Whether the connection asked for too much and was closed: nothing that it asked for is done. */
+  /** Whether the connection was closed because it exceeded a limit. None of its requests is processed then. */
   readonly isHungUp: (message: Message) => boolean
-  /** A request counts until `endRequest` also when its connection is closed before, because what waits for its turn takes memory. */
+  /**
+   * From here to `endRequest` the request counts even when its connection is closed, because a waiting request holds memory.
+   */
   readonly beginRequest: (response: Response) => void
   readonly endRequest: (response: Response) => void
 }
 
-/** On the socket itself: a WeakMap of them takes longer, and longer again with each garbage collection. */
-const LINE = Symbol('line')
+/** The state is kept on the socket itself: a WeakMap is slower, and each garbage collection makes it slower still. */
+const STATE = Symbol('connection state')
 
-type CountedSocket = Socket & { [LINE]?: Line }
+type CountedSocket = Socket & { [STATE]?: ConnectionState }
 
-interface Line {
+interface ConnectionState {
   readonly network: string
-  /** A proxy's connections stand for many callers; their requests have limits, and its connections have not. */
+  /** A trusted proxy connects for many callers. Its connections have no share; the requests of its callers have. */
   readonly isProxy: boolean
   unanswered: number
-  /** Those of them that nothing works on: their responses are not sent yet. */
+  /** The unanswered requests that are not being processed: their responses are not sent completely. */
   idle: number
   isHungUp: boolean
   isClosed: boolean
 }
 
 /**
- * Requests without an answer on one connection. Released clients wait for each answer (RFC 9112 §9.3.2 allows them not to);
- * Node.js reads 64 KiB at once, which is some hundred requests, and each takes a hundred times its bytes.
+ * Unanswered requests on one connection. RFC 9112 §9.3.2 allows pipelining, but released clients wait for each answer. Node.js
+ * reads 64 KiB at once, which is some hundred requests, and a request takes a hundred times its bytes in memory.
  */
 export const PIPELINE_LIMIT = 32
 /**
- * Chunks of one body. Released clients send up to three. Each chunk that Node.js reads takes a microsecond and hundreds of
- * bytes, however small it is. Pieces of a body with a Content-Length come one with each packet, and are not counted.
+ * Chunks of one body. Released clients send up to three. Each chunk costs Node.js a microsecond and hundreds of bytes,
+ * however small it is. A body with a Content-Length arrives in one piece per packet, which is not counted.
  */
 const CHUNK_LIMIT = 512
-/** Bytes of one body that are read, to be passed over where it is too large, so that the client reads the answer. */
+/**
+ * Bytes of one body that are read. A body that is too large is read this far and discarded, so that the client reads the
+ * answer.
+ */
 const READ_LIMIT = 512 * 1024
-/** llhttp: what follows is another protocol, so the parser stops here. */
+/** llhttp's return value for a change of protocol: the parser stops after this request. */
 const STOP_PARSING = 2
 
-/** Opens the count of connections and of requests without an answer, for one listener (threats.md NET-14, NET-17, NET-18). */
+/** Opens the limits on connections and unanswered requests of one listener (threats.md NET-14, NET-17, NET-18). */
 export function openConnections(proxies: Proxies, limits: ConnectionLimits): Connections {
   const open = openSiteShares()
   const unanswered = openShares()
   let server: Server | undefined
 
-  /** The share does not hold for proxies, but the limit does: there are only so many files. */
-  function hasRoom({ network, isProxy }: Line, shares: typeof open, limit: number): boolean {
+  /**
+   * A proxy has no share, but the total limit holds for it too, because the process can open only a limited number of files.
+   */
+  function hasRoom({ network, isProxy }: ConnectionState, shares: typeof open, limit: number): boolean {
     return isProxy ? shares.total() < limit : shares.hasRoom(network, limit)
   }
 
-  function openLine(socket: CountedSocket): Line {
+  function openState(socket: CountedSocket): ConnectionState {
     const address = socket.remoteAddress ?? ''
     const isProxy = proxies.isTrusted(address)
-    const line = { network: networkOf(address), isProxy, unanswered: 0, idle: 0, isHungUp: false, isClosed: false }
-    socket[LINE] = line
-    return line
+    const state = { network: networkOf(address), isProxy, unanswered: 0, idle: 0, isHungUp: false, isClosed: false }
+    socket[STATE] = state
+    return state
   }
 
   function accept(socket: Socket): void {
-    const line = openLine(socket)
-    if (!hasRoom(line, open, limits.connections)) return hangUp(line, socket)
-    open.add(line.network)
+    const state = openState(socket)
+    if (!hasRoom(state, open, limits.connections)) return hangUp(state, socket)
+    open.add(state.network)
     socket.once('close', () => {
-      line.isClosed = true
-      open.remove(line.network, 1)
-      unanswered.remove(line.network, line.idle)
+      state.isClosed = true
+      open.remove(state.network, 1)
+      unanswered.remove(state.network, state.idle)
     })
   }
 
-  function begin(socket: CountedSocket): Line {
-    const line = lineOf(socket)
-    if (line.unanswered >= PIPELINE_LIMIT || !hasRoom(line, unanswered, limits.unanswered)) hangUp(line, socket)
-    line.unanswered += 1
-    line.idle += 1
-    unanswered.add(line.network)
-    return line
+  function begin(socket: CountedSocket): ConnectionState {
+    const state = stateOf(socket)
+    if (state.unanswered >= PIPELINE_LIMIT || !hasRoom(state, unanswered, limits.unanswered)) hangUp(state, socket)
+    state.unanswered += 1
+    state.idle += 1
+    unanswered.add(state.network)
+    return state
   }
 
-  function hangUp(line: Line, socket: Socket): void {
-    if (line.isHungUp) return
-    line.isHungUp = true
+  function hangUp(state: ConnectionState, socket: Socket): void {
+    if (state.isHungUp) return
+    state.isHungUp = true
     stopParsing(socket)
-    // A reset: what the caller did not read would stay in the kernel's memory for minutes.
+    // With a reset the kernel discards at once what the caller has not read. Otherwise it would keep that for minutes.
     socket.resetAndDestroy()
     server?.emit('drop')
   }
 
   class CountedResponse extends ServerResponse {
-    private readonly line: Line
+    private readonly state: ConnectionState
     private isUnderWay = false
     private isDetached = false
 
     constructor(...parameters: ConstructorParameters<typeof ServerResponse>) {
       super(...parameters)
-      this.line = begin(this.req.socket)
+      this.state = begin(this.req.socket)
     }
 
     beginRequest(): void {
       this.isUnderWay = true
-      this.line.idle -= 1
+      this.state.idle -= 1
     }
 
     endRequest(): void {
-      const { line } = this
+      const { state } = this
       this.isUnderWay = false
-      if (this.isDetached || line.isClosed) unanswered.remove(line.network, 1)
-      else line.idle += 1
+      if (this.isDetached || state.isClosed) unanswered.remove(state.network, 1)
+      else state.idle += 1
     }
 
-    /** Node.js calls this when the response was sent, and not where the connection was closed before. */
+    /** Node.js calls this when the response is sent, but not when the connection was closed before that. */
     override detachSocket(socket: Socket): void {
       super.detachSocket(socket)
-      const { line } = this
-      line.unanswered -= 1
-      if (line.isClosed) return
+      const { state } = this
+      state.unanswered -= 1
+      if (state.isClosed) return
       this.isDetached = true
       if (this.isUnderWay) return
-      line.idle -= 1
-      unanswered.remove(line.network, 1)
+      state.idle -= 1
+      unanswered.remove(state.network, 1)
     }
   }
 
@@ -141,19 +151,19 @@ export function openConnections(proxies: Proxies, limits: ConnectionLimits): Con
     private chunks = 0
     private bytes = 0
 
-    /** Called by the parser with each piece of the body, before anything is kept, and with null at its end. */
+    /** The parser calls this with each piece of the body, before Node.js keeps it, and with null at the end of the body. */
     override push(piece: Buffer | null): boolean {
       if (piece === null) return super.push(null)
       this.chunks += 1
       this.bytes += piece.length
       if (this.bytes <= READ_LIMIT && (this.chunks <= CHUNK_LIMIT || !isChunked(this))) return super.push(piece)
-      hangUp(lineOf(this.socket), this.socket)
+      hangUp(stateOf(this.socket), this.socket)
       return false
     }
   }
 
-  function lineOf(socket: CountedSocket): Line {
-    return socket[LINE] ?? openLine(socket)
+  function stateOf(socket: CountedSocket): ConnectionState {
+    return socket[STATE] ?? openState(socket)
   }
 
   return {
@@ -163,12 +173,12 @@ export function openConnections(proxies: Proxies, limits: ConnectionLimits): Con
       server = watched.on('connection', accept)
     },
     networkOf(message) {
-      const { [LINE]: line }: CountedSocket = message.socket
-      return line === undefined || line.isProxy ? networkOf(proxies.callerOf(message)) : line.network
+      const { [STATE]: state }: CountedSocket = message.socket
+      return state === undefined || state.isProxy ? networkOf(proxies.callerOf(message)) : state.network
     },
     beginRequest: (response) => response instanceof CountedResponse && response.beginRequest(),
     endRequest: (response) => response instanceof CountedResponse && response.endRequest(),
-    isHungUp: ({ socket }: { readonly socket: CountedSocket }) => socket[LINE]?.isHungUp === true,
+    isHungUp: ({ socket }: { readonly socket: CountedSocket }) => socket[STATE]?.isHungUp === true,
   }
 }
 
@@ -177,8 +187,9 @@ function isChunked({ headers }: Message): boolean {
 }
 
 /**
- * What was read already is parsed to its end, even of a socket that is destroyed, and each request of it kept until the loop
- * has read all sockets: gigabytes of some hundred connections. Node.js has no official way to stop that.
+ * Stops the parser of a connection. Otherwise Node.js parses all the data that it has read, even of a destroyed socket, and
+ * keeps each request until the loop has read all sockets: some hundred connections would take gigabytes. Node.js has no
+ * official way to stop it.
  */
 function stopParsing(socket: Socket & { readonly parser?: { onIncoming: unknown } | null }): void {
   const { parser } = socket

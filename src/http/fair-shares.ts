@@ -2,37 +2,37 @@ import type { EpochMs } from '../protocol/brand.ts'
 import { openRecentlyUsed } from '../protocol/recently-used.ts'
 import { networksAround } from './network.ts'
 
-/** Divides what the whole server does in a minute among the networks that ask for it. */
+/** Divides the server's rate of requests per minute among the networks that send any. */
 export interface FairShares {
-  /** Whether one more request of this network may pass. What passes is counted. */
+  /** Whether one more request of this network may pass. A request that may pass is counted. */
   readonly admit: (network: string, now: EpochMs) => boolean
 }
 
-/** What the server, or one wider network, let through in a minute. */
+/** The requests that the server admitted in a minute, of all networks or of one. */
 interface Share {
   minute: number
   passed: number
-  /** Networks directly inside that asked in this minute. */
+  /** The networks one level below that sent requests in this minute. */
   members: number
-  /** The same of the minutes before, of which each counts half as much as the next. */
-  crowd: number
+  /** `members` of the previous minutes: each minute counts half as much as the following one. */
+  recentMembers: number
 }
 
 const MINUTE_MS = 60_000
-/** Networks, of any width, that are remembered at least, of those that asked last; at most twice as many. */
+/** The least number of recently active networks, of any width, that are kept. At most twice as many are kept. */
 const SHARES = 20_000
 
 /**
- * Half of `perMinute` is for the requests that come first. The other half is divided equally among the widest networks that
- * ask (/16 of IPv4, /32 of IPv6). The share of each is divided in the same way among its /24 or /48, and then among its
- * addresses or /64. So a network that asks for more than its share takes nothing from the shares of the others, and one
- * counter for all never locks all of them out (threats.md BND-02).
+ * Opens the shares of a rate. Half of `perMinute` is for the first requests, from any network. The other half is divided
+ * equally among the widest active networks (/16 of IPv4, /32 of IPv6). The share of each is divided in the same way among its
+ * /24 or /48, and then among its addresses or /64. So a network that exceeds its share takes nothing from the shares of the
+ * others. With one counter for all networks, one network could lock out all others (threats.md BND-02).
  */
 export function openFairShares(perMinute: number): FairShares {
   const shares = openRecentlyUsed<Share>(SHARES)
   const server = newShare()
 
-  /** The share of a network in this minute, after it was counted among the members of the wider one. */
+  /** Returns the share of a network in this minute, and counts the network as a member of the wider one. */
   function enter(network: string, wider: Share, minute: number): Share {
     const share = shares.get(network) ?? newShare()
     if (share.minute === minute) return share
@@ -52,7 +52,7 @@ export function openFairShares(perMinute: number): FairShares {
       for (const name of networksAround(network)) {
         const wider = path.at(-1) as Share
         const share = enter(name, wider, minute)
-        capacity = capacity / 2 / Math.max(1, wider.members, wider.crowd)
+        capacity = capacity / 2 / Math.max(1, wider.members, wider.recentMembers)
         isAdmitted ||= share.passed + 1 <= (name === network ? capacity : capacity / 2)
         path.push(share)
       }
@@ -63,12 +63,12 @@ export function openFairShares(perMinute: number): FairShares {
 }
 
 function newShare(): Share {
-  return { minute: -1, passed: 0, members: 0, crowd: 0 }
+  return { minute: -1, passed: 0, members: 0, recentMembers: 0 }
 }
 
 function renew(share: Share, minute: number): void {
   if (share.minute === minute) return
-  share.crowd = Math.max(share.members, share.crowd / 2)
+  share.recentMembers = Math.max(share.members, share.recentMembers / 2)
   share.minute = minute
   share.members = 0
   share.passed = 0

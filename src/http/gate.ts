@@ -4,14 +4,18 @@ import { invalidRequest, unavailable } from '../protocol/errors.ts'
 import type { Proxies } from './proxies.ts'
 import { limitFor, openShares } from './shares.ts'
 
-/** Whether a request may come in, by its network's share of what is under way. */
+/** Admits or refuses a request, by its transport and by how many requests of its network are being processed. */
 export interface Gate {
   /**
-   * Before anything of the request is read but its headers.
+   * Checks a request of which only the headers have been read.
    *
    * @throws OAuthError invalid_request, temporarily_unavailable
    */
-  readonly check: (message: IncomingMessage, network: string, endpoint: Pick<Endpoint, 'plain' | 'vital'>) => void
+  readonly check: (
+    message: IncomingMessage,
+    network: string,
+    endpoint: Pick<Endpoint, 'allowInsecure' | 'priority'>,
+  ) => void
   /**
    * Counts a request while its body is read, until `endBody`.
    *
@@ -20,11 +24,12 @@ export interface Gate {
   readonly beginBody: (network: string) => void
   readonly endBody: (network: string) => void
   /**
-   * Counts a request as under way, until it leaves. Asked again, because others may have entered while the body came.
+   * Counts a request as being processed, until `leave`. Checks for room again, because other requests may have entered while
+   * the body arrived.
    *
    * @throws OAuthError temporarily_unavailable
    */
-  readonly enter: (network: string, endpoint: Pick<Endpoint, 'vital'>) => void
+  readonly enter: (network: string, endpoint: Pick<Endpoint, 'priority'>) => void
   readonly leave: (network: string) => void
 }
 
@@ -34,53 +39,55 @@ export interface GateOptions {
 }
 
 /**
- * Requests under way at a time, of a network that is alone. One that comes when there are more is refused, which takes
- * little time: its answer would come too late for its caller, because this many take about fifty milliseconds.
+ * Requests that are processed at a time when only one network sends any. They take about fifty milliseconds. A request beyond
+ * the limit is refused, which takes little time, because its answer would come too late for the caller.
  */
 const BUSY_LIMIT = limitFor(500)
-/** The same for what is shed last. */
-const VITAL_LIMIT = limitFor(2000)
-/** Requests of a network that is alone whose bodies are still coming. They cost no time, but up to 16 KiB each. */
+/** The same for endpoints of high priority. */
+const HIGH_PRIORITY_LIMIT = limitFor(2000)
+/** Requests whose bodies are still arriving, when only one network sends any. They take no time, but up to 16 KiB each. */
 const BODIES_LIMIT = limitFor(2000)
 const RETRY_SECONDS = 1
-/** Made once: an error notes where it was made, and that takes an eighth of the time of a refusal. */
+/** Created once: recording the stack of an error takes an eighth of the time of a refusal. */
 const OVERLOADED = unavailable('overloaded', RETRY_SECONDS)
 
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/
 
 /**
- * Refuses plain HTTP from outside for an https issuer: secrets went over the wire then, and an answer that works would hide
- * it (threats.md NET-01; RFC 9700 §2.6). Refuses also what comes while there is more to do than can be done soon, or more of
- * the request's network than its share (threats.md NET-17).
+ * Opens a gate that refuses two kinds of requests.
+ *
+ * - Plain HTTP from another machine when the issuer is https: the request's secrets crossed the network unencrypted, and a
+ *   successful answer would hide that (threats.md NET-01; RFC 9700 §2.6).
+ * - Requests of a network that has used up its share of the requests being processed (threats.md NET-17).
  */
 export function openGate({ issuer, proxies }: GateOptions): Gate {
   const isHttps = issuer.startsWith('https:')
   const underWay = openShares()
   const bodies = openShares()
 
-  function requireRoom(network: string, vital: true | undefined): void {
-    if (!underWay.hasRoom(network, vital === true ? VITAL_LIMIT : BUSY_LIMIT)) throw OVERLOADED
+  function requireRoom(network: string, priority: 'high' | undefined): void {
+    if (!underWay.hasRoom(network, priority === 'high' ? HIGH_PRIORITY_LIMIT : BUSY_LIMIT)) throw OVERLOADED
   }
 
   return {
-    check(message, network, { plain, vital }) {
-      requireRoom(network, vital)
-      if (isHttps && plain !== true && !cameByTls(message, proxies)) throw invalidRequest('insecure_transport')
+    check(message, network, { allowInsecure, priority }) {
+      requireRoom(network, priority)
+      if (isHttps && allowInsecure !== true && !cameByTls(message, proxies)) throw invalidRequest('insecure_transport')
     },
     beginBody(network) {
       if (!bodies.hasRoom(network, BODIES_LIMIT)) throw OVERLOADED
       bodies.add(network)
     },
     endBody: (network) => bodies.remove(network, 1),
-    enter(network, { vital }) {
-      requireRoom(network, vital)
+    enter(network, { priority }) {
+      requireRoom(network, priority)
       underWay.add(network)
     },
     leave: (network) => underWay.remove(network, 1),
   }
 }
 
-/** A trusted proxy says how the request came to it; a process on this machine is not across a wire. */
+/** Whether TLS protected the request: as a trusted proxy forwarded it, or because it came from this machine. */
 function cameByTls(message: IncomingMessage, proxies: Proxies): boolean {
   const said = proxies.forwarded(message, 'x-forwarded-proto')
   return said === undefined ? LOOPBACK.test(message.socket.remoteAddress ?? '') : said === 'https'

@@ -4,60 +4,63 @@ import { openRecentlyUsed, type RecentlyUsed } from '../protocol/recently-used.t
 import { openFairShares, type FairShares } from './fair-shares.ts'
 
 interface Bucket {
-  /** What is left, in whole credits; refills steadily. Below zero when other nodes took more than there was. */
+  /** The remaining credits. They refill steadily. Negative when other nodes used more than there were. */
   left: number
   at: number
-  /** Requests that were let through here and that the other nodes do not know of yet. */
-  untold: number
-  /** What all nodes together let through in that window, when last heard of. */
-  heard: { readonly total: number; readonly windowEndsAt: EpochMs } | undefined
+  /** Requests that this node admitted and has not yet reported to the other nodes. */
+  unreported: number
+  /** The requests that all nodes together admitted in that window, as the store last returned it. */
+  shared: { readonly total: number; readonly windowEndsAt: EpochMs } | undefined
 }
 
-/** What a node has to tell the others about one network. */
+/** The requests of one network that a node reports to the other nodes. */
 export interface Usage {
   readonly budget: BudgetName
   readonly network: string
   readonly requests: number
 }
 
-/** The sum of all nodes, as the store answers it. */
+/** The requests that all nodes admitted, as the store returns them. */
 export interface SharedCount {
   readonly count: number
   readonly windowEndsAt: EpochMs
 }
 
-/** Budgets that several nodes can keep together. */
+/** Budgets that several nodes share. */
 export interface NodeBudgets extends Budgets {
-  /** What was let through and not handed out before, the busiest networks first. */
-  readonly takeUntold: (limit: number) => readonly Usage[]
-  /** The usage was told: what the sum holds beyond it was let through by other nodes, and is missing here too. */
-  readonly hear: (usage: Usage, sum: SharedCount) => void
-  /** The usage could not be told: it is handed out again. */
-  readonly keepUntold: (usage: Usage) => void
+  /** Takes the usage that has not been reported yet, the busiest networks first. */
+  readonly takeUnreported: (limit: number) => readonly Usage[]
+  /**
+   * Applies the count of all nodes after a usage was reported: the requests of other nodes are deducted from the local
+   * bucket.
+   */
+  readonly applySharedCount: (usage: Usage, sum: SharedCount) => void
+  /** Puts back a usage that could not be reported, so that it is taken again. */
+  readonly keepUnreported: (usage: Usage) => void
 }
 
 type ConfiguredBudget = Exclude<BudgetName, keyof typeof FIXED_RATES | 'revoked-token'>
 
 const MINUTE_MS = 60_000
-/** Credits of one request. A millisecond gives `perMinute` of them, so that no fraction is ever lost. */
+/** Credits that one request costs. Each millisecond adds `perMinute` credits, so there are no fractions to lose. */
 const COST = MINUTE_MS
-/** Networks remembered per budget at least, of those that asked last; at most twice as many. */
+/** The least number of recently active networks that are kept for each budget. At most twice as many are kept. */
 const BUCKETS = 20_000
 /**
- * Rates that are not configured. Of sign-ins only the server's part matters: the store counts 20 a network in 15 minutes. Of
- * revocations of single tokens an operator reads no more; the others are counted.
+ * Rates that cannot be configured. For sign-ins only the rate of the whole server matters, because the store allows each
+ * network 20 in 15 minutes. Revocations of single tokens beyond their rate are counted instead of being recorded one by one.
  */
 const FIXED_RATES = { 'sign-in': 600, 'recorded-revocation': 20 } as const
-/** The row of a revoked token is kept a day longer than that of an opaque token, so there may be fewer of them. */
+/** The row of a revoked token is kept a day longer than that of an opaque token, so fewer of them are allowed. */
 const REVOCATION_DIVISOR = 10
-/** What all networks together have of a budget that bounds stored rows, in rates of one network. */
+/** The rate of all networks together, of a budget that limits stored rows, as a multiple of the rate of one network. */
 const SERVER_RATES = 5
-/** Networks that wait to be told of. Beyond it they are told of when they ask again. */
-const UNTOLD_LIMIT = 10_000
+/** Networks whose usage waits to be reported. Beyond the limit, a network's usage is reported after its next request. */
+const UNREPORTED_LIMIT = 10_000
 
 /**
- * Token buckets by network (decisions.md D7). `perMinute` is both the rate and the burst. Of budgets that bound how many rows
- * are stored, all networks together have five times as much, divided fairly.
+ * Opens a token bucket for each budget and network (decisions.md D7). `perMinute` is both the rate and the burst. For budgets
+ * that limit stored rows, all networks together have five times that rate, divided fairly.
  */
 export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number>>): NodeBudgets {
   const perMinute: Readonly<Record<BudgetName, number>> = {
@@ -81,11 +84,11 @@ export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number
     'revoked-token': openFairShares(SERVER_RATES * perMinute['revoked-token']),
     'recorded-revocation': openFairShares(SERVER_RATES * perMinute['recorded-revocation']),
   }
-  const untold = new Map<Bucket, Omit<Usage, 'requests'>>()
+  const unreported = new Map<Bucket, Omit<Usage, 'requests'>>()
 
-  function markUntold(budget: BudgetName, network: string, bucket: Bucket, requests: number): void {
-    bucket.untold += requests
-    if (!untold.has(bucket) && untold.size < UNTOLD_LIMIT) untold.set(bucket, { budget, network })
+  function markUnreported(budget: BudgetName, network: string, bucket: Bucket, requests: number): void {
+    bucket.unreported += requests
+    if (!unreported.has(bucket) && unreported.size < UNREPORTED_LIMIT) unreported.set(bucket, { budget, network })
   }
 
   return {
@@ -93,42 +96,42 @@ export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number
       const limit = perMinute[budget]
       const known = buckets[budget]
       const full = limit * COST
-      const bucket = known.get(network) ?? { left: full, at: now, untold: 0, heard: undefined }
+      const bucket = known.get(network) ?? { left: full, at: now, unreported: 0, shared: undefined }
       const before = Math.min(full, bucket.left + Math.max(0, now - bucket.at) * limit)
       const isOwn = before >= COST
       const isWithin = isOwn && (shares[budget]?.admit(network, now) ?? true)
       bucket.left = isWithin ? before - COST : before
       bucket.at = now
-      if (isWithin) markUntold(budget, network, bucket, 1)
+      if (isWithin) markUnreported(budget, network, bucket, 1)
       known.set(network, bucket)
       const missing = isOwn ? 0 : COST - bucket.left
       return {
         isWithin,
         limit,
         remaining: Math.max(0, Math.floor(bucket.left / COST)),
-        // A share is new with each minute.
+        // A fair share is renewed at the start of each minute.
         resetSeconds: isWithin || !isOwn ? Math.max(1, Math.ceil(missing / limit / 1000)) : secondsLeft(now),
       }
     },
-    takeUntold(limit) {
-      const busiest = [...untold].toSorted(([left], [right]) => right.untold - left.untold).slice(0, limit)
+    takeUnreported(limit) {
+      const busiest = [...unreported].toSorted(([left], [right]) => right.unreported - left.unreported).slice(0, limit)
       return busiest.map(([bucket, whose]) => {
-        const usage = { ...whose, requests: bucket.untold }
-        bucket.untold = 0
-        untold.delete(bucket)
+        const usage = { ...whose, requests: bucket.unreported }
+        bucket.unreported = 0
+        unreported.delete(bucket)
         return usage
       })
     },
-    hear({ budget, network, requests }, { count, windowEndsAt }) {
+    applySharedCount({ budget, network, requests }, { count, windowEndsAt }) {
       const bucket = buckets[budget].get(network)
       if (bucket === undefined) return
-      const before = bucket.heard?.windowEndsAt === windowEndsAt ? bucket.heard.total : 0
+      const before = bucket.shared?.windowEndsAt === windowEndsAt ? bucket.shared.total : 0
       bucket.left -= Math.max(0, count - before - requests) * COST
-      bucket.heard = { total: count, windowEndsAt }
+      bucket.shared = { total: count, windowEndsAt }
     },
-    keepUntold({ budget, network, requests }) {
+    keepUnreported({ budget, network, requests }) {
       const bucket = buckets[budget].get(network)
-      if (bucket !== undefined) markUntold(budget, network, bucket, requests)
+      if (bucket !== undefined) markUnreported(budget, network, bucket, requests)
     },
   }
 }

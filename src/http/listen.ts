@@ -3,25 +3,32 @@ import type { Server as HttpServer } from 'node:http'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 
-/** A server that listens, and its end. */
+/** A server that listens. */
 export interface Listening {
   readonly address: string
-  /** Accepts nothing more, lets what is under way finish, and closes. */
+  /** Stops accepting connections, completes the requests in progress, and closes. */
   readonly close: () => Promise<void>
 }
 
-/** Connections that wait to be accepted. The kernel drops those beyond it, and a client asks again a second later. */
+/**
+ * Connections that wait to be accepted. The kernel drops connections beyond the limit; the client retries after a second.
+ */
 const BACKLOG = 4096
-/** How often connections that became idle are closed: a kept-alive one would hold up the end for its whole timeout. */
+/**
+ * How often idle connections are closed during a stop. A kept-alive connection would delay the stop for its whole timeout.
+ */
 const IDLE_CHECK_MS = 50
-/** A stop waits this long for requests under way. Then it cuts them, or one slow caller could hold it up for a minute. */
+/**
+ * How long a stop waits for requests in progress before it closes their connections. Without it one slow caller could delay
+ * a stop for a minute.
+ */
 const STOP_PATIENCE_MS = 5000
-/** And this long for the first byte on a new connection: browsers open some that they may never need. */
+/** How long a stop waits for the first byte on a new connection. Browsers open connections that they may never use. */
 const FIRST_BYTE_MS = 1000
 
 /**
- * Listens; for `localhost` on 127.0.0.1 and ::1, whatever the name resolves to on this machine, because browsers try both
- * and another process on one of them would get what is meant for us.
+ * Listens on the address. For `localhost` it listens on both 127.0.0.1 and ::1, whatever the name resolves to: browsers try
+ * both, and another process that listens on one of them would get requests for this server.
  *
  * Throws the system's error when an address is in use.
  */
@@ -62,11 +69,11 @@ function trackConnections(server: HttpServer): ReadonlySet<Socket> {
 }
 
 /**
- * Resolves right after the event loop has accepted and read what had arrived. An idle connection that is closed then loses
- * a request only if it arrives within microseconds; HTTP/1.1 knows nothing better (RFC 9112 §9.6).
+ * Resolves after the event loop has accepted all waiting connections and read their data. When an idle connection is closed
+ * after that, a request is lost only if it arrives within microseconds. HTTP/1.1 offers nothing better (RFC 9112 §9.6).
  */
 async function everythingRead(): Promise<void> {
-  // The first ends this turn of the event loop; the second stands behind a whole look at all connections.
+  // The first ends this turn of the event loop. The second comes after a turn that has polled all connections.
   await setImmediate()
   await setImmediate()
 }
@@ -84,7 +91,7 @@ function closed(server: Server): Promise<unknown> {
   return new Promise((resolve) => server.close(resolve))
 }
 
-/** Its connections are handed to the one HTTP server. undefined on a machine without IPv6. */
+/** Listens on ::1 and passes the connections to the HTTP server. undefined on a machine without IPv6. */
 async function listenOnIpv6Loopback(http: HttpServer, port: number): Promise<Server | undefined> {
   const twin = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => http.emit('connection', socket))
   try {

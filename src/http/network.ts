@@ -1,11 +1,14 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** The one network of all addresses that cannot be read, so that no spelling of them has limits of its own. */
+/**
+ * The network of all addresses that cannot be parsed. They share their limits, so that different spellings get no limits of
+ * their own.
+ */
 export const UNREADABLE_NETWORK = 'unreadable'
 
 /**
- * The network that limits are counted by: an IPv4 address, or the /64 of an IPv6 address, because one subscriber has a whole
- * /64. Every spelling of an address gives the same network (threats.md REG-19).
+ * The network whose limits an address counts against: an IPv4 address, or the /64 of an IPv6 address, because one subscriber
+ * has a whole /64. All spellings of an address give the same network (threats.md REG-19).
  */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return isIPv4(address) ? address : UNREADABLE_NETWORK
@@ -13,13 +16,13 @@ export function networkOf(address: string): string {
   if (mapped !== undefined || !isIPv6(address)) return mapped ?? UNREADABLE_NETWORK
   const groups = groupsOf(address)
   const [high = 0, low = 0] = groups.slice(6)
-  // RFC 4291 §2.5.5.2: an IPv4 address in the form that is not dotted.
+  // RFC 4291 §2.5.5.2: an IPv4-mapped address in hexadecimal.
   if (groups.slice(0, 6).join() === '0,0,0,0,0,65535') return [high >> 8, high & 255, low >> 8, low & 255].join('.')
   const network = groups.slice(0, 4).map((group) => group.toString(16))
   return `${network.join(':')}::/64`
 }
 
-/** The eight groups of an IPv6 address. The URL parser gives every spelling one form, without dots and leading zeros. */
+/** The eight groups of an IPv6 address. The URL parser normalizes all spellings, without dots and leading zeros. */
 function groupsOf(address: string): readonly number[] {
   const plain = new URL(`http://[${address.split('%', 1)[0]}]`).hostname.slice(1, -1)
   const [left = [], right = []] = plain.split('::', 2).map((half) => (half === '' ? [] : half.split(':')))
@@ -27,7 +30,10 @@ function groupsOf(address: string): readonly number[] {
   return [...left, ...zeros, ...right].map((group) => Number.parseInt(group, 16))
 }
 
-/** The network and the two wider ones around it, the widest first. A text of another form is a network by itself. */
+/**
+ * The network and the two wider networks that contain it, the widest first. Another text, such as `unreadable`, has no wider
+ * networks.
+ */
 export function networksAround(network: string): readonly string[] {
   const separator = network.includes(':') ? ':' : '.'
   const parts = network.split(separator)

@@ -2,19 +2,25 @@ import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { UNREADABLE_NETWORK } from './network.ts'
 
-/** Who a request is from, when the operator's proxies stand between. Nobody else is believed (threats.md NET-05). */
+/**
+ * Finds the caller of a request behind the operator's proxies. Forwarding headers of all other peers are ignored (threats.md
+ * NET-05).
+ */
 export interface Proxies {
-  /** Whether the peer is one of them. */
+  /** Whether the peer is one of the operator's proxies. */
   readonly isTrusted: (address: string) => boolean
-  /** The last address on the request's way that none of them vouches for, without port; `unreadable` if it is no address. */
+  /**
+   * The last address on the request's path that is not one of the proxies, without port; `unreadable` if it is not an
+   * address.
+   */
   readonly callerOf: (message: IncomingMessage) => string
-  /** A `X-Forwarded-*` header as the nearest proxy wrote it; undefined when there is none or the peer is no proxy. */
+  /** An `X-Forwarded-*` header as the nearest proxy wrote it; undefined when it is missing or the peer is not a proxy. */
   readonly forwarded: (message: IncomingMessage, name: 'x-forwarded-proto' | 'x-forwarded-host') => string | undefined
 }
 
 /**
- * The operator's proxies, by network in CIDR notation. `reportUnreadable` is called once, at the first forwarded address that
- * cannot be read.
+ * Opens the list of the operator's proxies, given as networks in CIDR notation. `reportUnreadable` is called once, for the
+ * first forwarded address that cannot be parsed.
  */
 export function openProxies(networks: readonly string[], reportUnreadable: () => void): Proxies {
   const list = blockListOf(networks)
@@ -57,7 +63,9 @@ function isListed(list: BlockList, text: string): boolean {
   return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')
 }
 
-/** Each proxy appended the address of its own peer, so the list is read from its end, as far as proxies wrote it. */
+/**
+ * Each proxy appends the address of its peer, so the list is read from its end, up to the first address that is not a proxy.
+ */
 function lastUnknown(peer: string, header: string | string[] | undefined, isTrusted: Proxies['isTrusted']): string {
   const forwarded = String(header ?? '')
     .split(',')
@@ -70,7 +78,7 @@ function lastUnknown(peer: string, header: string | string[] | undefined, isTrus
 /** `[2001:db8::1]`, `[2001:db8::1]:443` or `203.0.113.9:4711`. Azure Application Gateway, IIS and AWS add the port. */
 const BRACKETS_OR_PORT = /^(?:\[([0-9a-f:.]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d{1,5})?$/i
 
-/** The address of an entry, without brackets and port: each connection would be a caller of its own with its port. */
+/** The address of an entry, without brackets and port. With the port, each connection would have limits of its own. */
 function readEntry(entry: string): string {
   if (isIP(entry) !== 0) return entry
   const [, inBrackets, beforePort] = BRACKETS_OR_PORT.exec(entry) ?? []

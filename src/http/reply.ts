@@ -6,7 +6,7 @@ import { OAuthError, unavailable } from '../protocol/errors.ts'
 import type { Renderer } from '../web/render.ts'
 import type { CookieJar } from './session.ts'
 
-/** BatchingStore answers and refusals into bytes. `cors`: whether scripts of any origin may read them. */
+/** Writes answers and refusals as HTTP responses. `cors`: whether scripts of any origin may read them. */
 export interface Replies {
   readonly send: (response: ServerResponse, answer: Reply, language: Language, cors: boolean) => void
   readonly sendPreflight: (response: ServerResponse, allow: string) => undefined
@@ -14,7 +14,7 @@ export interface Replies {
   readonly sendErrorPage: (response: ServerResponse, error: OAuthError, language: Language) => void
 }
 
-/** clients.md: browser-based clients call these from any origin, without credentials. */
+/** clients.md: browser-based clients call some endpoints from any origin, without credentials. */
 const CORS_HEADERS = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': 'Retry-After, WWW-Authenticate, RateLimit, RateLimit-Policy',
@@ -103,7 +103,7 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
   }
 }
 
-/** What anybody may keep is the same object for many requests, so its text is made once. */
+/** A cacheable document is the same object for many requests, so its text is made once. */
 function publicText(body: object): string {
   const text = publicTexts.get(body) ?? JSON.stringify(body)
   publicTexts.set(body, text)
@@ -121,7 +121,7 @@ function write(
 ): void {
   const length = Buffer.byteLength(text)
   response.writeHead(status, [...(headers ?? []), ...more, 'Content-Length', String(length)])
-  // Node joins head and body into one text, and writes it faster when no character needs more than a byte.
+  // Node.js joins the headers and the body into one string, and writes it faster when each character is one byte.
   response.end(text, length === text.length ? 'latin1' : 'utf8')
 }
 
@@ -129,7 +129,7 @@ function retryAfter(seconds: number | undefined): readonly string[] {
   return seconds === undefined ? [] : ['Retry-After', String(seconds)]
 }
 
-/** Name, value, name, value …: the form that Node writes without looking at it again. */
+/** Name, value, name, value …: the form that Node.js writes without converting it. */
 function flatten(headers: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(headers).flat()
 }
@@ -139,7 +139,15 @@ export function errorBody({ code, description, problems }: OAuthError): object {
   return { error: code, error_description: description, ...(problems.length === 0 ? {} : { detail: problems }) }
 }
 
-/** What a thrown thing means to the caller. Anything unforeseen is a server_error and says nothing of its cause. */
+/** Milliseconds since a time on the clock of `performance`, to a hundredth. */
+export function elapsedMs(startedAt: number): number {
+  return Math.round((performance.now() - startedAt) * 100) / 100
+}
+
+/**
+ * The error that the caller gets for what was thrown. An unexpected error becomes server_error, which does not name its
+ * cause.
+ */
 export function toOAuthError(cause: unknown): OAuthError {
   if (cause instanceof OAuthError) return cause
   if (cause instanceof StoreUnavailable) return unavailable('store_unavailable', STORE_RETRY_SECONDS)
@@ -147,14 +155,17 @@ export function toOAuthError(cause: unknown): OAuthError {
 }
 
 function pageProblem({ code, status }: OAuthError): ErrorProblem {
-  // A path without pages that a person opened by hand.
+  // A person opened the address of an endpoint without pages.
   if (status === 404 || status === 405) return 'not-found'
   if (status === 429) return 'too-many-requests'
   if (code === 'temporarily_unavailable') return 'unavailable'
   return code === 'server_error' ? 'server-error' : 'request-malformed'
 }
 
-/** threats.md AUTH-18, UI-17. The form's last redirect is checked too, so it must be allowed (decisions.md D8). */
+/**
+ * threats.md AUTH-18, UI-17. Browsers also check the redirect that follows a form, so its target must be allowed
+ * (decisions.md D8).
+ */
 function contentSecurityPolicy(styleSource: string, formTarget: string | undefined): string {
   const target = formTarget === undefined ? '' : ` ${formTarget}`
   return `default-src 'none'; style-src ${styleSource}; form-action 'self'${target}; base-uri 'none'; frame-ancestors 'none'`

@@ -4,16 +4,19 @@ import type { Endpoint } from '../endpoints/index.ts'
 import type { Cookies, Request } from '../ports/message.ts'
 import { invalidRequest, OAuthError, type RefusalOptions } from '../protocol/errors.ts'
 import { isMediaType, NO_PARAMETERS, parseForm, type Parameters } from '../protocol/message.ts'
+import { parsePreferences } from '../protocol/preferences.ts'
 import { problem } from '../protocol/validation.ts'
 import { chooseLanguage } from '../web/language.ts'
 import type { CookieJar } from './session.ts'
 
 const HEADER_LIMIT = 100
 const NO_COOKIES: Cookies = { browser: undefined, session: undefined }
+/** The media ranges that a JSON answer satisfies. */
+const JSON_RANGES: ReadonlySet<string> = new Set(['application/json', 'application/*', '*/*'])
 
 /**
- * Checks that need no body, before one is read: number of headers, one Host, Content-Type and Authorization at most (RFC
- * 9112 §3.2), the media type.
+ * Checks the headers before the body is read: their number, at most one Host, Content-Type and Authorization (RFC 9112 §3.2),
+ * the media type and the encoding of the body.
  *
  * @throws OAuthError invalid_request, invalid_client_metadata
  */
@@ -42,7 +45,10 @@ export function checkHeaders({ rawHeaders, headers }: IncomingMessage, endpoint:
   if (encoding !== undefined) throw shapeError(endpoint, 415, encoding)
 }
 
-/** Why the body's encoding is refused: no compressed body is read. RFC 9110 §15.5.16 has the answer name what is accepted. */
+/**
+ * The refusal of a compressed body; undefined when the body is not compressed. RFC 9110 §15.5.16: the answer names what is
+ * accepted.
+ */
 export function findEncoding({ 'content-encoding': sent }: IncomingHttpHeaders): RefusalOptions | undefined {
   if (sent === undefined || sent.toLowerCase() === 'identity') return undefined
   const expected = ['identity']
@@ -51,12 +57,12 @@ export function findEncoding({ 'content-encoding': sent }: IncomingHttpHeaders):
   return { problems, headers: { 'Accept-Encoding': 'identity' } }
 }
 
-/** How an endpoint refuses a body that is too large. */
+/** Returns a function that makes the endpoint's refusal of a body that is too large. */
 export function tooLargeFor(endpoint: Endpoint): (problems: OAuthError['problems']) => OAuthError {
   return (problems) => shapeError(endpoint, 413, { problems })
 }
 
-/** A request whose shape the endpoint cannot take, in the words of its RFC. */
+/** The refusal of a malformed body, with the error code that the endpoint's RFC defines. */
 function shapeError(endpoint: Pick<Endpoint, 'accepts'>, status: 413 | 415 | 422, options: RefusalOptions): OAuthError {
   const isRegistration = endpoint.accepts === 'application/json'
   if (status === 422) return new OAuthError('invalid_client_metadata', 'json_malformed', { ...options, status })
@@ -68,7 +74,7 @@ function shapeError(endpoint: Pick<Endpoint, 'accepts'>, status: 413 | 415 | 422
 }
 
 /**
- * What the endpoint sees of a request. `body` is undefined where the endpoint takes none.
+ * The request as the endpoint reads it. `body` is undefined for an endpoint that takes no body.
  *
  * @throws OAuthError invalid_request, invalid_client_metadata
  */
@@ -106,11 +112,20 @@ function decodeBody(body: Buffer, endpoint: Endpoint): string {
   throw shapeError(endpoint, 422, { problems: [problem(['body'], 'json_invalid', 'The body is not UTF-8.', null, {})] })
 }
 
-/** Published documents and registrations have no parameters in the address, so nothing there can spoil them (MET-07). */
+/** Published documents and registrations take no query parameters, so a malformed query is ignored there (MET-07). */
 function readQuery(url: string, { audience, accepts, query }: Endpoint): Parameters {
   const mark = url.indexOf('?')
   const isIgnored = audience === 'json' && accepts !== 'application/x-www-form-urlencoded' && query !== true
   return mark === -1 || isIgnored ? NO_PARAMETERS : readForm(url.slice(mark + 1), 'query')
+}
+
+/**
+ * Whether the caller wants a page. Browsers that navigate rank HTML above every range that includes JSON (RFC 9110 §12.5.1).
+ * Scripts in browsers, and all clients, accept JSON or anything, or send no Accept header.
+ */
+export function prefersPage({ method, headers: { accept } }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
+  if (accept === undefined || (method !== 'GET' && method !== 'HEAD')) return false
+  return parsePreferences(accept).find((range) => range === 'text/html' || JSON_RANGES.has(range)) === 'text/html'
 }
 
 function readForm(text: string, part: 'body' | 'query'): Parameters {

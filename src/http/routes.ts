@@ -1,20 +1,22 @@
 import { ENDPOINTS, type Endpoint } from '../endpoints/index.ts'
 import { PATHS } from '../endpoints/paths.ts'
-import { invalidRequest } from '../protocol/errors.ts'
+import { invalidRequest, type OAuthError } from '../protocol/errors.ts'
+import { problem } from '../protocol/validation.ts'
 
-/** A path, and the rows of THE TABLE that are there. */
+/** A path, and the rows of the endpoint table at this path. */
 export interface Route {
   /** By method. */
   readonly endpoints: ReadonlyMap<string, Endpoint>
   readonly methods: readonly string[]
-  /** Whether scripts of any origin may call. Then there are preflights. */
+  /** Whether scripts of any origin may call it. Browsers send preflights then. */
   readonly cors: boolean
 }
 
 /**
- * The route of a request's target; undefined for an unknown path. Every row is below the issuer's path.
+ * Returns a function that finds the route of a request's target; undefined for an unknown path. Every endpoint is below the
+ * issuer's path.
  *
- * The answer function throws OAuthError invalid_request for a target that is malformed.
+ * The returned function throws OAuthError invalid_request for a malformed target.
  */
 export function openRoutes(issuer: string): (target: string) => Route | undefined {
   const base = new URL(issuer).pathname.replace(/\/$/, '')
@@ -25,12 +27,12 @@ export function openRoutes(issuer: string): (target: string) => Route | undefine
   return (target) => routes.get(target) ?? routes.get(pathOf(target))
 }
 
-/** Whether a target is the issuer's own address, where nothing is. */
+/** Whether a target is the issuer's own address, at which there is no endpoint. */
 export function isHome(issuer: string, target: string): boolean {
   return pathOf(target).replace(/\/$/, '') === new URL(issuer).pathname.replace(/\/$/, '')
 }
 
-/** RFC 8414 §3.1: the well-known part stands before the issuer's path; many clients append it instead. */
+/** RFC 8414 §3.1: the well-known part comes before the issuer's path. Many clients append it instead, so both are served. */
 function urlsOf(path: string, base: string): readonly string[] {
   if (base === '') return [path]
   const isMetadata = path === PATHS.oauthMetadata || path === PATHS.openidMetadata
@@ -53,16 +55,16 @@ function routeOf(rows: readonly Endpoint[]): Route {
 }
 
 /**
- * RFC 9110 §9.2.1: HEAD is safe. To GET some pages starts or ends an authorization and sets cookies, so their HEAD only tells
- * that they are there.
+ * RFC 9110 §9.2.1: HEAD is safe. GET of some pages starts or ends an authorization and sets cookies, so HEAD of a page only
+ * confirms that the page exists.
  */
 function headOf(row: Endpoint): Endpoint {
   return row.audience === 'page' ? { ...row, run: async () => ({ kind: 'empty', status: 200 }) } : row
 }
 
 /**
- * The path of a target, with what need not be escaped unescaped: `%74oken` is `token`, but `%2f` is no slash (RFC 3986
- * §2.3). A request for a proxy names a host too (RFC 9112 §3.2.2); only its path is ours.
+ * The path of a target, with unreserved characters decoded: `%74oken` is `token`, but `%2f` is not a slash (RFC 3986 §2.3).
+ * A target in absolute form also names a host (RFC 9112 §3.2.2), which is ignored.
  */
 function pathOf(target: string): string {
   const path = withoutOrigin(target).split(/[?#]/, 1)[0] ?? ''
@@ -76,4 +78,12 @@ function pathOf(target: string): string {
 
 export function withoutOrigin(target: string): string {
   return target.replace(/^https?:\/\/[^/]*/i, '')
+}
+
+/** RFC 9110 §15.5.6. `methods`: those of the path; `allow`: the value of the Allow header. */
+export function wrongMethod(method: string | undefined, methods: readonly string[], allow: string): OAuthError {
+  const problems = [
+    problem(['method'], 'literal_error', 'Method not allowed for this path.', method, { expected: methods }),
+  ]
+  return invalidRequest('method_wrong', { status: 405, headers: { Allow: allow }, problems })
 }

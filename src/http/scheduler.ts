@@ -1,57 +1,66 @@
-/** Ways to wait until this turn of the event loop has read what there was. Each network waits in a queue of its own. */
+/**
+ * Decides which requests continue in each turn of the event loop.
+ *
+ * A request waits here until the loop has read all the sockets that have data. Then a limited number of requests continue,
+ * and the others wait for the next turn. Each network has queues of its own, and the networks share every turn equally.
+ */
 export interface Scheduler {
-  /** For what takes little time, such as a refusal, and for what is shed last. */
-  readonly over: (network: string) => Promise<void>
-  /** For all other work, in the order in which it came: after `over`, and a crowd a turn. */
-  readonly crowd: (network: string) => Promise<void>
-  /** A connection was accepted: more may wait. */
+  /**
+   * Waits for the end of this turn. For quick work, such as refusing a request, and for requests of high priority. They
+   * continue before the batches.
+   */
+  readonly endOfTurn: (network: string) => Promise<void>
+  /** Waits for the next batch that has room. For all other requests, in the order in which they arrived. */
+  readonly batch: (network: string) => Promise<void>
+  /** To be called for each accepted connection, because more connections may be waiting in the kernel. */
   readonly accepted: () => void
 }
 
-interface Crowd {
+/** Requests of one network that continue together: they all wait for one promise. */
+interface Batch {
   readonly promise: Promise<void>
   readonly resolve: () => void
   size: number
 }
 
-/** The crowds of a network, in the order in which they came. */
+/** The waiting batches of one network, in the order of arrival. */
 interface Queues {
-  readonly quick: Crowd[]
-  readonly work: Crowd[]
+  readonly quick: Batch[]
+  readonly work: Batch[]
 }
 
 /**
- * Requests that continue together. Of five hundred each step takes tens of milliseconds, in which nothing else is even refused; so
- * many find code and data in the processor's caches as often.
+ * Requests that continue in one turn. Five hundred would block the loop for tens of milliseconds, refusals included; 32 are
+ * enough to keep code and data in the processor's caches.
  */
-const CROWD_SIZE = 32
-/** Quick things of a turn. They take about as long as the work of the turn, so that neither takes the time of the other. */
+const BATCH_SIZE = 32
+/** Quick requests that continue in one turn. They take about as long as a batch, so that neither starves the other. */
 const QUICK_SIZE = 128
 /**
- * libuv accepts one connection each time that the loop comes round. While connections wait, the loop so often comes round
- * without doing anything else, or a flood that makes turns of ten milliseconds would let in a hundred connections a second.
+ * Turns in a row that only accept connections. libuv accepts one connection in each turn. Under a flood a turn takes ten
+ * milliseconds, so without these short turns only a hundred connections a second would be accepted.
  */
 const ACCEPTED_PER_TURN = 16
-/** In so many turns the number of rivals forgets about two thirds of those that have left. */
-const RIVAL_TURNS = 64
+/** In this many turns the number of competing networks forgets about two thirds of those that have left. */
+const COMPETING_TURNS = 64
 
 /**
- * Returns the ways to wait for the end of a turn, with one timer for all.
+ * Opens a scheduler. All waiting requests share one `setImmediate`.
  *
- * A request that is answered within the turn makes room for the next within it: a thousand connections would keep the loop
- * reading for seconds, and meanwhile nothing is committed and no timer runs.
+ * Why requests wait for the end of the turn: a client that gets its answer within a turn can send its next request within the
+ * same turn. A thousand such connections would keep the loop reading for seconds, while nothing is committed and no timer runs.
  *
- * Networks take turns, and those that wait together divide a turn among them (threats.md NET-17). A connection that has no
- * answer yet asks nothing more, so a network with thousands of connections is slowed down to its part: it costs the others no
- * more than one of them. What a network may not have stays undone even when the turn has time left, because a client that
- * asks one thing after the other would wait for it.
+ * Why networks share a turn (threats.md NET-17): clients send nothing more on a connection until they have their answer. So a
+ * network with thousands of connections is slowed down to its share, and delays the others no more than any other network. A
+ * network gets no more than its share even when the turn has time left, because another client that sends one request after
+ * the other would wait for that extra work.
  */
 export function openScheduler(): Scheduler {
-  /** In the order in which the networks go on. */
+  /** Queues by network, in the order in which the networks continue. */
   const waiting = new Map<string, Queues>()
-  /** As many networks have waited together lately. */
-  let rivals = 1
-  let shares = sharesOf(rivals)
+  /** How many networks have lately waited at the same time. */
+  let competing = 1
+  let shares = sharesOf(competing)
   let isScheduled = false
   let hasAccepted = false
   let acceptedInTurn = 0
@@ -69,11 +78,11 @@ export function openScheduler(): Scheduler {
       queues = { quick: [], work: [] }
       waiting.set(network, queues)
     }
-    const crowds = queues[kind]
-    let last = crowds.at(-1)
+    const batches = queues[kind]
+    let last = batches.at(-1)
     if (last === undefined || last.size >= shares[kind]) {
-      last = openCrowd()
-      crowds.push(last)
+      last = openBatch()
+      batches.push(last)
     }
     last.size += 1
     return last.promise
@@ -87,15 +96,15 @@ export function openScheduler(): Scheduler {
       return schedule()
     }
     acceptedInTurn = 0
-    rivals = Math.max(waiting.size, rivals - rivals / RIVAL_TURNS)
-    shares = sharesOf(rivals)
-    const quick: Crowd[] = []
-    const work: Crowd[] = []
+    competing = Math.max(waiting.size, competing - competing / COMPETING_TURNS)
+    shares = sharesOf(competing)
+    const quick: Batch[] = []
+    const work: Batch[] = []
     const served: string[] = []
-    const left = { quick: QUICK_SIZE, work: CROWD_SIZE }
+    const left = { quick: QUICK_SIZE, work: BATCH_SIZE }
     for (const [network, queues] of waiting) {
-      const quickCount = left.quick > 0 ? moveCrowds(queues.quick, quick, shares.quick) : 0
-      const workCount = left.work > 0 ? moveCrowds(queues.work, work, shares.work) : 0
+      const quickCount = left.quick > 0 ? moveBatches(queues.quick, quick, shares.quick) : 0
+      const workCount = left.work > 0 ? moveBatches(queues.work, work, shares.work) : 0
       left.quick -= quickCount
       left.work -= workCount
       if (quickCount + workCount > 0) served.push(network)
@@ -108,21 +117,21 @@ export function openScheduler(): Scheduler {
   }
 
   return {
-    over: (network) => wait(network, 'quick'),
-    crowd: (network) => wait(network, 'work'),
+    endOfTurn: (network) => wait(network, 'quick'),
+    batch: (network) => wait(network, 'work'),
     accepted: () => void (hasAccepted = true),
   }
 }
 
-/** What one network may have of a turn. */
-function sharesOf(rivals: number): Readonly<Record<keyof Queues, number>> {
-  if (rivals < 2) return { quick: QUICK_SIZE, work: CROWD_SIZE }
-  const share = Math.max(1, Math.floor(CROWD_SIZE / rivals))
+/** How many requests of one network continue in a turn. */
+function sharesOf(competing: number): Readonly<Record<keyof Queues, number>> {
+  if (competing < 2) return { quick: QUICK_SIZE, work: BATCH_SIZE }
+  const share = Math.max(1, Math.floor(BATCH_SIZE / competing))
   return { quick: share, work: share }
 }
 
-/** Moves the first crowd, and more as far as they are within the share. Returns how many requests they hold. */
-function moveCrowds(from: Crowd[], to: Crowd[], share: number): number {
+/** Moves the first batch, and further batches that fit into the share. Returns the number of requests in them. */
+function moveBatches(from: Batch[], to: Batch[], share: number): number {
   let count = 0
   for (let next = from[0]; next !== undefined && (count === 0 || count + next.size <= share); next = from[0]) {
     from.shift()
@@ -132,14 +141,14 @@ function moveCrowds(from: Crowd[], to: Crowd[], share: number): number {
   return count
 }
 
-/** The networks that were served come after all others. A network for which nothing waits is forgotten. */
+/** Puts a network that was served behind all others, or removes it when none of its requests waits. */
 function moveToEnd(waiting: Map<string, Queues>, network: string): void {
   const queues = waiting.get(network)
   waiting.delete(network)
   if (queues !== undefined && queues.quick.length + queues.work.length > 0) waiting.set(network, queues)
 }
 
-function openCrowd(): Crowd {
+function openBatch(): Batch {
   const { promise, resolve } = Promise.withResolvers<void>()
   return { promise, resolve, size: 0 }
 }

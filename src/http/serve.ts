@@ -10,16 +10,13 @@ import { problem } from '../protocol/validation.ts'
 import { chooseLanguage } from '../web/language.ts'
 import { discardBody, readBody } from './body.ts'
 import type { Connections } from './connections.ts'
-import { elapsed } from './elapsed.ts'
 import type { Gate } from './gate.ts'
 import type { Proxies } from './proxies.ts'
-import { toOAuthError, type Replies } from './reply.ts'
-import { prefersPage } from './prefers-page.ts'
-import { checkHeaders, readRequest, tooLargeFor } from './request.ts'
-import { isHome, withoutOrigin, type Route } from './routes.ts'
+import { elapsedMs, toOAuthError, type Replies } from './reply.ts'
+import { checkHeaders, prefersPage, readRequest, tooLargeFor } from './request.ts'
+import { isHome, withoutOrigin, wrongMethod, type Route } from './routes.ts'
 import type { CookieJar } from './session.ts'
 import type { Scheduler } from './scheduler.ts'
-import { wrongMethod } from './wrong-method.ts'
 
 /** One line of the log per answered request. */
 export type LogOutcome = (line: OutcomeLine, cause: unknown) => void
@@ -43,11 +40,11 @@ export interface Serving {
   readonly scheduler: Scheduler
 }
 
-/** A request on its way. What it is for is known once its route is found. */
+/** A request that is being processed. Its route and endpoint are set as soon as they are found. */
 interface Exchange {
   readonly message: IncomingMessage
   readonly response: ServerResponse
-  /** What its limits are counted by. */
+  /** The network whose limits the request counts against. */
   readonly network: string
   /** On the clock of `performance`. */
   readonly startedAt: number
@@ -63,7 +60,9 @@ const PATH_PROBLEM = problem(
   {},
 )
 
-/** Answers one request. THE ONLY CATCH: whatever is thrown anywhere becomes an answer here. */
+/**
+ * Serves one request. This is the only `catch` of the public listener: every error that is thrown becomes an answer here.
+ */
 export async function serve(serving: Serving, message: IncomingMessage, response: ServerResponse): Promise<void> {
   const { connections, gate, scheduler } = serving
   if (connections.isHungUp(message)) return
@@ -76,7 +75,7 @@ export async function serve(serving: Serving, message: IncomingMessage, response
     const admitted = admit(serving, exchange)
     if (typeof admitted === 'function') {
       discardBody(message)
-      await scheduler.over(network)
+      await scheduler.endOfTurn(network)
       return connections.isHungUp(message) ? undefined : admitted()
     }
     let body: Buffer | undefined
@@ -92,22 +91,23 @@ export async function serve(serving: Serving, message: IncomingMessage, response
     await run(serving, exchange, admitted, body)
   } catch (cause) {
     discardBody(message)
-    // A refusal waits for its network's turn, so that a flood of them does not keep the others waiting.
-    await scheduler.over(network)
+    // A refusal waits for its network's share of a turn, so that a flood of refusals does not delay other networks.
+    await scheduler.endOfTurn(network)
     refuse(serving, exchange, cause)
   } finally {
     connections.endRequest(response)
   }
 }
 
-/** Under way from here on, when its body is there, so that slow callers hold up nobody. */
+/** Runs the endpoint. The request counts as in progress only now, with its body, so slow callers do not use up the limit. */
 async function run(serving: Serving, exchange: Exchange, endpoint: Endpoint, body: Buffer | undefined): Promise<void> {
   const { connections, context, gate, jar, replies, scheduler } = serving
   const { message, network, response } = exchange
   gate.enter(network, endpoint)
   try {
-    // Those of a crowd go through each stage together: what one has just done is quick for the next.
-    await (endpoint.vital === true ? scheduler.over(network) : scheduler.crowd(network))
+    // The requests of a batch go through each stage together, because code and data in the processor's caches serve all of
+    // them.
+    await (endpoint.priority === 'high' ? scheduler.endOfTurn(network) : scheduler.batch(network))
     if (connections.isHungUp(message)) return
     const request = readRequest(message, body, endpoint, network, jar)
     const reply = await endpoint.run(context, request)
@@ -119,7 +119,7 @@ async function run(serving: Serving, exchange: Exchange, endpoint: Endpoint, bod
   }
 }
 
-/** What can be decided before a body is read: the endpoint, or the answer. */
+/** Decides what can be decided before the body is read. Returns the endpoint, or a function that sends the answer. */
 function admit(serving: Serving, exchange: Exchange): Endpoint | (() => void) {
   const { message, network, response } = exchange
   const route = serving.findRoute(message.url ?? '')
@@ -134,7 +134,7 @@ function admit(serving: Serving, exchange: Exchange): Endpoint | (() => void) {
   if (home === undefined) return endpoint
   return () => {
     serving.replies.send(response, { kind: 'redirect', location: home }, 'en', false)
-    tell(serving, exchange, { event: 'page.redirected-to-issuer', reason: undefined, status: 303 })
+    observe(serving, exchange, { event: 'page.redirected-to-issuer', reason: undefined, status: 303 })
   }
 }
 
@@ -143,8 +143,9 @@ function logReply(serving: Serving, exchange: Exchange, { name }: Endpoint, repl
   const { event = `${name}.answered`, reason, api, active } = outcome
   const { client, description, user, organization, grant, scope, resources } = outcome
   const status = statusOf(reply)
-  const ms = tell(serving, exchange, { event, reason, api, active, status })
-  // Each line has the same members in the same order: copies of objects of many shapes took as long as all the rest of a line.
+  const ms = observe(serving, exchange, { event, reason, api, active, status })
+  // Each log line has the same members in the same order: copying objects of different shapes takes as long as writing the
+  // line.
   serving.log(
     {
       event,
@@ -170,9 +171,9 @@ const NO_EVENT: Partial<OutcomeEvent> = {}
 
 type Outcome = Pick<Answered, 'event' | 'reason' | 'status' | 'api' | 'active'>
 
-/** Tells the observer, and answers how long it took. */
-function tell({ observer }: Serving, { message, endpoint, startedAt }: Exchange, outcome: Outcome): number {
-  const ms = elapsed(startedAt)
+/** Reports the outcome to the observer. Returns how many milliseconds the request took. */
+function observe({ observer }: Serving, { message, endpoint, startedAt }: Exchange, outcome: Outcome): number {
+  const ms = elapsedMs(startedAt)
   const { name = 'none', path } = endpoint ?? {}
   const { event, reason, status, api, active } = outcome
   observer.answered({ endpoint: name, event, reason, status, ms, method: message.method, path, api, active })
@@ -183,18 +184,18 @@ function statusOf(result: Reply): number {
   return result.kind === 'redirect' ? 303 : result.status
 }
 
-/** RFC 9110 §15.5.6, and the answer to a preflight where scripts may call. Whatever the body is, the method is wrong. */
+/** Rejects a method that the path does not have (RFC 9110 §15.5.6), or returns a function that answers a preflight. */
 function answerOtherMethod(serving: Serving, exchange: Exchange, { methods, cors }: Route): () => void {
   const { message, response } = exchange
   const allow = [...methods, ...(cors ? ['OPTIONS'] : [])].join(', ')
   if (!cors || message.method !== 'OPTIONS') throw wrongMethod(message.method, methods, allow)
   return () => {
     serving.replies.sendPreflight(response, allow)
-    tell(serving, exchange, { event: 'preflight.answered', reason: undefined, status: 204 })
+    observe(serving, exchange, { event: 'preflight.answered', reason: undefined, status: 204 })
   }
 }
 
-/** decisions.md D9: a page on this computer under another of its names would lose its cookies on the way. */
+/** A loopback issuer's address for a page that was requested under another name, without our cookies (decisions.md D9). */
 function homeAddress({ context, proxies }: Serving, endpoint: Endpoint, message: IncomingMessage): string | undefined {
   const { issuer, settings } = context
   if (!settings.isLoopbackIssuer || endpoint.audience !== 'page' || endpoint.method !== 'GET') return undefined
@@ -203,7 +204,7 @@ function homeAddress({ context, proxies }: Serving, endpoint: Endpoint, message:
   return origin + withoutOrigin(message.url ?? '')
 }
 
-/** The answer to what was thrown, in the form that the endpoint's callers read. */
+/** Logs an error that was thrown, and answers with a page or JSON, depending on the endpoint. */
 function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
   const { connections, replies, log } = serving
   const { message, response, route, endpoint } = exchange
@@ -211,11 +212,11 @@ function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
   const error = toOAuthError(cause)
   const { client, credential, slug: reason, explanation: description, status } = error
   const event = 'request.refused'
-  const ms = tell(serving, exchange, { event, reason, status })
+  const ms = observe(serving, exchange, { event, reason, status })
   const line = { client, credential, endpoint: endpoint?.name ?? 'none', reason, description, status, ms }
-  // What was refused on purpose needs no search for its cause.
+  // A deliberate refusal is logged without its cause.
   log({ event, ...line }, status >= 500 && error !== cause ? cause : undefined)
-  // The answer was begun: nothing can be said any more, but half of it must not look whole.
+  // Part of the answer may have been sent. The connection is closed so that the client does not take it for a whole answer.
   if (response.headersSent) return void response.destroy()
   closeIfStopping(serving, response)
   const isPage = endpoint === undefined ? prefersPage(message) : endpoint.audience === 'page'
@@ -224,8 +225,8 @@ function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
 }
 
 /**
- * RFC 9110 §15.5.5: a page for a person, who may have been told the issuer's address, and JSON for all others. Scripts may
- * read that, because clients in browsers try several addresses of metadata and must see that one is not there.
+ * RFC 9110 §15.5.5: a page for a person, who may have opened the issuer's address, and JSON for all other callers. Scripts of
+ * any origin may read the JSON, because clients in browsers try several metadata addresses and need to see which are missing.
  */
 function refuseUnknownPath(serving: Serving, exchange: Exchange): void {
   const { context, replies } = serving
@@ -235,10 +236,10 @@ function refuseUnknownPath(serving: Serving, exchange: Exchange): void {
     const page = errorPage(isHome(context.issuer, message.url ?? '') ? 'home' : 'not-found')
     replies.send(response, page, chooseLanguage(undefined, message.headers['accept-language']), false)
   } else replies.sendError(response, error, true)
-  tell(serving, exchange, { event: 'request.refused', reason: error.slug, status: error.status })
+  observe(serving, exchange, { event: 'request.refused', reason: error.slug, status: error.status })
 }
 
-/** So that the caller's next request goes to another node, and its connection does not hold up the end (RFC 9112 §9.6). */
+/** A stopping server closes connections, so that the caller's next request goes to another node (RFC 9112 §9.6). */
 function closeIfStopping({ context }: Serving, response: ServerResponse): void {
   if (context.isStopping()) response.setHeader('Connection', 'close')
 }

@@ -1,21 +1,21 @@
 import type { IncomingMessage } from 'node:http'
 import type { CookieChanges, Cookies } from '../ports/message.ts'
 
-/** The names and attributes of our cookies; they differ with the issuer only. */
+/** Reads and writes the server's cookies. Their names and attributes depend only on the issuer. */
 export interface CookieJar {
   readonly read: (message: IncomingMessage) => Cookies
   /** The values of `Set-Cookie` headers. RFC 6265 §4.1. */
   readonly write: (changes: CookieChanges) => readonly string[]
 }
 
-/** A browser stays recognised for this long, so that its owner is not locked out by somebody who guesses. */
+/** How long a browser stays recognised. Its user can sign in while an attacker who guesses the password is locked out. */
 const BROWSER_LIFETIME_SECONDS = 180 * 24 * 60 * 60
 
 /**
- * Cookies of an issuer. Over https with the `__Host-` prefix (RFC 6265bis §4.1.3.2), which no other host can set. On a
- * loopback http issuer browsers refuse that prefix, and ports share cookies, so the name has the port in it.
+ * The cookies of an issuer. For https their names have the `__Host-` prefix (RFC 6265bis §4.1.3.2), so no other host can set
+ * them. For a loopback http issuer browsers reject that prefix, and all ports share cookies, so the name contains the port.
  *
- * Values are credentials, whose alphabet needs neither quoting nor escaping.
+ * The values are credentials, whose characters need neither quoting nor escaping.
  */
 export function cookieJar(issuer: string, sessionLifetimeSeconds: number): CookieJar {
   const url = new URL(issuer)

@@ -1,22 +1,22 @@
 import type { Context } from '../ports/context.ts'
 import type { NodeBudgets, Usage } from './limits.ts'
 
-/** What was let through is counted in windows of this length, for all nodes together. */
+/** The store counts the admitted requests of all nodes in windows of this length. */
 const WINDOW_MS = 60_000
 const INTERVAL_MS = 1000
-/** Networks told of in one round, so that a flood of them does not become a flood of writes. */
+/** Networks reported in one round, so that requests from many networks do not cause as many writes. */
 const ROUND_LIMIT = 1000
 
 type Needs = Pick<Context, 'clock' | 'secrets'> & { readonly store: Pick<Context['store'], 'countHit'> }
 
 /**
- * Keeps the budgets together with the other nodes: once a second each of them writes what it let through and takes off
- * what the others did (decisions.md D7). Answers how to stop.
+ * Shares the budgets with the other nodes: once a second each node writes how many requests it admitted, and deducts those
+ * that the others admitted (decisions.md D7). Returns a function that stops it.
  */
 export function startSharing(budgets: NodeBudgets, context: Needs): () => void {
   let isSharing = false
   const timer = setInterval(() => {
-    // A slow store is not asked twice at a time.
+    // Only one round at a time, also when the store is slow.
     if (isSharing) return
     isSharing = true
     void shareOnce(budgets, context).finally(() => void (isSharing = false))
@@ -24,18 +24,20 @@ export function startSharing(budgets: NodeBudgets, context: Needs): () => void {
   return () => clearInterval(timer)
 }
 
-/** One round. A store that fails changes nothing: this node goes on with what it knows, and tells it the next time. */
+/**
+ * One round. When the store fails, this node continues with the counts that it has, and reports its usage in the next round.
+ */
 export async function shareOnce(budgets: NodeBudgets, context: Needs): Promise<void> {
-  await Promise.all(budgets.takeUntold(ROUND_LIMIT).map((usage) => tell(budgets, context, usage)))
+  await Promise.all(budgets.takeUnreported(ROUND_LIMIT).map((usage) => report(budgets, context, usage)))
 }
 
-async function tell(budgets: NodeBudgets, { clock, secrets, store }: Needs, usage: Usage): Promise<void> {
+async function report(budgets: NodeBudgets, { clock, secrets, store }: Needs, usage: Usage): Promise<void> {
   const { budget, network, requests } = usage
-  // Digested, because addresses of people are not kept.
+  // A digest, because the addresses of people are not stored.
   const bucket = secrets.digest('bucket', ['budget', budget, network])
   try {
-    budgets.hear(usage, await store.countHit({ bucket, now: clock(), windowMs: WINDOW_MS, by: requests }))
+    budgets.applySharedCount(usage, await store.countHit({ bucket, now: clock(), windowMs: WINDOW_MS, by: requests }))
   } catch {
-    budgets.keepUntold(usage)
+    budgets.keepUnreported(usage)
   }
 }

@@ -1,31 +1,31 @@
 import { networksAround } from './network.ts'
 
-/** Counts what the networks hold of something limited, and divides it among them. */
+/** Counts how much of a limited resource each network holds, such as connections, and divides the resource among them. */
 export interface Shares {
-  /** Whether the network may have one more when there are `limit` in all. */
+  /** Whether the network may hold one more, when all networks together may hold `limit`. */
   readonly hasRoom: (network: string, limit: number) => boolean
   readonly add: (network: string) => void
   readonly remove: (network: string, count: number) => void
-  /** What all networks hold together. */
+  /** How many all networks hold together. */
   readonly total: () => number
 }
 
 /**
- * A network may hold so many times what is free. A network that is alone so gets four fifths of the limit, each of ten
- * greedy networks nearly a tenth, and what stays free is for the network that comes next (dynamic thresholds: Choudhury and
- * Hahne, 1998). Nothing has to know how many networks there are.
+ * A network may hold this many times what is free (dynamic thresholds: Choudhury and Hahne, 1998). So a single network gets
+ * four fifths of the limit, each of ten greedy networks nearly a tenth, and the rest stays free for the next network. The
+ * number of networks need not be known.
  */
 const TIMES_FREE = 4
 
-/** The limit of which a network that is alone gets `count`. */
+/** The limit of which a single network gets `count`. */
 export function limitFor(count: number): number {
   return Math.ceil((count * (TIMES_FREE + 1)) / TIMES_FREE)
 }
 
-/** Networks that hold nothing and are remembered all the same: to add and remove one with each request takes time. */
+/** Networks that are kept although they hold nothing. Adding and removing one with each request would take time. */
 const IDLE_LIMIT = 64
 
-/** Opens a count. It is as bounded as what it counts, because it forgets networks that hold nothing. */
+/** Opens a count. It removes networks that hold nothing, so its size is bounded by the limit of what it counts. */
 export function openShares(timesFree = TIMES_FREE): Shares {
   const held = new Map<string, { count: number }>()
   let total = 0
@@ -49,9 +49,9 @@ export function openShares(timesFree = TIMES_FREE): Shares {
 }
 
 /**
- * A count in which the /24 and /16 of an IPv4 address, and the /48 and /32 of IPv6, have shares too, so that one site with
- * many networks leaves room for others. Each wider one may hold twice as many times what is free: something is left for its
- * other networks.
+ * Opens a count in which the /24 and /16 of an IPv4 address, or the /48 and /32 of an IPv6 address, have shares too. So one
+ * site with many networks leaves room for other sites. The share of each wider network is twice as large, so that its other
+ * networks get something too.
  */
 export function openSiteShares(): Shares {
   const own = openShares()

@@ -28,7 +28,7 @@ test('D1: beyond five hundred requests under way, the next is refused at once, a
   const waiting = Array.from({ length: BUSY_LIMIT }, async () => register())
   await full.promise
   const shed = Array.from({ length: 20 }, async () => register())
-  const vital = await Promise.all([
+  const highPriority = await Promise.all([
     server.inject({ url: '/v2/oauth/jwks' }),
     server.inject({ url: '/.well-known/oauth-authorization-server' }),
     server.inject({ url: '/health/alive' }),
@@ -43,7 +43,7 @@ test('D1: beyond five hundred requests under way, the next is refused at once, a
       }).toString(),
     }),
   ])
-  for (const { statusCode } of vital) assert.equal(statusCode, 200)
+  for (const { statusCode } of highPriority) assert.equal(statusCode, 200)
   for (const answer of await Promise.all(shed)) {
     assert.equal(answer.statusCode, 503)
     assert.equal(answer.json().error, 'temporarily_unavailable')
@@ -102,7 +102,7 @@ test('D1: while much work waits for its turn, refusals and what APIs wait for ar
 })
 
 test('what takes tokens back, what APIs read and what machinery asks are shed last', () => {
-  const vital = new Set(ENDPOINTS.filter((row) => row.vital === true).map(({ name }) => name))
+  const highPriority = new Set(ENDPOINTS.filter((row) => row.priority === 'high').map(({ name }) => name))
   const last = ['alive', 'introspect', 'jwks', 'metadata', 'protected-resource', 'ready', 'revoke', 'version']
-  assert.deepEqual([...vital].toSorted(), last)
+  assert.deepEqual([...highPriority].toSorted(), last)
 })

@@ -6,14 +6,13 @@ import { hasBody, placeOf, type Administrator, type Task } from '../../admin/tas
 import type { Context } from '../../ports/context.ts'
 import { invalidRequest, OAuthError } from '../../protocol/errors.ts'
 import { problem, type Problem } from '../../protocol/validation.ts'
-import { elapsed } from '../elapsed.ts'
 import { discardBody } from '../body.ts'
 import type { Connections } from '../connections.ts'
 import type { Gate } from '../gate.ts'
-import { errorBody, toOAuthError } from '../reply.ts'
+import { elapsedMs, errorBody, toOAuthError } from '../reply.ts'
 import { checkHeaders } from '../request.ts'
+import { wrongMethod } from '../routes.ts'
 import type { Scheduler } from '../scheduler.ts'
-import { wrongMethod } from '../wrong-method.ts'
 import { authenticate, authorizePlain, authorizeTask, isOpen } from './authorize.ts'
 import { readTaskInput } from './input.ts'
 import type { AdminRoute, TaskRow } from './routes.ts'
@@ -92,7 +91,7 @@ export async function serveAdmin(
     logOutcome(serving, exchange, 'admin.answered', answer.status, undefined, undefined)
   } catch (cause) {
     discardBody(message)
-    await scheduler.over(network)
+    await scheduler.endOfTurn(network)
     refuse(serving, exchange, cause)
   } finally {
     connections.endRequest(response)
@@ -116,8 +115,8 @@ async function answerTo(serving: AdminServing, exchange: Exchange): Promise<Answ
   if (!route.methods.includes(method)) throw refuseMethod()
   const isPlain = route.kind === 'plain'
   exchange.task = isPlain ? route.route.path : (route.tasks.get(method)?.task.name ?? 'none')
-  await serving.scheduler.over(network)
-  gate.check(message, network, { plain: isPlain && route.route.access === 'machine', vital: true })
+  await serving.scheduler.endOfTurn(network)
+  gate.check(message, network, { allowInsecure: isPlain && route.route.access === 'machine', priority: 'high' })
   if (isPlain && isOpen(route.route, serving.isLoopback, message.headers)) {
     return { status: 200, ...(await route.route.answer()) }
   }
@@ -144,7 +143,7 @@ async function runRow(
   const input = await readTaskInput(message, row, parameters).finally(() => gate.endBody(network))
   // A body may be half a minute coming. Credentials that ended meanwhile must make nothing of it, least of all others.
   if (hasBody(row.task)) await authenticate(context, message, network)
-  gate.enter(network, { vital: true })
+  gate.enter(network, { priority: 'high' })
   try {
     const output = await performTask(asAdministrator(context, administrator), row.task, input)
     return { status: row.task.creates ? 201 : 200, contentType: JSON_TYPE, body: JSON.stringify(output) }
@@ -204,5 +203,5 @@ function logOutcome(
   reason: string | undefined,
   cause: unknown,
 ): void {
-  log({ event, task, administrator: administrator?.actor, reason, status, ms: elapsed(startedAt) }, cause)
+  log({ event, task, administrator: administrator?.actor, reason, status, ms: elapsedMs(startedAt) }, cause)
 }

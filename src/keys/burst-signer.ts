@@ -5,9 +5,9 @@ import type { SigningAlgorithm } from '../ports/records/key.ts'
 import { ALGORITHMS } from './algorithms.ts'
 import type { KeyRing, KeySet, Signer } from './key-ring.ts'
 
-/** How many turns a burst may grow. */
+/** The number of event-loop turns in which a burst may grow. */
 const TURN_LIMIT = 4
-/** And how long: turns in which thousands are refused are not short. */
+/** How long a burst may grow. A turn in which thousands of requests are refused takes several milliseconds. */
 const GROWTH_MS = 5
 
 interface Waiting {
@@ -19,8 +19,8 @@ interface Waiting {
 }
 
 /**
- * Makes all signatures that one turn of the event loop asks for at the turn's end, one after the other: that costs a third
- * of signing each in the middle of HTTP work, because code and tables stay in the processor's caches. What is signed by one key is signed together.
+ * Opens a signer that makes all signatures of an event-loop turn at its end, one after the other, grouped by key. That takes a
+ * third of the time of signing each one between other HTTP work, because code and tables stay in the processor's caches.
  */
 export function openBurstSigner(ring: Pick<KeyRing, 'known' | 'read'>): TokenSigner {
   let waiting: Waiting[] = []
@@ -44,7 +44,7 @@ export function openBurstSigner(ring: Pick<KeyRing, 'known' | 'read'>): TokenSig
     for (const [signer, share] of Map.groupBy(burst, signerOf)) signShare(share, signer)
   }
 
-  /** While more comes in with every turn it is worth a turn more: the larger the burst, the warmer the caches. */
+  /** Waits another turn while each turn adds tokens: the larger the burst, the better the caches are used. */
   function atEndOfTurn(seen: number, turn: number, untilMs: number): void {
     setImmediate(() => {
       const count = waiting.length

@@ -4,7 +4,7 @@ import type { KeyInspection } from '../ports/inspection.ts'
 import type { KeyRecord } from '../ports/records/key.ts'
 import { unlockSigningKey } from './signing-key.ts'
 
-/** Whether what is published verifies what is signed: the public JWK belongs to the private part of the same row. */
+/** Checks whether the published JWK of a row belongs to its private key, so that it verifies what the key signs. */
 export function inspectKey(record: KeyRecord, encryptionKey: KeyObject): KeyInspection {
   const term = { id: record.id, algorithm: record.algorithm, activeFrom: record.activeFrom }
   try {

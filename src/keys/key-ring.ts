@@ -8,19 +8,20 @@ import { tokenHeaders, type TokenHeaders } from './token-header.ts'
 import { openTokenVerifier, type TokenVerifier } from './token-verifier.ts'
 
 /**
- * How old a copy may be: before it is read again beside the work, before the work waits for that, and when the store is away.
- * A key is kept for an hour longer than its tokens live.
+ * The greatest age of the copy of the keys. After `refreshed` they are read again in the background. After `awaited` a request
+ * waits for that. While the store is unavailable the copy is used until `away`: a key is kept for an hour after its last token
+ * has expired.
  */
 const AGE_MS = { refreshed: 1000, awaited: 2000, away: 60 * 60 * 1000 } as const
 
-/** A key that signs, and the headers of what it signs. */
+/** A key that signs, and the headers of the tokens that it signs. */
 export interface Signer extends SigningKey {
   readonly headers: TokenHeaders
 }
 
-/** The keys at one moment. Never changed, only replaced. */
+/** The keys at one time. A key set is never changed, only replaced. */
 export interface KeySet {
-  /** For whoever asks for no algorithm, or for one that has no key yet whose turn has come. */
+  /** The server's key: for APIs that chose no algorithm, and for algorithms that have no active key yet. */
   readonly signing: Signer
   readonly byAlgorithm: ReadonlyMap<SigningAlgorithm, Signer>
   readonly verifier: TokenVerifier
@@ -28,38 +29,40 @@ export interface KeySet {
   readonly published: readonly object[]
 }
 
-/** The keys as the store has them, as far as is known. */
+/** A copy of the keys in the store. */
 export interface KeyRing {
-  /** What is known; undefined when that is too old, and must be read first. */
+  /** The copy; undefined when it is too old and the keys must be read first. */
   readonly known: () => KeySet | undefined
-  /** Reads them again. When the store is away, answers what is known, and rejects when that is older than an hour. */
+  /**
+   * Reads the keys again. While the store is unavailable it returns the copy, and rejects when that is older than an hour.
+   */
   readonly read: () => Promise<KeySet>
-  /** What is known, however old. */
+  /** The copy, however old. */
   readonly last: () => KeySet
 }
 
-/** What the store says of keys. */
+/** The keys as they are stored. */
 export interface KnownKeys {
   readonly records: readonly KeyRecord[]
-  /** What signed for the server last. */
+  /** The algorithm of the key that last signed for the server. */
   readonly before: SigningAlgorithm | undefined
 }
 
 export interface KeyRingOptions {
   readonly store: Pick<Reads, 'findServerAlgorithm' | 'listKeys'>
-  /** The server's own. */
+  /** The algorithm that the server is configured with. */
   readonly algorithm: SigningAlgorithm
   readonly clock: () => EpochMs
   readonly encryptionKey: KeyObject
   readonly issuer: string
-  /** Told what kept the keys from being read. */
+  /** Called with the error when the keys cannot be read. */
   readonly onFailure: (cause: unknown) => void
 }
 
 /**
- * Follows the keys in the store: whoever needs them reads them again when they are a second old, once for all, and under load
- * nobody waits for that. A process that stood still for days reads them before it signs. While the store is away nobody
- * waits for it.
+ * Opens a copy of the keys in the store. When the copy is a second old, the next request that needs it starts one read for all
+ * requests, and under load no request waits for it. A process that was suspended for days reads the keys before it signs.
+ * While the store is unavailable no request waits for it.
  */
 export function openKeyRing(first: KnownKeys, options: KeyRingOptions): KeyRing {
   const { store, algorithm, clock, encryptionKey, issuer, onFailure } = options
@@ -69,7 +72,7 @@ export function openKeyRing(first: KnownKeys, options: KeyRingOptions): KeyRing 
   let isAway = false
   let reading: Promise<KeySet> | undefined
 
-  /** What did not change stays the same object: the tokens that a verifier remembers, the key that was decrypted. */
+  /** Keeps the objects that did not change: the verifier with its cached tokens, and the decrypted keys. */
   function makeKeySet({ records, before }: KnownKeys, last: (KeySet & { readonly ids: string }) | undefined) {
     const now = clock()
     const chosen = chooseServerKey(records, { own: algorithm, before }, now)
@@ -115,7 +118,7 @@ export function openKeyRing(first: KnownKeys, options: KeyRingOptions): KeyRing 
     read,
     last: () => current,
     known() {
-      // Read once: on some machines reading the clock is the dearest step of this.
+      // Read once: on some machines reading the clock is the most expensive step of this function.
       const now = clock()
       if (Math.abs(now - triedAt) >= AGE_MS.refreshed) void read().then(undefined, () => undefined)
       return Math.abs(now - readAt) < (isAway ? AGE_MS.away : AGE_MS.awaited) ? current : undefined

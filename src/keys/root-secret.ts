@@ -14,14 +14,14 @@ import {
 import { dirname, join } from 'node:path'
 import { checkSecretFile } from '../protocol/secret-file.ts'
 
-/** The file beside the database that holds the root secret when the environment does not. */
+/** The file beside the database that holds the root secret when the configuration does not set one. */
 export function rootSecretPath(databasePath: string): string {
   return join(dirname(databasePath), 'grantor.secret')
 }
 
 /**
- * Reads the root secret, or makes it. Of several processes that start at once, one makes it and all read the same.
- * Throws when others could read it or made it, or it is no secret.
+ * Reads the root secret, or creates it. When several processes start at once, one creates it and all read the same secret.
+ * Throws when other users can read the file or own it, or when the file has no valid secret.
  */
 export function readRootSecret(path: string): string {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -38,8 +38,9 @@ export function readRootSecret(path: string): string {
 
 function createOnce(path: string): void {
   if (existsSync(path)) return
-  // Written aside and linked into place: of many starts one wins, and none reads half a secret. The name is random
-  // because a process id is not one's own: threads share it, and so do containers on one volume.
+  // Written to a draft and linked into place: one of several processes wins, and none reads half a secret. The draft's name
+  // is
+  // random because a process id is not unique: threads share it, and so may containers on one volume.
   const draft = `${path}.${randomBytes(8).toString('hex')}`
   const file = openSync(draft, 'wx', 0o600)
   try {

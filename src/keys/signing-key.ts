@@ -12,10 +12,10 @@ export interface SigningKey {
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** What a new key is for. */
+/** The algorithm and the times of a new key. */
 export type KeyPlan = Pick<KeyRecord, 'algorithm' | 'createdAt' | 'activeFrom'>
 
-/** A fresh key, its private part encrypted for the store. */
+/** Creates a key and encrypts its private part for the store. */
 export async function createSigningKey(plan: KeyPlan, random: Random, encryptionKey: KeyObject): Promise<KeyRecord> {
   const { privateKey, publicKey } = await ALGORITHMS[plan.algorithm].generate()
   const id = mintKeyId(plan.createdAt, random)
@@ -25,7 +25,7 @@ export async function createSigningKey(plan: KeyPlan, random: Random, encryption
   return { ...plan, id, publicJwk: JSON.stringify(jwk), encryptedPrivateKey }
 }
 
-/** Throws when the key was encrypted under another root secret, or was changed. */
+/** Decrypts a private key. Throws when it was encrypted under another root secret, or was changed. */
 export function unlockSigningKey(record: KeyRecord, encryptionKey: KeyObject): SigningKey {
   const der = decrypt(record.encryptedPrivateKey, record.id, encryptionKey)
   return { record, privateKey: createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }) }
@@ -33,7 +33,7 @@ export function unlockSigningKey(record: KeyRecord, encryptionKey: KeyObject): S
 
 function encrypt(plain: Buffer, id: string, random: Random, key: KeyObject): string {
   const nonce = random(NONCE_BYTES)
-  // The id is authenticated too, so that one row's key cannot be put into another's place.
+  // The id is authenticated too, so that the key of one row cannot be moved to another row.
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(id))
   const sealed = Buffer.concat([cipher.update(plain), cipher.final()])
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url')

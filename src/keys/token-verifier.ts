@@ -5,14 +5,16 @@ import { openRecentlyUsed, weightOf } from '../protocol/recently-used.ts'
 import { ALGORITHMS } from './algorithms.ts'
 import { tokenHeaders } from './token-header.ts'
 
-/** Longer than any token that we make. */
+/** No token that this server issues is longer. */
 const LENGTH_LIMIT = 16_384
-/** Bytes of what tokens say that are kept at least, of the newest; at most twice as many. A resource server asks about each many times. */
+/**
+ * The least size in bytes of the cache of verified tokens; at most it is twice that. APIs introspect each token many times.
+ */
 const KNOWN_BYTES = 16 * 1024 * 1024
 
-/** Reads the access tokens that some keys signed. */
+/** Verifies access tokens with a set of keys. */
 export interface TokenVerifier {
-  /** undefined: none of them signed it. */
+  /** undefined when none of the keys signed the token. */
   readonly read: (token: string) => AccessTokenFacts | undefined
 }
 
@@ -23,8 +25,9 @@ interface PublicKey {
 }
 
 /**
- * Reads access tokens that one of these keys signed. The header must be, byte for byte, one that it writes, so nothing in a header
- * is ever interpreted: no algorithm, no key location, no critical extension (RFC 8725 §2, threats.md INT-07).
+ * Opens a verifier of the access tokens that one of these keys signed. The header must equal, byte for byte, a header that the
+ * key writes. So nothing in a header is interpreted: no algorithm, no key location, no critical extension (RFC 8725 §2,
+ * threats.md INT-07).
  */
 export function openTokenVerifier(keys: readonly KeyRecord[], issuer: string): TokenVerifier {
   const publicKeys = new Map(
@@ -54,14 +57,14 @@ function publicKeyOf({ publicJwk, algorithm }: KeyRecord): PublicKey {
   return { key: createPublicKey({ key: JSON.parse(publicJwk), format: 'jwk' }), digest, signatureBytes }
 }
 
-/** The claims, as text, of a compact JWS that verifies under one of our keys. RFC 7515 §5.2. */
+/** The claims, as text, of a compact JWS that one of the keys verifies. RFC 7515 §5.2. */
 function readSigned(token: string, publicKeys: ReadonlyMap<string, PublicKey>): string | undefined {
   const [header = '', claims = '', signature = '', ...rest] = token.split('.')
   const publicKey = publicKeys.get(header)
   if (publicKey === undefined || rest.length > 0) return undefined
   const { key, digest, signatureBytes } = publicKey
   const bytes = Buffer.from(signature, 'base64url')
-  // Base64url has several spellings for the same bytes; we write one.
+  // Base64url has several spellings of the same bytes. Only the one that this server writes is accepted.
   if (bytes.length !== signatureBytes || bytes.toString('base64url') !== signature) return undefined
   if (!verify(digest, Buffer.from(`${header}.${claims}`), { key, dsaEncoding: 'ieee-p1363' }, bytes)) return undefined
   return Buffer.from(claims, 'base64url').toString('utf8')

@@ -11,21 +11,24 @@ interface Cost {
   readonly parallelism: number
 }
 
-/** RFC 9106 §4 lets the deployment choose; these are OWASP's for argon2id (19 MiB, 2 passes, 1 lane). */
+/** RFC 9106 §4 leaves the cost to the deployment. These are OWASP's values for argon2id (19 MiB, 2 passes, 1 lane). */
 const COST: Cost = { memory: 19_456, passes: 2, parallelism: 1 }
 const SALT_BYTES = 16
 const TAG_BYTES = 32
-/** At once: each takes a thread of the pool and 19 MiB. */
+/** Hashes that are computed at a time. Each takes a thread of the pool and 19 MiB. */
 const CONCURRENCY = 2
-/** Waiting beyond those; a minute's worth is more than a person waits. */
+/** Hashes that wait in addition. */
 const QUEUE_LIMIT = 100
 
 const derive = promisify(argon2)
 
-/** argon2id in libuv's threads, a few at a time. PHC strings (https://github.com/P-H-C/phc-string-format). */
+/**
+ * Hashes passwords with argon2id on libuv's threads, a few at a time. Hashes are PHC strings
+ * (https://github.com/P-H-C/phc-string-format).
+ */
 export function openPasswords(random: Random): Passwords {
   const pool = openPool()
-  // For people who have no account: the same work, and never a match.
+  // For emails without an account: verifying takes the same time, and never matches.
   const decoy = formatPhc(COST, random(SALT_BYTES), random(TAG_BYTES))
   return {
     hash: (password) =>

@@ -1,28 +1,30 @@
-/** The colours that depend on the operator's accent, in one scheme. All are `#rrggbb`. */
+/** The colours that depend on the operator's accent colour, in one colour scheme. All are `#rrggbb`. */
 export interface AccentColours {
-  /** The main button: the accent itself, unless it would vanish into the card. */
+  /** The main button: the accent itself, unless it is too similar to the card's background. */
   readonly fill: string
-  /** The main button under the pointer: a step further away from its text. */
+  /** The main button under the pointer: with a little more contrast to its text. */
   readonly fillHover: string
   readonly fillText: string
-  /** Links, ticks and focus rings: the accent as far towards black or white as reading needs. */
+  /** Links, ticks and focus rings: the accent, mixed with black or white until it is readable. */
   readonly ink: string
 }
 
-/** What the accent is seen against in a scheme; `ink` is where it turns to when it is too faint. */
+/**
+ * A colour scheme: the backgrounds behind the accent, and the colour that an accent with too little contrast is mixed with.
+ */
 export interface Scheme {
   readonly backgrounds: readonly string[]
   readonly ink: '#000000' | '#ffffff'
-  /** The contrast to the backgrounds at which a button is still seen to be one. */
+  /** The least contrast between a button and the backgrounds. */
   readonly distinct: number
 }
 
 const readable = 4.5
 
 /**
- * Derives readable colours from any accent. WCAG 2.2 §1.4.3: at least 4.5:1.
+ * Derives readable colours from any accent. WCAG 2.2 §1.4.3: a contrast of at least 4.5:1.
  *
- * Black or white text always reaches it, because the two contrasts of a colour multiply to 21.
+ * Black or white text always reaches that, because the contrasts of a colour to black and to white multiply to 21.
  */
 export function accentColours(accent: string, scheme: Scheme): AccentColours {
   if (!/^#[0-9a-f]{6}$/i.test(accent)) throw new Error('The accent is not #rrggbb.')
@@ -38,14 +40,16 @@ export function contrast(one: string, other: string): number {
   return (light + 0.05) / (dark + 0.05)
 }
 
-/** A grey accent that would vanish turns over entirely, because a half-way grey looks switched off. */
+/**
+ * A grey accent with too little contrast is replaced by nearly black or white, because a medium grey button looks disabled.
+ */
 function fillOf(accent: string, scheme: Scheme): string {
   const fill = towardsInk(accent, scheme, scheme.distinct)
   const isGrey = Math.max(...channels(accent)) - Math.min(...channels(accent)) < 24
   return isGrey && fill !== accent ? mix(accent, scheme.ink, 0.9) : fill
 }
 
-/** The accent, mixed with the scheme's ink just until it stands out enough from every background. */
+/** The accent, mixed with the scheme's ink until its contrast to every background is enough. */
 function towardsInk(accent: string, scheme: Scheme, enough: number): string {
   const seen = (colour: string): boolean =>
     scheme.backgrounds.every((background) => contrast(colour, background) >= enough)

@@ -5,10 +5,10 @@ import { html, isolate } from './markup.ts'
 import type { Markup } from './markup.ts'
 import { ago } from './spans.ts'
 
-/** A name longer than this is cut: it must not push the warnings below it out of sight. */
+/** A longer name is cut, so that it cannot push the warnings below it out of sight. */
 const maxNameLength = 100
 
-/** The client's name as it may stand in a sentence, or `nameless` where it has none. */
+/** The client's name for use in a sentence, or `nameless` for a client without a name. */
 export function clientName(client: ClientView, nameless: string): Markup {
   const characters = [...(client.name ?? '').trim()]
   if (characters.length === 0) return html`${nameless}`
@@ -16,7 +16,7 @@ export function clientName(client: ClientView, nameless: string): Markup {
   return isolate(`${characters.slice(0, maxNameLength).join('')}…`)
 }
 
-/** Whether the operator vouches for the client and, if not, how long it has existed. */
+/** States whether the operator verified the client and, if not, how long ago it was registered. */
 export function trustLine({ branding, language, texts }: View, client: ClientView): Markup {
   if (client.verified) {
     return html`<p class="trust">${tick}<span>${texts.verifiedBy(isolate(branding.name))}</span></p>`
@@ -27,7 +27,7 @@ export function trustLine({ branding, language, texts }: View, client: ClientVie
   </p>`
 }
 
-/** Where the client's answer goes, in full. */
+/** Where the browser goes after the answer, in full. */
 export function destination({ texts }: View, to: Destination): Markup {
   switch (to.kind) {
     case 'host':

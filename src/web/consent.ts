@@ -7,7 +7,7 @@ import { html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
 import { organizationFact, organizationField } from './organization.ts'
 
-/** The question: who asks, for what, where it goes, as whom, and how to take it back. */
+/** The consent page: the client, the permissions, where the answer goes, the account, and how to revoke the consent. */
 export function consentPage(view: View, page: ConsentPage): Markup {
   const { branding, texts } = view
   return layout(view, {
@@ -46,7 +46,7 @@ export function consentPage(view: View, page: ConsentPage): Markup {
   })
 }
 
-/** What the token can do: the scopes, and everything that an API allows which has none. */
+/** What the token permits: its scopes, and full access to each API that has no scopes. */
 function permissions({ texts }: View, { scopes, resources: apis }: ConsentPage): Fragment {
   const unlimited = apis.filter(({ isLimited }) => !isLimited)
   if (scopes.length === 0 && unlimited.length === 0) return html`<p class="part">${texts.noScope}</p>`

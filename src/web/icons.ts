@@ -1,6 +1,6 @@
 import { html } from './markup.ts'
 
-// Drawn in the colour of the text around them, and silent for screen readers: the words beside them say it all.
+// Drawn in the colour of the text around them, and hidden from screen readers, because the text beside them says the same.
 
 export const tick = html`<svg viewBox="0 0 20 20" aria-hidden="true"><path d="m4.5 10.5 3.5 3.5 7.5-8" /></svg>`
 

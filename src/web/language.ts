@@ -4,8 +4,8 @@ import { parsePreferences } from '../protocol/preferences.ts'
 const maxLength = 1000
 
 /**
- * The language of the pages: the first that the client asked for in `ui_locales` (OpenID Connect Core §3.1.2.1) and we
- * speak, else the one the browser likes best (RFC 9110 §12.5.4), else English. Regions and scripts are not told apart.
+ * Chooses the language of the pages: the first supported one in the client's `ui_locales` (OpenID Connect Core §3.1.2.1), else
+ * the supported one that the browser prefers (RFC 9110 §12.5.4), else English. Regions and scripts are ignored.
  */
 export function chooseLanguage(uiLocales: string | undefined, acceptLanguage: string | undefined): Language {
   const asked = (uiLocales ?? '').slice(0, maxLength).split(/\s+/)

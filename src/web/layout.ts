@@ -3,7 +3,7 @@ import { href, html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
 import type { Texts } from './texts.ts'
 
-/** What every template is given besides its page. */
+/** What every template gets in addition to its page model. */
 export interface View {
   readonly branding: Branding
   readonly language: Language
@@ -11,14 +11,14 @@ export interface View {
   readonly styleElement: Markup
 }
 
-/** What a page puts into the frame that all pages share. */
+/** The parts of a page inside the layout that all pages share. */
 export interface Content {
-  /** Our own words only: a client's name has no place in the title bar. */
+  /** Only the server's own text: a client's name must not appear in the title bar. */
   readonly title: string
   readonly main: Fragment
 }
 
-/** A whole document: one card with the operator's name above the page's content, and the legal links below. */
+/** Renders a whole document: a card with the operator's name above the page's content, and the legal links below. */
 export function layout(view: View, content: Content): Markup {
   const { branding, language, texts, styleElement } = view
   return html`<!doctype html>

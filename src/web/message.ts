@@ -4,7 +4,7 @@ import type { View } from './layout.ts'
 import { html, isolate } from './markup.ts'
 import type { Markup } from './markup.ts'
 
-/** What happened and what to do, where there is nowhere safe to send the person. */
+/** States what happened and what to do, when there is no safe address to redirect the user to. */
 export function errorPage(view: View, page: ErrorPage): Markup {
   const { heading, happened, todo } = view.texts.errors[page.problem]
   return layout(view, {
@@ -15,7 +15,7 @@ export function errorPage(view: View, page: ErrorPage): Markup {
   })
 }
 
-/** Asks before signing out, so that no other site can do it for the person. */
+/** Asks for confirmation before signing out, so that no other site can sign the user out. */
 export function signOutPage(view: View, page: SignOutPage): Markup {
   const { branding, texts } = view
   const { account } = page

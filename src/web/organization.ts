@@ -4,7 +4,7 @@ import type { View } from './layout.ts'
 import { html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
 
-/** The organization that the client asked for, as one of the facts; there is nothing to choose. */
+/** The organization that the client requested, as one of the facts. The user cannot choose another one. */
 export function organizationFact({ texts }: View, { organization }: ConsentPage): Fragment {
   if (organization?.kind !== 'fixed') return undefined
   return html`<div>
@@ -13,7 +13,9 @@ export function organizationFact({ texts }: View, { organization }: ConsentPage)
   </div>`
 }
 
-/** The question for which organization the person allows it. Without one, what went wrong stands there alone. */
+/**
+ * The field in which the user chooses an organization. When there is nothing to choose, only the problem, if there is one.
+ */
 export function organizationField(view: View, { organization, problem }: ConsentPage): Fragment {
   if (organization?.kind === 'choice') return field(view, organization, problem)
   return problem === undefined
@@ -50,7 +52,7 @@ function field(
   </div>`
 }
 
-/** Browsers ask for a choice by themselves where none is made; `Deny` needs none. */
+/** `required` makes the browser ask for a choice before `Allow`. `Deny` skips that check. */
 function marks(selected: string | undefined, problem: ConsentProblem | undefined): Fragment {
   return [
     selected === undefined ? html` required` : undefined,

@@ -10,22 +10,25 @@ import { signInPage } from './sign-in.ts'
 import { stylesheet } from './stylesheet.ts'
 import { translations } from './translations.ts'
 
-/** BatchingStore page models into documents. */
+/** Renders page models as documents. */
 export interface Renderer {
-  /** A whole HTML document. Works without script and asks the network for nothing. */
+  /** Renders a whole HTML document. It works without scripts and loads nothing from the network. */
   readonly render: (page: Page, language: Language) => string
-  /** What `style-src` must name (CSP Level 3 §2.3.1): the hash of the documents' only style element. */
+  /** The value for `style-src` (CSP Level 3 §2.3.1): the hash of the documents' only style element. */
   readonly styleSource: string
 }
 
-/** Prepares what all pages of an installation share. Throws at once if the branding cannot be shown. */
+/** Prepares what all pages of a server share. Throws when the branding cannot be shown. */
 export function createRenderer(branding: Branding): Renderer {
   const sheet = stylesheet(branding.accent)
   for (const uri of [branding.termsUri, branding.privacyUri]) if (uri !== undefined) href(uri)
   const shared = { branding, styleElement: styleElement(sheet) }
   const draw = (page: Page, language: Language): string =>
     template({ ...shared, language, texts: translations[language] }, page).toString()
-  /** One for each problem and language: they say nothing of a request, and may be asked for by the thousand. */
+  /**
+   * Rendered once for each problem and language: error pages contain nothing of the request, and may be needed thousands of
+   * times.
+   */
   const errorPages = new Map<string, string>()
   return {
     render(page, language) {

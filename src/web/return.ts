@@ -5,7 +5,7 @@ import type { View } from './layout.ts'
 import { href, html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
 
-/** A refused request: why, whose it was, and a link that names where it leads (RFC 9700 §4.11.2). */
+/** A refused authorization request: the reason, the client, and a link that names its destination (RFC 9700 §4.11.2). */
 export function returnPage(view: View, page: ReturnPage): Markup {
   const { texts } = view
   return layout(view, {
@@ -22,7 +22,7 @@ export function returnPage(view: View, page: ReturnPage): Markup {
   })
 }
 
-/** The error as the client gets it (RFC 6749 §4.1.2.1), in the protocol's own words, which are English. */
+/** The error code and description that the client gets (RFC 6749 §4.1.2.1). They are always in English. */
 function forDevelopers({ texts }: View, { problem, description }: ReturnPage): Markup {
   return html`<details class="small muted after">
     <summary>${texts.forDevelopers}</summary>
@@ -30,7 +30,7 @@ function forDevelopers({ texts }: View, { problem, description }: ReturnPage): M
   </details>`
 }
 
-/** Names the place where the link itself does not. */
+/** Names the destination when the text of the link does not. */
 function leadsTo(view: View, to: Destination): Fragment {
   if (to.kind === 'host') return undefined
   return html`<dl class="facts">

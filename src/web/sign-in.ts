@@ -9,7 +9,7 @@ import { inAWhile } from './spans.ts'
 
 type Field = 'email' | 'password'
 
-/** What the last attempt's problem says, and which fields it is about. */
+/** The message about the last attempt, and the fields that it is about. */
 interface Complaint {
   readonly text: string
   readonly fields: readonly Field[]
@@ -57,7 +57,7 @@ export function signInPage(view: View, page: SignInPage): Markup {
   })
 }
 
-/** Whom the person signs in for, and where that leads. */
+/** Names the client that the user continues to, and its destination. */
 function continuation({ texts }: View, { client }: SignInPage): Markup {
   const name = clientName(client, texts.namelessAppInside)
   switch (client.destination.kind) {
@@ -87,12 +87,12 @@ function describe({ texts, language }: View, problem: SignInProblem): Complaint 
   }
 }
 
-/** A problem of both fields or of none stands above the form. */
+/** A problem of both fields or of neither is shown above the form. */
 function general(complaint: Complaint): Markup {
   return html`<p class="notice problem" role="alert" id="problem">${stop}<span>${complaint.text}</span></p>`
 }
 
-/** A problem of one field stands below it. */
+/** A problem of one field is shown below the field. */
 function beside(complaint: Complaint | undefined, field: Field): Fragment {
   if (complaint?.fields.length !== 1 || !complaint.fields.includes(field)) return undefined
   return html`<p class="error" role="alert" id="problem">${stop}<span>${complaint.text}</span></p>`
@@ -102,7 +102,7 @@ function blame(complaint: Complaint | undefined, field: Field): Fragment {
   return complaint?.fields.includes(field) === true ? html` aria-invalid="true" aria-describedby="problem"` : undefined
 }
 
-/** The cursor waits in the field to blame, else in the first empty one; nobody's password comes back to them. */
+/** The cursor is in the field with the problem, else in the first empty one. The password is never filled in again. */
 function focus(page: SignInPage, complaint: Complaint | undefined, field: Field): Fragment {
   const [blamed, another] = complaint?.fields ?? []
   const first = page.email === '' ? 'email' : 'password'

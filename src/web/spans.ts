@@ -8,11 +8,11 @@ const day = 24 * hour
 const month = 30 * day
 const year = 365 * day
 
-/** An age as people say it: "3 minutes ago". undefined when it is less than a minute. */
+/** An age as text: "3 minutes ago". undefined when it is less than a minute. */
 export function ago(language: Language, ageSeconds: number): string | undefined {
   if (ageSeconds < minute) return undefined
   const say = (unit: Intl.RelativeTimeFormatUnit, seconds: number): string =>
-    words(language).format(-Math.floor(ageSeconds / seconds), unit)
+    formatOf(language).format(-Math.floor(ageSeconds / seconds), unit)
   if (ageSeconds < hour) return say('minute', minute)
   if (ageSeconds < 2 * day) return say('hour', hour)
   if (ageSeconds < 2 * month) return say('day', day)
@@ -20,16 +20,16 @@ export function ago(language: Language, ageSeconds: number): string | undefined 
   return say('year', year)
 }
 
-/** A time to wait, never promised too short: "in 30 seconds", "in 2 minutes". */
+/** A time to wait as text, always rounded up: "in 30 seconds", "in 2 minutes". */
 export function inAWhile(language: Language, waitSeconds: number): string {
   const seconds = Math.max(1, Math.ceil(waitSeconds))
-  if (seconds <= 90) return words(language).format(seconds, 'second')
-  if (seconds <= 90 * minute) return words(language).format(Math.ceil(seconds / minute), 'minute')
-  return words(language).format(Math.ceil(seconds / hour), 'hour')
+  if (seconds <= 90) return formatOf(language).format(seconds, 'second')
+  if (seconds <= 90 * minute) return formatOf(language).format(Math.ceil(seconds / minute), 'minute')
+  return formatOf(language).format(Math.ceil(seconds / hour), 'hour')
 }
 
-/** Made when somebody needs it: what ICU knows of languages takes 7 MB, and few servers show such a page soon. */
-function words(language: Language): Intl.RelativeTimeFormat {
+/** Created for the first page that needs it: ICU's data of a language takes 7 MB, and few servers show such a page soon. */
+function formatOf(language: Language): Intl.RelativeTimeFormat {
   const format = known.get(language) ?? new Intl.RelativeTimeFormat(language, { numeric: 'always' })
   known.set(language, format)
   return format

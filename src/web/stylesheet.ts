@@ -4,7 +4,9 @@ import type { AccentColours } from './accent.ts'
 const light = { ground: '#f5f6f8', card: '#ffffff' } as const
 const dark = { ground: '#0d0f12', card: '#16191e' } as const
 
-/** The one stylesheet of every page. No remote font, image or import: the policy that goes with it forbids them all. */
+/**
+ * The stylesheet of all pages. It uses no remote font, image or import, because the Content-Security-Policy forbids them.
+ */
 export function stylesheet(accent: string): string {
   const lightAccent = accentColours(accent, { backgrounds: [light.ground, light.card], ink: '#000000', distinct: 1.2 })
   const darkAccent = accentColours(accent, { backgrounds: [dark.ground, dark.card], ink: '#ffffff', distinct: 2 })

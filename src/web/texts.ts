@@ -1,7 +1,7 @@
 import type { ErrorProblem, ReturnProblem } from '../ports/pages.ts'
 import type { Markup } from './markup.ts'
 
-/** What an error page says: what happened, and what to do. */
+/** The texts of an error page: what happened, and what to do. */
 export interface ErrorTexts {
   readonly heading: string
   readonly happened: string
@@ -9,8 +9,8 @@ export interface ErrorTexts {
 }
 
 /**
- * Every word of the pages in one language. Names and hosts come in as markup, already isolated; times and spans as
- * words of the same language, such as "3 minutes ago" and "in 30 seconds".
+ * All texts of the pages in one language. Names and hosts are passed in as markup, already isolated. Times are passed in as
+ * text in the same language, such as "3 minutes ago" and "in 30 seconds".
  */
 export interface Texts {
   readonly title: (heading: string, brand: string) => string

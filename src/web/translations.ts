@@ -3,5 +3,5 @@ import { english } from './texts-english.ts'
 import { german } from './texts-german.ts'
 import type { Texts } from './texts.ts'
 
-/** The words of the pages, by language. A word that is missing in one does not compile. */
+/** The texts of the pages, by language. A missing text is a compile error. */
 export const translations: Readonly<Record<Language, Texts>> = { en: english, de: german }

@@ -1,8 +1,8 @@
 const plain = /^[\x20-\x7e]*$/
 
 /**
- * Characters that a reader cannot see, or that reorder what stands around them: controls, bidirectional marks, fillers,
- * tags, private use. What joins an emoji or the letters of a script that needs joiners is spared below.
+ * Characters that a reader cannot see, or that reorder the text around them: controls, bidirectional marks, fillers, tags,
+ * private use. Joiners in an emoji, or in a script that needs them, are kept (see below).
  */
 const unseen =
   /[\p{Cc}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\u{fff9}-\u{fffb}\u{2800}]/u
@@ -20,8 +20,8 @@ const spaces = /\s{2,}|[\t\n\r\f\v]/g
 const pile = /(\p{M}{4})\p{M}+/gu
 
 /**
- * Text as it is safe to look at: whatever would be invisible or rearrange the page shows as U+FFFD, runs of space are
- * one space (they could push a warning out of sight), and marks do not pile up over the lines above and below.
+ * Makes text safe to display. Characters that are invisible or rearrange the page become U+FFFD. Runs of spaces become one
+ * space, because they could push a warning out of sight. Combining marks are cut so that they do not cover other lines.
  */
 export function visible(text: string): string {
   if (plain.test(text) && !text.includes('  ')) return text

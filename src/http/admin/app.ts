@@ -14,20 +14,23 @@ import { serveAdmin, type AdminServing, type LogAdminOutcome } from './serve.ts'
 
 export interface AdminAppOptions {
   readonly context: Context
-  /** What it listens on; a loopback address lets only this machine in. */
+  /** The address to listen on. Only this machine can connect to a loopback address. */
   readonly host: string
   readonly trustedProxies: readonly string[]
-  /** What stands beside the tasks. */
+  /** The routes that are not tasks. */
   readonly plainRoutes: readonly PlainRoute[]
   readonly log: LogAdminOutcome
 }
 
 export const OPENAPI_PATH = '/admin/v1/openapi.json'
 
-/** Nobody asks for a task so soon, and the server's own users may ask for much. */
+/** Loading the tasks waits until the server has started, because requests of clients come first. */
 const LOAD_AFTER_MS = 1000
 
-/** The tasks of operators over HTTP, on a listener of their own (threats.md ADM-01). Does not listen yet. */
+/**
+ * Creates the HTTP server of the administration, which has a listener of its own (threats.md ADM-01). It does not listen
+ * yet.
+ */
 export function createAdminApp({ context, host, trustedProxies, plainRoutes, log }: AdminAppOptions): Server {
   const proxies = openProxies(trustedProxies, () => context.record({ event: 'forwarded-address.unreadable' }))
   const findRoute = openLazyRoutes([...plainRoutes, openapiRoute(context.version)])
@@ -59,8 +62,8 @@ export function createAdminApp({ context, host, trustedProxies, plainRoutes, log
 }
 
 /**
- * Tasks with their schemas are much of a start, and few servers are asked for one soon. They are loaded a moment later, or
- * when the first is asked for.
+ * Finds routes, and loads the tasks with the first request for one. Loading them with their schemas would take much of the
+ * time of a start, and few servers need a task soon.
  */
 function openLazyRoutes(plainRoutes: readonly PlainRoute[]): AdminServing['findRoute'] {
   const findPlain = openAdminRoutes([], plainRoutes)
@@ -73,18 +76,18 @@ function openLazyRoutes(plainRoutes: readonly PlainRoute[]): AdminServing['findR
   }
 }
 
-/** Whoever then asks for a task is told if that fails. */
+/** Loads the tasks in advance. When that fails, the next request for a task fails with the error. */
 async function loadTasks(findRoute: AdminServing['findRoute']): Promise<void> {
   await findRoute('').catch(() => undefined)
 }
 
-/** What the routes are is no secret, but this port tells nothing to strangers. */
+/** The OpenAPI description. It is not secret, but this listener returns nothing to callers without credentials. */
 function openapiRoute(version: string): PlainRoute {
   let body: string | undefined
   return {
     path: OPENAPI_PATH,
     access: 'administrator',
-    // Made when somebody asks for it: few do, and a start would wait for it.
+    // Made for the first request: few servers need it, and a start would wait for it.
     async answer() {
       const { describeTasks } = await import('../../admin/openapi.ts')
       return { contentType: 'application/json', body: (body ??= JSON.stringify(describeTasks(version))) }

@@ -8,8 +8,8 @@ import { problem } from '../../protocol/validation.ts'
 import type { PlainRoute } from './routes.ts'
 
 /**
- * Who asks: a Bearer token in the Authorization header, and nowhere else (RFC 6750 §2.1). Failures are counted by network,
- * as those of clients are; a token that is good is never refused for that.
+ * Authenticates the administrator by a Bearer token in the Authorization header, and nowhere else (RFC 6750 §2.1). Failures
+ * are counted by network, as those of clients are. A valid token is never refused because of them.
  *
  * @throws OAuthError invalid_token, temporarily_unavailable
  */
@@ -43,8 +43,8 @@ function refuse({ budgets, clock }: Context, network: string, slug: Slug<'invali
 }
 
 /**
- * Whether the administrator may do a task at this address. Of one organization: only what is below it (threats.md ADM-03);
- * another organization is answered as one that does not exist, whether or not it does.
+ * Checks whether the administrator may run a task at this path. An administrator of one organization may only run tasks below
+ * that organization (threats.md ADM-03). For any other organization the answer is the same as for one that does not exist.
  *
  * @throws OAuthError insufficient_scope, not_found
  */
@@ -65,13 +65,13 @@ export function authorizeTask(
   throw new OAuthError('not_found', 'object_unknown', { problems })
 }
 
-/** Where one of them stands a proxy asks for somebody else. */
+/** Any of these headers means that a proxy forwarded the request. */
 const FORWARDING = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
 
 /**
- * Whether a plain route needs no credentials: machines of this very machine ask without. The Host header must say so too,
- * or a page in a browser here could read it under a name of its own that resolves to this machine; and no proxy may stand
- * between, or all the world would seem to ask from here.
+ * Whether a plain route needs no credentials: programs on this machine need none. The Host header must name this machine too.
+ * Otherwise a web page could read the route through its own host name that resolves to this machine (DNS rebinding). The
+ * request must not come through a proxy, because then every caller would seem to be on this machine.
  */
 export function isOpen({ access }: PlainRoute, isLoopback: boolean, headers: IncomingHttpHeaders): boolean {
   const { host } = headers
@@ -81,7 +81,11 @@ export function isOpen({ access }: PlainRoute, isLoopback: boolean, headers: Inc
   return url !== null && isLoopbackHost(url.hostname)
 }
 
-/** What a plain route tells is about everybody, so nobody of one organization may have it. @throws OAuthError insufficient_scope */
+/**
+ * Plain routes expose server-wide data, so credentials of one organization are refused.
+ *
+ * @throws OAuthError insufficient_scope
+ */
 export function authorizePlain(
   context: Context,
   { actor, organizationId }: Administrator,
@@ -99,7 +103,10 @@ function refuseAccess(context: Context, actor: string, slug: Slug<'insufficient_
   return refusal
 }
 
-/** Somebody holds credentials of ours and tried what they are not good for. Beyond the budget nothing is written down. */
+/**
+ * Records that valid or revoked credentials were used for something that they do not allow. Beyond the budget nothing is
+ * recorded.
+ */
 function recordRefusal({ report }: Context, actor: string, { slug, status }: OAuthError): void {
   if (status !== 429) report({ event: 'admin.refused', actor, details: { reason: slug } })
 }

@@ -16,8 +16,8 @@ const JSON_TYPE = 'application/json'
 type Members = Readonly<Record<string, unknown>>
 
 /**
- * A task's input from all parts of a request. Every problem is told at once, and what a task does not know is refused: a
- * mistyped filter would otherwise choose everything, and an id in a body never stands for the one in the path (ADM-07).
+ * Reads a task's input from the path, the query and the body. The refusal names every problem. Unknown members are refused:
+ * a mistyped filter would otherwise select everything, and an id in the body never replaces the one in the path (ADM-07).
  *
  * @throws OAuthError invalid_request
  */
@@ -50,18 +50,18 @@ function readQuery(url: string, types: ReadonlyMap<string, QueryType>, problems:
   }
   for (const name of form.repeated) {
     if (types.get(name) === 'list') continue
-    problems.push(problem(['query', name], 'repeated', 'This stands more than once.', null, {}))
+    problems.push(problem(['query', name], 'repeated', 'This parameter must not be repeated.', null, {}))
   }
   return Object.fromEntries(
     form.names.map((name): [string, unknown] => {
       const texts = form.all(name)
-      // RFC 6749 §3.1 counts an empty value as none. Here that would choose everything, where a script's variable is empty.
+      // RFC 6749 §3.1 treats an empty value as absent. Here an empty variable in a script would then select everything.
       return [name, readQueryValue(types.get(name) ?? 'string', texts.length === 0 ? [''] : texts)]
     }),
   )
 }
 
-/** A request without a body has no members; nothing needs to be said about its type then. */
+/** A request without a body has no members. It needs no content type then. */
 async function readJsonBody(message: IncomingMessage): Promise<Members> {
   const { headers } = message
   const length = headers['content-length']
@@ -77,7 +77,7 @@ async function readJsonBody(message: IncomingMessage): Promise<Members> {
   const body = await readBody(message, (problems) => invalidRequest('body_too_large', { status: 413, problems }))
   if (!isUtf8(body)) throw malformed(422, [problem(['body'], 'json_invalid', 'The body is not UTF-8.', null, {})])
   const read = readJson(body.toString('utf8'))
-  // Nothing of it is told back, because nobody knows what of it is a password.
+  // The answer repeats nothing of the body, because any part of it may be a password.
   if (read.kind === 'malformed') throw malformed(422, [{ ...read.problem, input: null }])
   const { value } = read
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members

@@ -1,12 +1,12 @@
 import { queryTypes, type QueryType } from '../../admin/query-values.ts'
 import type { Task } from '../../admin/task.ts'
 
-/** A path outside the table: what machines read. */
+/** A path that is not a task, such as the metrics. */
 export interface PlainRoute {
   readonly path: string
   /**
-   * `machine`: without credentials where only this machine can ask; elsewhere with those of an administrator who may read
-   * everything. `administrator`: with any administrator's.
+   * `machine`: without credentials where only this machine can connect; otherwise with the credentials of an administrator
+   * of the whole server. `administrator`: with the credentials of any administrator.
    */
   readonly access: 'machine' | 'administrator'
   readonly answer: () => Promise<PlainAnswer>
@@ -17,7 +17,7 @@ export interface PlainAnswer {
   readonly body: string
 }
 
-/** What stands at a path, with what its address says. */
+/** The plain route or the tasks at a path, with the parameters in the path. */
 export type AdminRoute =
   | { readonly kind: 'plain'; readonly route: PlainRoute; readonly methods: readonly string[] }
   | {
@@ -30,19 +30,19 @@ export type AdminRoute =
 
 export interface TaskRow {
   readonly task: Task
-  /** Made when a request first asks: JSON Schemas of all tasks take longer than all else that a start does here. */
+  /** Made for the first request: the JSON Schemas of all tasks would take most of the time of a start. */
   readonly queryTypes: () => ReadonlyMap<string, QueryType>
 }
 
-/** Paths of one shape: `/admin/v1/clients/{client_id}`. */
+/** A path with parameters, such as `/admin/v1/clients/{client_id}`. */
 interface Pattern {
   readonly segments: readonly string[]
   readonly tasks: ReadonlyMap<string, TaskRow>
 }
 
 /**
- * The route of a path; undefined where there is nothing. What is fixed in a path must be written as it is, byte for byte
- * (threats.md ADM-01); a parameter is one segment, percent-encoded. Fixed segments win over parameters.
+ * Returns a function that finds the route of a path; undefined for an unknown path. Fixed segments must match byte for byte
+ * (threats.md ADM-01). A parameter is one percent-encoded segment. Fixed segments take precedence over parameters.
  */
 export function openAdminRoutes(
   tasks: readonly Task[],
@@ -103,7 +103,7 @@ function matchSegments(
   return Object.fromEntries(found)
 }
 
-/** undefined: the percent-encoding is broken. */
+/** undefined for an invalid percent-encoding. */
 function decodeSegment(segment: string): string | undefined {
   if (!segment.includes('%')) return segment
   try {

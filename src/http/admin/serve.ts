@@ -22,7 +22,7 @@ export type LogAdminOutcome = (line: AdminLine, cause: unknown) => void
 
 export interface AdminLine {
   readonly event: 'admin.answered' | 'admin.refused'
-  /** The task's name, or the path of a plain route; `none` where there is nothing. */
+  /** The task's name, or the path of a plain route; `none` for an unknown path. */
   readonly task: string
   /** The id of the credentials. */
   readonly administrator: string | undefined
@@ -41,11 +41,11 @@ export interface AdminServing {
   readonly scheduler: Scheduler
 }
 
-/** A request on its way. */
+/** A request that is being processed. */
 interface Exchange {
   readonly message: IncomingMessage
   readonly response: ServerResponse
-  /** What its limits are counted by. */
+  /** The network whose limits the request counts against. */
   readonly network: string
   /** On the clock of `performance`. */
   readonly startedAt: number
@@ -67,7 +67,7 @@ const HEADERS = {
 const JSON_TYPE = 'application/json'
 const PATH_PROBLEM = problem(['path'], 'value_error', 'There is nothing at this path.', null, {})
 
-/** Answers one request of an administrator. Whatever is thrown becomes an answer here. */
+/** Serves one request of an administrator. Every error that is thrown becomes an answer here. */
 export async function serveAdmin(
   serving: AdminServing,
   message: IncomingMessage,
@@ -99,8 +99,8 @@ export async function serveAdmin(
 }
 
 /**
- * What is wrong is told in this order: the headers, the path, the method, the credentials, their access, their organization, the
- * input. Whoever has no credentials learns which paths there are, as everybody can read in the source, and nothing else.
+ * Checks in this order: the headers, the path, the method, the credentials, their access, their organization, the input. A
+ * caller without credentials learns which paths exist, which are public in the source, and nothing else.
  */
 async function answerTo(serving: AdminServing, exchange: Exchange): Promise<Answer> {
   const { context, gate } = serving
@@ -111,7 +111,7 @@ async function answerTo(serving: AdminServing, exchange: Exchange): Promise<Answ
   if (route === undefined) throw invalidRequest('path_unknown', { status: 404, problems: [PATH_PROBLEM] })
   const method = message.method ?? ''
   const refuseMethod = (): OAuthError => wrongMethod(method, route.methods, route.methods.join(', '))
-  // No preflight is answered: scripts of web pages have no business here.
+  // No preflight is answered, because scripts of web pages must not call the administration.
   if (!route.methods.includes(method)) throw refuseMethod()
   const isPlain = route.kind === 'plain'
   exchange.task = isPlain ? route.route.path : (route.tasks.get(method)?.task.name ?? 'none')
@@ -141,7 +141,8 @@ async function runRow(
 ): Promise<Answer> {
   gate.beginBody(network)
   const input = await readTaskInput(message, row, parameters).finally(() => gate.endBody(network))
-  // A body may be half a minute coming. Credentials that ended meanwhile must make nothing of it, least of all others.
+  // A body may take half a minute to arrive. Credentials that were revoked meanwhile must change nothing, least of all
+  // create others.
   if (hasBody(row.task)) await authenticate(context, message, network)
   gate.enter(network, { priority: 'high' })
   try {
@@ -154,29 +155,29 @@ async function runRow(
   }
 }
 
-/** What a task says is in the way, as an answer; the sentence stands in `detail`. */
+/** The refusal of a task as an answer. Its message is in `detail`. */
 function refusalOf({ kind, message, problems }: AdminError, task: Task): OAuthError {
   const [member] = Object.keys(task.input.shape)
-  const said: readonly Problem[] =
+  const details: readonly Problem[] =
     problems.length > 0 ? problems : [problem([placeOf(task, member ?? '')], 'value_error', message, null, {})]
   switch (kind) {
     case 'unknown':
-      return new OAuthError('not_found', 'object_unknown', { problems: said })
+      return new OAuthError('not_found', 'object_unknown', { problems: details })
     case 'conflict':
-      return new OAuthError('conflict', 'state_differs', { problems: said })
+      return new OAuthError('conflict', 'state_differs', { problems: details })
     case 'refused':
-      return invalidRequest('input_malformed', { status: 422, problems: said })
+      return invalidRequest('input_malformed', { status: 422, problems: details })
   }
 }
 
 function refuse(serving: AdminServing, exchange: Exchange, cause: unknown): void {
   const error = toOAuthError(cause)
   const { status, slug, retryAfterSeconds, headers } = error
-  // What was refused on purpose needs no search for its cause.
-  const told = status >= 500 && error !== cause ? cause : undefined
-  logOutcome(serving, exchange, 'admin.refused', status, slug, told)
+  // A deliberate refusal is logged without its cause.
+  const logged = status >= 500 && error !== cause ? cause : undefined
+  logOutcome(serving, exchange, 'admin.refused', status, reason, logged)
   const { response } = exchange
-  // The answer was begun: nothing can be said any more, but half of it must not look whole.
+  // Part of the answer may have been sent. The connection is closed so that the client does not take it for a whole answer.
   if (response.headersSent) return void response.destroy()
   const retry = retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) }
   const answer = { status, contentType: JSON_TYPE, body: JSON.stringify(errorBody(error)) }

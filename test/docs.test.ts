@@ -8,17 +8,17 @@ import { listClaims, rfcCoveragePage, SECURITY_CASES, securityCasesPage } from '
 
 const read = (path: string): string => readFileSync(path, 'utf8')
 
-test('docs/errors.md explains every code and every slug, and no other', () => {
+test('docs/errors.md explains every code and every reason, and no other', () => {
   const sections = new Map(
     read('docs/errors.md')
       .split(/^### /m)
       .slice(1)
       .map((section) => [
         section.slice(0, section.indexOf('\n')),
-        [...section.matchAll(/^\| `([a-z0-9_]+)`/gm)].map(([, slug]) => slug),
+        [...section.matchAll(/^\| `([a-z0-9_]+)`/gm)].map(([, reason]) => reason),
       ]),
   )
-  for (const { code, slugs } of listRefusals()) assert.deepEqual(sections.get(code), [...slugs], code)
+  for (const { code, reasons } of listRefusals()) assert.deepEqual(sections.get(code), [...reasons], code)
   assert.deepEqual(sections.get('Authorization requests'), Object.keys(AUTHORIZATION_FAULTS))
   assert.equal(sections.size, listRefusals().length + 1)
 })
@@ -40,12 +40,12 @@ test('docs/errors.md explains every type of problem', () => {
   )
 })
 
-test('every slug is used by the code', () => {
+test('every reason is used by the code', () => {
   const texts = globSync('src/**/*.ts')
     .filter((path) => !path.endsWith('protocol/refusals.ts'))
     .map(read)
   const used = new Set(texts.flatMap((text) => [...text.matchAll(/'([a-z0-9_]+)'/g)].map(([, word]) => word)))
-  for (const { slugs } of listRefusals()) for (const slug of slugs) assert.ok(used.has(slug), slug)
+  for (const { reasons } of listRefusals()) for (const reason of reasons) assert.ok(used.has(reason), reason)
 })
 
 test('every security case of this release has a test', () => {

@@ -67,8 +67,8 @@ function shapeError(endpoint: Pick<Endpoint, 'accepts'>, status: 413 | 415 | 422
   const isRegistration = endpoint.accepts === 'application/json'
   if (status === 422) return new OAuthError('invalid_client_metadata', 'json_malformed', { ...options, status })
   if (isRegistration) {
-    const slug = status === 415 ? 'metadata_media_type' : 'metadata_too_large'
-    return new OAuthError('invalid_client_metadata', slug, { ...options, status })
+    const reason = status === 415 ? 'metadata_media_type' : 'metadata_too_large'
+    return new OAuthError('invalid_client_metadata', reason, { ...options, status })
   }
   return invalidRequest(status === 415 ? 'media_type_wrong' : 'body_too_large', { ...options, status })
 }

@@ -210,7 +210,7 @@ function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
   const { message, response, route, endpoint } = exchange
   if (connections.isHungUp(message)) return
   const error = toOAuthError(cause)
-  const { client, credential, slug: reason, explanation: description, status } = error
+  const { client, credential, reason, explanation: description, status } = error
   const event = 'request.refused'
   const ms = observe(serving, exchange, { event, reason, status })
   const line = { client, credential, endpoint: endpoint?.name ?? 'none', reason, description, status, ms }
@@ -236,7 +236,7 @@ function refuseUnknownPath(serving: Serving, exchange: Exchange): void {
     const page = errorPage(isHome(context.issuer, message.url ?? '') ? 'home' : 'not-found')
     replies.send(response, page, chooseLanguage(undefined, message.headers['accept-language']), false)
   } else replies.sendError(response, error, true)
-  observe(serving, exchange, { event: 'request.refused', reason: error.slug, status: error.status })
+  observe(serving, exchange, { event: 'request.refused', reason: error.reason, status: error.status })
 }
 
 /** A stopping server closes connections, so that the caller's next request goes to another node (RFC 9112 §9.6). */

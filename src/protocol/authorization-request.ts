@@ -21,7 +21,7 @@ export interface AuthorizationRequest {
 }
 
 /**
- * Why a request is refused: the slug for the log and docs/errors.md, and the `error_description` for the client and its
+ * Why a request is refused: the reason for the log and docs/errors.md, and the `error_description` for the client and its
  * developer. RFC 6749 §4.1.2.1, whose character set has neither quotes nor backslashes. A refusal of scopes has a text of its
  * own, which names them.
  */

@@ -3,7 +3,7 @@ import { REFUSALS } from './refusals.ts'
 import type { Problem } from './validation.ts'
 
 export type ErrorCode = keyof typeof REFUSALS
-export type Slug<Code extends ErrorCode = ErrorCode> = (typeof REFUSALS)[Code]['slugs'][number]
+export type Reason<Code extends ErrorCode = ErrorCode> = (typeof REFUSALS)[Code]['reasons'][number]
 
 /** What may differ from the table's row for one refusal. */
 export interface RefusalOptions {
@@ -18,7 +18,7 @@ export interface RefusalOptions {
 /** A refusal on its way to the one place that turns it into bytes (RFC 6749 §5.2, RFC 7591 §3.2.2). */
 export class OAuthError extends Error {
   readonly code: ErrorCode
-  readonly slug: Slug
+  readonly reason: Reason
   readonly status: number
   readonly description: string
   /** The description where it says more than the code; it is logged too. */
@@ -31,11 +31,11 @@ export class OAuthError extends Error {
   /** The id of the API credentials that were presented with a wrong secret, for the log. */
   credential: string | undefined
 
-  constructor(code: ErrorCode, slug: Slug, options: RefusalOptions = {}) {
-    super(`${code} (${slug})`)
+  constructor(code: ErrorCode, reason: Reason, options: RefusalOptions = {}) {
+    super(`${code} (${reason})`)
     this.name = 'OAuthError'
     this.code = code
-    this.slug = slug
+    this.reason = reason
     this.status = options.status ?? REFUSALS[code].status
     this.explanation = options.explanation
     this.description = options.explanation ?? REFUSALS[code].description
@@ -46,43 +46,43 @@ export class OAuthError extends Error {
 }
 
 /** 400, or 422 where the shape is wrong (decisions.md D1). */
-export function invalidRequest(slug: Slug<'invalid_request'>, options: RefusalOptions = {}): OAuthError {
-  return new OAuthError('invalid_request', slug, options)
+export function invalidRequest(reason: Reason<'invalid_request'>, options: RefusalOptions = {}): OAuthError {
+  return new OAuthError('invalid_request', reason, options)
 }
 
 /** 401. RFC 6749 §5.2: with a challenge where the client used the Authorization header. */
-export function invalidClient(slug: Slug<'invalid_client'>, usedBasic: boolean): OAuthError {
+export function invalidClient(reason: Reason<'invalid_client'>, usedBasic: boolean): OAuthError {
   const headers: Record<string, string> = usedBasic
     ? { 'WWW-Authenticate': 'Basic realm="grantor", charset="UTF-8"' }
     : {}
-  return new OAuthError('invalid_client', slug, { headers })
+  return new OAuthError('invalid_client', reason, { headers })
 }
 
 /** 401. RFC 6750 §3.1: whoever presented nothing is not told that anything was wrong with it. */
-export function invalidToken(slug: Slug<'invalid_token'>): OAuthError {
-  const fault = slug.endsWith('_missing') ? '' : ', error="invalid_token"'
-  return new OAuthError('invalid_token', slug, { headers: { 'WWW-Authenticate': `Bearer realm="grantor"${fault}` } })
+export function invalidToken(reason: Reason<'invalid_token'>): OAuthError {
+  const fault = reason.endsWith('_missing') ? '' : ', error="invalid_token"'
+  return new OAuthError('invalid_token', reason, { headers: { 'WWW-Authenticate': `Bearer realm="grantor"${fault}` } })
 }
 
-export function invalidGrant(slug: Slug<'invalid_grant'>): OAuthError {
-  return new OAuthError('invalid_grant', slug)
+export function invalidGrant(reason: Reason<'invalid_grant'>): OAuthError {
+  return new OAuthError('invalid_grant', reason)
 }
 
-export function unauthorizedClient(slug: Slug<'unauthorized_client'>): OAuthError {
-  return new OAuthError('unauthorized_client', slug)
+export function unauthorizedClient(reason: Reason<'unauthorized_client'>): OAuthError {
+  return new OAuthError('unauthorized_client', reason)
 }
 
 export function invalidScope(
-  slug: Slug<'invalid_scope'>,
+  reason: Reason<'invalid_scope'>,
   problems: readonly Problem[],
   explanation: string | undefined,
 ): OAuthError {
-  return new OAuthError('invalid_scope', slug, { problems, explanation })
+  return new OAuthError('invalid_scope', reason, { problems, explanation })
 }
 
 /** RFC 8707 §2. */
-export function invalidTarget(slug: Slug<'invalid_target'>, problems: readonly Problem[]): OAuthError {
-  return new OAuthError('invalid_target', slug, { problems })
+export function invalidTarget(reason: Reason<'invalid_target'>, problems: readonly Problem[]): OAuthError {
+  return new OAuthError('invalid_target', reason, { problems })
 }
 
 /** A budget that is spent. */
@@ -107,16 +107,16 @@ export function tooManyRequests(budget: string, { limit, remaining, resetSeconds
 }
 
 /** 503. */
-export function unavailable(slug: Slug<'temporarily_unavailable'>, retryAfterSeconds: number): OAuthError {
-  return new OAuthError('temporarily_unavailable', slug, { retryAfterSeconds })
+export function unavailable(reason: Reason<'temporarily_unavailable'>, retryAfterSeconds: number): OAuthError {
+  return new OAuthError('temporarily_unavailable', reason, { retryAfterSeconds })
 }
 
-/** Every code with its slugs, for the documentation and the test that holds it true. */
+/** Every code with its reasons, for the documentation and the test that holds it true. */
 export function listRefusals(): readonly {
   code: ErrorCode
   status: number
   description: string
-  slugs: readonly string[]
+  reasons: readonly string[]
 }[] {
   return Object.entries(REFUSALS).map(([code, row]) => ({ code: code as ErrorCode, ...row }))
 }

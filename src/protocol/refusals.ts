@@ -1,5 +1,5 @@
 /**
- * Every refusal of the server. The code is what OAuth clients read, the slug is for logs and docs/errors.md, and the
+ * Every refusal of the server. The code is what OAuth clients read, the reason is for logs and docs/errors.md, and the
  * description is fixed, so that an answer tells no more than its code. A refusal of scopes has a text of its own, which names
  * them.
  */
@@ -7,7 +7,7 @@ export const REFUSALS = {
   invalid_request: {
     status: 400,
     description: 'The request lacks a parameter, repeats one, or has one that is malformed.',
-    slugs: [
+    reasons: [
       'parameter_missing',
       'parameter_repeated',
       'parameter_malformed',
@@ -30,7 +30,7 @@ export const REFUSALS = {
   invalid_client: {
     status: 401,
     description: 'The client is unknown or did not authenticate as it registered.',
-    slugs: [
+    reasons: [
       'client_missing',
       'client_unknown',
       'client_disabled',
@@ -44,33 +44,33 @@ export const REFUSALS = {
   invalid_token: {
     status: 401,
     description: 'The token that this needs is missing or wrong, or not good any more.',
-    slugs: [
+    reasons: [
       'management_token_missing',
       'management_token_wrong',
       'admin_token_missing',
       'admin_token_wrong',
-      'admin_token_dead',
+      'admin_token_inactive',
     ],
   },
   insufficient_scope: {
     status: 403,
     description: 'These credentials are good, but not for this.',
-    slugs: ['admin_may_only_read', 'admin_of_one_organization'],
+    reasons: ['admin_may_only_read', 'admin_of_one_organization'],
   },
   not_found: {
     status: 404,
     description: 'What the request is about does not exist.',
-    slugs: ['object_unknown'],
+    reasons: ['object_unknown'],
   },
   conflict: {
     status: 409,
     description: 'The state of things does not allow this now.',
-    slugs: ['state_differs'],
+    reasons: ['state_differs'],
   },
   invalid_grant: {
     status: 400,
     description: 'The authorization code, its verifier or the refresh token is invalid, expired, used or revoked.',
-    slugs: [
+    reasons: [
       'code_unknown',
       'code_expired',
       'code_replayed',
@@ -96,32 +96,32 @@ export const REFUSALS = {
   unauthorized_client: {
     status: 400,
     description: 'The client is not registered for this, or may not do it.',
-    slugs: ['grant_type_not_registered', 'client_public'],
+    reasons: ['grant_type_not_registered', 'client_public'],
   },
   unsupported_grant_type: {
     status: 422,
     description: 'The grant type is not one of authorization_code, client_credentials and refresh_token.',
-    slugs: ['grant_type_unknown'],
+    reasons: ['grant_type_unknown'],
   },
   invalid_scope: {
     status: 400,
     description: 'The scope is malformed or more than this client may ask for here.',
-    slugs: ['scope_malformed', 'scope_not_allowed', 'audience_ambiguous'],
+    reasons: ['scope_malformed', 'scope_not_allowed', 'audience_ambiguous'],
   },
   invalid_target: {
     status: 400,
     description: 'The resource is not one that tokens are issued for here.',
-    slugs: ['resource_malformed', 'resource_unknown', 'resource_not_granted', 'tokens_differ'],
+    reasons: ['resource_malformed', 'resource_unknown', 'resource_not_granted', 'tokens_differ'],
   },
   invalid_redirect_uri: {
     status: 400,
     description: 'A redirect URI is not allowed.',
-    slugs: ['redirect_uri_not_allowed'],
+    reasons: ['redirect_uri_not_allowed'],
   },
   invalid_client_metadata: {
     status: 400,
     description: 'The client metadata is malformed or not allowed.',
-    slugs: [
+    reasons: [
       'metadata_malformed',
       'metadata_not_allowed',
       'json_malformed',
@@ -132,7 +132,7 @@ export const REFUSALS = {
   temporarily_unavailable: {
     status: 503,
     description: 'The server cannot answer now. Try again later.',
-    slugs: [
+    reasons: [
       'too_many_requests',
       'store_unavailable',
       'password_queue_full',
@@ -145,6 +145,6 @@ export const REFUSALS = {
   server_error: {
     status: 500,
     description: 'The server met a condition it did not expect.',
-    slugs: ['bug'],
+    reasons: ['bug'],
   },
 } as const

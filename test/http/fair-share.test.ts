@@ -83,7 +83,7 @@ test('NET-17: bodies of one network that come slowly, and then all at once, turn
 test('NET-17: bodies that are still coming have a share, and a body that has come gives its place back', () => {
   const gate = openGate({ issuer: 'http://localhost', proxies: openProxies([], () => undefined) })
   for (let count = 0; count < 2000; count += 1) gate.beginBody(HOSTILE)
-  assert.throws(() => gate.beginBody(HOSTILE), { slug: 'overloaded', status: 503 })
+  assert.throws(() => gate.beginBody(HOSTILE), { reason: 'overloaded', status: 503 })
   gate.beginBody('127.0.0.3')
   gate.endBody('127.0.0.3')
   gate.endBody(HOSTILE)
@@ -94,11 +94,11 @@ test('NET-17: what is shed last is answered while the network has no room for an
   const gate = openGate({ issuer: 'http://localhost', proxies: openProxies([], () => undefined) })
   const message = { socket: {}, headers: {} } as unknown as IncomingMessage
   for (let count = 0; count < 500; count += 1) gate.enter(HOSTILE, {})
-  assert.throws(() => gate.enter(HOSTILE, {}), { slug: 'overloaded' })
-  assert.throws(() => gate.check(message, HOSTILE, {}), { slug: 'overloaded' })
+  assert.throws(() => gate.enter(HOSTILE, {}), { reason: 'overloaded' })
+  assert.throws(() => gate.check(message, HOSTILE, {}), { reason: 'overloaded' })
   gate.check(message, HOSTILE, { priority: 'high' })
   for (let count = 500; count < 2000; count += 1) gate.enter(HOSTILE, { priority: 'high' })
-  assert.throws(() => gate.enter(HOSTILE, { priority: 'high' }), { slug: 'overloaded' })
+  assert.throws(() => gate.enter(HOSTILE, { priority: 'high' }), { reason: 'overloaded' })
   gate.enter('127.0.0.3', { priority: 'high' })
   for (let count = 0; count < 2000; count += 1) gate.leave(HOSTILE)
   gate.enter(HOSTILE, {})

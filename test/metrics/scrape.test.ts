@@ -202,7 +202,7 @@ test('every metric of the table is there from the first scrape on, as docs/metri
   )
 })
 
-/** A slug that docs/errors.md tells of, or a word that an event adds. */
+/** A reason that docs/errors.md tells of, or a word that an event adds. */
 function isKnownReason(reason: string): boolean {
   return new RegExp(`\`${reason}\``).test(readFileSync('docs/errors.md', 'utf8'))
 }

@@ -26,7 +26,7 @@ function collectedBy({ url }: Pick<Collector, 'url'>, more: Readonly<Record<stri
   return { env: { OTEL_EXPORTER_OTLP_ENDPOINT: url, ...more } }
 }
 
-test('each request is a span with its route, its status and its slug, and belongs to its caller’s trace', async (t) => {
+test('each request is a span with its route, its status and its reason, and belongs to its caller’s trace', async (t) => {
   const collector = await openCollector(t)
   const server = await openTestServer(t, collectedBy(collector))
   await server.inject({
@@ -146,7 +146,7 @@ test('NET-10: no parameter, token, secret, address or header of a caller stands 
     assert.ok(!collector.text().includes(text), text.slice(0, 20))
 })
 
-test('what fails in us is an error of the span, with its slug', async (t) => {
+test('what fails in us is an error of the span, with its reason', async (t) => {
   const collector = await openCollector(t)
   const server = await openTestServer(t, collectedBy(collector))
   server.drain()

@@ -38,6 +38,6 @@ test('more than a hundred waiting are refused with temporarily_unavailable, and 
   const results = await Promise.allSettled(Array.from({ length: 110 }, () => passwords.verify('x', undefined)))
   const refused = results.filter((result) => result.status === 'rejected')
   assert.equal(refused.length, 8)
-  for (const { reason } of refused) assert.ok(reason instanceof OAuthError && reason.slug === 'password_queue_full')
+  for (const { reason } of refused) assert.ok(reason instanceof OAuthError && reason.reason === 'password_queue_full')
   assert.equal(await passwords.verify('x', undefined), false)
 })

@@ -105,7 +105,7 @@ async function verifyPassword(
     return await context.passwords.verify(password, user?.passwordHash)
   } catch (cause) {
     // The user gets the form back, with the email, instead of a bare 503.
-    if (cause instanceof OAuthError && cause.slug === 'password_queue_full') return 'busy'
+    if (cause instanceof OAuthError && cause.reason === 'password_queue_full') return 'busy'
     throw cause
   }
 }

@@ -65,6 +65,6 @@ function wrongSecret(): OAuthError {
 }
 
 function refusal(status: 400 | 422, fault: Problem): OAuthError {
-  const slug = fault.loc.length === 1 ? 'json_malformed' : 'metadata_not_allowed'
-  return new OAuthError('invalid_client_metadata', slug, { status, problems: [fault] })
+  const reason = fault.loc.length === 1 ? 'json_malformed' : 'metadata_not_allowed'
+  return new OAuthError('invalid_client_metadata', reason, { status, problems: [fault] })
 }

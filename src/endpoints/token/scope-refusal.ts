@@ -1,5 +1,5 @@
 import type { Context } from '../../ports/context.ts'
-import { invalidScope, type OAuthError, type Slug } from '../../protocol/errors.ts'
+import { invalidScope, type OAuthError, type Reason } from '../../protocol/errors.ts'
 import type { ClientId, OrganizationId, UserId } from '../../protocol/ids.ts'
 import { unacceptable } from '../../protocol/validation.ts'
 
@@ -16,7 +16,7 @@ export type ScopeReason = keyof typeof REASONS
 
 /** Why a request is refused because of its scopes: for the client, the log and the audit. */
 export interface ScopeRefusal {
-  readonly reason: Exclude<Slug<'invalid_scope'>, 'scope_malformed'>
+  readonly reason: Exclude<Reason<'invalid_scope'>, 'scope_malformed'>
   readonly description: string
   /** The scopes by reason, or the APIs. The list is shorter than in the description, because the audit stores it. */
   readonly details: Readonly<Record<string, string>>

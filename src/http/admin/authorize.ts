@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { authenticateAdministrator } from '../../admin/administrators.ts'
 import { isOfOrganization, type Administrator, type Task } from '../../admin/task.ts'
 import type { Context } from '../../ports/context.ts'
-import { invalidToken, OAuthError, tooManyRequests, type Slug } from '../../protocol/errors.ts'
+import { invalidToken, OAuthError, tooManyRequests, type Reason } from '../../protocol/errors.ts'
 import { isLoopbackHost } from '../../protocol/loopback.ts'
 import { problem } from '../../protocol/validation.ts'
 import type { PlainRoute } from './routes.ts'
@@ -30,16 +30,16 @@ export async function authenticate(
     case 'unknown':
       throw refuse(context, network, 'admin_token_wrong')
     case 'dead': {
-      const refusal = refuse(context, network, 'admin_token_dead')
+      const refusal = refuse(context, network, 'admin_token_inactive')
       recordRefusal(context, found.actor, refusal)
       throw refusal
     }
   }
 }
 
-function refuse({ budgets, clock }: Context, network: string, slug: Slug<'invalid_token'>): OAuthError {
+function refuse({ budgets, clock }: Context, network: string, reason: Reason<'invalid_token'>): OAuthError {
   const outcome = budgets.take('client-authentication', network, clock())
-  return outcome.isWithin ? invalidToken(slug) : tooManyRequests('client-authentication', outcome)
+  return outcome.isWithin ? invalidToken(reason) : tooManyRequests('client-authentication', outcome)
 }
 
 /**
@@ -96,9 +96,9 @@ export function authorizePlain(
   }
 }
 
-function refuseAccess(context: Context, actor: string, slug: Slug<'insufficient_scope'>): OAuthError {
+function refuseAccess(context: Context, actor: string, reason: Reason<'insufficient_scope'>): OAuthError {
   const headers = { 'WWW-Authenticate': 'Bearer realm="grantor", error="insufficient_scope"' }
-  const refusal = new OAuthError('insufficient_scope', slug, { headers })
+  const refusal = new OAuthError('insufficient_scope', reason, { headers })
   recordRefusal(context, actor, refusal)
   return refusal
 }
@@ -107,6 +107,6 @@ function refuseAccess(context: Context, actor: string, slug: Slug<'insufficient_
  * Records that valid or revoked credentials were used for something that they do not allow. Beyond the budget nothing is
  * recorded.
  */
-function recordRefusal({ report }: Context, actor: string, { slug, status }: OAuthError): void {
-  if (status !== 429) report({ event: 'admin.refused', actor, details: { reason: slug } })
+function recordRefusal({ report }: Context, actor: string, { reason, status }: OAuthError): void {
+  if (status !== 429) report({ event: 'admin.refused', actor, details: { reason } })
 }

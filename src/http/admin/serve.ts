@@ -172,7 +172,7 @@ function refusalOf({ kind, message, problems }: AdminError, task: Task): OAuthEr
 
 function refuse(serving: AdminServing, exchange: Exchange, cause: unknown): void {
   const error = toOAuthError(cause)
-  const { status, slug, retryAfterSeconds, headers } = error
+  const { status, reason, retryAfterSeconds, headers } = error
   // A deliberate refusal is logged without its cause.
   const logged = status >= 500 && error !== cause ? cause : undefined
   logOutcome(serving, exchange, 'admin.refused', status, reason, logged)

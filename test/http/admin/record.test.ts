@@ -33,7 +33,7 @@ test('ADM-06: what credentials were used for in vain is written down too, and sa
   for (const [{ id }, reason] of [
     [reader, 'admin_may_only_read'],
     [ofOne, 'admin_of_one_organization'],
-    [dead, 'admin_token_dead'],
+    [dead, 'admin_token_inactive'],
   ] as const) {
     const refused = (await eventsBy(stage, id)).filter(({ event }) => event === 'admin.refused')
     assert.deepEqual(

@@ -9,7 +9,7 @@ import {
   invalidScope,
   invalidTarget,
   type OAuthError,
-  type Slug,
+  type Reason,
 } from '../../../protocol/errors.ts'
 import type { Parameters } from '../../../protocol/message.ts'
 import { parseResources, sameResource, type Resource } from '../../../protocol/resource.ts'
@@ -143,13 +143,13 @@ export async function requireLive(
   )
   if (invalid === undefined) return
   assert(invalid !== 'installation', 'A grant of a user does not depend on an installation.')
-  throw invalidGrant(SLUGS[invalid])
+  throw invalidGrant(REASONS[invalid])
 }
 
-const SLUGS = {
+const REASONS = {
   client: 'client_not_live',
   everybody: 'everything_ended',
   user: 'user_not_live',
   organization: 'organization_not_live',
   membership: 'membership_not_live',
-} as const satisfies Record<Exclude<InvalidPrincipal, 'installation'>, Slug<'invalid_grant'>>
+} as const satisfies Record<Exclude<InvalidPrincipal, 'installation'>, Reason<'invalid_grant'>>

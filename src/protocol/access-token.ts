@@ -4,17 +4,17 @@ import type { ClientId, GrantId, OrganizationId, UserId } from './ids.ts'
 import type { Resource } from './resource.ts'
 import type { Scope } from './scope.ts'
 
-/** Everything that an access token says, fixed before it is signed. */
+/** The content of an access token. */
 export interface AccessTokenFacts {
   readonly issuer: string
-  /** Empty: the issuer itself (decisions.md D3). */
+  /** Empty: the audience is the issuer itself (decisions.md D3). */
   readonly resources: readonly Resource[]
   readonly clientId: ClientId
   /** undefined: the client acts for itself. */
   readonly userId: UserId | undefined
-  /** undefined: for no organization (decisions.md D4). */
+  /** undefined: the token belongs to no organization (decisions.md D4). */
   readonly organizationId: OrganizationId | undefined
-  /** undefined for client credentials, with which a client acts for itself, or for a user who is not there (decisions.md D4). */
+  /** undefined for client credentials: the client acts for itself, or for a user who did not sign in (decisions.md D4). */
   readonly grantId: GrantId | undefined
   readonly scope: Scope
   readonly tokenId: string
@@ -22,13 +22,12 @@ export interface AccessTokenFacts {
   readonly expiresAt: EpochSeconds
 }
 
-/** Only `accessTokenClaims` makes them, so the keys of access tokens sign nothing else. */
+/** Only `accessTokenClaims` returns this type, so the signing keys of access tokens sign nothing else. */
 export type AccessTokenClaims = Brand<string, 'AccessTokenClaims'>
 
 /**
- * The claims of a JWT access token, as JSON. RFC 9068 §2.2; `scope` and `act` RFC 8693 §4; `org_id` and `grant_id` are ours
- * (decisions.md D4, D5).
- * JSON leaves out what is undefined.
+ * The claims of a JWT access token, as JSON. RFC 9068 §2.2; RFC 8693 §4 defines `scope` and `act`; `org_id` and `grant_id`
+ * are claims of this server (decisions.md D4, D5). JSON leaves out undefined members.
  */
 export function accessTokenClaims(facts: AccessTokenFacts): AccessTokenClaims {
   const audience = facts.resources.length > 1 ? facts.resources : (facts.resources[0] ?? facts.issuer)
@@ -47,7 +46,7 @@ export function accessTokenClaims(facts: AccessTokenFacts): AccessTokenClaims {
   }) as AccessTokenClaims
 }
 
-/** Who acts for the token's user without that person present. RFC 8693 §4.1, decisions.md D4. */
+/** The client, if it acts for a user who did not sign in. RFC 8693 §4.1, decisions.md D4. */
 export function actorOf({
   clientId,
   userId,
@@ -56,7 +55,7 @@ export function actorOf({
   return userId !== undefined && grantId === undefined ? { sub: clientId } : undefined
 }
 
-/** The facts of claims that `accessTokenClaims` made, for a token whose signature was verified; undefined for any other. */
+/** Parses the claims of a token whose signature is verified. Returns undefined for claims that `accessTokenClaims` did not make. */
 export function parseAccessTokenClaims(text: string, issuer: string): AccessTokenFacts | undefined {
   const claims = JSON.parse(text) as Readonly<Record<string, unknown>>
   const {
@@ -88,7 +87,7 @@ export function parseAccessTokenClaims(text: string, issuer: string): AccessToke
   }
 }
 
-/** Whom a token is for. RFC 9068 §2.2: without a resource, the issuer itself. */
+/** The `aud` of a token. RFC 9068 §2.2: without a resource it is the issuer itself. */
 export function audienceOf({
   resources,
   issuer,
@@ -96,12 +95,12 @@ export function audienceOf({
   return resources.length > 1 ? resources : (resources[0] ?? issuer)
 }
 
-/** A `jti` that the same issue of the same grant always has. What it is made of stands in the token, so it needs no key. */
+/** A `jti` that is always the same for the same `identity`. The token contains the parts of `identity`, so the hash needs no key. */
 export function tokenIdOf(identity: readonly string[]): string {
   return hash('sha256', JSON.stringify(identity), 'base64url')
 }
 
-/** The body of a successful token response. RFC 6749 §5.1; absent members are undefined, which JSON leaves out (clients.md). */
+/** The body of a successful token response. RFC 6749 §5.1. JSON leaves out undefined members (clients.md). */
 export interface TokenResponse {
   readonly access_token: string
   readonly token_type: 'Bearer'
@@ -111,7 +110,7 @@ export interface TokenResponse {
   readonly scope: string | undefined
 }
 
-/** A token at the moment it is issued: the answer to the client, and what the token says, for the log. */
+/** An issued token: the response for the client, and the content of the token for the log. */
 export interface IssuedToken {
   readonly response: TokenResponse
   readonly facts: AccessTokenFacts

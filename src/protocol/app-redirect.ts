@@ -1,14 +1,14 @@
 /** Private-use redirect URIs that are allowed although their scheme has no dot (RFC 8252 §7.1). */
 export interface AppRedirects {
-  /** The schemes, in lower case, each once. */
+  /** The schemes in lower case, without duplicates. */
   readonly schemes: readonly string[]
   readonly allows: (uri: string) => boolean
 }
 
-/** A scheme alone, or a scheme and the address after it. A query or a fragment is no part of a pattern. */
+/** A scheme alone, or a scheme followed by the rest of the URI. A pattern has no query and no fragment. */
 const ENTRY = /^[a-z][a-z0-9+.-]*(:[^?#\s]+)?$/i
 
-/** Whether an entry of the operator's list is a scheme or a pattern. */
+/** Whether an entry of the operator's list is a valid scheme or pattern. */
 export function isAppRedirect(entry: string): boolean {
   return ENTRY.test(entry)
 }
@@ -19,11 +19,11 @@ export function schemeOf(entry: string): string {
 }
 
 /**
- * The operator's list. An entry without a colon allows every URI of its scheme. Any other entry is a pattern of the URI up to
- * its query: `*` is a run of characters other than `/` and `.`, `**` a run of any characters.
+ * Compiles the operator's list. An entry without a colon allows every URI of its scheme. Any other entry is a pattern for the
+ * URI up to its query: `*` matches characters other than `/` and `.`, `**` matches any characters.
  *
- * Editors take commands by their scheme as well, such as the installation of an extension, so a client could register one of
- * them as its redirect URI. Patterns admit the addresses at which the editors await an authorization response.
+ * Editors also use their scheme for commands, such as the installation of an extension, and a client could register such a
+ * command as its redirect URI. Patterns therefore allow only the URIs at which the editors expect an authorization response.
  */
 export function openAppRedirects(entries: readonly string[]): AppRedirects {
   const whole = new Set(entries.filter((entry) => !entry.includes(':')).map(schemeOf))
@@ -36,7 +36,7 @@ export function openAppRedirects(entries: readonly string[]): AppRedirects {
 
 function compile(entry: string): RegExp {
   const rest = withPath(entry).slice(entry.indexOf(':'))
-  // A run of `*` stops at the dot or slash that follows it in most patterns, so a long URI costs no backtracking there.
+  // In most patterns a dot or a slash follows `*`, where its match ends. So a long URI causes no backtracking there.
   const parts = rest.split(/(\*+)/).map((part) => {
     if (part.startsWith('**')) return '[^?]*'
     return part === '*' ? '[^/.?]*' : RegExp.escape(part)
@@ -44,7 +44,7 @@ function compile(entry: string): RegExp {
   return new RegExp(`^${RegExp.escape(schemeOf(entry))}${parts.join('')}(?:\\?|$)`)
 }
 
-/** `app://host` and `app://host?x=1` have an empty path, which equals `/`. */
+/** Writes the empty path of `app://host` and `app://host?x=1` as `/`. */
 function withPath(uri: string): string {
   return uri.replace(/^([^:/?]+:\/\/[^/?]+)(?=\?|$)/, '$1/')
 }

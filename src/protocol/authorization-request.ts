@@ -5,25 +5,25 @@ import { parseCodeChallenge, type CodeChallenge } from './pkce.ts'
 import { parseResources, type Resource } from './resource.ts'
 import { parseScope, type Scope } from './scope.ts'
 
-/** How the person is to be asked. OpenID Connect Core §3.1.2.1. */
+/** Which pages the client wants the user to see. OpenID Connect Core §3.1.2.1. */
 export type Prompt = 'none' | 'login' | 'consent'
 
-/** An authorization request, after client and redirect URI are known good. RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 8707 §2. */
+/** An authorization request whose client and redirect URI are already checked. RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 8707 §2. */
 export interface AuthorizationRequest {
   readonly codeChallenge: CodeChallenge
-  /** undefined: the client named none. */
+  /** undefined: the client requested no scope. */
   readonly scope: Scope | undefined
   readonly resources: readonly Resource[]
   readonly prompts: ReadonlySet<Prompt>
   readonly loginHint: string | undefined
-  /** undefined: the person chooses (decisions.md D4). */
+  /** undefined: the user chooses (decisions.md D4). */
   readonly organizationId: OrganizationId | undefined
 }
 
 /**
- * Why a request is refused: the reason for the log and docs/errors.md, and the `error_description` for the client and its
- * developer. RFC 6749 §4.1.2.1, whose character set has neither quotes nor backslashes. A refusal of scopes has a text of its
- * own, which names them.
+ * Why a request is refused: the reason for the log and docs/errors.md, and the `error_description` for the client's
+ * developer. The character set of RFC 6749 §4.1.2.1 has neither quotes nor backslashes. A refusal of scopes has a description
+ * of its own, which names them.
  */
 export const AUTHORIZATION_FAULTS = {
   parameter_repeated: 'A parameter other than resource is repeated.',
@@ -42,12 +42,12 @@ export const AUTHORIZATION_FAULTS = {
   audience_ambiguous: 'The request names no resource, and its scopes belong to several APIs.',
   resource_malformed: 'A resource is not an absolute URI without a fragment, or there are more than 8.',
   resource_unknown: 'No API is declared for a resource of the request.',
-  prompt_malformed: 'The prompt has none beside another value.',
+  prompt_malformed: 'The prompt has none together with another value.',
   grant_type_not_registered: 'The client did not register the grant type authorization_code.',
   organization_malformed: 'The org_id is not the id of an organization.',
-  organization_of_others: 'The person does not belong to the organization of org_id.',
-  no_session: 'The request has prompt=none, and the person is not signed in.',
-  no_consent: 'The request has prompt=none, and the person has not allowed this before.',
+  organization_of_others: 'The user does not belong to the organization of org_id.',
+  no_session: 'The request has prompt=none, and the user is not signed in.',
+  no_consent: 'The request has prompt=none, and the user has not consented to it before.',
 } as const
 export type AuthorizationFault = keyof typeof AUTHORIZATION_FAULTS
 
@@ -56,13 +56,13 @@ export type AuthorizationReading =
   | { readonly kind: 'accepted'; readonly request: AuthorizationRequest }
   | { readonly kind: 'refused'; readonly error: AuthorizationErrorCode; readonly reason: AuthorizationFault }
 
-/** Bytes of `state` as it is stored, escaped as JSON: each pending request keeps it (threats.md BND-01). */
+/** Bytes of `state` in the store, escaped as JSON. Each pending request stores it (threats.md BND-01). */
 const STATE_LIMIT = 4096
 const HINT_LIMIT = 254
-/** May stand more than once. RFC 8707 §2. */
+/** The one parameter that may be repeated. RFC 8707 §2. */
 const REPEATABLE = 'resource'
 
-/** `state` as the client gets it back, byte for byte; undefined also when it is too long to carry. */
+/** The `state` that goes back to the client, byte for byte. undefined if it is absent, repeated or too long. */
 export function readState(parameters: Parameters): string | undefined {
   const state = parameters.get('state')
   return state !== undefined && !isTooLong(state) && !parameters.repeated.includes('state') ? state : undefined
@@ -72,7 +72,7 @@ function isTooLong(state: string): boolean {
   return Buffer.byteLength(JSON.stringify(state)) > STATE_LIMIT + '""'.length
 }
 
-/** Checks in the order of the RFC; the first fault is the answer. */
+/** Checks the parameters in the order of the RFC, and returns the first fault. */
 export function readAuthorizationRequest(parameters: Parameters): AuthorizationReading {
   const repeated = parameters.repeated.find((name) => name !== REPEATABLE)
   if (repeated !== undefined) return refused('invalid_request', 'parameter_repeated')
@@ -107,7 +107,7 @@ export function readAuthorizationRequest(parameters: Parameters): AuthorizationR
   return { kind: 'accepted', request: { codeChallenge, scope, resources, prompts, loginHint, organizationId } }
 }
 
-/** `none` stands alone. Values that other servers define are ignored. */
+/** `none` must be the only value. Unknown values are ignored. */
 function readPrompts(text: string | undefined): ReadonlySet<Prompt> | undefined {
   const values = (text ?? '').split(' ').filter((value) => value !== '')
   if (values.includes('none')) return values.length === 1 ? new Set(['none']) : undefined

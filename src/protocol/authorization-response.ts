@@ -1,10 +1,10 @@
-/** What goes back to the client through the browser. */
+/** The authorization response, which the browser carries to the client. */
 export type AuthorizationAnswer =
   | { readonly kind: 'code'; readonly code: string }
   | {
       readonly kind: 'error'
       readonly error: AuthorizationErrorCode
-      /** For the client's developer; never for the person (RFC 6749 §4.1.2.1). */
+      /** For the client's developer, not for the user (RFC 6749 §4.1.2.1). */
       readonly description: string
     }
 
@@ -22,8 +22,8 @@ export type AuthorizationErrorCode =
   | 'request_uri_not_supported'
 
 /**
- * The redirect URI with the answer in its query. RFC 6749 §4.1.2: a query that was registered is kept. RFC 9207 §2: `iss`
- * stands in every answer, so that a client can tell which server it comes from.
+ * The redirect URI with the authorization response in its query. RFC 6749 §4.1.2: a query of the registered URI is kept.
+ * RFC 9207 §2: every response has `iss`, so that a client knows which server sent it.
  */
 export function answerUri(
   redirectUri: string,
@@ -40,7 +40,7 @@ export function answerUri(
         ]
   if (state !== undefined) parameters.push(['state', state])
   parameters.push(['iss', issuer])
-  // Encoded by hand and appended: URL objects would rewrite private-use and empty-path URIs that the client compares.
+  // Parameters are appended as text: a URL object would rewrite private-use URIs and empty paths, which clients compare.
   const query = parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
   return redirectUri + separatorAfter(redirectUri) + query
 }

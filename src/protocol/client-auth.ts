@@ -5,15 +5,15 @@ import { decode, type Parameters } from './message.ts'
 import { sameText, type SecretHash, type Secrets } from './secrets.ts'
 import { problem } from './validation.ts'
 
-/** How a request says who its client is. RFC 6749 §2.3.1, RFC 7591 §2 (`none`). */
+/** The client authentication of a request. RFC 6749 §2.3.1, RFC 7591 §2 (`none`). */
 export type ClientCredentials =
   | { readonly kind: 'none'; readonly id: ClientId; readonly usedBasic: false }
   | { readonly kind: 'secret'; readonly id: ClientId; readonly secret: string; readonly usedBasic: boolean }
 
-/** What a caller says of itself, not looked at yet. */
+/** The id and secret of a request, not verified yet. */
 export interface PresentedCredentials {
   readonly id: string
-  /** undefined: none was presented. */
+  /** undefined: the request has no secret. */
   readonly secret: string | undefined
   readonly usedBasic: boolean
 }
@@ -21,9 +21,9 @@ export interface PresentedCredentials {
 /**
  * Reads the client's credentials from the Authorization header or the form.
  *
- *  RFC 6749 §2.3    Not more than one method in a request.
- *  RFC 6749 §2.3.1  Basic: id and secret are form-urlencoded before they are put together. Some clients do not encode; our
- *                   ids and secrets read the same either way.
+ *  RFC 6749 §2.3    A request must not use more than one method.
+ *  RFC 6749 §2.3.1  Basic: the id and the secret are form-urlencoded before they are joined. Some clients do not encode them.
+ *                   Ids and secrets of this server are the same with and without the encoding.
  *
  * @throws OAuthError invalid_client, invalid_request
  */
@@ -37,7 +37,7 @@ export function readClientCredentials(authorization: string | undefined, form: P
 }
 
 /**
- * Reads whatever a caller presents as its id and secret.
+ * Reads the caller's id and secret from the Authorization header or the form, without checking their syntax.
  *
  * @throws OAuthError invalid_client, invalid_request
  */
@@ -48,15 +48,15 @@ export function readCredentials(authorization: string | undefined, form: Paramet
   return { id, secret: form.get('client_secret'), usedBasic: false }
 }
 
-/** What a client's secret is compared with. */
+/** The stored hashes with which a client secret is compared. */
 export interface KeptSecrets {
   readonly secretHash: SecretHash | undefined
   readonly previousSecret: { readonly hash: SecretHash; readonly until: EpochMs } | undefined
 }
 
 /**
- * Whether it is the client's secret, or the one before while that works (threats.md CC-06). Neither the answer nor its time
- * tells which.
+ * Whether the presented secret is the client's current secret, or the previous secret during its overlap (threats.md CC-06).
+ * Neither the result nor its time reveals which of them it is.
  */
 export function matchesClientSecret(
   secrets: Pick<Secrets, 'verify'>,
@@ -76,7 +76,7 @@ function readBasic(authorization: string, form: Parameters): PresentedCredential
   const encoded = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1]
   if (encoded === undefined) throw invalidClient('basic_malformed', true)
   if (form.get('client_secret') !== undefined) {
-    const msg = 'The client authenticated in the Authorization header already.'
+    const msg = 'The client already authenticated in the Authorization header.'
     throw invalidRequest('two_client_authentications', {
       problems: [problem(['body', 'client_secret'], 'value_error', msg, null, {})],
     })

@@ -2,8 +2,8 @@ import type { ClientMetadata } from './client-metadata.ts'
 import { redirectHost, withoutLoopbackPort } from './redirect-uri.ts'
 
 /**
- * Whether people and operators would take two registrations for the same client: they know it by its name and by the hosts
- * that it redirects to (decisions.md D8).
+ * Whether two registrations look like the same client to users and operators, who recognize a client by its name and its
+ * redirect hosts (decisions.md D8).
  */
 export function isSameIdentity(one: ClientMetadata, other: ClientMetadata): boolean {
   return identityOf(one) === identityOf(other)

@@ -4,7 +4,7 @@ import { checkRedirectUri, type RedirectUriPolicy } from './redirect-uri.ts'
 import { narrow, NO_SCOPE, parseScope, type Scope } from './scope.ts'
 import { problem, type Problem } from './validation.ts'
 
-/** Grant types that the token endpoint knows. The spec, "Create OAuth token". */
+/** Grant types that the token endpoint supports. The specification, "Create OAuth token". */
 export const GRANT_TYPES = ['authorization_code', 'client_credentials', 'refresh_token'] as const
 export type GrantType = (typeof GRANT_TYPES)[number]
 
@@ -12,34 +12,34 @@ export type GrantType = (typeof GRANT_TYPES)[number]
 export const CLIENT_AUTH_METHODS = ['client_secret_post', 'client_secret_basic', 'none'] as const
 export type ClientAuthMethod = (typeof CLIENT_AUTH_METHODS)[number]
 
-/** What a client registered, after negotiation. Exactly the spec's fields; anything else that was sent is ignored. */
+/** The registered metadata of a client, after negotiation. It has exactly the specification's fields; other members are ignored. */
 export interface ClientMetadata {
   readonly redirectUris: readonly string[]
   readonly authMethod: ClientAuthMethod
   readonly grantTypes: readonly GrantType[]
   readonly responseTypes: readonly 'code'[]
-  /** undefined: registered none, so only decisions.md D6 limits it. '' : asked, and nothing of it is offered. */
+  /** undefined: the client registered no scope, so only decisions.md D6 limits it. '': no scope that it sent is declared. */
   readonly scope: Scope | undefined
   readonly descriptive: DescriptiveMetadata
 }
 
-/** What registration depends on besides the request. */
+/** The settings that registration depends on. */
 export interface RegistrationPolicy extends RedirectUriPolicy {
-  /** Whether a scope token may be registered at all (decisions.md D6). */
+  /** Whether a scope token may be registered (decisions.md D6). */
   readonly declaresScope: (token: string) => boolean
 }
 
-/** A registration request, read. */
+/** The result of reading a registration request. */
 export type RegistrationReading =
   | {
       readonly kind: 'accepted'
       readonly metadata: ClientMetadata
-      /** Fields the caller sent as null and the spec types "or null": echoed as null to that caller (decisions.md D2). */
+      /** Fields that the caller sent as null and the specification types "or null". The response repeats the null (decisions.md D2). */
       readonly nulls: readonly string[]
     }
-  /** The shape is wrong: 422. */
+  /** A field has the wrong type: 422. */
   | { readonly kind: 'malformed'; readonly problems: readonly Problem[] }
-  /** Well-formed and not allowed: 400. */
+  /** All types are right, and a value is not allowed: 400. */
   | { readonly kind: 'not-allowed'; readonly problems: readonly Problem[]; readonly redirectUriAtFault: boolean }
 
 const text = z.string().nullish()
@@ -76,14 +76,14 @@ const NULLABLE = [
 const SCOPE_LIMIT = 2048
 
 /**
- * Reads a registration request (RFC 7591 §2 and §3.1): names every fault at once, negotiates what is not offered, refuses
- * what is dangerous. `body` is parsed JSON.
+ * Reads a registration request (RFC 7591 §2 and §3.1). `body` is parsed JSON. Values that this server does not support are
+ * dropped, dangerous values are refused, and all faults are reported together.
  */
 export function readRegistration(body: unknown, policy: RegistrationPolicy): RegistrationReading {
   const parsed = shape.safeParse(body, { reportInput: true })
   const malformed = parsed.success ? [] : parsed.error.issues.map(shapeProblem)
-  // Policy is judged on every field whose shape is right, so that one answer names all faults.
-  const fields = parsed.success ? parsed.data : soundFields(body, malformed)
+  // Every field of the right type is checked against the policy, so that one response reports all faults.
+  const fields = parsed.success ? parsed.data : wellTypedFields(body, malformed)
   const faults = new Map<string, Problem>()
   const fault = (found: Problem): void => void faults.set(found.loc.join('.'), asSent(found, body))
 
@@ -114,19 +114,19 @@ function shapeProblem(issue: z.core.$ZodIssue): Problem {
   return problem(loc, 'string_type', 'This must be a string.', issue.input, { expected })
 }
 
-function soundFields(body: unknown, malformed: readonly Problem[]): Shape {
+function wellTypedFields(body: unknown, malformed: readonly Problem[]): Shape {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return {}
   const faulty = new Set(malformed.filter(({ loc }) => loc.length === 2).map(({ loc }) => loc[1]))
-  const sound = Object.entries(body).filter(([name]) => !faulty.has(name) && name in shape.shape)
-  // A list with a faulty entry is judged for its other entries; '' keeps their places.
-  const strings = sound.map(([name, value]) => [
+  const wellTyped = Object.entries(body).filter(([name]) => !faulty.has(name) && name in shape.shape)
+  // The other entries of a list with a faulty entry are checked as well. '' replaces the faulty entry to keep their positions.
+  const strings = wellTyped.map(([name, value]) => [
     name,
     Array.isArray(value) ? value.map((one) => (typeof one === 'string' ? one : '')) : value,
   ])
   return shape.parse(Object.fromEntries(strings))
 }
 
-/** With the value that was sent, where reading blanked entries of a list. */
+/** The problem with the value from the body, because `wellTypedFields` replaces faulty entries of a list. */
 function asSent({ loc, type, msg, ctx }: Problem, body: unknown): Problem {
   const sent = loc.slice(1).reduce<unknown>((value, name) => (value as Record<string, unknown> | null)?.[name], body)
   return problem(loc, type, msg, sent, ctx)
@@ -146,7 +146,8 @@ function checkRedirectUris(uris: readonly string[], policy: RedirectUriPolicy, f
     if (verdict.kind !== 'dormant') usable += 1
   }
   if (uris.length > 0 && usable === 0) {
-    const msg = 'No redirect URI can be used here: https, http on loopback, or an allowed private-use scheme is needed.'
+    const msg =
+      'No redirect URI can be used: at least one must use https, http on loopback or an allowed private-use scheme.'
     fault(
       problem(['body', 'redirect_uris'], 'url_scheme', msg, uris, {
         expected: ['https', 'http', ...policy.apps.schemes],
@@ -164,7 +165,10 @@ function readAuthMethod(sent: string | null | undefined, fault: Fault): ClientAu
   return 'client_secret_post'
 }
 
-/** RFC 7591 §2.1 relates the two lists; decisions.md D2 drops what is not offered and fails only where nothing is left. */
+/**
+ * RFC 7591 §2.1 relates grant types and response types. Values that are not supported are dropped; the registration fails
+ * only if none is left (decisions.md D2).
+ */
 function negotiateGrants(
   fields: Shape,
   authMethod: ClientAuthMethod,
@@ -178,12 +182,12 @@ function negotiateGrants(
   let responseTypes: 'code'[] = (sentResponses ?? ['code']).includes('code') ? ['code'] : []
   if (responseTypes.length === 0) grantTypes = grantTypes.filter((grant) => grant !== 'authorization_code')
   if (sentResponses !== undefined && !grantTypes.includes('authorization_code')) responseTypes = []
-  // Without a code there is never a refresh token to use.
+  // Only the authorization code grant issues refresh tokens.
   if (!grantTypes.includes('authorization_code')) grantTypes = grantTypes.filter((grant) => grant !== 'refresh_token')
   if (grantTypes.some((grant) => grant !== 'refresh_token'))
     return { grantTypes: inOrder(sentGrants, grantTypes), responseTypes }
   const field = sentGrants === undefined ? 'response_types' : 'grant_types'
-  const msg = 'Nothing of this can be used here together with the rest of the request.'
+  const msg = 'None of these values is supported together with the rest of the request.'
   fault(
     problem(['body', field], 'literal_error', msg, fields[field], {
       expected: field === 'grant_types' ? GRANT_TYPES : ['code'],
@@ -192,7 +196,7 @@ function negotiateGrants(
   return { grantTypes, responseTypes }
 }
 
-/** The caller's order, so that the echo looks like what was sent. */
+/** Sorts the kept grant types in the caller's order, so that the response repeats what the caller sent. */
 function inOrder(sent: readonly string[] | undefined, kept: readonly GrantType[]): readonly GrantType[] {
   return sent === undefined ? kept : [...new Set(sent)].flatMap((name) => kept.filter((grant) => grant === name))
 }

@@ -1,7 +1,7 @@
 import { isLoopbackHost } from './loopback.ts'
 import { problem, type Problem } from './validation.ts'
 
-/** Fields that say something about the client and decide nothing. */
+/** Registered fields that describe the client and have no effect on the protocol. */
 export type DescriptiveMetadata = Readonly<Partial<Record<DescriptiveText, string>>> & {
   readonly contacts?: readonly string[]
 }
@@ -15,29 +15,33 @@ type DescriptiveText =
   | 'software_id'
   | 'software_version'
 
-/** What was sent for those fields; null and '' count as not sent. */
+/** The values that the client sent for these fields. null and '' count as absent. */
 export type DescriptiveFields = {
   readonly [Field in DescriptiveText]?: string | null | undefined
 } & { readonly contacts?: readonly string[] | null | undefined }
 
-/** Entries that a list in a registration may have. */
+/** The most entries of a list in a registration. */
 export const LIST_LIMIT = 10
 const URI_FIELDS = ['client_uri', 'logo_uri', 'tos_uri', 'policy_uri'] as const
 const LENGTH_LIMITS = { client_name: 128, software_id: 256, software_version: 128 } as const
 const URI_LIMIT = 2048
 const EMAIL_LIMIT = 254
 
-/** Keeps what is sound and reports the rest. RFC 7591 §2. */
+/** Returns the valid fields, and reports a problem for each of the others. RFC 7591 §2. */
 export function readDescriptive(fields: DescriptiveFields, fault: (problem: Problem) => void): DescriptiveMetadata {
   const kept: Record<string, string | readonly string[]> = {}
   for (const [field, limit] of Object.entries(LENGTH_LIMITS) as [keyof typeof LENGTH_LIMITS, number][]) {
     const value = fields[field]
     if (value === null || value === undefined || value === '') continue
-    // No text has more characters than units of UTF-16.
+    // A text never has more characters than UTF-16 units, so the cheap comparison comes first.
     if (value.length > limit && [...value].length > limit) {
-      fault(problem(['body', field], 'too_long', `This may have ${limit} characters.`, value, { max_length: limit }))
+      fault(
+        problem(['body', field], 'too_long', `This may have at most ${limit} characters.`, value, {
+          max_length: limit,
+        }),
+      )
     } else if (/\p{Cc}|\p{Zl}|\p{Zp}|\p{Cs}/u.test(value)) {
-      fault(problem(['body', field], 'value_error', 'This has a control character.', value, {}))
+      fault(problem(['body', field], 'value_error', 'This contains a control character.', value, {}))
     } else kept[field] = value
   }
   for (const field of URI_FIELDS) {
@@ -57,20 +61,22 @@ export function readDescriptive(fields: DescriptiveFields, fault: (problem: Prob
   return kept
 }
 
-/** Links that a person may be shown. Never fetched; https, or http on loopback for development (threats.md REG-15). */
+/** A link about the client. The server never fetches it. It must use https, or http on loopback for development (threats.md REG-15). */
 function checkInformativeUri(field: string, value: string): Problem | undefined {
   const loc = ['body', field]
   if (value.length > URI_LIMIT)
-    return problem(loc, 'too_long', `This may have ${URI_LIMIT} characters.`, value, { max_length: URI_LIMIT })
+    return problem(loc, 'too_long', `This may have at most ${URI_LIMIT} characters.`, value, { max_length: URI_LIMIT })
   const url = /[\s\p{Cc}\\]/u.test(value) ? null : URL.parse(value)
   if (url === null) return problem(loc, 'url_parsing', 'This is not an absolute URL.', value, {})
-  if (url.username !== '' || url.password !== '') return problem(loc, 'value_error', 'The URL names a user.', value, {})
+  if (url.username !== '' || url.password !== '')
+    return problem(loc, 'value_error', 'The URL has a user name or password.', value, {})
   if (url.protocol === 'https:') return undefined
   if (url.protocol === 'http:' && isLoopbackHost(url.hostname)) return undefined
   return problem(loc, 'url_scheme', 'The URL must use https.', value, { expected: ['https'] })
 }
 
-/** A list that is too long. */
+/** A list with too many entries. */
 export function tooMany(field: string, sent: readonly string[]): Problem {
-  return problem(['body', field], 'too_many', `This may have ${LIST_LIMIT} entries.`, sent, { max_length: LIST_LIMIT })
+  const msg = `This may have at most ${LIST_LIMIT} entries.`
+  return problem(['body', field], 'too_many', msg, sent, { max_length: LIST_LIMIT })
 }

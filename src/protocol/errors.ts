@@ -5,30 +5,30 @@ import type { Problem } from './validation.ts'
 export type ErrorCode = keyof typeof REFUSALS
 export type Reason<Code extends ErrorCode = ErrorCode> = (typeof REFUSALS)[Code]['reasons'][number]
 
-/** What may differ from the table's row for one refusal. */
+/** Values that replace or complete those of the refusal's row in the table. */
 export interface RefusalOptions {
   readonly status?: number
-  /** Instead of the table's text: what it names is the caller's own or public. */
+  /** Replaces the table's text. It may name only what the caller sent or what is public. */
   readonly explanation?: string | undefined
   readonly problems?: readonly Problem[]
   readonly headers?: Readonly<Record<string, string>>
   readonly retryAfterSeconds?: number
 }
 
-/** A refusal on its way to the one place that turns it into bytes (RFC 6749 §5.2, RFC 7591 §3.2.2). */
+/** A refused request. One place turns it into a response (RFC 6749 §5.2, RFC 7591 §3.2.2). */
 export class OAuthError extends Error {
   readonly code: ErrorCode
   readonly reason: Reason
   readonly status: number
   readonly description: string
-  /** The description where it says more than the code; it is logged too. */
+  /** The description of this one refusal, if it differs from the table's; it is also logged. */
   readonly explanation: string | undefined
   readonly problems: readonly Problem[]
   readonly headers: Readonly<Record<string, string>>
   readonly retryAfterSeconds: number | undefined
-  /** The client that was refused, for the log; set by whoever knows it. */
+  /** The client whose request was refused, for the log. Set where the client becomes known. */
   client: ClientId | undefined
-  /** The id of the API credentials that were presented with a wrong secret, for the log. */
+  /** The id of API credentials that were presented with a wrong secret, for the log. */
   credential: string | undefined
 
   constructor(code: ErrorCode, reason: Reason, options: RefusalOptions = {}) {
@@ -45,12 +45,12 @@ export class OAuthError extends Error {
   }
 }
 
-/** 400, or 422 where the shape is wrong (decisions.md D1). */
+/** 400, or 422 if a parameter is missing or has the wrong type (decisions.md D1). */
 export function invalidRequest(reason: Reason<'invalid_request'>, options: RefusalOptions = {}): OAuthError {
   return new OAuthError('invalid_request', reason, options)
 }
 
-/** 401. RFC 6749 §5.2: with a challenge where the client used the Authorization header. */
+/** 401. RFC 6749 §5.2: the response has a challenge if the client used the Authorization header. */
 export function invalidClient(reason: Reason<'invalid_client'>, usedBasic: boolean): OAuthError {
   const headers: Record<string, string> = usedBasic
     ? { 'WWW-Authenticate': 'Basic realm="grantor", charset="UTF-8"' }
@@ -58,7 +58,7 @@ export function invalidClient(reason: Reason<'invalid_client'>, usedBasic: boole
   return new OAuthError('invalid_client', reason, { headers })
 }
 
-/** 401. RFC 6750 §3.1: whoever presented nothing is not told that anything was wrong with it. */
+/** 401. RFC 6750 §3.1: the challenge has no error code if the request had no token. */
 export function invalidToken(reason: Reason<'invalid_token'>): OAuthError {
   const fault = reason.endsWith('_missing') ? '' : ', error="invalid_token"'
   return new OAuthError('invalid_token', reason, { headers: { 'WWW-Authenticate': `Bearer realm="grantor"${fault}` } })
@@ -85,7 +85,7 @@ export function invalidTarget(reason: Reason<'invalid_target'>, problems: readon
   return new OAuthError('invalid_target', reason, { problems })
 }
 
-/** A budget that is spent. */
+/** A rate limit whose requests are used up. */
 export interface SpentBudget {
   /** Requests per minute. */
   readonly limit: number
@@ -94,8 +94,8 @@ export interface SpentBudget {
 }
 
 /**
- * 429: the caller asked too often. JSON and `temporarily_unavailable`, so that clients keep their tokens (clients.md); with
- * the headers of draft-ietf-httpapi-ratelimit-headers.
+ * 429: the caller sent too many requests. The error code is `temporarily_unavailable`, so that clients keep their tokens
+ * (clients.md). The headers are those of draft-ietf-httpapi-ratelimit-headers.
  */
 export function tooManyRequests(budget: string, { limit, remaining, resetSeconds }: SpentBudget): OAuthError {
   const headers = {
@@ -111,7 +111,7 @@ export function unavailable(reason: Reason<'temporarily_unavailable'>, retryAfte
   return new OAuthError('temporarily_unavailable', reason, { retryAfterSeconds })
 }
 
-/** Every code with its reasons, for the documentation and the test that holds it true. */
+/** Every code with its reasons, for the test that compares them with docs/errors.md. */
 export function listRefusals(): readonly {
   code: ErrorCode
   status: number

@@ -1,16 +1,16 @@
 import { problem, type Problem } from './validation.ts'
 
-/** JSON of a request body, or why it is not taken. */
+/** The JSON of a request body, or why it is refused. */
 export type JsonReading =
   | { readonly kind: 'read'; readonly value: unknown }
   | { readonly kind: 'malformed'; readonly status: 400 | 422; readonly problem: Problem }
 
 const DEPTH_LIMIT = 4
 const MEMBER_LIMIT = 100
-/** Names that reach into an object's prototype in code that copies members carelessly. */
+/** Names that change an object's prototype in code that copies members carelessly. */
 const POISON: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** Of a text that we wrote ourselves. undefined: it is no JSON, so somebody else changed it. */
+/** Parses a text that this server wrote. Returns undefined if it is not JSON, because it was changed since. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -19,11 +19,11 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Parses a body and refuses what no client sends: deep nesting, many members, poisoned names. RFC 8259 §9. */
+/** Parses a body, and refuses what no client sends: deep nesting, many members, names that change prototypes. RFC 8259 §9. */
 export function readJson(text: string): JsonReading {
   let value: unknown
   try {
-    // RFC 8259 §8.1 lets a parser ignore a byte order mark. A file that Windows PowerShell wrote begins with one.
+    // RFC 8259 §8.1 allows a parser to ignore a byte order mark. Files that Windows PowerShell writes begin with one.
     value = JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text)
   } catch {
     const msg = 'The body is not valid JSON.'
@@ -42,7 +42,7 @@ function findFault(value: unknown, depth: number): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   if (depth > DEPTH_LIMIT) return `The body is nested more than ${DEPTH_LIMIT} levels deep.`
   const names = Object.keys(value)
-  if (names.length > MEMBER_LIMIT) return `The body has more than ${MEMBER_LIMIT} members in one place.`
+  if (names.length > MEMBER_LIMIT) return `The body has an object or list with more than ${MEMBER_LIMIT} members.`
   if (!Array.isArray(value) && names.some((name) => POISON.has(name)))
     return 'The body has a member that is not allowed.'
   for (const inner of Object.values(value)) {

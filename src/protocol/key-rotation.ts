@@ -4,52 +4,52 @@ import type { KeyId } from './ids.ts'
 const HOUR_MS = 60 * 60 * 1000
 const DAY_MS = 24 * HOUR_MS
 
-/** How long a key is published before it signs: verifiers, and caches before them, may keep the keys for that long. */
+/** How long a key is published before it signs. Verifiers, and caches in front of them, may cache the key set for that long. */
 export const PUBLICATION_MS = DAY_MS
 /**
- * How long a key stays published once another one signs: as long as the longest access token that the settings allow, so
- * that they may change, and an hour for what is slow.
+ * How long a key stays published after another key has replaced it: the longest access token lifetime that the settings
+ * allow, plus an hour for slow verifiers. The lifetime may therefore be changed at any time.
  */
 export const KEEPING_MS = DAY_MS + HOUR_MS
-/** Every node knows of a change by then: each reads the keys once a second, and clocks differ by two seconds at most. */
+/** After this time every node knows of a change: nodes read the keys once a second, and clocks differ by two seconds at most. */
 export const SPREAD_MS = 10_000
 
 /**
- * How long the first key of an algorithm is published before it signs: twice as long as the keys may be cached, by a verifier
- * and by a cache before it, and until every node knows it. So long another algorithm signs, so nobody waits for it.
+ * How long the first key of an algorithm is published before it signs: the cache time of a verifier, that of a cache in front
+ * of it, and the time until every node knows the key. Another algorithm signs until then, so no request waits for the key.
  */
 export const INTRODUCTION_MS = 10 * 60 * 1000 + SPREAD_MS
 
-/** What the rules look at. */
+/** The properties of a key that the rules of rotation use. */
 export interface KeyTerm {
   readonly id: KeyId
   readonly algorithm: string
-  /** Earlier it signs only when there is no other. */
+  /** The key signs from this time on. Before it, the key signs only if there is no other. */
   readonly activeFrom: EpochMs
 }
 
-/** `next` waits for its turn, `signing` has it, `verifying` had it and stays published for what it signed. */
+/** `next`: the key does not sign yet. `signing`: it signs. `verifying`: it no longer signs, but tokens that it signed may still be valid. */
 export type KeyState = 'next' | 'signing' | 'verifying'
 
-/** Which algorithms sign. The keys of each follow one another, beside those of the others. */
+/** The algorithms that need a signing key. The keys of each algorithm rotate independently of the others. */
 export interface SigningDemand {
-  /** The server's own. */
+  /** The server's own algorithm. */
   readonly own: string
-  /** What signed for the server last, as far as is known: it goes on until `own` has a key. */
+  /** The server's previous algorithm, if known. It continues to sign until the first key of `own` signs. */
   readonly before: string | undefined
-  /** Those that APIs ask for. */
+  /** The algorithms that APIs have declared. */
   readonly declared: ReadonlySet<string>
 }
 
-/** The newest of those whose time has come; before any time has come, the oldest. */
+/** The newest key that is already active. If none is active yet, the one that becomes active first. */
 export function chooseSigningKey<Key extends KeyTerm>(keys: readonly Key[], now: EpochMs): Key | undefined {
   const ordered = keys.toSorted(byTerm)
   return ordered.findLast(({ activeFrom }) => activeFrom <= now) ?? ordered[0]
 }
 
 /**
- * What signs for the server: a key of its own algorithm, or, before the first of those has its turn, of the one before; if
- * neither has one, any.
+ * The key that signs for the server: an active key of its own algorithm, otherwise of its previous algorithm, otherwise any
+ * key.
  */
 export function chooseServerKey<Key extends KeyTerm>(
   keys: readonly Key[],
@@ -60,7 +60,7 @@ export function chooseServerKey<Key extends KeyTerm>(
   return chooseStartedKey(keys, own, now) ?? going ?? chooseSigningKey(keys, now)
 }
 
-/** What signs by one algorithm. undefined: none of its keys has had its turn, so that the server's signs instead. */
+/** The active key of one algorithm. undefined if no key of it is active yet; then the server's own key signs instead. */
 export function chooseStartedKey<Key extends KeyTerm>(
   keys: readonly Key[],
   algorithm: string,
@@ -80,17 +80,18 @@ export function keyState(key: KeyTerm, keys: readonly KeyTerm[], demand: Signing
   return key.activeFrom > now ? 'next' : 'verifying'
 }
 
-/** Whether it is time to make the next key of an algorithm, so that it is published for long enough when the last one's time is over. */
+/** Whether the next key of an algorithm must be created now, so that it is published long enough before the last key is due for replacement. */
 export function isRotationDue(keys: readonly KeyTerm[], rotationMs: number, now: EpochMs): boolean {
   const last = keys.toSorted(byTerm).at(-1)
   return rotationMs > 0 && last !== undefined && now >= last.activeFrom + rotationMs - PUBLICATION_MS
 }
 
 /**
- * The key because of which another one of its algorithm may go: it took over at least `settledMs` ago, or it signs and the other one is far
- * from its turn. undefined: the other one may sign somewhere, or has signed what is still live.
+ * Returns the key of the same algorithm that makes `key` removable: a newer key that became active at least `settledMs` ago,
+ * or, if `key` is not about to become active, the key that signs. Returns undefined if `key` may sign on some node, or if
+ * tokens that it signed may still be valid.
  *
- * The key that signs is never replaced by an older one, so two who remove keys at the same moment leave it.
+ * An older key never replaces the signing key, so two administrators who remove keys at the same time cannot remove it.
  */
 export function findReplacement<Key extends KeyTerm>(
   key: KeyTerm,
@@ -104,8 +105,8 @@ export function findReplacement<Key extends KeyTerm>(
 }
 
 /**
- * The key of another algorithm because of which a key may go: it waits, and the other one signs; or nobody asks for its
- * algorithm any more, and the server's own has been signing for `settledMs`. undefined: there is none.
+ * Returns the key of another algorithm that makes `key` removable: the signing key, if `key` is not active yet; or the
+ * server's own key, if it has been signing for `settledMs` and no API has declared the algorithm of `key`. Otherwise undefined.
  */
 export function findSuccessor<Key extends KeyTerm>(
   key: KeyTerm,

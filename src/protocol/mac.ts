@@ -1,17 +1,17 @@
 import { createHmac, hash } from 'node:crypto'
 
-/** HMAC over a text in UTF-8, as base64url. */
+/** HMAC of a text in UTF-8, as base64url. */
 export type Mac = (text: string) => string
 
 const SIZES = { sha256: { block: 64, digest: 32 }, sha512: { block: 128, digest: 64 } } as const
-/** Bytes of text that the prepared buffer holds. Credentials are shorter; anything longer takes the general way. */
+/** Bytes of text for which the prepared buffer has room. Credentials are shorter; a longer text uses an HMAC object. */
 const TEXT_LIMIT = 1024
 /** UTF-8 needs at most three bytes for a UTF-16 unit. */
 const BYTES_PER_UNIT = 3
 
 /**
- * HMAC (RFC 2104 §2) of many short texts under one key: two one-shot hashes over buffers in which the padded key stands
- * already. That is half the cost of making an HMAC object for each text, and every token request needs several.
+ * HMAC (RFC 2104 §2) of many short texts under one key: two one-shot hashes over buffers that already contain the padded key.
+ * It costs half as much as an HMAC object for each text, and every token request needs several.
  */
 export function openMac(algorithm: keyof typeof SIZES, key: Buffer): Mac {
   const { block, digest } = SIZES[algorithm]

@@ -1,20 +1,20 @@
-/** The encodings that OAuth messages travel in: forms and media types. RFC 6749 appendix B, RFC 9110 §8.3. */
+/** The encodings of OAuth messages: forms and media types. RFC 6749 appendix B, RFC 9110 §8.3. */
 
 /** Parameters of a form or a query. */
 export interface Parameters {
-  /** undefined for a parameter that is absent or empty (RFC 6749 §3.1: sent without a value is treated as omitted). */
+  /** Returns undefined for a parameter that is absent or empty (RFC 6749 §3.1: a parameter without a value counts as omitted). */
   readonly get: (name: string) => string | undefined
-  /** Every value of a parameter that may stand more than once, such as `resource`. Empty values are left out. */
+  /** Every value of a parameter that may be repeated, such as `resource`. Empty values are left out. */
   readonly all: (name: string) => readonly string[]
-  /** Names that stand more than once (RFC 6749 §3.1 forbids it), in the order of their first appearance. */
+  /** Names that occur more than once (RFC 6749 §3.1 forbids it), in the order of their first occurrence. */
   readonly repeated: readonly string[]
   readonly names: readonly string[]
 }
 
-/** More parameters than this are no OAuth request. */
+/** No OAuth request has more parameters. */
 const PARAMETER_LIMIT = 100
 
-/** Reads `application/x-www-form-urlencoded`. undefined: a broken percent-escape, no UTF-8, or too many parameters. */
+/** Parses `application/x-www-form-urlencoded`. Returns undefined for a broken percent-escape, invalid UTF-8 or too many parameters. */
 export function parseForm(text: string): Parameters | undefined {
   if (text === '') return NO_PARAMETERS
   const values = new Map<string, string[]>()
@@ -36,7 +36,7 @@ export function parseForm(text: string): Parameters | undefined {
 
 export const NO_PARAMETERS: Parameters = parametersOf(new Map(), false)
 
-/** Decodes one form-urlencoded component; undefined when it is malformed. */
+/** Decodes one form-urlencoded component. Returns undefined if it is malformed. */
 export function decode(text: string): string | undefined {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
   if (!spaced.includes('%')) return spaced
@@ -48,8 +48,8 @@ export function decode(text: string): string | undefined {
 }
 
 /**
- * Whether a Content-Type header is exactly `type`, with at most a UTF-8 charset. Anything that two parsers could read
- * differently is no match (threats.md REG-25).
+ * Whether a Content-Type header is `type`, without parameters or with a UTF-8 charset. A header that two parsers could read
+ * differently does not match (threats.md REG-25).
  */
 export function isMediaType(header: string | undefined, type: string): boolean {
   if (header === undefined) return false

@@ -1,10 +1,11 @@
-/** Ranges that count; browsers send some ten. */
+/** Ranges that are parsed. Browsers send about ten. */
 const RANGE_LIMIT = 32
 const LENGTH_LIMIT = 1000
 
 /**
- * The ranges of an `Accept` or `Accept-Language`, best first (RFC 9110 §12.4.2), in lower case; equals in the order given.
- * Refused (q=0) and malformed ones are left out, and so is what stands beyond 32 ranges or a thousand characters.
+ * The ranges of an `Accept` or `Accept-Language` header in lower case, the most preferred first (RFC 9110 §12.4.2). Ranges of
+ * equal preference keep their order. Refused (q=0) and malformed ranges are left out, and so is everything after 32 ranges
+ * or a thousand characters.
  */
 export function parsePreferences(header: string): readonly string[] {
   return header

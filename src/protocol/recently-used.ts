@@ -1,4 +1,7 @@
-/** Keeps what was used last by its key: the newest that weigh `least` together, and at most twice that and two values. */
+/**
+ * A cache that evicts what was not used recently. It keeps at least the most recently used values up to a total weight of
+ * `least`, and at most twice that weight and two values more.
+ */
 export interface RecentlyUsed<Value> {
   readonly get: (key: string) => Value | undefined
   readonly set: (key: string, value: Value) => void
@@ -6,23 +9,23 @@ export interface RecentlyUsed<Value> {
   readonly clear: () => void
 }
 
-/** What a text takes beside its characters, of which each takes two bytes at most. */
+/** Bytes of a text besides its characters, each of which takes two bytes at most. */
 const TEXT_BYTES = 24
 const OBJECT_BYTES = 56
 const MEMBER_BYTES = 16
 
 /**
- * `weigh` says what a value counts for, 1 where it is left out: then `least` is a number of values, otherwise for example a
- * number of bytes. A value must weigh the same for as long as it is kept.
+ * Opens an empty cache. `weigh` returns the weight of a value, by default 1: then `least` is a number of values. With
+ * `weightOf` it is a number of bytes. The weight of a value must not change while it is in the cache.
  *
- * In two generations: when the younger one is full the older one is forgotten as a whole. To remove the first entry of a Map
- * for each that is added costs fourteen microseconds when there are ten thousand, because all that were removed before
- * it are passed over each time.
+ * The cache has two generations. When the younger one is full, the older one is dropped as a whole. Removing the first entry
+ * of a Map for each added entry would take fourteen microseconds at ten thousand entries, because each removal passes over
+ * all entries that were removed before.
  */
 export function openRecentlyUsed<Value>(least: number, weigh: (value: Value) => number = one): RecentlyUsed<Value> {
   let young = new Map<string, Value>()
   let old = new Map<string, Value>()
-  /** Of everything in `young`. */
+  /** The total weight of `young`. */
   let weight = 0
 
   function set(key: string, value: Value): void {
@@ -63,7 +66,7 @@ function one(): number {
   return 1
 }
 
-/** About the bytes that a record takes in memory: for `weigh`. */
+/** The approximate number of bytes that a record takes in memory, for `weigh`. */
 export function weightOf(value: unknown): number {
   if (typeof value === 'string') return TEXT_BYTES + 2 * value.length
   if (typeof value !== 'object' || value === null) return 0

@@ -2,48 +2,52 @@ import type { AppRedirects } from './app-redirect.ts'
 import type { Brand } from './brand.ts'
 import { isLoopbackHost, leadsToThisComputer } from './loopback.ts'
 
-/** A redirect URI that a client may be sent to. Registered and presented forms are compared byte for byte. */
+/** A redirect URI to which an authorization response may be sent. The registered and the presented URI are compared byte for byte. */
 export type RedirectUri = Brand<string, 'RedirectUri'>
 
-/** What a server does with a redirect URI that a client wants to register (decisions.md D2). */
+/** The result of checking a redirect URI at registration (decisions.md D2). */
 export type RedirectUriVerdict =
   | { readonly kind: 'usable' }
-  /** Well-formed, and of an app that the settings do not allow: kept beside a usable one, refused at the authorization endpoint. */
+  /** Well-formed, but of an app that the settings do not allow. Registered if another URI is usable; refused at the authorization endpoint. */
   | { readonly kind: 'dormant' }
-  /** Refuses the whole registration. */
+  /** The whole registration is refused. */
   | { readonly kind: 'refused'; readonly reason: string }
 
-/** What the verdict depends on besides the URI. */
+/** The settings that the check depends on. */
 export interface RedirectUriPolicy {
-  /** Which private-use URIs are allowed although their scheme has no dot. */
+  /** The private-use URIs that are allowed although their scheme has no dot. */
   readonly apps: AppRedirects
-  /** The server's own origin: a code sent there would land in its logs. */
+  /** The server's own origin. A code that is sent there would end up in its logs. */
   readonly ownOrigin: string
 }
 
 const LENGTH_LIMIT = 2048
-/** Schemes that a browser executes, reads locally or wraps around another one. No setting allows them. */
+/** Schemes that browsers execute, resolve locally or wrap around another scheme. No setting can allow them. */
 const BROWSER_SCHEMES: ReadonlySet<string> = new Set(
   'about blob chrome chrome-extension content data file filesystem ftp intent jar javascript mailto mhtml moz-extension ms-its resource sms tel vbscript view-source ws wss x-javascript'.split(
     ' ',
   ),
 )
-/** Query parameters that an authorization response sets itself. RFC 6749 §4.1.2, RFC 9207 §2. */
+/** Query parameters that the authorization response adds. RFC 6749 §4.1.2, RFC 9207 §2. */
 const RESPONSE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri', 'response']
 
-/** RFC 6749 §3.1.2, RFC 8252 §7 and §8, RFC 9700 §4.1.3; stricter where two parsers could disagree. */
+/**
+ * Checks a redirect URI at registration. RFC 6749 §3.1.2, RFC 8252 §7 and §8, RFC 9700 §4.1.3. Stricter than the RFCs where
+ * two parsers could disagree.
+ */
 export function checkRedirectUri(text: string, policy: RedirectUriPolicy): RedirectUriVerdict {
   if (text.length > LENGTH_LIMIT) return refused(`is longer than ${LENGTH_LIMIT} characters`)
   if (!/^[\x21-\x7e]+$/.test(text)) return refused('has a space, a control character or a character outside ASCII')
   if (/[\\"<>^`{|}]/.test(text)) return refused('has a character that must be percent-encoded')
-  if (text.includes('*')) return refused('has a wildcard; register each address')
+  if (text.includes('*')) return refused('has a wildcard; register each URI')
   if (text.includes('#')) return refused('has a fragment')
   if (/%(?![0-9A-Fa-f]{2})/.test(text)) return refused('has a broken percent-escape')
   const scheme = /^([a-z][a-z0-9+.-]*):/.exec(text)?.[1]
   const url = scheme === undefined ? null : URL.parse(text)
   if (scheme === undefined || url === null) return refused('is not an absolute URI with a lower-case scheme')
   if (BROWSER_SCHEMES.has(scheme)) return refused('has a scheme that browsers execute or handle themselves')
-  if (url.username !== '' || url.password !== '' || authorityOf(text).includes('@')) return refused('names a user')
+  if (url.username !== '' || url.password !== '' || authorityOf(text).includes('@'))
+    return refused('has a user name or password')
   if (pathIsAmbiguous(text)) return refused('has a path that two servers could read differently')
   if (url.search !== '' && RESPONSE_PARAMETERS.some((name) => url.searchParams.has(name))) {
     return refused('has a query parameter that the authorization response sets')
@@ -53,8 +57,8 @@ export function checkRedirectUri(text: string, policy: RedirectUriPolicy): Redir
 }
 
 /**
- * Whether a presented redirect URI is a registered one: byte for byte, except that a loopback redirect may name any port
- * (RFC 8252 §7.3; for `localhost` too, which clients use the same way).
+ * Whether a presented redirect URI equals a registered one, byte for byte. The exception: a loopback redirect may have any
+ * port (RFC 8252 §7.3). That includes `localhost`, which clients use in the same way.
  */
 export function redirectUriMatches(registered: string, presented: string): boolean {
   if (registered === presented) return true
@@ -63,31 +67,31 @@ export function redirectUriMatches(registered: string, presented: string): boole
   return left !== undefined && right !== undefined && left.host === right.host && left.rest === right.rest
 }
 
-/** Whether browsers execute or handle a scheme themselves: no app can have it. */
+/** Whether browsers execute or handle a scheme themselves, so that no app can use it. */
 export function isBrowserScheme(scheme: string): boolean {
   return ['http', 'https'].includes(scheme.toLowerCase()) || BROWSER_SCHEMES.has(scheme.toLowerCase())
 }
 
 /**
- * Whether the redirect stays on the person's machine, where any program may listen (RFC 8252 §8.6). The scheme does not matter:
- * a certificate for `localhost` proves nothing about the program.
+ * Whether the redirect stays on the user's machine, where any program may listen (RFC 8252 §8.6). The scheme makes no
+ * difference: a certificate for `localhost` proves nothing about the program.
  */
 export function isLoopback(uri: string): boolean {
   return !isPrivateUse(uri) && leadsToThisComputer(new URL(uri).hostname)
 }
 
-/** A loopback redirect without its port, which is no part of a registration (RFC 8252 §7.3); any other URI as it is. */
+/** Removes the port of a loopback redirect, which is not part of the registration (RFC 8252 §7.3). Other URIs are returned unchanged. */
 export function withoutLoopbackPort(uri: string): string {
   const split = splitLoopback(uri)
   return split === undefined ? uri : `http://${split.host}${split.rest}`
 }
 
-/** Whether a redirect goes to a private-use scheme, which any installed app may claim (RFC 8252 §8.6). */
+/** Whether a redirect has a private-use scheme, which any installed app may claim (RFC 8252 §8.6). */
 export function isPrivateUse(uri: string): boolean {
   return !uri.startsWith('https:') && !uri.startsWith('http:')
 }
 
-/** What the person is told and a budget is counted by: host with port, or the scheme of an app. */
+/** The destination that the consent page shows and a rate limit counts by: the host with its port, or the scheme of an app. */
 export function redirectHost(uri: string): string {
   const url = new URL(uri)
   return isPrivateUse(uri) ? url.protocol : url.host
@@ -96,16 +100,16 @@ export function redirectHost(uri: string): string {
 function checkWeb(text: string, url: URL, policy: RedirectUriPolicy): RedirectUriVerdict {
   const authority = authorityOf(text)
   const written = authority.replace(/:[0-9]{1,5}$/, '')
-  // The parser rewrites look-alike hosts (0x7f.1, 2130706433, upper case); only the form it leaves alone is accepted. A dot
-  // at the end is a second spelling of a host that the parser keeps, so it would hide the server's own.
+  // The URL parser rewrites other spellings of a host (0x7f.1, 2130706433, upper case). Only the spelling that the parser does
+  // not change is accepted. The parser does not remove a dot at the end, which could hide the server's own host name.
   if (authority === '' || written !== url.hostname || written.endsWith('.'))
     return refused('has a host that is not in its canonical form')
   if (authority !== url.host && authority !== `${url.host}:80`)
     return refused('has a port that is not in its canonical form')
-  // The parser keeps `; , ' $` and the like. In a host, they are characters of other grammars, such as our CSP header.
+  // The parser accepts `; , ' $` and similar characters in a host. They are delimiters of other grammars, such as the CSP header.
   if (!/^([a-z0-9._-]+|\[[0-9a-f:]+\])$/.test(url.hostname))
     return refused('has a host with characters other than letters, digits, dots, hyphens and underscores')
-  if (isReservedAddress(url.hostname)) return refused('has a host that is no address of a server')
+  if (isReservedAddress(url.hostname)) return refused('has a reserved address as its host')
   if (leadsHere(url, policy.ownOrigin)) return refused('leads to this server itself')
   if (url.protocol === 'http:' && !isLoopbackHost(url.hostname)) {
     return refused('uses http, which is allowed for 127.0.0.1, [::1] and localhost only')
@@ -115,14 +119,15 @@ function checkWeb(text: string, url: URL, policy: RedirectUriPolicy): RedirectUr
 }
 
 /**
- * RFC 1122 §3.2.1.3: 0.0.0.0/8 is no destination, but systems connect to this computer by it. IPv6 addresses that begin with
- * zeros are reserved (RFC 4291 §2.4): the unspecified one, and spellings of IPv4 addresses. `[::1]` is the exception.
+ * RFC 1122 §3.2.1.3: 0.0.0.0/8 is not a valid destination, but systems connect it to the local computer. IPv6 addresses that
+ * begin with zeros are reserved (RFC 4291 §2.4): the unspecified address, and IPv4 addresses in IPv6 notation. The exception
+ * is the loopback address `[::1]`.
  */
 function isReservedAddress(host: string): boolean {
   return /^0\.[0-9.]+$/.test(host) || (host.startsWith('[::') && !isLoopbackHost(host))
 }
 
-/** The names of this computer are one. */
+/** Whether a URL has the server's own origin. All names of the local computer count as the same host. */
 function leadsHere(url: URL, ownOrigin: string): boolean {
   if (url.origin === ownOrigin) return true
   if (!leadsToThisComputer(url.hostname)) return false
@@ -130,7 +135,7 @@ function leadsHere(url: URL, ownOrigin: string): boolean {
   return isLoopbackHost(own.hostname) && url.protocol === own.protocol && url.port === own.port
 }
 
-/** `https://app.example?x=1` and `https://app.example` have an empty path, which the parser writes as `/`. */
+/** The URL parser writes the empty path of `https://app.example?x=1` and `https://app.example` as `/`. */
 function withRootPath(text: string): string {
   return text.replace(/^(https:\/\/[^/?]+)(?=\?|$)/, '$1/')
 }

@@ -1,7 +1,6 @@
 /**
- * Every refusal of the server. The code is what OAuth clients read, the reason is for logs and docs/errors.md, and the
- * description is fixed, so that an answer tells no more than its code. A refusal of scopes has a text of its own, which names
- * them.
+ * Every refusal of the server. OAuth clients read the code. The reason is for the log and docs/errors.md. The description is
+ * fixed, so that a response reveals no more than its code. The exception is a refusal of scopes, whose description names them.
  */
 export const REFUSALS = {
   invalid_request: {
@@ -43,7 +42,7 @@ export const REFUSALS = {
   },
   invalid_token: {
     status: 401,
-    description: 'The token that this needs is missing or wrong, or not good any more.',
+    description: 'The token for this request is missing, invalid, expired or revoked.',
     reasons: [
       'management_token_missing',
       'management_token_wrong',
@@ -54,17 +53,17 @@ export const REFUSALS = {
   },
   insufficient_scope: {
     status: 403,
-    description: 'These credentials are good, but not for this.',
+    description: 'These credentials do not permit this request.',
     reasons: ['admin_may_only_read', 'admin_of_one_organization'],
   },
   not_found: {
     status: 404,
-    description: 'What the request is about does not exist.',
+    description: 'The object of this request does not exist.',
     reasons: ['object_unknown'],
   },
   conflict: {
     status: 409,
-    description: 'The state of things does not allow this now.',
+    description: 'The current state of the object does not allow this.',
     reasons: ['state_differs'],
   },
   invalid_grant: {
@@ -95,7 +94,7 @@ export const REFUSALS = {
   },
   unauthorized_client: {
     status: 400,
-    description: 'The client is not registered for this, or may not do it.',
+    description: 'The client is not registered for this grant type, or is not allowed to use it.',
     reasons: ['grant_type_not_registered', 'client_public'],
   },
   unsupported_grant_type: {
@@ -105,12 +104,12 @@ export const REFUSALS = {
   },
   invalid_scope: {
     status: 400,
-    description: 'The scope is malformed or more than this client may ask for here.',
+    description: 'The scope is malformed or exceeds what this client may request.',
     reasons: ['scope_malformed', 'scope_not_allowed', 'audience_ambiguous'],
   },
   invalid_target: {
     status: 400,
-    description: 'The resource is not one that tokens are issued for here.',
+    description: 'This server issues no tokens for the resource.',
     reasons: ['resource_malformed', 'resource_unknown', 'resource_not_granted', 'tokens_differ'],
   },
   invalid_redirect_uri: {
@@ -144,7 +143,7 @@ export const REFUSALS = {
   },
   server_error: {
     status: 500,
-    description: 'The server met a condition it did not expect.',
+    description: 'The server encountered an unexpected condition.',
     reasons: ['bug'],
   },
 } as const

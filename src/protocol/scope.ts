@@ -1,6 +1,6 @@
 import type { Brand } from './brand.ts'
 
-/** Scope tokens, unique, in the order they came, separated by one space. '' is "no scope". RFC 6749 §3.3. */
+/** Unique scope tokens in the order of the request, separated by one space. '' is the empty scope. RFC 6749 §3.3. */
 export type Scope = Brand<string, 'Scope'>
 
 export const NO_SCOPE = '' as Scope
@@ -8,19 +8,19 @@ export const NO_SCOPE = '' as Scope
 const TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 const TOKEN_LIMIT = 100
 
-/** undefined when the text is not a scope of RFC 6749 §3.3, or has more than 100 tokens. */
+/** Returns undefined for a text that is not a scope of RFC 6749 §3.3 or has more than 100 tokens. */
 export function parseScope(text: string): Scope | undefined {
   const tokens = text.split(' ').filter((token) => token !== '')
   if (tokens.length > TOKEN_LIMIT || tokens.some((token) => !TOKEN.test(token))) return undefined
   return scopeOf(tokens)
 }
 
-/** Tokens that are known to be well-formed, as a scope. */
+/** The scope of tokens that are known to be well-formed. */
 export function scopeOf(tokens: Iterable<string>): Scope {
   return [...new Set(tokens)].join(' ') as Scope
 }
 
-/** The scopes of OpenID Connect Core §5.4 and §11. They ask about the person and say nothing about an API. */
+/** The scopes of OpenID Connect Core §5.4 and §11. They request data about the user, not access to an API. */
 const IDENTITY: ReadonlySet<string> = new Set(['openid', 'profile', 'email', 'address', 'phone', 'offline_access'])
 
 export function isIdentityToken(token: string): boolean {
@@ -38,7 +38,7 @@ export function isWithin(part: Scope, whole: Scope): boolean {
   return scopeTokens(part).every((token) => allowed.has(token))
 }
 
-/** The tokens of both. */
+/** The tokens of either scope. */
 export function unite(left: Scope, right: Scope): Scope {
   return scopeOf([...scopeTokens(left), ...scopeTokens(right)])
 }
@@ -55,7 +55,7 @@ export function subtract(scope: Scope, part: Scope): Scope {
   return narrow(scope, (token) => !without.has(token))
 }
 
-/** The tokens of `scope` that pass. */
+/** The tokens of `scope` for which `passes` returns true. */
 export function narrow(scope: Scope, passes: (token: string) => boolean): Scope {
   const tokens = scopeTokens(scope)
   return tokens.every(passes) ? scope : scopeOf(tokens.filter(passes))

@@ -7,8 +7,8 @@ import { openMac } from './mac.ts'
 export type SecretHash = Brand<string, 'SecretHash'>
 
 /**
- * The kinds of credential and their fields, in order: prefix, time-ordered id, generation, 256 random bits, tag. Fields
- * have fixed widths and no separators, so there is one way to read a credential and any edit breaks its tag.
+ * The kinds of credential. The fields of a credential, in order: prefix, time-ordered id, generation, 256 random bits, tag.
+ * Fields have fixed widths and no separators, so a credential can be parsed in one way only. Any change makes its tag invalid.
  */
 const KINDS = {
   'client-secret': { prefix: 'gcs_', generations: false },
@@ -24,37 +24,37 @@ const KINDS = {
 
 export type CredentialKind = keyof typeof KINDS
 
-/** A credential at the moment it is made: the text for its holder, the hash for the store. */
+/** A new credential: the text for its holder and the hash for the store. */
 export interface MintedCredential {
   readonly token: string
   readonly hash: SecretHash
 }
 
-/** A credential that carries our tag: we issued it once, whatever became of it since. */
+/** A credential with a valid tag: this server issued it. It may be expired or revoked since. */
 export interface ParsedCredential {
-  /** Finds the row; see ids.ts. */
+  /** The key of its row in the store; see ids.ts. */
   readonly id: string
   /** 0 for kinds that do not rotate. */
   readonly generation: number
   readonly hash: SecretHash
 }
 
-/** Everything that is keyed by the root secret (decisions.md D5). Each purpose has its own derived key. */
+/** All functions that need the root secret (decisions.md D5). Each purpose has its own derived key. */
 export interface Secrets {
-  /** A fresh credential of a kind, with the id that finds its row. */
+  /** Makes a new random credential. `id` is the key of its row. */
   readonly mint: (kind: CredentialKind, id: string, random: Random) => MintedCredential
-  /** A credential that is the same whenever it is made from the same parts, and that only the root secret can make. */
+  /** Makes a credential from `parts` and the root secret. The same parts always give the same credential. */
   readonly derive: (kind: CredentialKind, id: string, parts: readonly string[]) => MintedCredential
-  /** undefined: not of this kind, or not made by us. Costs no look-up. */
+  /** Returns undefined if the text is not a credential of this kind, or was not issued by this server. Does not query the store. */
   readonly verify: (kind: CredentialKind, text: string) => ParsedCredential | undefined
   /**
-   * The refresh token that follows `presented`. Derived under the root secret, so a retry gets the same answer without the
-   * answer being stored, and neither the database nor the old token alone gives it away (decisions.md D5).
+   * The refresh token that follows `presented`. It is derived from `presented` and the root secret, so a retry gets the same
+   * response although the response is not stored. Neither the database nor the old token alone reveals it (decisions.md D5).
    */
   readonly deriveSuccessor: (presented: string, opened: ParsedCredential) => MintedCredential
-  /** A keyed digest over parts that no part can imitate by containing a separator; base64url, 256 bits. */
+  /** A keyed digest of a list of parts, 256 bits in base64url. Different lists have different digests, whatever the parts contain. */
   readonly digest: (purpose: DigestPurpose, parts: readonly string[]) => string
-  /** Whether `text` is that digest, in constant time. */
+  /** Whether `text` is the digest of `parts`. Compares in constant time. */
   readonly digestMatches: (purpose: DigestPurpose, parts: readonly string[], text: string) => boolean
   /** AES-256 key that encrypts private signing keys at rest. */
   readonly encryptionKey: KeyObject
@@ -68,7 +68,7 @@ const TAG_LENGTH = 22
 const HASH_LENGTH = 43
 const ALPHABET = /^[A-Za-z0-9_-]+$/
 
-/** Derives the keys from the root secret (HKDF, RFC 5869). The root itself is not kept. */
+/** Derives the keys from the root secret (HKDF, RFC 5869). The root secret itself is not kept. */
 export function openSecrets(root: string): Secrets {
   const authenticate = openMac('sha512', deriveKey(root, 'seal'))
   const successorOf = openMac('sha256', deriveKey(root, 'deriveSuccessor'))
@@ -115,7 +115,10 @@ export function openSecrets(root: string): Secrets {
   }
 }
 
-/** Whether what was presented is the credential whose hash is kept. It is looked at whether or not there is such a hash. */
+/**
+ * Whether the presented text is the credential whose hash is stored. The tag is also verified if no hash is stored, so that
+ * the response time does not reveal which ids exist.
+ */
 export function matchesCredential(
   secrets: Pick<Secrets, 'verify'>,
   kind: CredentialKind,
@@ -126,7 +129,7 @@ export function matchesCredential(
   return opened !== undefined && kept !== undefined && sameText(kept, opened.hash)
 }
 
-/** Equality that takes the same time wherever the texts differ. */
+/** Compares two texts in a time that does not depend on where they differ. */
 export function sameText(expected: string, actual: string): boolean {
   const left = Buffer.from(expected)
   const right = Buffer.from(actual)
@@ -137,12 +140,12 @@ function deriveKey(root: string, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', root, 'grantor', purpose, 32))
 }
 
-/** The first 132 of 512 bits. In the credential for everybody to see; it tells nothing about the hash. */
+/** The first 132 of 512 bits. The tag is part of the credential and reveals nothing about the hash. */
 function tagOf(mac: string): string {
   return mac.slice(0, TAG_LENGTH)
 }
 
-/** The last 256 bits, which only the store sees. */
+/** The last 256 bits, which only the store gets. */
 function hashOf(mac: string): SecretHash {
   return mac.slice(-HASH_LENGTH) as SecretHash
 }

@@ -3,8 +3,8 @@ import { withoutLoopbackPort } from './redirect-uri.ts'
 import { scopeTokens } from './scope.ts'
 
 /**
- * The same text for the same registration, whatever the order of what has none (decisions.md D7). Everything else counts to
- * the byte.
+ * One text for all equal registrations (decisions.md D7). The order of members, lists and scope tokens makes no difference;
+ * everything else is compared byte for byte.
  */
 export function canonicalMetadata(metadata: ClientMetadata): string {
   // RFC 8252 §7.3: a loopback redirect may name any port, and many programs take a free one at each start.

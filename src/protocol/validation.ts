@@ -1,6 +1,6 @@
 /** The specification's validation error body: `{ detail: [{ loc, msg, type, input, ctx }] }`. */
 
-/** The stable words of `detail[].type`; docs/errors.md explains each. */
+/** The stable values of `detail[].type`; docs/errors.md explains each. */
 export type ProblemType =
   | 'missing'
   | 'string_type'
@@ -18,19 +18,19 @@ export type ProblemType =
   | 'repeated'
   | 'value_error'
 
-/** One thing wrong with a request. */
+/** One fault of a request. */
 export interface Problem {
-  /** From the part of the request down: `['body', 'redirect_uris', '1']`. */
+  /** The path to the faulty value, which begins with the part of the request: `['body', 'redirect_uris', '1']`. */
   readonly loc: readonly string[]
   /** A sentence for a developer. */
   readonly msg: string
   readonly type: ProblemType
-  /** The offending value, cut at 200 characters; null where it may be a secret or is absent. */
+  /** The faulty value, cut at 200 characters. null if it is absent or may be a secret. */
   readonly input: unknown
   readonly ctx: Readonly<Record<string, unknown>>
 }
 
-/** Fields whose values must never come back in an answer or reach a log. */
+/** Fields whose values must never appear in a response or in the log. */
 const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'client_secret',
   'code',
@@ -44,7 +44,7 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
 
 const INPUT_LIMIT = 200
 
-/** A problem at `loc`; the input is hidden when the path names a secret and shortened when it is long. */
+/** A problem at `loc`. The input is removed if the path names a secret, and shortened if it is long. */
 export function problem(
   loc: readonly string[],
   type: ProblemType,
@@ -55,12 +55,12 @@ export function problem(
   return { loc, msg, type, input: loc.some((part) => SECRET_FIELDS.has(part)) ? null : shorten(input), ctx }
 }
 
-/** A required field that is not there. */
+/** A required field that is absent. */
 export function missing(...loc: readonly string[]): Problem {
   return problem(loc, 'missing', 'This field is required.', null, {})
 }
 
-/** A form or query field whose value is not acceptable. */
+/** A form or query field with an invalid value. */
 export function unacceptable(part: 'body' | 'query', field: string, msg: string, input: string | undefined): Problem {
   return problem([part, field], 'value_error', msg, input ?? null, {})
 }

@@ -25,5 +25,5 @@ test('GRANTOR_ADMIN_TOKEN opens a running server to commands elsewhere, and is n
   await run(place, ['admin', 'revoke', made.credential_id])
   const revoked = await run(elsewhere, ['org', 'list', ...flags], { environment })
   assert.equal(revoked.code, 1)
-  assert.match(revoked.stderr, /^grantor: The token that this needs is missing or wrong, or not good any more\.\n/)
+  assert.match(revoked.stderr, /^grantor: The token for this request is missing, invalid, expired or revoked\.\n/)
 })

@@ -162,7 +162,7 @@ test('ADM-05: a secret is printed once, where it was made, and stands in no log 
   assert.equal((await atServer(['client', 'list'], secrets[0])).code, 0, 'The token that was printed works.')
 })
 
-const READ_ONLY = /These credentials are good, but not for this\.\n"grantor admin list" says/
+const READ_ONLY = /These credentials do not permit this request\.\n"grantor admin list" says/
 
 test('credentials that only read may look, and change nothing', async () => {
   const { token } = await stage.issue('read')

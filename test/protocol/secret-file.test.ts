@@ -22,11 +22,11 @@ const CASES: readonly (readonly [
   [SERVICE, 0o100600, ROOT, 'nothing', /belongs to the user 998/],
   [STRANGER, 0o100600, undefined, 'nothing', undefined],
   ...[0o644, 0o640, 0o604, 0o620, 0o602, 0o666].map(
-    (mode) => [SERVICE, mode, SERVICE, 'nothing', /^Others may read \/f\. Run: chmod 600 \/f$/] as const,
+    (mode) => [SERVICE, mode, SERVICE, 'nothing', /^Other users may read \/f\. Run: chmod 600 \/f$/] as const,
   ),
   ...[0o644, 0o640, 0o604, 0o444, 0o600].map((mode) => [ROOT, mode, SERVICE, 'read', undefined] as const),
   ...[0o664, 0o646, 0o620, 0o602, 0o666].map(
-    (mode) => [ROOT, mode, SERVICE, 'read', /^Others may write to \/f\. Run: chmod go-w \/f$/] as const,
+    (mode) => [ROOT, mode, SERVICE, 'read', /^Other users may write to \/f\. Run: chmod go-w \/f$/] as const,
   ),
 ]
 

@@ -1,19 +1,19 @@
 import { globSync, readFileSync } from 'node:fs'
 
-/** A test by its title, which is a claim. */
+/** The title of a test, which states what the test shows. */
 export interface Claim {
   readonly title: string
   readonly file: string
 }
 
-/** The titles of all tests, read from the source; a title that is put together at run time shows its pattern. */
+/** The titles of all tests, read from the source. In a title that is composed at run time, `…` replaces the variable parts. */
 export function listClaims(): readonly Claim[] {
   return [...globSync('test/**/*.test.ts'), ...globSync('test/contract/*.ts', { exclude: ['**/*.test.ts'] })]
     .toSorted()
     .flatMap((file) => titlesOf(readFileSync(file, 'utf8')).map((title) => ({ title, file })))
 }
 
-/** The threat cases of this release: every id must be the title of a test. */
+/** The threat cases of this release: each id must begin the title of a test. */
 export const SECURITY_CASES: readonly string[] = [
   ...ids('REG', '01-12 15 21-28'),
   ...ids('AUTH', '01-12 16 18-26'),
@@ -40,8 +40,8 @@ export function securityCasesPage(claims: readonly Claim[]): string {
   )
   return `# Security cases
 
-What went wrong in other authorization servers ([threats.md](threats.md) tells it), each as a test of this one. Generated from
-the titles of the tests by \`npm run docs\`; the suite fails when it is out of date, or when a case has no test.
+Known failures of other authorization servers, described in [threats.md](threats.md), each with a test of this server.
+\`npm run docs\` generates this page from the titles of the tests. The suite fails if the page is out of date or a case has no test.
 
 | Case | Claim | Test |
 |---|---|---|
@@ -62,8 +62,8 @@ export function rfcCoveragePage(claims: readonly Claim[]): string {
     )
   return `# RFC coverage
 
-Claims of the test suite that cite a standard. Generated from the titles of the tests by \`npm run docs\`; the suite fails
-when it is out of date.
+Titles of tests that cite a standard. \`npm run docs\` generates this page from the titles of the tests. The suite fails if the
+page is out of date.
 
 | Standard | Section | Claim | Test |
 |---|---|---|---|
@@ -78,7 +78,7 @@ function titlesOf(text: string): readonly string[] {
   )
 }
 
-/** `REG-01` and also `REG-01, REG-08:` at the start of a title. */
+/** The ids at the start of a title, such as `REG-01:` or `REG-01, REG-08:`. */
 function casesOf(title: string): readonly string[] {
   const head = /^(?:[A-Z]+-\d{2}[, /]*)+/.exec(title)?.[0] ?? ''
   return [...head.matchAll(/[A-Z]+-\d{2}/g)].map(([id]) => id)
@@ -98,14 +98,19 @@ function ids(group: string, ranges: string): readonly string[] {
   })
 }
 
-const GROUPS = ['REG', 'AUTH', 'UI', 'TOK', 'CODE', 'CC', 'RT', 'MET', 'ADM', 'STO', 'NET', 'BND']
+const GROUPS = [...new Set(SECURITY_CASES.map(groupOf))]
 
 function byId(left: string, right: string): number {
   const order = (id: string): number => {
-    const place = GROUPS.indexOf(id.slice(0, -3))
+    const place = GROUPS.indexOf(groupOf(id))
     return (place === -1 ? GROUPS.length : place) * 100 + Number(id.slice(-2))
   }
   return order(left) - order(right)
+}
+
+/** `REG` of `REG-01`. */
+function groupOf(id: string): string {
+  return id.slice(0, id.indexOf('-'))
 }
 
 function link(file: string): string {

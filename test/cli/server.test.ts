@@ -221,7 +221,7 @@ test('credentials that are wrong, expired or revoked are told so, and where to l
     assert.deepEqual([code, stdout], [1, ''])
     assert.match(
       stderr,
-      /missing or wrong, or not good any more\.\nThe token in GRANTOR_ADMIN_TOKEN is not one of this server/,
+      /missing, invalid, expired or revoked\.\nThe token in GRANTOR_ADMIN_TOKEN is not one of this server/,
     )
     assert.ok(!stderr.includes(token))
   }

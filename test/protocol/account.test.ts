@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { normalizeEmail } from '../../src/protocol/account.ts'
 
-test('an address has one spelling', () => {
+test('an email address has one normalized spelling', () => {
   for (const text of ['ada@acme.test', ' Ada@ACME.test ', 'ada@acme.test\n', 'ａda@acme.test']) {
     assert.equal(normalizeEmail(text), 'ada@acme.test')
   }
 })
 
-test('what cannot be an address is none', () => {
+test('a text that cannot be an email address gives an empty text', () => {
   for (const text of [
     '',
     'ada',

@@ -25,7 +25,7 @@ const CALLBACKS = [
   'zed://oauth/callback',
 ]
 
-/** Commands that the same programs take by their schemes. */
+/** Commands that the same programs accept through their schemes. */
 const COMMANDS = [
   'cursor://anysphere.cursor-deeplink/mcp/install?name=x&config=callback',
   'cursor://anysphere.cursor-deeplink/prompt?text=x',
@@ -46,22 +46,22 @@ const COMMANDS = [
   'other://anysphere.cursor-mcp/oauth/callback',
 ]
 
-test('REG-07: the defaults allow the addresses at which known apps await an answer', () => {
+test('REG-07: the defaults allow the URIs at which known apps expect an authorization response', () => {
   for (const uri of CALLBACKS) assert.ok(DEFAULTS.allows(uri), uri)
 })
 
-test('REG-07: the defaults allow no command of the same apps, such as the installation of a server', () => {
+test('REG-07: the defaults refuse commands of the same apps, such as the installation of a server', () => {
   for (const uri of COMMANDS) assert.ok(!DEFAULTS.allows(uri), uri)
 })
 
-test('REG-07: an entry without a colon allows the whole scheme, as before patterns', () => {
+test('REG-07: an entry without a colon allows every URI of the scheme', () => {
   const apps = openAppRedirects(['Cursor', 'x-y+z'])
   for (const uri of ['cursor://x/y', 'cursor:anything', 'x-y+z:/cb']) assert.ok(apps.allows(uri), uri)
   for (const uri of ['cursorx://x', 'cursor-x:/', 'zed://oauth/callback']) assert.ok(!apps.allows(uri), uri)
   assert.deepEqual(apps.schemes, ['cursor', 'x-y+z'])
 })
 
-test('REG-07: a pattern is matched whole: each run of * stays within its segment, and other characters stand for themselves', () => {
+test('REG-07: a pattern must match the whole URI: * matches within one segment, and other characters match themselves', () => {
   const table = [
     [
       'app://host/a',
@@ -81,7 +81,7 @@ test('REG-07: a pattern is matched whole: each run of * stays within its segment
   }
 })
 
-test('any entry that the setting takes compiles, and allows itself where it has no run', () => {
+test('every entry that the setting accepts compiles, and without * it allows its own text', () => {
   const characters = fc.string({ unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)) })
   const property = fc.property(characters, (rest) => {
     const entry = `app:${rest}`

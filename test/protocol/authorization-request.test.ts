@@ -13,7 +13,7 @@ import { CHALLENGE } from '../flow.ts'
 
 const GOOD = { response_type: 'code', code_challenge: CHALLENGE, code_challenge_method: 'S256' }
 
-test('a minimal request is accepted, with nothing asked for', () => {
+test('a minimal request is accepted, without scope, resource, prompt or organization', () => {
   const { scope, resources, prompts, loginHint, organizationId } = accepted({})
   assert.deepEqual(
     { scope, resources, loginHint, organizationId },
@@ -27,7 +27,7 @@ test('a minimal request is accepted, with nothing asked for', () => {
   assert.deepEqual([...prompts], [])
 })
 
-test('RFC 7636 §4.4.1, AUTH-06: a request without a challenge is told that one is required, with and without a method', () => {
+test('RFC 7636 §4.4.1, AUTH-06: a request without a challenge is refused as "code challenge required", with and without a method', () => {
   for (const method of ['S256', 'plain', '']) {
     const reading = readAuthorizationRequest(parameters({ code_challenge: '', code_challenge_method: method }))
     assert.deepEqual(reading, { kind: 'refused', error: 'invalid_request', reason: 'code_challenge_missing' })
@@ -35,22 +35,22 @@ test('RFC 7636 §4.4.1, AUTH-06: a request without a challenge is told that one 
   assert.match(AUTHORIZATION_FAULTS.code_challenge_missing, /^code challenge required/)
 })
 
-test('RFC 6749 §4.1.2.1: every description has the characters that the RFC allows', () => {
+test('RFC 6749 §4.1.2.1: every description has only characters that the RFC allows', () => {
   for (const text of Object.values(AUTHORIZATION_FAULTS)) assert.match(text, /^[\x20\x21\x23-\x5b\x5d-\x7e]+\.$/)
 })
 
-test('AUTH-07: only the method S256 is taken, and a missing one is not read as plain', () => {
+test('AUTH-07: only the method S256 is accepted, and a missing method is refused', () => {
   for (const method of ['', 'plain', 's256', 'S512', 'S256 plain']) {
     const reading = readAuthorizationRequest(parameters({ code_challenge_method: method }))
     assert.deepEqual(reading, { kind: 'refused', error: 'invalid_request', reason: 'code_challenge_method_not_s256' })
   }
 })
 
-test('response_mode=query is what there is anyway', () => {
+test('response_mode=query is accepted, because it is the default', () => {
   assert.ok(accepted({ response_mode: 'query' }))
 })
 
-test('RFC 8707 §2: resource may stand more than once; the same one counts once', () => {
+test('RFC 8707 §2: resource may be repeated, and equal values count once', () => {
   const { resources } = accepted(
     {},
     '&resource=https://a.example&resource=https://b.example&resource=https://a.example',
@@ -58,7 +58,7 @@ test('RFC 8707 §2: resource may stand more than once; the same one counts once'
   assert.deepEqual(resources, ['https://a.example', 'https://b.example'])
 })
 
-test('AUTH-13: one bad resource refuses all, and more than eight are too many', () => {
+test('AUTH-13: a request with one malformed resource or more than eight resources is refused', () => {
   assert.equal(refused({}, '&resource=https://a.example&resource=b'), 'invalid_target')
   assert.equal(refused({}, '&resource=https://a.example'.repeat(9)), 'invalid_target')
 })
@@ -74,20 +74,20 @@ const PROMPTS: readonly (readonly [text: string, expected: readonly string[]])[]
   ['create', []],
   ['NONE', []],
 ]
-test('OpenID Connect Core §3.1.2.1: prompt is a list, and unknown values are ignored', () => {
+test('OpenID Connect Core §3.1.2.1: prompt is a list whose unknown values are ignored', () => {
   for (const [prompt, expected] of PROMPTS) assert.deepEqual([...accepted({ prompt }).prompts], expected, prompt)
 })
 
-test('AUTH-16: none beside anything else contradicts itself', () => {
+test('AUTH-16: prompt=none together with another value is refused', () => {
   for (const prompt of ['none login', 'login none', 'none none', 'none create', 'none  consent'])
     assert.equal(refused({ prompt }), 'invalid_request', prompt)
 })
 
-test('a long login_hint is cut, not refused', () => {
+test('a long login_hint is cut off and not refused', () => {
   assert.equal(accepted({ login_hint: 'x'.repeat(1000) }).loginHint?.length, 254)
 })
 
-test('AUTH-12: state is kept up to 4096 characters, whatever it holds', () => {
+test('AUTH-12: a state of up to 4096 characters is kept, whatever it contains', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 2000 }), (state) => {
       assert.equal(readState(parameters({ state })), state)
@@ -98,7 +98,7 @@ test('AUTH-12: state is kept up to 4096 characters, whatever it holds', () => {
   assert.equal(refused({ state: 'x'.repeat(4097) }), 'invalid_request')
 })
 
-test('AUTH-12: any state survives the way into the answer and back, and nothing can be put beside it', () => {
+test('AUTH-12: any state comes back in the response unchanged, and cannot inject another parameter', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 200 }), (state) => {
       const wellFormed = state.toWellFormed()
@@ -112,7 +112,7 @@ test('AUTH-12: any state survives the way into the answer and back, and nothing 
   )
 })
 
-test('AUTH-12: no form in which a state could arrive makes the answer fail', () => {
+test('AUTH-12: no encoding of a state makes the response fail', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...'%0123456789abcdefABCDEF+&=;ü'), maxLength: 60 }), (raw) => {
       const form = parseForm(`state=${raw}`)
@@ -130,7 +130,7 @@ test('AUTH-12: no form in which a state could arrive makes the answer fail', () 
   )
 })
 
-test('AUTH-23: the answer is appended to what was registered, which stays as it was', () => {
+test('AUTH-23: the response is appended to the registered URI, which stays unchanged', () => {
   const cases = [
     ['https://h.example/cb', 'https://h.example/cb?code=c&iss=i'],
     ['https://h.example/cb?x=1', 'https://h.example/cb?x=1&code=c&iss=i'],

@@ -5,7 +5,7 @@ import { answerUri } from '../../src/protocol/authorization-response.ts'
 
 const ISSUER = 'https://auth.test'
 
-test('RFC 6749 §4.1.2: the answer joins the query that was registered', () => {
+test('RFC 6749 §4.1.2: the response is appended to the query of the registered URI', () => {
   const code = { kind: 'code', code: 'c' } as const
   const iss = 'iss=https%3A%2F%2Fauth.test'
   const cases: readonly (readonly [redirectUri: string, expected: string])[] = [
@@ -26,7 +26,7 @@ test('RFC 6749 §4.1.2: the answer joins the query that was registered', () => {
   for (const [redirectUri, expected] of cases) assert.equal(answerUri(redirectUri, code, 's', ISSUER), expected)
 })
 
-test('RFC 9207 §2: iss is in every answer exactly once, and state only if it was sent', () => {
+test('RFC 9207 §2: every response has iss exactly once, and state only if the request had it', () => {
   const error = new URL(
     answerUri(
       'https://app.test/cb',
@@ -45,7 +45,7 @@ test('RFC 9207 §2: iss is in every answer exactly once, and state only if it wa
   )
 })
 
-test('any state comes back as it was, and adds no parameter', () => {
+test('any state comes back unchanged and adds no parameter', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (state) => {
       const url = new URL(answerUri('https://app.test/cb?x=1', { kind: 'code', code: 'c' }, state, ISSUER))
@@ -56,7 +56,7 @@ test('any state comes back as it was, and adds no parameter', () => {
   )
 })
 
-test('RFC 6749 §4.1.2: whatever query was registered, its parameters stay and those of the answer come after them', () => {
+test('RFC 6749 §4.1.2: the parameters of any registered query stay, and those of the response follow them', () => {
   const queries = fc.string({ unit: fc.constantFrom(...'ab=&?/%41+.'), maxLength: 12 })
   const property = fc.property(queries, (query) => {
     const registered = `https://app.test/cb?${query}`

@@ -12,20 +12,20 @@ const ONE: ClientMetadata = {
   descriptive: { client_name: 'One' },
 }
 
-test('a client is the same with other paths, order and details, as long as name and redirect hosts stay', () => {
+test('a client keeps its identity if paths, order and details change but its name and redirect hosts do not', () => {
   const redirectUris = ['http://127.0.0.1:8080/other', 'https://app.example/', 'https://app.example/cb?x=1']
   assert.ok(isSameIdentity(ONE, { ...ONE, redirectUris, authMethod: 'client_secret_basic' }))
   assert.ok(isSameIdentity(ONE, { ...ONE, descriptive: { client_name: 'One', client_uri: 'https://app.example' } }))
 })
 
-test('RFC 8252 §7.3: another port of a loopback redirect is no other client, and of any other redirect it is', () => {
+test('RFC 8252 §7.3: another port changes the identity of a client, except the port of a loopback redirect', () => {
   const [https = '', http = ''] = ONE.redirectUris
   const other = (redirectUris: readonly string[]): boolean => isSameIdentity(ONE, { ...ONE, redirectUris })
   for (const port of [':1', ':65535', '']) assert.ok(other([https, http.replace(':8080', port)]), port)
   assert.ok(!other([https, 'http://localhost:8080/']))
 })
 
-test('another name, or a redirect host more, less or other, is another client', () => {
+test('another name, or an added, removed or changed redirect host, changes the identity of a client', () => {
   assert.ok(!isSameIdentity(ONE, { ...ONE, descriptive: { client_name: 'one' } }))
   assert.ok(!isSameIdentity(ONE, { ...ONE, descriptive: {} }))
   for (const redirectUris of [

@@ -66,7 +66,7 @@ test('D2: only a field that the spec types "or null" is remembered as null', () 
   assert.deepEqual(reading.nulls, [...expected, 'software_id', 'software_version'])
 })
 
-test('D1: every field of the wrong type is named, all at once', () => {
+test('D1: one response names every field of the wrong type', () => {
   for (const wrong of [7, true, {}]) {
     const body = Object.fromEntries([...LISTS, ...TEXTS].map((field) => [field, wrong]))
     const expected = [
@@ -79,7 +79,7 @@ test('D1: every field of the wrong type is named, all at once', () => {
   assert.deepEqual(refuse({ contacts: 'a@b.test' }, 'malformed'), ['body.contacts:list_type'])
 })
 
-test('D1: an entry of the wrong type is named by its place', () => {
+test('D1: an entry of the wrong type is named by its position', () => {
   const body = { redirect_uris: ['https://a.test/', 5, null], contacts: ['a@b.test', {}] }
   const expected = [
     'body.contacts.1:string_type',
@@ -89,11 +89,11 @@ test('D1: an entry of the wrong type is named by its place', () => {
   assert.deepEqual(refuse(body, 'malformed').toSorted(), expected)
 })
 
-test('D1: a body that is no object is named as a whole', () => {
+test('D1: a body that is not an object is refused as a whole', () => {
   for (const body of [null, [], 'x', 5, true]) assert.deepEqual(refuse(body, 'malformed'), ['body:object_type'])
 })
 
-test('D1: faults of shape and of policy stand in one answer', () => {
+test('D1: one response has the faults of type and those of policy', () => {
   const body = {
     client_name: 5,
     redirect_uris: ['javascript:alert(1)', 7, 'https://a.test/#x'],
@@ -112,7 +112,7 @@ test('D1: faults of shape and of policy stand in one answer', () => {
   ])
 })
 
-test('D2: what is not offered is dropped from grant types and response types, in the order they came', () => {
+test('D2: unsupported grant types and response types are dropped, and the others keep their order', () => {
   const table = [
     [{ grant_types: ['refresh_token', 'authorization_code'] }, ['refresh_token', 'authorization_code'], ['code']],
     [{ grant_types: ['authorization_code', 'password', 'implicit'] }, ['authorization_code'], ['code']],
@@ -135,7 +135,7 @@ test('D2: what is not offered is dropped from grant types and response types, in
   }
 })
 
-test('REG-12: where nothing usable is left the registration is refused', () => {
+test('REG-12: a registration without a supported grant type is refused', () => {
   const grants = ['body.grant_types:literal_error']
   const responses = ['body.response_types:literal_error']
   for (const grant_types of [
@@ -153,7 +153,7 @@ test('REG-12: where nothing usable is left the registration is refused', () => {
   assert.deepEqual(refuse({ grant_types: ['authorization_code'], response_types: ['token'] }, 'not-allowed'), grants)
 })
 
-test('RFC 6749 §4.4: a public client keeps no client_credentials', () => {
+test('RFC 6749 §4.4: client_credentials is dropped for a public client', () => {
   const token_endpoint_auth_method = 'none'
   const kept = accept({ token_endpoint_auth_method, grant_types: ['client_credentials', 'authorization_code'] })
   assert.deepEqual(kept.grantTypes, ['authorization_code'])
@@ -161,7 +161,7 @@ test('RFC 6749 §4.4: a public client keeps no client_credentials', () => {
   assert.deepEqual(refuse(alone, 'not-allowed'), ['body.grant_types:literal_error'])
 })
 
-test('D2: what is accepted is consistent, whatever lists were sent', () => {
+test('D2: accepted grant types and response types are consistent for any lists in the request', () => {
   const names = fc.constantFrom(...GRANT_TYPES, 'implicit', 'password', '', 'code')
   const lists = fc.option(fc.array(names, { maxLength: 5 }), { nil: undefined })
   const responses = fc.option(fc.array(fc.constantFrom('code', 'token', ''), { maxLength: 3 }), { nil: undefined })
@@ -181,7 +181,7 @@ test('D2: what is accepted is consistent, whatever lists were sent', () => {
   fc.assert(property, { numRuns: 1000 })
 })
 
-test('REG-11: scopes that are not offered are dropped, and none is not the same as none left', () => {
+test('REG-11: undeclared scopes are dropped, and a request without a scope differs from one whose scopes are all dropped', () => {
   assert.equal(accept({ scope: 'read admin * write read' }).scope, 'read write')
   assert.equal(accept({ scope: 'admin' }).scope, '')
   assert.equal(accept({ scope: '' }).scope, undefined)
@@ -189,7 +189,7 @@ test('REG-11: scopes that are not offered are dropped, and none is not the same 
     assert.deepEqual(refuse({ scope }, 'not-allowed'), ['body.scope:value_error'])
 })
 
-test('REG-15: descriptive addresses are https, or http on loopback', () => {
+test('REG-15: descriptive URIs must use https, or http on loopback', () => {
   for (const field of ['client_uri', 'logo_uri', 'tos_uri', 'policy_uri']) {
     for (const uri of ['https://a.test', 'https://a.test/x?y#z', 'http://localhost:3000/x', 'http://127.0.0.1/'])
       assert.deepEqual(accept({ [field]: uri }).descriptive, { [field]: uri })
@@ -212,7 +212,7 @@ test('REG-15: descriptive addresses are https, or http on loopback', () => {
   }
 })
 
-test('REG-09: texts have a length limit in characters, and no control characters', () => {
+test('REG-09: texts have a length limit in characters and must not contain control characters', () => {
   for (const [field, limit] of Object.entries({ client_name: 128, software_id: 256, software_version: 128 })) {
     assert.deepEqual(accept({ [field]: '😀'.repeat(limit) }).descriptive, { [field]: '😀'.repeat(limit) })
     assert.deepEqual(refuse({ [field]: 'x'.repeat(limit + 1) }, 'not-allowed'), [`body.${field}:too_long`])
@@ -221,7 +221,7 @@ test('REG-09: texts have a length limit in characters, and no control characters
   }
 })
 
-test('REG-09: lists have ten entries at most', () => {
+test('REG-09: lists may have at most ten entries', () => {
   const uris = Array.from({ length: 11 }, (_, index) => `https://a.test/${index}`)
   assert.equal(accept({ redirect_uris: uris.slice(0, 10) }).redirectUris.length, 10)
   assert.deepEqual(refuse({ redirect_uris: uris }, 'not-allowed'), ['body.redirect_uris:too_many'])
@@ -230,30 +230,30 @@ test('REG-09: lists have ten entries at most', () => {
   assert.deepEqual(refuse({ contacts }, 'not-allowed'), ['body.contacts:too_many'])
 })
 
-test('RFC 7591 §2: contacts are e-mail addresses', () => {
+test('RFC 7591 §2: contacts must be email addresses', () => {
   for (const contact of ['', 'x', 'a@', '@b', 'a@b@c', 'a b@c.test', 'a@c.test\n', `${'x'.repeat(250)}@a.test`])
     assert.deepEqual(refuse({ contacts: ['ok@a.test', contact] }, 'not-allowed'), ['body.contacts.1:value_error'])
 })
 
-test('REG-07: an unusable scheme is kept beside a usable one, and refused alone', () => {
+test('REG-07: a URI with an unusable scheme is kept together with a usable one, and refused alone', () => {
   const mixed = ['zed://x', 'https://a.test/cb', 'http://127.0.0.1:1/cb']
   assert.deepEqual(accept({ redirect_uris: mixed }).redirectUris, mixed)
   assert.deepEqual(refuse({ redirect_uris: ['zed://x'] }, 'not-allowed'), ['body.redirect_uris:url_scheme'])
 })
 
-test('RFC 7591 §3.2.2: a fault in a redirect URI is told apart from any other', () => {
+test('RFC 7591 §3.2.2: a fault of a redirect URI has its own error code', () => {
   const atFault = (reading: RegistrationReading): unknown =>
     reading.kind === 'not-allowed' && reading.redirectUriAtFault
   assert.equal(atFault(readRegistration({ redirect_uris: ['data:x'], scope: '"' }, POLICY)), true)
   assert.equal(atFault(readRegistration({ redirect_uris: ['https://a.test'], scope: '"' }, POLICY)), false)
 })
 
-test('REG-10: members that are not in the spec are left out', () => {
+test('REG-10: members that the specification does not define are ignored', () => {
   const extra = { client_id: 'x', trusted: true, require_pkce: false, created_by: 'me', toString: 'x', valueOf: 1 }
   assert.deepEqual(accept(extra), accept({}))
 })
 
-test('D1: whatever the JSON, a refusal has problems, and each has a place below body', () => {
+test('D1: for any JSON, a refusal has problems, each with a path below body', () => {
   const fields = fc.constantFrom(...LISTS, ...TEXTS, 'other')
   const property = fc.property(fc.dictionary(fields, fc.jsonValue({ maxDepth: 2 })), (body) => {
     const reading = readRegistration(body, POLICY)

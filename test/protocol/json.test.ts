@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readJson } from '../../src/protocol/json.ts'
 
-test('JSON that does not parse is told apart from JSON that is not taken', () => {
+test('malformed JSON is 422, and JSON that is not allowed is 400', () => {
   const cases: readonly (readonly [text: string, status: number, type: string])[] = [
     ['', 422, 'json_invalid'],
     ['{', 422, 'json_invalid'],
@@ -21,7 +21,7 @@ test('JSON that does not parse is told apart from JSON that is not taken', () =>
   assert.equal(({} as { polluted?: boolean }).polluted, undefined)
 })
 
-test('everything that a client sends is read: nested keys up to four levels, a hundred members, the last of duplicates', () => {
+test('four levels of nesting and a hundred members are accepted, and the last of duplicate members counts', () => {
   assert.deepEqual(readJson('{"a":1,"a":2}'), { kind: 'read', value: { a: 2 } })
   assert.deepEqual(readJson('{"jwks":{"keys":[{"kty":"EC"}]}}'), {
     kind: 'read',

@@ -14,14 +14,14 @@ test('RFC 6749 §3.1: a parameter without a value counts as omitted', () => {
   assert.equal(form.get('missing'), undefined)
 })
 
-test('RFC 6749 §3.1: names that stand twice are told, in the order of their appearance', () => {
+test('RFC 6749 §3.1: repeated names are reported in the order of their first occurrence', () => {
   const form = parseForm('b=1&a=1&c=3&a=2&b=&b=2&%61=4')
   assert.deepEqual(form?.repeated, ['b', 'a'])
   assert.deepEqual(form.all('a'), ['1', '2', '4'])
   assert.deepEqual(parseForm('a=1&b=1')?.repeated, [])
 })
 
-test('NET-12: names of the prototype are names like any other', () => {
+test('NET-12: names of prototype members are ordinary parameter names', () => {
   const form = parseForm('__proto__=1&constructor=2&__proto__%5Bx%5D=3')
   assert.equal(form?.get('__proto__'), '1')
   assert.equal(form.get('constructor'), '2')
@@ -29,26 +29,26 @@ test('NET-12: names of the prototype are names like any other', () => {
   assert.equal(({} as { x?: unknown }).x, undefined)
 })
 
-test('RFC 6749 appendix B: a form is decoded once, plus and percent and UTF-8', () => {
+test('RFC 6749 appendix B: plus signs, percent-escapes and UTF-8 of a form are decoded once', () => {
   const form = parseForm('a=x+y%2B%20%C3%A4&%62=%2525&c=1=2')
   assert.equal(form?.get('a'), 'x y+ ä')
   assert.equal(form.get('b'), '%25')
   assert.equal(form.get('c'), '1=2')
 })
 
-test('TOK-02: broken percent-escapes and bytes that are no UTF-8 make no form', () => {
+test('TOK-02: a form with a broken percent-escape or invalid UTF-8 is refused', () => {
   for (const text of ['a=%', 'a=%2', 'a=%zz', '%=1', 'a=%ff', 'a=%C3', 'a=1&b=%E0%80%80'])
     assert.equal(parseForm(text), undefined, text)
 })
 
-test('TOK-15: a hundred parameters are taken, one more is none', () => {
+test('TOK-15: a form may have a hundred parameters, and one more is refused', () => {
   const names = Array.from({ length: 101 }, (_, index) => `p${index}=1`)
   assert.equal(parseForm(names.slice(0, 100).join('&'))?.names.length, 100)
   assert.equal(parseForm(names.join('&')), undefined)
   assert.equal(parseForm('&'.repeat(10_000)), undefined)
 })
 
-test('RFC 6749 appendix B: whatever is encoded comes back', () => {
+test('RFC 6749 appendix B: decoding returns every encoded text', () => {
   const pairs = fc.uniqueArray(
     fc.tuple(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme', minLength: 1 })),
     {
@@ -66,7 +66,7 @@ test('RFC 6749 appendix B: whatever is encoded comes back', () => {
   fc.assert(fc.property(fc.string(), (text) => assert.equal(decode(encodeURIComponent(text)), text)))
 })
 
-test('REG-25: the media type is matched exactly, with a UTF-8 charset at most', () => {
+test('REG-25: the media type must match exactly; only a UTF-8 charset may follow', () => {
   const type = 'application/json'
   for (const header of [
     type,

@@ -24,7 +24,7 @@ test('RFC 7636 §4.6: any other verifier does not match', () => {
   )
 })
 
-test('CODE-05: the challenge itself is not its verifier, as it would be with plain', () => {
+test('CODE-05: the challenge is not accepted as its own verifier, as it would be with plain', () => {
   const [verifier, challenge] = [parseCodeVerifier(CHALLENGE), parseCodeChallenge(CHALLENGE)]
   assert.ok(verifier !== undefined && challenge !== undefined)
   assert.equal(verifierMatches(verifier, challenge), false)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openRecentlyUsed } from '../../src/protocol/recently-used.ts'
 
-test('the newest are kept, and of all no more than twice as many', () => {
+test('the newest values are kept, and never more than twice as many', () => {
   const kept = openRecentlyUsed<number>(10)
   for (let number = 0; number < 95; number += 1) kept.set(String(number), number)
   const found = Array.from({ length: 95 }, (_, age) => kept.get(String(94 - age))).filter((one) => one !== undefined)
@@ -10,7 +10,7 @@ test('the newest are kept, and of all no more than twice as many', () => {
   assert.deepEqual(found.slice(0, 10), [94, 93, 92, 91, 90, 89, 88, 87, 86, 85])
 })
 
-test('what is used is kept, however much comes', () => {
+test('a value that is used stays, however many values are added', () => {
   const kept = openRecentlyUsed<number>(10)
   kept.set('used', -1)
   for (let number = 0; number < 1000; number += 1) {
@@ -19,7 +19,7 @@ test('what is used is kept, however much comes', () => {
   }
 })
 
-test('the newest value counts, and what was deleted is gone from both generations', () => {
+test('the newest value of a key is returned, and a deleted value is gone from both generations', () => {
   const kept = openRecentlyUsed<number>(2)
   for (const [key, value] of [
     ['a', 1],
@@ -39,7 +39,7 @@ test('the newest value counts, and what was deleted is gone from both generation
   assert.equal(kept.get('c'), undefined)
 })
 
-test('where values have a weight, the newest that weigh so much together are kept, and at most twice that', () => {
+test('with weights, the newest values up to the given total weight are kept, and at most twice that weight', () => {
   const kept = openRecentlyUsed<number>(100, (value) => value)
   for (let number = 0; number < 95; number += 1) kept.set(String(number), 10)
   const found = Array.from({ length: 95 }, (_, age) => kept.get(String(94 - age))).filter((one) => one !== undefined)
@@ -49,7 +49,7 @@ test('where values have a weight, the newest that weigh so much together are kep
   assert.deepEqual([kept.get('heavy'), kept.get('after'), kept.get('0')], [1000, 10, undefined])
 })
 
-test('a value that is replaced or deleted weighs nothing any more', () => {
+test('a replaced or deleted value no longer counts towards the total weight', () => {
   const kept = openRecentlyUsed<number>(100, (value) => value)
   kept.set('first', 1)
   for (let round = 0; round < 1000; round += 1) {

@@ -27,7 +27,7 @@ test('RFC 8707 §2: a resource is an absolute URI without a fragment', () => {
   }
 })
 
-test('the slash after a bare origin is forgiven, and nothing else', () => {
+test('two identifiers name the same API if they are equal or differ only in the slash after a bare origin', () => {
   const cases: readonly (readonly [left: string, right: string, expected: boolean])[] = [
     ['https://api.test', 'https://api.test/', true],
     ['https://api.test/', 'https://api.test', true],
@@ -41,7 +41,7 @@ test('the slash after a bare origin is forgiven, and nothing else', () => {
   for (const [left, right, expected] of cases) assert.equal(sameResource(left, right), expected, `${left} and ${right}`)
 })
 
-test('the other text of an identifier is that with or without the slash after a bare origin', () => {
+test('the variant of a bare origin has or lacks the slash at its end, and other identifiers have no variant', () => {
   for (const origin of ['https://api.test', 'http://localhost:3001', 'x-y+z.1://host']) {
     assert.equal(slashVariant(origin), `${origin}/`)
     assert.equal(slashVariant(`${origin}/`), origin)
@@ -56,7 +56,7 @@ test('the other text of an identifier is that with or without the slash after a 
     assert.equal(slashVariant(one), undefined, one)
 })
 
-test('a set of resources has one key, whatever its order, and a long one a short key', () => {
+test('the key of a set of resources does not depend on their order, and that of a long set is short', () => {
   const [one, two] = ['https://a.test', 'https://b.test'] as readonly string[] as readonly [Resource, Resource]
   assert.equal(resourcesKey([]), '')
   assert.equal(resourcesKey([two, one]), 'https://a.test https://b.test')

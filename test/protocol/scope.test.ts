@@ -8,25 +8,25 @@ const scope = (text: string): Scope => {
   return parsed
 }
 
-test('RFC 6749 §3.3: tokens are separated by spaces, unique, and keep their order', () => {
+test('RFC 6749 §3.3: scope tokens are separated by spaces, unique, and keep their order', () => {
   assert.equal(scope('write read  read write'), 'write read')
   assert.deepEqual(scopeTokens(scope(' a ')), ['a'])
   assert.deepEqual(scopeTokens(scope('')), [])
 })
 
-test('RFC 6749 §3.3: a token has printable ASCII but no quote and no backslash', () => {
+test('RFC 6749 §3.3: a scope token has printable ASCII characters except quotes and backslashes', () => {
   for (const good of ['read', 'files:read', 'https://api.test/read', "!#[]~'"]) assert.equal(parseScope(good), good)
   for (const bad of ['a"b', 'a\\b', 'ü', 'a\tb', 'a\nb', '\u0000', 'a\u007f'])
     assert.equal(parseScope(bad), undefined, bad)
 })
 
-test('a scope of more than a hundred tokens is no scope', () => {
+test('a scope with more than a hundred tokens is refused', () => {
   const many = (count: number): string => Array.from({ length: count }, (_, index) => `s${index}`).join(' ')
   assert.equal(parseScope(many(100)), many(100))
   assert.equal(parseScope(many(101)), undefined)
 })
 
-test('a scope is within another when every token is, in whatever order', () => {
+test('a scope is within another if the other contains all its tokens in any order', () => {
   const cases: readonly (readonly [part: string, whole: string, expected: boolean])[] = [
     ['', '', true],
     ['', 'a', true],
@@ -39,7 +39,7 @@ test('a scope is within another when every token is, in whatever order', () => {
     assert.equal(isWithin(scope(part), scope(whole)), expected, `${part} in ${whole}`)
 })
 
-test('scopes unite without repeating, and narrow and intersect in order', () => {
+test('the union of scopes has no duplicates, and narrowing and intersection keep the order', () => {
   assert.equal(intersect(scope('c b a'), scope('a c d')), 'c a')
   assert.equal(intersect(scope('a'), scope('b')), '')
   assert.equal(unite(scope('a b'), scope('b c')), 'a b c')

@@ -31,8 +31,8 @@ const CASES: readonly (readonly [
 ]
 
 for (const [uid, mode, user, others, fault] of CASES) {
-  const what = `of ${uid}, ${mode.toString(8)}, for ${user ?? 'a system without users'}, where others may ${others}`
-  test(`STO-11: a file ${what}: ${fault === undefined ? 'taken' : 'refused'}`, () => {
+  const what = `of user ${uid} with mode ${mode.toString(8)}, used by ${user ?? 'a system without users'}, where others may ${others}`
+  test(`STO-11: a file ${what} is ${fault === undefined ? 'accepted' : 'refused'}`, () => {
     const found = checkSecretFile('/f', { uid, mode }, user, others)
     if (fault === undefined) assert.equal(found, undefined)
     else assert.match(found ?? '', fault)

@@ -17,7 +17,7 @@ const KINDS = [
 const secrets = openSecrets('a root secret that is long enough for a test')
 let seed = 0
 
-/** Repeatable, and never the same twice. */
+/** Returns different bytes for each call, and the same bytes in each run. */
 function random(bytes: number): Buffer {
   seed += 1
   return createHmac('sha512', 'seed').update(String(seed)).digest().subarray(0, bytes)
@@ -27,7 +27,7 @@ function seal(kind: CredentialKind): string {
   return secrets.mint(kind, mintOrderedId(1_800_000_000_000 as EpochMs, random), random).token
 }
 
-test('D2: a credential opens as what it was sealed as, with its id and hash', () => {
+test('D2: a credential is verified as its own kind, and gives its id and hash', () => {
   for (const kind of KINDS) {
     const id = mintOrderedId(1_800_000_000_000 as EpochMs, random)
     const { token, hash } = secrets.mint(kind, id, random)
@@ -37,7 +37,7 @@ test('D2: a credential opens as what it was sealed as, with its id and hash', ()
   }
 })
 
-test('STO-03: a credential opens as no other kind, also with the other prefix', () => {
+test('STO-03: a credential is never verified as another kind, even with the prefix of that kind', () => {
   for (const kind of KINDS)
     for (const other of KINDS.filter((one) => one !== kind)) {
       const token = seal(kind)
@@ -46,7 +46,7 @@ test('STO-03: a credential opens as no other kind, also with the other prefix', 
     }
 })
 
-test('TOK-20: no edit of a credential opens', () => {
+test('TOK-20: an edited credential is not verified', () => {
   for (const kind of KINDS) {
     const token = seal(kind)
     const mutants = [
@@ -63,7 +63,7 @@ test('TOK-20: no edit of a credential opens', () => {
   }
 })
 
-test('TOK-20: every single character counts, the last bits of the base64url included', () => {
+test('TOK-20: a change of any character is detected, including the last bits of the base64url', () => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   const token = seal('refresh-token')
   for (let at = 0; at < token.length; at += 1)
@@ -72,7 +72,7 @@ test('TOK-20: every single character counts, the last bits of the base64url incl
         assert.equal(secrets.verify('refresh-token', token.slice(0, at) + letter + token.slice(at + 1)), undefined)
 })
 
-test('D2: what somebody made up does not open', () => {
+test('D2: a made-up credential is not verified', () => {
   const fields = fc.string({ unit: fc.constantFrom(...'abcdef0123456789_-XYZ'), minLength: 99, maxLength: 105 })
   const property = fc.property(fc.constantFrom(...KINDS), fields, (kind, text) => {
     assert.equal(secrets.verify(kind, seal(kind).slice(0, 4) + text), undefined)
@@ -80,12 +80,12 @@ test('D2: what somebody made up does not open', () => {
   fc.assert(property, { numRuns: 500 })
 })
 
-test('D5: under another root secret nothing opens', () => {
+test('D5: no credential is verified under another root secret', () => {
   const other = openSecrets('another root secret that is long enough too')
   for (const kind of KINDS) assert.equal(other.verify(kind, seal(kind)), undefined)
 })
 
-test('D5: a refresh token has one successor, of the next generation, and it needs the token and the key', () => {
+test('D5: a refresh token has one successor, in the next generation, which depends on the token and the key', () => {
   const first = seal('refresh-token')
   const opened = secrets.verify('refresh-token', first)
   assert.ok(opened)
@@ -96,7 +96,7 @@ test('D5: a refresh token has one successor, of the next generation, and it need
   assert.notEqual(secrets.deriveSuccessor(seal('refresh-token'), opened).token, second.token)
 })
 
-test('AUTH-19: credentials never repeat, and carry 256 random bits besides their id', () => {
+test('AUTH-19: credentials are unique and have 256 random bits besides their id', () => {
   const id = mintOrderedId(1_800_000_000_000 as EpochMs, random)
   const seen = new Set(Array.from({ length: 2000 }, () => secrets.mint('authorization-code', id, random).token))
   assert.equal(seen.size, 2000)
@@ -105,7 +105,7 @@ test('AUTH-19: credentials never repeat, and carry 256 random bits besides their
   assert.deepEqual(asked, [32])
 })
 
-test('D5: a digest holds for its purpose and its parts, and no part can imitate two', () => {
+test('D5: a digest depends on its purpose and its parts, and one part never equals two', () => {
   const digest = secrets.digest('csrf', ['a', 'b'])
   assert.ok(secrets.digestMatches('csrf', ['a', 'b'], digest))
   const others = [['a'], ['a,b'], ['ab'], ['a', 'b', ''], ['b', 'a'], ['a","b'], []]
@@ -114,13 +114,13 @@ test('D5: a digest holds for its purpose and its parts, and no part can imitate 
   assert.ok(!secrets.digestMatches('csrf', ['a', 'b'], ''))
 })
 
-test('TOK-13: texts of different length or content are different, and equal ones equal', () => {
+test('TOK-13: texts of different length or content differ, and equal texts are equal', () => {
   fc.assert(fc.property(fc.string(), fc.string(), (left, right) => assert.equal(sameText(left, right), left === right)))
   assert.ok(sameText('ä€😀', 'ä€😀'))
   assert.ok(!sameText('a', 'ä'))
 })
 
-test('D1: a problem at a field that holds a secret never shows its value', () => {
+test('D1: a problem of a field that holds a secret never has its value', () => {
   for (const field of ['client_secret', 'code', 'code_verifier', 'refresh_token', 'password', 'client_assertion'])
     for (const loc of [
       ['body', field],

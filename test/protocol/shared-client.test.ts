@@ -12,7 +12,7 @@ const ONE: ClientMetadata = {
   descriptive: { client_name: 'One', contacts: ['a@b.test'] },
 }
 
-test('decisions.md D7: the order of redirect URIs, grant types, scope and members makes no other registration', () => {
+test('decisions.md D7: registrations that differ only in the order of redirect URIs, grant types, scope or members are equal', () => {
   const { client_name, contacts } = ONE.descriptive
   const turned: ClientMetadata = {
     ...ONE,
@@ -27,7 +27,7 @@ test('decisions.md D7: the order of redirect URIs, grant types, scope and member
   assert.equal(canonicalMetadata(turned), canonicalMetadata(ONE))
 })
 
-test('RFC 8252 §7.3: the port of a loopback redirect makes no other registration, and any other difference does', () => {
+test('RFC 8252 §7.3: the port of a loopback redirect makes no difference between registrations, and anything else does', () => {
   const keyOf = (...redirectUris: readonly string[]): string => canonicalMetadata({ ...ONE, redirectUris })
   const one = keyOf('http://127.0.0.1/cb')
   for (const port of [':1', ':51004', ':80']) assert.equal(keyOf(`http://127.0.0.1${port}/cb`), one)
@@ -43,7 +43,7 @@ test('RFC 8252 §7.3: the port of a loopback redirect makes no other registratio
   assert.notEqual(keyOf('https://localhost:1/cb'), keyOf('https://localhost:2/cb'))
 })
 
-test('decisions.md D7: any other difference makes another registration', () => {
+test('decisions.md D7: registrations with any other difference are not equal', () => {
   const texts = [
     ONE,
     { ...ONE, redirectUris: ['https://app.example/cb'] },

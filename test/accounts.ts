@@ -3,12 +3,12 @@ import { createUser } from '../src/admin/users.ts'
 import type { UserRecord } from '../src/ports/records/user.ts'
 import type { TestServer } from './server.ts'
 
-/** The least that argon2 can cost. */
+/** The lowest cost that argon2 allows. */
 const LEAST = { memory: 8, passes: 1, parallelism: 1 } as const
 
 /**
- * Makes an account whose password costs next to nothing to hash, and to check as its hash tells the cost. Production's takes
- * 50 ms of processor time: it is the subject of test/passwords and of test/endpoints/sign-in.test.ts.
+ * Creates an account whose password is hashed at the lowest cost. The hash contains its cost, so checking it is cheap too. With
+ * the production cost a hash takes 50 ms of processor time; test/passwords and test/endpoints/sign-in.test.ts test that.
  */
 export function createAccount(
   { context }: Pick<TestServer, 'context'>,

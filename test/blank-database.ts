@@ -7,8 +7,8 @@ import { migrate } from '../src/store/sqlite/migrate.ts'
 let blank: Buffer | undefined
 
 /**
- * A new SQLite file as it is right after the migrations, which each sync and which take longer than most tests. Those that
- * are about a first start let the store make its file.
+ * Copies a SQLite file in the state right after the migrations. Migrations sync the file and take longer than most tests. Tests
+ * of a first start let the store create its file.
  */
 export function placeBlankDatabase(path: string): void {
   writeFileSync(path, (blank ??= makeBlankDatabase()), { flag: 'wx', mode: 0o600 })

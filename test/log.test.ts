@@ -13,7 +13,7 @@ function openMemoryLog(level: LogLevel) {
   return { lines, log: openLog(level, { write: (line) => void lines.push(line), flush: async () => undefined }, {}) }
 }
 
-test('an event is one line of JSON with its level and time, and what is undefined is left out', () => {
+test('an event is one line of JSON with its level and time, without undefined members', () => {
   const { lines, log } = openMemoryLog('info')
   const before = Date.now()
   log.info({ event: 'server.ready', text: 'two\nlines "quoted"', nothing: undefined, count: 3 })
@@ -24,7 +24,7 @@ test('an event is one line of JSON with its level and time, and what is undefine
   assert.deepEqual(rest, { level: 30, event: 'server.ready', text: 'two\nlines "quoted"', count: 3 })
 })
 
-test('a log writes what is at least of its level', () => {
+test('a log writes events of its level and above', () => {
   const numbers = { debug: 20, info: 30, warn: 40, error: 50, silent: Number.POSITIVE_INFINITY }
   for (const level of ['debug', 'info', 'warn', 'error', 'silent'] as const) {
     const { lines, log } = openMemoryLog(level)
@@ -38,7 +38,7 @@ test('a log writes what is at least of its level', () => {
   }
 })
 
-test('of a store that is away the reasons are logged without stacks: they come with every request', () => {
+test('errors of an unavailable store are logged without stacks, because every request causes them', () => {
   const { lines, log } = openMemoryLog('error')
   log.error({ event: 'request.refused', err: new StoreUnavailable('gone', new Error('connect ECONNREFUSED')) })
   const { err } = JSON.parse(lines[0] ?? '') as { err: object }
@@ -49,7 +49,7 @@ test('of a store that is away the reasons are logged without stacks: they come w
   })
 })
 
-test('of an error its type, message, stack and causes are logged, and nothing else that hangs on it', () => {
+test('the type, message, stack and causes of an error are logged, and no other property', () => {
   const { lines, log } = openMemoryLog('error')
   const inner = Object.assign(new TypeError('inner'), { secret: 'marked' })
   const outer = new Error('outer', { cause: inner })
@@ -78,7 +78,7 @@ test('a file gets every line, in order', async (t) => {
   assert.equal(readFileSync(path, 'utf8'), LINES.join(''))
 })
 
-test('a pipe whose reader is slow gets every line, in order, and holds up nobody', async (t) => {
+test('a pipe with a slow reader gets every line in order and does not block the process', async (t) => {
   const script = `
     import { openLineWriter } from ${JSON.stringify(new URL('../src/server/log.ts', import.meta.url).href)}
     const writer = openLineWriter(1)
@@ -87,7 +87,7 @@ test('a pipe whose reader is slow gets every line, in order, and holds up nobody
     await writer.flush()`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'pipe'] })
   t.after(() => child.kill())
-  // Nothing was read yet, and it is more than a pipe holds.
+  // The reader has read nothing yet, and the text is larger than the pipe's buffer.
   await once(child.stderr, 'data')
   const pieces: Buffer[] = []
   for await (const piece of child.stdout) pieces.push(piece as Buffer)

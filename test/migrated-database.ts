@@ -3,14 +3,14 @@ import pg from 'pg'
 import { migrateAt } from '../src/store/postgres/migrate-at.ts'
 import { createDatabase, execute, openDatabase, type TestDatabase } from './postgres.ts'
 
-/** What databases are copied from, one a cluster. */
+/** The template database from which others are copied. Each cluster has one. */
 const TEMPLATE = 'grantor_migrated'
 const NO_SUCH_DATABASE = '3D000'
 const NAMES_TAKEN = ['42P04', '23505']
 
 /**
- * As openTestDatabase(), but right after the migrations, which take more work than most tests. Those that are about a first
- * start or about migrations let the store make its tables.
+ * Like openTestDatabase(), but in the state right after the migrations, which take longer than most tests. Tests of a first start
+ * or of migrations let the store create its tables.
  */
 export function openMigratedDatabase(test: Pick<TestContext, 'after'>): Promise<string> {
   return openDatabase(test, async (adminUrl) => (await copyTemplate(adminUrl)) ?? copyNewTemplate(adminUrl))
@@ -21,7 +21,7 @@ async function copyNewTemplate(adminUrl: string): Promise<TestDatabase> {
   return (await copyTemplate(adminUrl)) ?? Promise.reject(new Error(`${TEMPLATE} is gone.`))
 }
 
-/** undefined: nobody has made it yet. */
+/** Returns undefined if the template does not exist yet. */
 async function copyTemplate(adminUrl: string): Promise<TestDatabase | undefined> {
   try {
     return await createDatabase(adminUrl, TEMPLATE)
@@ -31,7 +31,7 @@ async function copyTemplate(adminUrl: string): Promise<TestDatabase | undefined>
   }
 }
 
-/** Migrates under a name of its own: the first rename wins, and nobody ever copies half a schema. */
+/** Migrates a database with a unique name, then renames it. The first rename wins, so no process copies an incomplete schema. */
 async function makeTemplate(adminUrl: string): Promise<void> {
   const { name, url } = await createDatabase(adminUrl, 'template0')
   await migrateAt(url, Date.now())

@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test'
 import { freePort } from './free-port.ts'
 import { openTestServer } from './server.ts'
 
-test('a port beside its own that somebody else has: the server serves, and says that the administration does not', async (t) => {
+test('if the next port is taken, the server starts and reports that the administration is not available', async (t) => {
   const { port, adminPort } = await openPortBesideATakenOne(t)
   const server = await openTestServer(t, { env: { PORT: String(port), GRANTOR_ADMIN_PORT: '' } })
   await server.start()
@@ -18,14 +18,14 @@ test('a port beside its own that somebody else has: the server serves, and says 
   assert.match(line ?? '', new RegExp(`"port":${adminPort},.*"setting":"GRANTOR_ADMIN_PORT"`))
 })
 
-test('a port that was chosen for the administration and is taken keeps the server from starting', async (t) => {
+test('if the configured port of the administration is taken, the server does not start', async (t) => {
   const { port, adminPort } = await openPortBesideATakenOne(t)
   const env = { PORT: String(port), GRANTOR_ADMIN_PORT: String(adminPort) }
   const server = await openTestServer(t, { env })
   await assert.rejects(server.start(), { code: 'EADDRINUSE' })
 })
 
-/** A free port, and the next one, which is not. */
+/** A free port whose next port is taken. */
 async function openPortBesideATakenOne(t: TestContext): Promise<{ port: number; adminPort: number }> {
   for (;;) {
     const port = await freePort()
@@ -36,7 +36,7 @@ async function openPortBesideATakenOne(t: TestContext): Promise<{ port: number; 
   }
 }
 
-/** undefined: it is taken already. */
+/** Returns undefined if the port is already taken. */
 async function occupy(port: number): Promise<Server | undefined> {
   const server = createServer().listen(port, '127.0.0.1')
   return once(server, 'listening').then(

@@ -9,7 +9,7 @@ const DAY = 24 * 60 * 60 * 1000
 
 type Line = Readonly<Record<string, unknown>>
 
-/** What a server does every minute, over a store that may fail; answers the lines that the next minute logs. */
+/** Runs the server's work of each minute on a store that may fail. Returns the lines that the next minute logs. */
 async function openStage(t: TestContext, isAway: () => boolean) {
   const [clock] = openStillClocks([0])
   const { context } = await openTestServer(t, { clock })
@@ -33,7 +33,7 @@ async function openStage(t: TestContext, isAway: () => boolean) {
   }
 }
 
-test('a server makes and withdraws keys as time goes on, and logs which', async (t) => {
+test('a server creates and withdraws keys over time, and logs which', async (t) => {
   const { clock, first, nextLine } = await openStage(t, () => false)
   clock.advance(29 * DAY)
   const made = await nextLine()
@@ -42,7 +42,7 @@ test('a server makes and withdraws keys as time goes on, and logs which', async 
   assert.deepEqual(await nextLine(), { event: 'key.removed', key: first?.id })
 })
 
-test('a minute in which the keys cannot be read is logged, and the next one goes on', async (t) => {
+test('a minute in which the keys cannot be read is logged, and the next minute continues the work', async (t) => {
   let isAway = true
   const { clock, nextLine } = await openStage(t, () => isAway)
   clock.advance(40 * DAY)

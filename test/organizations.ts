@@ -7,7 +7,7 @@ import { createAccount } from './accounts.ts'
 import { EMAIL, locationOf, PASSWORD, type PlainBrowser, type RegisteredClient } from './flow.ts'
 import type { TestServer } from './server.ts'
 
-/** Organizations, members and installations as an operator would set them up, for tests that are about something else. */
+/** Organizations, members and installations as an operator sets them up, for tests that need them as their preparation. */
 
 export async function createOrganization({ context }: TestServer, name: string): Promise<OrganizationId> {
   const now = context.clock()
@@ -48,12 +48,12 @@ export function clientId(client: RegisteredClient): ClientId {
   return client.client_id as ClientId
 }
 
-/** A person with the password of all tests. */
+/** Creates a user with the password that all tests use. */
 export async function createPerson(server: TestServer, email = EMAIL): Promise<UserId> {
   return (await createAccount(server, { email, password: PASSWORD, name: undefined })).id
 }
 
-/** Goes to an authorization's page and signs in there if it asks; answers the consent page, or whatever comes instead. */
+/** Requests the page of an authorization and signs in if necessary. Returns the consent page, or the response that comes instead. */
 export async function openConsent(browser: PlainBrowser, url: string, email = EMAIL): Promise<LightMyRequestResponse> {
   let page = await browser.get(url)
   for (let step = 0; step < 4; step += 1) {
@@ -66,13 +66,13 @@ export async function openConsent(browser: PlainBrowser, url: string, email = EM
   return page
 }
 
-/** The code in an answer to the client; undefined where there is none. */
+/** The code in a redirect to the client, or undefined if it has none. */
 export function codeIn(answer: LightMyRequestResponse): string | undefined {
   if (answer.headers.location === undefined) return undefined
   return new URL(locationOf(answer)).searchParams.get('code') ?? undefined
 }
 
-/** Values and words of the page's picker; undefined where there is none. */
+/** The values and texts of the page's organization picker, or undefined if it has none. */
 export function optionsIn(
   page: LightMyRequestResponse,
 ): readonly { readonly value: string; readonly text: string; readonly isSelected: boolean }[] | undefined {

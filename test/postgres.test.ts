@@ -13,7 +13,7 @@ import { installedFolders, linkLibraries } from './postgres-binaries.ts'
 import { openKeeper } from './postgres-keeper.ts'
 import { openTestDatabase, startPostgres } from './postgres.ts'
 
-test('a test database is empty, is owned by an ordinary role and orders texts as operators do', async (t) => {
+test('a test database is empty, belongs to an ordinary role and sorts texts as operators’ databases do', async (t) => {
   const client = await connect(t, await openTestDatabase(t))
   assert.deepEqual(await rows(client, 'select usesuper from pg_user where usename = current_user'), [[false]])
   assert.deepEqual(await rows(client, "select tablename from pg_tables where schemaname = 'public'"), [])
@@ -24,20 +24,20 @@ test('a test database is empty, is owned by an ordinary role and orders texts as
   assert.deepEqual(await rows(client, 'select id from things order by id'), expected)
 })
 
-test('each test database is another one, dropped after the other hooks of its test', async (t) => {
+test('each test has a database of its own, which is dropped after the other hooks of the test', async (t) => {
   const hooks: (() => unknown)[] = []
   const after = (hook: unknown): void => void hooks.push(hook as () => unknown)
   const [first, second] = await Promise.all([openTestDatabase({ after }), openTestDatabase({ after })])
   assert.notEqual(first, second)
   const client = await connect(t, first)
   hooks.push(() => client.query('select 1'))
-  // Hooks that hooks add are visited, too.
+  // Hooks that were added by hooks are included.
   for (const hook of hooks) await hook()
   await assert.rejects(connect(t, first), { code: '3D000' })
   await assert.rejects(connect(t, second), { code: '3D000' })
 })
 
-test('a killed server keeps every committed row, and one stopped in either way does', async (t) => {
+test('a server keeps every committed row when it is killed or stopped in either way', async (t) => {
   const postgres = await startPostgres({ settings: { fsync: 'on' } })
   t.after(postgres.remove)
   const { url } = await postgres.createDatabase()
@@ -56,7 +56,7 @@ test('a killed server keeps every committed row, and one stopped in either way d
   }
 })
 
-test('a password is needed', async (t) => {
+test('a connection needs a password', async (t) => {
   const postgres = await startPostgres()
   t.after(postgres.remove)
   const url = new URL(postgres.adminUrl())
@@ -65,7 +65,7 @@ test('a password is needed', async (t) => {
   await assert.rejects(connect(t, url.href), { code: '28P01' })
 })
 
-test('removed, it leaves no process and no folder, and an end that came before does not matter', async () => {
+test('a removed cluster leaves no process and no folder, even if its server had already ended', async () => {
   const [running, killed] = await Promise.all([startPostgres(), startPostgres()])
   const pid = mainProcess(running.folder)
   assert.ok(isAlive(pid))
@@ -78,7 +78,7 @@ test('removed, it leaves no process and no folder, and an end that came before d
   assert.ok(!existsSync(killed.folder))
 })
 
-test('a program that logs without a pause is ended and its folder removed all the same', async () => {
+test('a program that logs continuously is ended, and its folder is removed', async () => {
   const program = `
     process.on('SIGQUIT', () => process.exit())
     const log = () => process.stderr.write('more\\n', () => setImmediate(log))
@@ -92,14 +92,14 @@ test('a program that logs without a pause is ended and its folder removed all th
   }
 })
 
-test('a server that does not start says why', async () => {
+test('the error of a server that does not start has the reason', async () => {
   await assert.rejects(
     startPostgres({ settings: { nonsense: '1' } }),
     /unrecognized configuration parameter "nonsense"/,
   )
 })
 
-test('a killed test process leaves no server behind', async () => {
+test('a killed test process leaves no server running', async () => {
   const program = `
     import { startPostgres } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, 'postgres.ts')).href)}
     console.log((await startPostgres()).folder)
@@ -128,7 +128,7 @@ test('a process that only started a server ends, and so does the server', async 
   while (existsSync(folder)) await setTimeout(20)
 })
 
-test('an installed PostgreSQL is looked for where pg_config says, in the PATH, and newest first', () => {
+test('an installed PostgreSQL is looked up through pg_config, in the PATH, and by version, the newest first', () => {
   const path = ['/usr/local/bin', '', '/usr/bin'].join(delimiter)
   const versions = ['/usr/lib/postgresql/9.6/bin', '/usr/lib/postgresql/15/bin', '/usr/lib/postgresql/18/bin']
   assert.deepEqual(installedFolders({ configured: '/usr/lib/postgresql/15/bin', path, versions }), [
@@ -141,7 +141,7 @@ test('an installed PostgreSQL is looked for where pg_config says, in the PATH, a
   assert.deepEqual(installedFolders({ configured: undefined, path: '', versions: [] }), [])
 })
 
-test('missing links between libraries are made, and those that are there stay', (t) => {
+test('missing links between libraries are created, and existing links are kept', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'grantor-test-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const native = join(folder, 'native')
@@ -160,7 +160,7 @@ test('missing links between libraries are made, and those that are there stay', 
 
 async function connect(t: TestContext, url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url })
-  // Servers are killed under it.
+  // The test kills the server while the client is connected.
   client.on('error', () => undefined)
   await client.connect()
   t.after(() => client.end())

@@ -9,25 +9,25 @@ import { type Keeper, openKeeper } from './postgres-keeper.ts'
 import type { OsUser } from './postgres-server.ts'
 
 export interface PostgresOptions {
-  /** Server settings beside the defaults, as `postgres -c` takes them. */
+  /** Server settings besides the defaults, as for `postgres -c`. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
-/** A cluster of our own. It and its folder are gone after `remove()`, or when this process ends in any way. */
+/** A test cluster. `remove()` or any end of this process stops it and removes its folder. */
 export interface Postgres {
   readonly folder: string
   readonly port: number
-  /** For the role that owns the databases: no superuser. */
+  /** The URL for the role that owns the databases and is not a superuser. */
   readonly url: (databaseName?: string) => string
-  /** For the superuser. */
+  /** The URL for the superuser. */
   readonly adminUrl: (databaseName?: string) => string
-  /** A new, empty database, owned by the role of `url()`. */
+  /** Creates an empty database that the role of `url()` owns. */
   readonly createDatabase: () => Promise<TestDatabase>
-  /** Starts over the same data, on the same port. */
+  /** Starts the server again with the same data, on the same port. */
   readonly start: () => Promise<void>
-  /** Ends the server and keeps the data. */
+  /** Stops the server and keeps the data. */
   readonly stop: (mode: 'fast' | 'immediate') => Promise<void>
-  /** As a crash does: kills the server's main process and waits until its children, too, are gone. */
+  /** Simulates a crash: kills the server's main process and waits until its children have ended too. */
   readonly kill: () => Promise<void>
   readonly remove: () => Promise<void>
   /** Everything that the server logged. */
@@ -44,13 +44,13 @@ export const SHARED_CLUSTER = 'SHARED_TEST_POSTGRES'
 
 const ADMINISTRATOR = 'postgres'
 const OWNER = 'grantor'
-/** PostgreSQL's own, which nothing was ever put into. */
+/** PostgreSQL's own template without any additions. */
 const EMPTY = 'template0'
-/** Below the ports that systems give out, so that nobody is given ours while the server is down. */
+/** Below the ports that systems assign, so that no process gets the server's port while the server is down. */
 const PORTS = [15_000, 30_000] as const
 const ATTEMPTS = 20
 const DEFAULTS = { fsync: 'off', shared_buffers: '32MB', max_connections: '200' }
-/** An order of texts that is not that of their bytes, because operators' databases have one. */
+/** Locales that do not sort texts by their bytes, because operators' databases do not either. The first that works is used. */
 const LOCALES = [
   ['--locale-provider=icu', '--icu-locale=en-US', '--locale=C'],
   ['--locale=en_US.UTF-8'],
@@ -60,14 +60,14 @@ const LOCALES = [
 let ownCluster: Promise<Postgres> | undefined
 
 /**
- * The URL of a new, empty database, dropped when the test and all its other `after` hooks are done. It stands in the
- * cluster of test/run.ts, or in one that this process starts for itself.
+ * The URL of a new, empty database, which is dropped after the test and all its other `after` hooks. It is in the cluster of
+ * test/run.ts, or in one that this process starts for itself.
  */
 export function openTestDatabase(test: Pick<TestContext, 'after'>): Promise<string> {
   return openDatabase(test, (adminUrl) => createDatabase(adminUrl, EMPTY))
 }
 
-/** The same, of a database that `create` makes. */
+/** The URL of a database that `create` creates, dropped in the same way. */
 export async function openDatabase(
   test: Pick<TestContext, 'after'>,
   create: (adminUrl: string) => Promise<TestDatabase>,
@@ -75,12 +75,12 @@ export async function openDatabase(
   const adminUrl = process.env[SHARED_CLUSTER] ?? (await (ownCluster ??= startPostgres())).adminUrl()
   const { name, url } = await create(adminUrl)
   const drop = (): Promise<void> => execute(adminUrl, `drop database if exists ${name} with (force)`)
-  // Registered when the hooks run, it is the last of them: what uses the database is closed before.
+  // A hook that is registered while hooks run is the last one, so everything that uses the database is closed before.
   test.after(() => test.after(drop))
   return url
 }
 
-/** Makes a cluster with random passwords in a temporary folder and starts it on a free port of 127.0.0.1. */
+/** Creates a cluster with random passwords in a temporary folder and starts it on a free port of 127.0.0.1. */
 export async function startPostgres({ settings = {} }: PostgresOptions = {}): Promise<Postgres> {
   const user = unprivilegedUser()
   const folder = mkdtempSync(join(tmpdir(), 'grantor-postgres-'))
@@ -176,7 +176,7 @@ async function startOnFreePort(keeper: Keeper, start: (port: number) => Promise<
   }
 }
 
-/** PostgreSQL refuses to run as root, who can run it as somebody who owns nothing here. Nobody else needs that. */
+/** PostgreSQL refuses to run as root. Then it runs as the user nobody; other users run it as themselves. */
 function unprivilegedUser(): OsUser | undefined {
   if (process.getuid?.() !== 0) return undefined
   const entry = /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'))
@@ -184,16 +184,16 @@ function unprivilegedUser(): OsUser | undefined {
   return { uid: Number(entry[1]), gid: Number(entry[2]) }
 }
 
-/** Random, and with all that a URL must escape. */
+/** A random password with characters that must be escaped in a URL. */
 function newPassword(): string {
   return `${randomBytes(12).toString('base64url')}@:/?#% `
 }
 
-/** A copy of another database, which nobody may be connected to. */
+/** Copies a database, to which no session may be connected. */
 export async function createDatabase(adminUrl: string, template: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`
   await withClient(adminUrl, async (client) => {
-    // Files that are copied as they are, and not block by block through the log, take half the work. Before 15 all are.
+    // Copying whole files takes half the work of copying blocks through the log. Versions before 15 always copy files.
     const { rows } = await client.query<{ readonly version: number }>(
       `select current_setting('server_version_num')::int as version`,
     )

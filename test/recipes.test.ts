@@ -6,7 +6,7 @@ const read = (path: string): string => readFileSync(path, 'utf8')
 const RECIPES = 'prove/resource-servers'
 const PAGE = read('docs/resource-servers.md')
 
-/** What only builds a recipe, and clients that only the proof runs. */
+/** Files that only build a recipe, and clients that only the proof runs. */
 const SCAFFOLD: ReadonlySet<string> = new Set([
   'fastmcp/browser.sh',
   'fastmcp/person.py',
@@ -30,7 +30,7 @@ function blocksOf(page: string, languages: RegExp): readonly string[] {
   )
 }
 
-test('the programs of docs/resource-servers.md and the FastMCP ones of docs/mcp.md are the files that are run', () => {
+test('the programs of docs/resource-servers.md and the FastMCP programs of docs/mcp.md are the files that the proof runs', () => {
   const files = globSync(`${RECIPES}/**/*.*`).map((path) => path.slice(RECIPES.length + 1))
   const shown = [...blocksOf(PAGE, /^(?!sh)/), ...blocksOf(read('docs/mcp.md'), /^python$/)]
   const wanted = files.filter((file) => !SCAFFOLD.has(file)).map((file) => `${RECIPES}/${file}`)
@@ -38,7 +38,7 @@ test('the programs of docs/resource-servers.md and the FastMCP ones of docs/mcp.
   assert.deepEqual(shown.toSorted(), wanted.map(read).toSorted())
 })
 
-test('docs/resource-servers.md names the releases that the proof installs', () => {
+test('docs/resource-servers.md names the versions that the proof installs', () => {
   const pinned: readonly (readonly [row: string, file: string, version: RegExp])[] = [
     ['FastMCP', `${RECIPES}/fastmcp/requirements.txt`, /==(\S+)/],
     ['MCP Python SDK', `${RECIPES}/mcp-python/requirements.txt`, /==(\S+)/],

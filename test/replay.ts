@@ -3,30 +3,30 @@ import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A page whose commands are typed into one shell, and whose outputs are compared with what that shell says. */
+/** A page whose commands run in one shell, and whose outputs are compared with those of the shell. */
 export interface Replay {
   readonly page: string
-  /** Where the shell keeps what it says; the commands' own TMPDIR too. */
+  /** The folder for the shell's outputs, and the TMPDIR of the commands. */
   readonly folder: string
   readonly environment: Readonly<Record<string, string>>
-  /** Then the shell and all that it started are ended. */
+  /** After this time the shell and all processes that it started are ended. */
   readonly limitMs: number
 }
 
 interface Step {
-  /** Of the page, where the commands begin. */
+  /** The line of the page at which the commands begin. */
   readonly line: number
   readonly commands: string
-  /** What the next block shows; nothing when more commands follow. */
+  /** The lines of the following output block. Empty if more commands follow. */
   readonly shown: readonly string[]
 }
 
-/** Everything that is otherwise than the page says, in words. Empty: it is as the page says. */
+/** Describes every difference between the page and the shell. Returns an empty list if there is none. */
 export async function replay({ page, folder, environment, limitMs }: Replay): Promise<readonly string[]> {
   const steps = readSteps(page)
   const script = join(folder, 'page.sh')
   writeFileSync(script, scriptOf(steps, folder))
-  // A group of its own: a page that starts a server and then fails leaves it behind.
+  // The shell has a process group of its own, because a page that fails after it started a server leaves the server running.
   const shell = spawn('bash', [script], {
     env: { ...environment, TMPDIR: folder },
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -44,7 +44,7 @@ export async function replay({ page, folder, environment, limitMs }: Replay): Pr
   return [...faults, `The shell ${how}. ${complaints}`]
 }
 
-/** Blocks of `sh`, each with the block of anything else that follows it. */
+/** The `sh` blocks of the page, each with the output block that follows it. */
 function readSteps(page: string): readonly Step[] {
   const steps: Step[] = []
   for (const { 1: language, 2: text = '', index } of page.matchAll(/^```(\w*)\n([^]*?)^```$/gm)) {
@@ -60,7 +60,7 @@ function readSteps(page: string): readonly Step[] {
   return steps
 }
 
-/** Each step in the same shell; then the values of the variables that its output names. The first that fails is the last. */
+/** The script of all steps, for one shell. Each step also writes the variables that its output names. The script ends at the first failure. */
 function scriptOf(steps: readonly Step[], folder: string): string {
   const parts = steps.map(({ commands, shown }, index) => {
     const file = join(folder, `step-${index}`)
@@ -77,7 +77,7 @@ function namesIn(shown: readonly string[]): readonly string[] {
 const VARIABLE = /\$([a-z_]+)/g
 
 function judge({ line, commands, shown }: Step, file: string): readonly string[] {
-  // The step before it failed.
+  // The previous step failed.
   if (!existsSync(`${file}.said`)) return []
   const said = readFileSync(`${file}.said`, 'utf8').trimEnd()
   if (!existsSync(`${file}.values`)) return [`Line ${line}: this failed:\n${commands}and said:\n${said}`]
@@ -98,7 +98,7 @@ function judge({ line, commands, shown }: Step, file: string): readonly string[]
     )
 }
 
-/** A shown line: `…` is anything, `$name` is what the shell has in it. */
+/** The pattern of a shown line: `…` matches any text, `$name` the value of the shell's variable. */
 function patternOf(shown: string, values: ReadonlyMap<string, string>): RegExp {
   const filled = even(shown).replaceAll(VARIABLE, (whole, name: string) => values.get(name) || whole)
   return new RegExp(
@@ -109,7 +109,7 @@ function patternOf(shown: string, values: ReadonlyMap<string, string>): RegExp {
   )
 }
 
-/** Columns are as wide as ids, and the page shows names of variables: how many spaces that takes says nothing. */
+/** Reduces runs of spaces to one. The width of a column depends on its ids, which the page replaces with variable names. */
 function even(line: string): string {
   return line.replaceAll(/ {2,}/g, ' ').trimEnd()
 }
@@ -118,7 +118,7 @@ function endGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL')
   } catch (cause) {
-    // All of them have ended.
+    // All processes of the group have ended.
     if ((cause as NodeJS.ErrnoException).code !== 'ESRCH') throw cause
   }
 }

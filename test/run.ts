@@ -7,10 +7,10 @@ import { longestFirst, rememberTimes } from './file-times.ts'
 import { SHARED_CLUSTER, startPostgres } from './postgres.ts'
 
 /**
- * `npm test`: the compiler, the linter and the formatter, and beside them every test file in a process of its own. Ends with
- * one line, `N passed, N failed`. A skipped or unfinished test is a failed one. One PostgreSQL serves all of them.
+ * `npm test` runs the compiler, the linter and the formatter, and in parallel every test file in a process of its own. The last
+ * line of the output is `N passed, N failed`. A skipped or unfinished test counts as failed. All files share one PostgreSQL.
  *
- * Arguments narrow it to matching files: `npm test -- register`.
+ * With arguments only test files run whose path contains one of them: `npm test -- register`.
  */
 const CHECKS: readonly (readonly [command: string, ...args: string[]])[] = [
   ['tsc', '-p', '.', '--singleThreaded'],
@@ -20,12 +20,12 @@ const CHECKS: readonly (readonly [command: string, ...args: string[]])[] = [
 ]
 
 /**
- * Beside the tests no core is idle, and several threads of the compiler, in Go, check much twice. It collects its garbage
- * seldom: there is memory for it, and it ends soon.
+ * The compiler, a Go program, runs with one thread, because the tests use all cores and several threads check some files twice. It
+ * collects garbage rarely, because it ends soon and there is enough memory.
  */
 const CHECK_ENVIRONMENT = { GOMAXPROCS: '1', GOGC: '400' }
 
-/** Many wait for a server, a browser or the clock half of their time. */
+/** Many test files spend half of their time waiting for a server, a browser or the clock. */
 const FILES_PER_CORE = 2
 
 const OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024
@@ -41,7 +41,7 @@ const files = globSync('test/**/*.test.ts').filter(
 const checks = wanted.length === 0 ? checkAll() : Promise.resolve()
 if (files.length === 0) report('no test file matches', 'Nothing was tested.')
 
-// However this process ends, the cluster ends with it.
+// The cluster ends with this process, however it ends.
 const cluster = await startPostgres({ settings: { max_connections: String(100 + 50 * availableParallelism()) } })
 process.env['NODE_COMPILE_CACHE'] = COMPILE_CACHE
 process.env[SHARED_CLUSTER] = cluster.adminUrl()
@@ -70,7 +70,7 @@ await checks
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1
 
-/** One after the other: they are not what the run waits for. */
+/** Runs the checks one after the other, because the tests take longer anyway. */
 async function checkAll(): Promise<void> {
   for (const [command, ...args] of CHECKS) await check(command, args)
 }

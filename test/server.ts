@@ -11,46 +11,46 @@ import type { EpochMs } from '../src/protocol/brand.ts'
 import { placeBlankDatabase } from './blank-database.ts'
 import { freePort } from './free-port.ts'
 
-/** A clock that tests move. Starts at the real time, so that released clients agree with it. */
+/** A clock that tests can advance. It starts at the real time, so that released client libraries accept its times. */
 export interface TestClock {
   readonly now: () => EpochMs
-  /** Lets time pass, on the monotonic clock too. */
+  /** Advances the time, and that of the monotonic clock. */
   readonly advance: (milliseconds: number) => void
-  /** The monotonic clock; absent: it goes as the wall clock does, which is never set. */
+  /** The monotonic clock. Absent: it follows the wall clock, which is never set. */
   readonly monotonic?: () => number
-  /** The clock of a database that has one; absent: it goes as the wall clock does. */
+  /** The clock of a database that has one. Absent: it follows the wall clock. */
   readonly database?: () => EpochMs
 }
 
 export interface TestServer extends Server {
-  /** The issuer; also where it listens, when it does. */
+  /** The issuer. If the server listens, it is also the address. */
   readonly origin: string
   readonly clock: TestClock
   /** The folder of the database file. */
   readonly folder: string
-  /** Everything logged so far, one JSON object a line. */
+  /** All log lines so far, each a JSON object. */
   readonly log: () => string
   readonly inject: (options: InjectOptions) => Promise<LightMyRequestResponse>
-  /** The same at the administration. */
+  /** Injects a request into the administration. */
   readonly injectAdmin: (options: InjectOptions) => Promise<LightMyRequestResponse>
-  /** Where the administration listens, when it does. */
+  /** The address of the administration, if it listens. */
   readonly adminOrigin: string
-  /** Closes and opens again over the same files. */
+  /** Closes the server and opens it again with the same files. */
   readonly reopen: () => Promise<TestServer>
 }
 
 export interface TestServerOptions {
-  /** Settings, as the environment would have them. */
+  /** Settings as environment variables. */
   readonly env?: Readonly<Record<string, string>>
   /** Whether to listen on a free port. Otherwise requests are injected. */
   readonly listen?: boolean
   readonly folder?: string
   readonly clock?: TestClock
-  /** Told each line as it comes, while the server is still opening too. */
+  /** Called with each log line, also while the server is still opening. */
   readonly onLog?: (line: string) => void
 }
 
-/** A whole server on a real SQLite file, gone after the test. Rates are wide open unless `env` says otherwise. */
+/** A complete server on a real SQLite file, removed after the test. Rate limits are very high unless `env` sets them. */
 export async function openTestServer(
   test: Pick<TestContext, 'after'>,
   options: TestServerOptions = {},
@@ -115,7 +115,7 @@ export async function openTestServer(
     adminOrigin,
     async reopen() {
       await close()
-      // Ends before the first one removes the folder.
+      // The reopened server is closed before the first one removes the folder.
       const after = (end: unknown): void => void successors.push(end as () => Promise<void>)
       return openTestServer({ after }, { ...options, folder, clock })
     },
@@ -127,7 +127,7 @@ function openTestClock(start: number = Date.now()): TestClock {
   return { now: () => (Date.now() + offset) as EpochMs, advance: (milliseconds) => void (offset += milliseconds) }
 }
 
-/** A clock that can be set, while the monotonic clock and those of other nodes go on as they did. */
+/** A clock that can be set while the monotonic clock and the clocks of other nodes continue unchanged. */
 export interface SteppingClock extends TestClock {
   /** Sets the wall clock forward or back. */
   readonly step: (milliseconds: number) => void
@@ -135,7 +135,7 @@ export interface SteppingClock extends TestClock {
   readonly suspend: (milliseconds: number) => void
 }
 
-/** Clocks of as many nodes, and of the database that they share. Time passes for all of them, and only when it is told to. */
+/** Clocks of several nodes and of their shared database. Time passes only through `advance` and `suspend`, and for all of them. */
 export function openSteppingClocks<const Nodes extends readonly unknown[]>(
   nodes: Nodes,
 ): { readonly [Index in keyof Nodes]: SteppingClock } {

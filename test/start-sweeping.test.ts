@@ -9,7 +9,7 @@ import { registerClient, requestToken } from './flow.ts'
 import { openTestServer, type TestServer } from './server.ts'
 import { execute, selectAll } from './storage/dump.ts'
 
-test('opaque tokens that expired by the hundred are all removed at once, a slice after the other', async (t) => {
+test('hundreds of expired opaque tokens are removed in one sweep, slice by slice', async (t) => {
   const server = await openTestServer(t)
   await declareApi(server, OPAQUE_API, { format: 'opaque', lifetime: 60 })
   knowApis(server)
@@ -27,7 +27,7 @@ test('opaque tokens that expired by the hundred are all removed at once, a slice
   assert.equal(selectAll(server, 'select * from opaque_tokens').length, 1)
 })
 
-test('grants that expired by the hundred are removed at once, and those that live are looked at step by step', async (t) => {
+test('hundreds of expired grants are removed in one sweep, and the live grants are checked in steps', async (t) => {
   const server = await openTestServer(t)
   const now = server.clock.now()
   execute(
@@ -45,7 +45,7 @@ test('grants that expired by the hundred are removed at once, and those that liv
   )
 })
 
-/** Lets the time of a sweep come, and answers what its slices removed, of which there are so many. */
+/** Advances the clock to the next sweep, and returns how many rows each of its `slices` slices removed. */
 async function sweepOnce(t: TestContext, { context }: TestServer, slices: number): Promise<readonly Swept[]> {
   const ended = new EventEmitter()
   const counts: Swept[] = []

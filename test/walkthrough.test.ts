@@ -9,16 +9,16 @@ import { temporaryFolder } from './server.ts'
 
 const { PATH = '', HOME = '/' } = process.env
 
-test('docs/walkthrough.md shows what happens when it is typed, word for word', async (t) => {
+test('the commands of docs/walkthrough.md give exactly the outputs that the page shows', async (t) => {
   const folder = temporaryFolder(t)
   const environment = {
     PATH,
     HOME,
     PORT: String(await freePort()),
     GRANTOR_ADMIN_PORT: String(await freePort()),
-    // Nobody watches its readiness.
+    // No process checks its readiness.
     GRANTOR_DRAIN_SECONDS: '0',
-    // Halves the time that a process needs to start.
+    // With the cache a process starts in half the time.
     NODE_COMPILE_CACHE: COMPILE_CACHE,
   }
   const page = readFileSync('docs/walkthrough.md', 'utf8')
@@ -57,7 +57,7 @@ const PLANTED: Readonly<Record<string, readonly [page: string, fault: RegExp | u
 }
 
 for (const [what, [page, fault]] of Object.entries(PLANTED)) {
-  test(`a replay finds ${what}`, async (t) => {
+  test(`a replay reports ${what}`, async (t) => {
     const folder = join(temporaryFolder(t), 'replay')
     mkdirSync(folder)
     const faults = await replay({ page, folder, environment: { PATH }, limitMs: what === 'no end' ? 300 : 30_000 })

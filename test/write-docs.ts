@@ -3,7 +3,7 @@ import { ADMINISTRATION_PAGE, administrationPage } from './http/admin/routes-doc
 import { ARCHITECTURE_PAGE, architecturePage } from './layout.ts'
 import { listClaims, rfcCoveragePage, securityCasesPage } from './titles.ts'
 
-/** The pages and tables that `npm run docs` makes from test titles, from the table of tasks and from the layout's rules. */
+/** Writes the pages and tables that `npm run docs` generates from test titles, the table of tasks and the rules of the layout. */
 const claims = listClaims()
 writeFileSync('docs/security-cases.md', securityCasesPage(claims))
 writeFileSync('docs/rfc-coverage.md', rfcCoveragePage(claims))

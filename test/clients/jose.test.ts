@@ -6,7 +6,7 @@ import { openTestServer } from '../server.ts'
 
 const RESOURCE = 'https://notes.example/api'
 
-test('RFC 9068 §2: jose verifies our access token by our key set, with its type, issuer and audience', async (t) => {
+test('RFC 9068 §2: jose verifies an access token with the key set, and its type, issuer and audience', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const client = await registerClient(server)
   const response = await requestToken(server, client, { grant_type: 'client_credentials', resource: RESOURCE })

@@ -15,7 +15,7 @@ const library: McpLibrary = {
   auth: (provider, serverUrl, callback) =>
     auth(provider, {
       serverUrl,
-      // It refuses a callback without the issuer when the metadata promises one (RFC 9207 §2.4).
+      // The library refuses a callback without the issuer if the metadata announces one (RFC 9207 §2.4).
       ...(callback === undefined
         ? {}
         : { authorizationCode: codeOf(callback), iss: callback.searchParams.get('iss') ?? '' }),

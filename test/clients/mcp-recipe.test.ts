@@ -20,17 +20,17 @@ const [SERVER = '', BY_INTROSPECTION = '', LOCALLY = ''] = [
 
 interface Recipe {
   readonly server: TestServer
-  /** Where MCP clients connect. */
+  /** The URL for MCP clients. */
   readonly resource: string
 }
 
-/** What differs from a recipe that is followed as it stands. */
+/** A deliberate deviation from the recipe. */
 interface Mistake {
   readonly issuer?: string
   readonly secret?: string
 }
 
-/** Runs the code of the page, as it is, as a program of its own. */
+/** Runs the unchanged code of the page in a process of its own. */
 async function followRecipe(
   t: TestContext,
   verify: string,
@@ -54,7 +54,7 @@ async function followRecipe(
       API_ID: id,
       API_SECRET: mistake.secret ?? secret,
     },
-    // With a mistake it prints the error of each request, as it should.
+    // With a mistake the program prints the error of each request, which is expected.
     stdio: ['ignore', 'pipe', Object.keys(mistake).length === 0 ? 'inherit' : 'ignore'],
   })
   const ended = once(child, 'exit')
@@ -76,7 +76,7 @@ for (const [way, verify, format] of [
     const provider = openMemoryProvider()
     await assert.rejects(newestSdk.callTool(provider, url))
     const link = provider.link()
-    assert.ok(link, 'The library sent nobody to the authorization endpoint.')
+    assert.ok(link, 'The library did not send the user to the authorization endpoint.')
     assert.equal(link.origin, server.origin)
     assert.equal(link.searchParams.get('resource'), resource)
     const callback = await openPerson(server.origin).allow(link)
@@ -89,7 +89,7 @@ for (const [way, verify, format] of [
   })
 }
 
-/** The shape of a JWT; its key is asked for before its signature can be wrong. */
+/** A text with the syntax of a JWT. Its key is looked up before the signature is checked. */
 const JWT = ['{"alg":"ES256","typ":"at+jwt","kid":"none"}', '{}', '']
   .map((part) => Buffer.from(part || 'signature').toString('base64url'))
   .join('.')
@@ -99,7 +99,7 @@ for (const [fault, verify, format, mistake] of [
   ['introspection while Grantor is down', BY_INTROSPECTION, 'opaque', { issuer: 'http://127.0.0.1:9' }],
   ['local verification while Grantor is down', LOCALLY, 'jwt', { issuer: 'http://127.0.0.1:9' }],
 ] as const) {
-  test(`RFC 9110 §15.6.4: the MCP server in docs/mcp.md answers 503, and goes on: ${fault}`, async (t) => {
+  test(`RFC 9110 §15.6.4: the MCP server in docs/mcp.md answers 503 and continues to serve after ${fault}`, async (t) => {
     const { resource } = await followRecipe(t, verify, format, mistake)
     const { origin, pathname } = new URL(resource)
     const document = await fetch(`${origin}/.well-known/oauth-protected-resource${pathname}`)

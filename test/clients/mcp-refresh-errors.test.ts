@@ -12,11 +12,11 @@ import { walkIn, type Surroundings } from './mcp-walk.ts'
 import { openPerson } from './person.ts'
 import { openResourceServer } from './resource-server.ts'
 
-/** What the SDK does with each refusal of a refresh: the reason for the error codes of decisions.md D1. */
+/** How the SDK handles each refusal of a refresh, which is the reason for the error codes of decisions.md D1. */
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-test('RFC 6749 §5.2: after an expired refresh token the SDK asks the person again, and keeps its registration', async (t) => {
+test('RFC 6749 §5.2: after an expired refresh token the SDK asks the user again and keeps its registration', async (t) => {
   const { server, refresh, provider } = await openSignedIn(t, {})
   const client = provider.savedClient()
   server.clock.advance(31 * DAY_MS)
@@ -25,7 +25,7 @@ test('RFC 6749 §5.2: after an expired refresh token the SDK asks the person aga
   assert.deepEqual(provider.savedClient(), client)
 })
 
-test('RFC 9700 §4.14.2: after a stolen refresh token was used the SDK asks the person again', async (t) => {
+test('RFC 9700 §4.14.2: after the use of a stolen refresh token the SDK asks the user again', async (t) => {
   const { server, refresh, provider } = await openSignedIn(t, {})
   const stolen = provider.savedTokens()
   assert.equal(await refresh(), 'AUTHORIZED')
@@ -36,11 +36,11 @@ test('RFC 9700 §4.14.2: after a stolen refresh token was used the SDK asks the 
   provider.saveTokens(stolen)
   assert.equal(await refresh(), 'REDIRECT')
   provider.saveTokens(latest)
-  assert.equal(await refresh(), 'REDIRECT', 'The family is revoked, so the newest token is dead too.')
+  assert.equal(await refresh(), 'REDIRECT', 'The family is revoked, and with it the newest token.')
   assert.deepEqual(provider.thrownAway, ['tokens', 'tokens'])
 })
 
-test('RFC 6749 §5.2: when its client was deleted the SDK registers a new one, and the person gets in again', async (t) => {
+test('RFC 6749 §5.2: after its client was deleted the SDK registers a new one, and the user can sign in again', async (t) => {
   const { server, refresh, provider, surroundings } = await openSignedIn(t, {})
   const before = provider.savedClient()?.client_id
   await server.context.store.deleteClient(before as ClientId)
@@ -50,7 +50,7 @@ test('RFC 6749 §5.2: when its client was deleted the SDK registers a new one, a
   await walkIn(newestSdk, surroundings, provider)
 })
 
-test('D1: while the store is locked the SDK hears 503, keeps its tokens, and goes on afterwards', async (t) => {
+test('D1: while the store is locked the SDK gets 503, keeps its tokens, and continues afterwards', async (t) => {
   const { server, refresh, provider } = await openSignedIn(t, {})
   const tokens = provider.savedTokens()
   const database = new DatabaseSync(join(server.folder, 'grantor.db'))
@@ -63,7 +63,7 @@ test('D1: while the store is locked the SDK hears 503, keeps its tokens, and goe
   assert.equal(await refresh(), 'AUTHORIZED')
 })
 
-test('D1: when its network failed too often the SDK hears 429 and keeps its tokens', async (t) => {
+test('D1: after too many failures of its network the SDK gets 429 and keeps its tokens', async (t) => {
   const { server, refresh, provider } = await openSignedIn(t, { GRANTOR_CLIENT_FAILURE_RATE: '1' })
   const tokens = provider.savedTokens()
   await server.context.store.deleteClient(provider.savedClient()?.client_id as ClientId)
@@ -76,7 +76,7 @@ test('D1: when its network failed too often the SDK hears 429 and keeps its toke
   assert.deepEqual(provider.savedTokens(), tokens)
 })
 
-test('RFC 8707 §2: a resource outside the grant is reported, and costs the SDK nothing', async (t) => {
+test('RFC 8707 §2: a resource outside the grant is reported, and the SDK keeps its tokens', async (t) => {
   const { refresh, provider } = await openSignedIn(t, {})
   const tokens = provider.savedTokens()
   provider.validateResourceURL = async () => new URL('https://another.example/')

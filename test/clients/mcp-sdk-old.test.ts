@@ -15,7 +15,7 @@ const library: McpLibrary = {
     const client = new Client({ name: 'walk', version: '1.0.0' })
     const transport = new StreamableHTTPClientTransport(serverUrl, { authProvider: provider })
     try {
-      // Its declaration is not written for exactOptionalPropertyTypes.
+      // The type declarations of this version do not support exactOptionalPropertyTypes.
       await client.connect(transport as Transport)
       return textOf(await client.callTool({ name: 'count' }))
     } finally {
@@ -24,5 +24,5 @@ const library: McpLibrary = {
   },
 }
 
-// This release has no provider for clients without a person.
+// This version has no provider for clients without a user.
 walkMcpLibrary(library, undefined)

@@ -4,7 +4,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { codeOf, textOf, type McpLibrary, type McpMachine } from './mcp-walk.ts'
 
-/** The newest release of the TypeScript SDK that most applications use. */
+/** The newest version of the TypeScript SDK that most applications use. */
 export const newestSdk: McpLibrary = {
   name: '@modelcontextprotocol/sdk 1.32',
   auth: (provider, serverUrl, callback) =>

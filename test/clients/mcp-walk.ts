@@ -11,26 +11,26 @@ import { openMemoryProvider, type MemoryProvider } from './memory-provider.ts'
 import { openPerson, type Person } from './person.ts'
 import { openResourceServer, type ResourceServer } from './resource-server.ts'
 
-/** How a released MCP client library acts without a person; undefined where it cannot. */
+/** How a released MCP client library works without a user. undefined if it cannot. */
 export interface McpMachine {
-  /** Discovers, gets a token with the client's own credentials, and calls the tool. */
+  /** Discovers the server, gets a token with the client's own credentials, and calls the tool. */
   readonly callTool: (client: { id: string; secret: string }, issuer: string, serverUrl: URL) => Promise<string>
 }
 
-/** A released MCP client library, as far as an application touches it to get in. */
+/** The part of a released MCP client library that an application uses to sign in. */
 export interface McpLibrary {
   readonly name: string
-  /** Its orchestration: discovers, registers, sends the person off; with `callback` redeems; with tokens refreshes. */
+  /** The library's flow. It discovers, registers and sends the user to the server; with `callback` it redeems the code; with tokens it refreshes. */
   readonly auth: (
     provider: MemoryProvider,
     serverUrl: URL,
     callback: URL | undefined,
   ) => Promise<'AUTHORIZED' | 'REDIRECT'>
-  /** Opens an MCP session over its own transport and calls the tool. Rejects when a person is needed first. */
+  /** Opens an MCP session over the library's transport and calls the tool. Rejects if the user must sign in first. */
   readonly callTool: (provider: MemoryProvider, serverUrl: URL) => Promise<string>
 }
 
-/** The server, its person, and an MCP server that trusts it. */
+/** The authorization server, its user, and an MCP server that trusts it. */
 export interface Surroundings {
   readonly server: TestServer
   readonly person: Person
@@ -49,10 +49,10 @@ async function openSurroundings(
   return { server, person: openPerson(server.origin), resourceServer }
 }
 
-/** What the MCP server's metadata lists: nothing, as in the README, or what Grantor writes. */
+/** The scopes in the MCP server's metadata: none, as in the README, or those of the document that Grantor generates. */
 const DOCUMENTS: readonly (readonly [name: string, scopes: readonly string[] | undefined])[] = [
   ['the document of the README', undefined],
-  ['the document that Grantor writes', ['notes:read', 'notes:status']],
+  ['the document that Grantor generates', ['notes:read', 'notes:status']],
 ]
 
 /** An MCP server that is one of three declared APIs. */
@@ -74,7 +74,7 @@ export async function openOneOfThree(t: TestContext, scopes: readonly string[] |
   return surroundings
 }
 
-/** Registers, sends the person through the pages, redeems. */
+/** Registers, takes the user through the pages, and redeems the code. */
 export async function walkIn(
   library: McpLibrary,
   { person, resourceServer }: Surroundings,
@@ -86,10 +86,10 @@ export async function walkIn(
   assert.equal(await library.auth(provider, resourceServer.url, callback), 'AUTHORIZED')
 }
 
-/** The claims that hold for every MCP client library. */
+/** The tests that every MCP client library must pass. */
 export function walkMcpLibrary(library: McpLibrary, machine: McpMachine | undefined): void {
   for (const [document, scopes] of DOCUMENTS) {
-    test(`RFC 9728 §2: with ${document} and three APIs, ${library.name} gets the scopes of this one`, async (t) => {
+    test(`RFC 9728 §2: with ${document} and three APIs, ${library.name} gets the scopes of its own API`, async (t) => {
       const surroundings = await openOneOfThree(t, scopes)
       const { resourceServer } = surroundings
       const provider = openMemoryProvider()
@@ -101,7 +101,7 @@ export function walkMcpLibrary(library: McpLibrary, machine: McpMachine | undefi
     })
 
     if (machine === undefined) continue
-    test(`RFC 6749 §4.4: with ${document} and three APIs, ${library.name} gets what any machine may have`, async (t) => {
+    test(`RFC 6749 §4.4: with ${document} and three APIs, ${library.name} gets the scopes that any client may have without a user`, async (t) => {
       const { server, resourceServer } = await openOneOfThree(t, scopes)
       const registered = { token_endpoint_auth_method: 'client_secret_basic', grant_types: ['client_credentials'] }
       const { client_id: id, client_secret: secret = '' } = await registerClient(server, registered)
@@ -110,7 +110,7 @@ export function walkMcpLibrary(library: McpLibrary, machine: McpMachine | undefi
     })
   }
 
-  test(`RT-08: ${library.name} may be configured with more scopes than it gets, and refreshes`, async (t) => {
+  test(`RT-08: ${library.name} can refresh although it is configured with more scopes than it got`, async (t) => {
     const surroundings = await openOneOfThree(t, undefined)
     const provider = openMemoryProvider({ scope: 'notes:read notes:export' })
     await walkIn(library, surroundings, provider)
@@ -131,7 +131,7 @@ export function walkMcpLibrary(library: McpLibrary, machine: McpMachine | undefi
     assert.equal(resourceServer.lastClaims()?.['client_id'], provider.savedClient()?.client_id)
   })
 
-  test(`${library.name}: a token that is refused is refreshed without a person`, async (t) => {
+  test(`${library.name}: a refused token is refreshed without the user`, async (t) => {
     const surroundings = await openSurroundings(t, '/mcp', {}, ['notes:read'])
     const { resourceServer } = surroundings
     const provider = openMemoryProvider()
@@ -156,7 +156,7 @@ export function walkMcpLibrary(library: McpLibrary, machine: McpMachine | undefi
     })
   }
 
-  test(`${library.name}: an API that is a bare origin is itself, whether the client adds a slash or not`, async (t) => {
+  test(`${library.name}: an API whose identifier is a bare origin is found with and without a slash`, async (t) => {
     const surroundings = await openSurroundings(t, '', {}, ['notes:read'])
     const { server, resourceServer } = surroundings
     await server.context.store.declareApi({
@@ -173,7 +173,7 @@ export function walkMcpLibrary(library: McpLibrary, machine: McpMachine | undefi
     assert.equal(await library.callTool(provider, resourceServer.url), '7')
   })
 
-  test(`RFC 8414 §3.1: ${library.name} finds an issuer with a path, walks in and refreshes`, async (t) => {
+  test(`RFC 8414 §3.1: ${library.name} finds an issuer with a path, signs in and refreshes`, async (t) => {
     const port = await freePort()
     const env = { PORT: String(port), GRANTOR_ISSUER: `http://localhost:${port}/tenants/one` }
     const surroundings = await openSurroundings(t, '/mcp', env, ['notes:read'])
@@ -187,7 +187,7 @@ export function walkMcpLibrary(library: McpLibrary, machine: McpMachine | undefi
 
 export function linkOf(provider: MemoryProvider): URL {
   const link = provider.link()
-  assert.ok(link, 'The library sent nobody to the authorization endpoint.')
+  assert.ok(link, 'The library did not send the user to the authorization endpoint.')
   return link
 }
 
@@ -197,7 +197,7 @@ export function codeOf(callback: URL): string {
   return code
 }
 
-/** The text of a tool's result, which the libraries type differently. */
+/** The text of a tool's result. The libraries have different types for it. */
 export function textOf(result: object): string {
   const { content } = result as { readonly content: readonly { readonly text: string }[] }
   return content[0]?.text ?? ''

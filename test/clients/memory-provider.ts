@@ -5,14 +5,14 @@ import type {
   OAuthTokens,
 } from '@modelcontextprotocol/sdk/shared/auth.js'
 
-/** What an MCP application keeps for the SDK, in memory, as the SDK's own example does. */
+/** The in-memory state that an MCP application keeps for the SDK, as in the SDK's own example. */
 export interface MemoryProvider extends OAuthClientProvider {
   readonly redirectUrl: string
-  /** Where the SDK sends the person; undefined until it does. */
+  /** The URL to which the SDK sends the user. undefined until then. */
   readonly link: () => URL | undefined
   readonly savedClient: () => OAuthClientInformationMixed | undefined
   readonly savedTokens: () => OAuthTokens | undefined
-  /** The scopes of credentials that the SDK threw away, in order. */
+  /** The kinds of credentials that the SDK discarded, in order. */
   readonly thrownAway: readonly string[]
   readonly saveTokens: (tokens: OAuthTokens) => void
 }

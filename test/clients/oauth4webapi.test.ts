@@ -7,10 +7,10 @@ import { openPerson } from './person.ts'
 
 const CALLBACK = 'https://app.example/callback'
 const RESOURCE = 'https://notes.example/api'
-/** Its documented way for an issuer that is not https while developing. */
+/** The library's documented option for an issuer without https in development. */
 const INSECURE = { [oauth.allowInsecureRequests]: true } as const
 
-test('RFC 9068 §4: oauth4webapi finds our access token good as a JWT, for its audience and no other', async (t) => {
+test('RFC 9068 §4: oauth4webapi accepts an access token as a JWT for its audience, and for no other', async (t) => {
   const party = await register(t, {})
   const { access_token: token } = await obtainTokens(party)
   const claims = await validate(party, token, RESOURCE)
@@ -20,7 +20,7 @@ test('RFC 9068 §4: oauth4webapi finds our access token good as a JWT, for its a
   await assert.rejects(validate(party, token, 'https://other.example'), /"aud" \(audience\)/)
 })
 
-test('oauth4webapi 3: a refresh gives another good token and another refresh token', async (t) => {
+test('oauth4webapi 3: a refresh gives another valid access token and another refresh token', async (t) => {
   const party = await register(t, {})
   const first = await obtainTokens(party)
   const { server, client, authentication } = party
@@ -31,13 +31,13 @@ test('oauth4webapi 3: a refresh gives another good token and another refresh tok
   await validate(party, second.access_token, RESOURCE)
 })
 
-test('oauth4webapi 3: a public client walks the same way without a secret', async (t) => {
+test('oauth4webapi 3: a public client completes the same flow without a secret', async (t) => {
   const party = await register(t, { token_endpoint_auth_method: 'none' })
   const { access_token: token } = await obtainTokens(party)
   await validate(party, token, RESOURCE)
 })
 
-test('oauth4webapi 3: a machine gets a token for itself', async (t) => {
+test('oauth4webapi 3: a client without a user gets a token for itself', async (t) => {
   const party = await register(t, { grant_types: ['client_credentials'], response_types: [] })
   const { server, client, authentication } = party
   const parameters = new URLSearchParams({ scope: 'notes:read', resource: RESOURCE })
@@ -46,14 +46,14 @@ test('oauth4webapi 3: a machine gets a token for itself', async (t) => {
   assert.equal((await validate(party, token, RESOURCE)).sub, client.client_id)
 })
 
-test('RFC 6749 §5.2: oauth4webapi reads invalid_grant for a code that was used before', async (t) => {
+test('RFC 6749 §5.2: oauth4webapi reports invalid_grant for a code that was used before', async (t) => {
   const party = await register(t, {})
   const { callback, verifier } = await obtainCode(party)
   await redeem(party, callback, verifier)
   await assert.rejects(redeem(party, callback, verifier), { error: 'invalid_grant', status: 400 })
 })
 
-test('RFC 6749 §5.2: oauth4webapi reads our challenge for a wrong secret in the header', async (t) => {
+test('RFC 6749 §5.2: oauth4webapi parses the challenge for a wrong secret in the header', async (t) => {
   const { server, client } = await register(t, { grant_types: ['client_credentials'], response_types: [] })
   const wrong = oauth.ClientSecretBasic('wrong')
   const response = await oauth.clientCredentialsGrantRequest(server, client, wrong, {}, INSECURE)
@@ -63,7 +63,7 @@ test('RFC 6749 §5.2: oauth4webapi reads our challenge for a wrong secret in the
   )
 })
 
-test('RFC 9207 §2.4: oauth4webapi takes the issuer of our answer, and refuses another or none', async (t) => {
+test('RFC 9207 §2.4: oauth4webapi accepts the issuer of the authorization response, and refuses another or none', async (t) => {
   const party = await register(t, {})
   const { callback } = await obtainCode(party)
   const { server, client } = party
@@ -80,7 +80,7 @@ interface Party {
   readonly authentication: oauth.ClientAuth
 }
 
-/** Discovery, then registration with the metadata. */
+/** Discovers the server and registers a client with the metadata. */
 async function register(t: TestContext, metadata: Partial<oauth.Client>): Promise<Party> {
   const issuer = await openTestServer(t, { listen: true })
   await createAda(issuer)
@@ -143,7 +143,7 @@ async function obtainTokens(party: Party): Promise<oauth.TokenEndpointResponse> 
   return redeem(party, callback, verifier)
 }
 
-/** What a resource server does with a request that carries the token. */
+/** Checks a request with the token as a resource server does. */
 function validate({ server }: Party, token: string, audience: string): Promise<oauth.JWTAccessTokenClaims> {
   const request = new Request(audience, { headers: { authorization: `Bearer ${token}` } })
   return oauth.validateJwtAccessToken(server, request, audience, INSECURE)

@@ -7,10 +7,10 @@ import { openTestServer, type TestServer } from '../server.ts'
 import { openPerson } from './person.ts'
 
 const CALLBACK = 'https://app.example/callback'
-/** Its documented ways for an issuer that is not OpenID Connect and, while developing, not https. */
+/** The library's documented options for an issuer without OpenID Connect and, in development, without https. */
 const OPTIONS: client.DiscoveryRequestOptions = { algorithm: 'oauth2', execute: [client.allowInsecureRequests] }
 
-test('openid-client 6: discovers, registers, gets a code with the issuer in it, redeems and refreshes', async (t) => {
+test('openid-client 6: discovers, registers, gets a response with code and issuer, redeems and refreshes', async (t) => {
   const { server, config } = await register(t, { token_endpoint_auth_method: 'client_secret_post' }, undefined)
   const verifier = client.randomPKCECodeVerifier()
   const state = client.randomState()
@@ -29,7 +29,7 @@ test('openid-client 6: discovers, registers, gets a code with the issuer in it, 
     expectedState: state,
   })
   assert.equal(tokens.scope, 'notes:read notes:write')
-  // What is left of 900 seconds by the time that it is asked.
+  // The rest of 900 seconds at the time of the call.
   const secondsLeft = tokens.expiresIn() ?? 0
   assert.ok(secondsLeft > 840 && secondsLeft <= 900, String(secondsLeft))
   assert.ok(tokens.refresh_token)
@@ -38,7 +38,7 @@ test('openid-client 6: discovers, registers, gets a code with the issuer in it, 
   assert.notEqual(refreshed.refresh_token, tokens.refresh_token)
 })
 
-test('RFC 9207 §2.4: openid-client 6 refuses our answer when it comes from another issuer', async (t) => {
+test('RFC 9207 §2.4: openid-client 6 refuses an authorization response with another issuer', async (t) => {
   const { server, config } = await register(t, {}, undefined)
   const verifier = client.randomPKCECodeVerifier()
   const link = client.buildAuthorizationUrl(config, {
@@ -57,7 +57,7 @@ test('RFC 9207 §2.4: openid-client 6 refuses our answer when it comes from anot
   })
 })
 
-test('RFC 6749 §4.1.2.1: openid-client 6 reads a denial as access_denied', async (t) => {
+test('RFC 6749 §4.1.2.1: openid-client 6 reports a denial as access_denied', async (t) => {
   const { server, config } = await register(t, {}, undefined)
   const verifier = client.randomPKCECodeVerifier()
   const link = client.buildAuthorizationUrl(config, {
@@ -75,7 +75,7 @@ for (const [method, authentication] of [
   ['client_secret_post', client.ClientSecretPost],
   ['client_secret_basic', client.ClientSecretBasic],
 ] as const) {
-  test(`openid-client 6: a machine gets a token by ${method}`, async (t) => {
+  test(`openid-client 6: a client without a user gets a token with ${method}`, async (t) => {
     const { config } = await register(
       t,
       { token_endpoint_auth_method: method, grant_types: ['client_credentials'], response_types: [] },
@@ -97,7 +97,7 @@ test('RFC 8414 §3.1: openid-client 6 finds an issuer with a path', async (t) =>
   assert.equal(config.serverMetadata().token_endpoint, `${issuer}/v2/oauth/token`)
 })
 
-test('RFC 6749 §5.2: openid-client 6 reads the error of a refresh token that is not ours', async (t) => {
+test('RFC 6749 §5.2: openid-client 6 reports the error for an unknown refresh token', async (t) => {
   const { config } = await register(t, {}, undefined)
   await assert.rejects(client.refreshTokenGrant(config, 'made-up'), { error: 'invalid_grant', status: 400 })
 })

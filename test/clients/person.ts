@@ -1,15 +1,15 @@
 import { EMAIL, PASSWORD } from '../flow.ts'
 
-/** A person at a browser without script: cookies, forms and redirects over real HTTP. */
+/** A user at a browser without scripts: cookies, forms and redirects over real HTTP. */
 export interface Person {
-  /** Follows a client's link, signs in where asked, and allows. Answers where the browser is sent in the end. */
+  /** Follows a client's link, signs in if asked, and consents. Returns the URL to which the browser is redirected at the end. */
   readonly allow: (link: string | URL) => Promise<URL>
   readonly deny: (link: string | URL) => Promise<URL>
-  /** What the browser shows for a link, our own redirects followed. */
+  /** The page that the browser shows for a link, after the server's own redirects. */
   readonly visit: (link: string | URL) => Promise<Shown>
 }
 
-/** A page, or the redirect that leads away from the server. */
+/** A page, or a redirect that leaves the server. */
 export interface Shown {
   readonly url: URL
   readonly status: number

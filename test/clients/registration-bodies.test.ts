@@ -7,13 +7,13 @@ import { authorizeUrl, type RegisteredClient } from '../flow.ts'
 import { openTestServer, type TestServer } from '../server.ts'
 import { openPerson } from './person.ts'
 
-/** What a released application sends to register itself, as seen on the wire. */
+/** The registration request of a released application, as recorded on the wire. */
 interface Application {
   readonly name: string
   readonly sends: Readonly<Record<string, unknown>>
-  /** Where the answer differs from what was sent; undefined: the member is absent. */
+  /** The members of the response that differ from the request. undefined: the member is absent. */
   readonly answered: Readonly<Record<string, unknown>>
-  /** Addresses that it then uses: all that it registered, and ports that it picks at run time. */
+  /** The redirect URIs that the application uses: all that it registered, and those with a port that it picks at run time. */
   readonly uses: readonly string[]
 }
 
@@ -126,7 +126,7 @@ const APPLICATIONS: readonly Application[] = [
 ]
 
 for (const { name, sends, answered, uses } of APPLICATIONS) {
-  test(`RFC 7591 §3.2.1: ${name} reads back what it registered, in the words of its SDK`, async (t) => {
+  test(`RFC 7591 §3.2.1: ${name} gets the metadata that it registered, as its SDK parses it`, async (t) => {
     const server = await openTestServer(t, { listen: true })
     const client = await register(server, sends)
     const { client_id: id, client_secret: secret, client_id_issued_at: issuedAt, ...rest } = client
@@ -144,7 +144,7 @@ for (const { name, sends, answered, uses } of APPLICATIONS) {
   })
 
   if (uses.length === 0) continue
-  test(`RFC 8252 §7.3: every address that ${name} uses leads to our sign-in page`, async (t) => {
+  test(`RFC 8252 §7.3: every redirect URI that ${name} uses leads to the sign-in page`, async (t) => {
     const server = await openTestServer(t, { listen: true })
     const client = await register(server, sends)
     const person = openPerson(server.origin)
@@ -156,7 +156,7 @@ for (const { name, sends, answered, uses } of APPLICATIONS) {
   })
 }
 
-test('RFC 7591 §2: a client that writes null for what it does not have reads null there and nowhere else', async (t) => {
+test('RFC 7591 §2: a client that sends null for some fields gets null for these fields only', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const nullable = {
     client_name: null,
@@ -186,7 +186,7 @@ test('RFC 7591 §2: a client that writes null for what it does not have reads nu
   assert.equal(client['token_endpoint_auth_method'], 'client_secret_post')
 })
 
-test('RFC 7591 §3.2.2: the SDK reads in plain words why a registration was refused', async (t) => {
+test('RFC 7591 §3.2.2: the SDK reports a description of why a registration was refused', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const metadata = await discoverAuthorizationServerMetadata(server.origin)
   const clientMetadata = { redirect_uris: ['http://app.example/callback'] }
@@ -196,7 +196,7 @@ test('RFC 7591 §3.2.2: the SDK reads in plain words why a registration was refu
   })
 })
 
-/** As the SDKs do: a content type, and no other header of their own. */
+/** The headers of the SDKs: a content type and nothing else. */
 async function register(server: TestServer, body: object): Promise<RegisteredClient> {
   const response = await fetch(`${server.origin}/v2/oauth/register`, {
     method: 'POST',

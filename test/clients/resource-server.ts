@@ -7,23 +7,23 @@ import { createRemoteJWKSet, jwtVerify, type JWTPayload } from 'jose'
 
 /** An MCP server with one tool, protected by tokens of an issuer. RFC 9728, RFC 6750, RFC 9068. */
 export interface ResourceServer {
-  /** Where MCP clients connect. */
+  /** The URL for MCP clients. */
   readonly url: URL
-  /** Its identifier as its metadata writes it. */
+  /** The server's resource identifier as in its metadata. */
   readonly resource: string
-  /** Claims of the last token that was good. */
+  /** The claims of the last valid token. */
   readonly lastClaims: () => JWTPayload | undefined
-  /** From now on the token is answered with 401, as an expired one is. */
+  /** From now on requests with the token get 401, as with an expired token. */
   readonly refuse: (token: string) => void
-  /** From now on its challenges name this scope, and a token without it is answered with 403. RFC 6750 §3.1 */
+  /** From now on challenges name this scope, and requests with a token without it get 403. RFC 6750 §3.1 */
   readonly demand: (scope: string) => void
 }
 
 export interface ResourceServerOptions {
   readonly issuer: string
-  /** `''` makes the identifier a bare origin. */
+  /** With `''` the identifier is a bare origin. */
   readonly path: '' | '/mcp'
-  /** undefined: its metadata is the minimum of the README, the resource and its authorization server. */
+  /** undefined: the metadata is the minimum of the README: the resource and its authorization server. */
   readonly scopes: readonly string[] | undefined
 }
 

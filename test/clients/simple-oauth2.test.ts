@@ -5,7 +5,7 @@ import { CHALLENGE, createAda, REDIRECT_URI, registerClient, VERIFIER } from '..
 import { openTestServer } from '../server.ts'
 import { openPerson } from './person.ts'
 
-/** It speaks neither discovery nor registration: its users copy the addresses and the credentials by hand. */
+/** The library supports neither discovery nor registration: developers configure the endpoints and the credentials. */
 
 for (const authorizationMethod of ['header', 'body'] as const) {
   for (const credentialsEncodingMode of ['strict', 'loose'] as const) {
@@ -42,7 +42,7 @@ for (const authorizationMethod of ['header', 'body'] as const) {
       assert.notEqual(second.token['refresh_token'], first.token['refresh_token'])
     })
 
-    test(`simple-oauth2 5, ${authorizationMethod}, ${credentialsEncodingMode}: a machine's token`, async (t) => {
+    test(`simple-oauth2 5, ${authorizationMethod}, ${credentialsEncodingMode}: a token without a user`, async (t) => {
       const server = await openTestServer(t, { listen: true })
       const { client_id: id, client_secret: secret = '' } = await registerClient(server)
       const flow = new ClientCredentials({

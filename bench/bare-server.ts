@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import type { Answer, BareMessage } from './slice.ts'
 
 /**
- * The peer: the least that a server on Node.js can do. It reads the body and answers with the bytes that it was given, which
- * are an answer of the subject. What the subject costs beyond it is the subject's own.
+ * The bare server does the minimum of a Node.js server. It reads the body and sends a fixed answer, which is a copy of an answer
+ * of the subject. The difference of their costs is the cost of the subject's own work.
  */
 let answer: Answer = { status: 503, headers: [], body: '' }
 

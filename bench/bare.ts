@@ -3,7 +3,7 @@ import type { Children } from './children.ts'
 import type { BareServer } from './measure.ts'
 import type { BareMessage } from './slice.ts'
 
-/** Starts the server that everything is compared with. `core`: where it runs. undefined: anywhere. */
+/** Starts the bare server, the reference of all ratios, on the given core. undefined: on any core. */
 export async function startBare(children: Children, core: number | undefined): Promise<BareServer> {
   const child = children.start({ script: new URL('./bare-server.ts', import.meta.url), core })
   const [listening] = (await once(child, 'message')) as [BareMessage]

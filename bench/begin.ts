@@ -3,15 +3,15 @@ import { stopOnSignal } from '../prove/run.ts'
 import { benchFolderPrefix } from './bench-folder.ts'
 import { openChildren, type Children } from './children.ts'
 
-/** What a bench works with, until its process ends in any way. */
+/** The resources of a bench, which are removed when its process ends in any way. */
 export interface Bench {
-  /** On a disk; gone with the process. */
+  /** A folder on a disk. It is removed when the process ends. */
   readonly folder: string
-  /** Processes that end with it. */
+  /** Child processes, which end with this process. */
   readonly children: Children
 }
 
-/** Makes the folder, and ends the process with exit code 1 when it takes longer than it may. */
+/** Creates the folder, and ends the process with exit code 1 after the time limit. */
 export function beginBench(limitMs: number): Bench {
   const folder = mkdtempSync(benchFolderPrefix())
   const children = openChildren()
@@ -24,7 +24,7 @@ export function beginBench(limitMs: number): Bench {
   return { folder, children }
 }
 
-/** What the command line says, or exit code 2 with what is wrong with it. */
+/** Parses the command line. If it is invalid, prints why and exits with code 2. */
 export function readOptionsOrExit<Options>(read: (args: readonly string[]) => Options, usage: string): Options {
   try {
     return read(process.argv.slice(2))

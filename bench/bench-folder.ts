@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const TMPFS_MAGIC = 0x01021994
 
-/** What the name of a temporary folder begins with. A commit in memory costs nothing, so it lies on a disk. */
+/** The prefix of temporary folders. They are on a disk, because a commit in memory costs nothing. */
 export function benchFolderPrefix(): string {
   const inMemory = statfsSync(tmpdir()).type === TMPFS_MAGIC
   const parent = inMemory ? new URL('../.cache', import.meta.url).pathname : tmpdir()

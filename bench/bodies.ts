@@ -2,9 +2,9 @@ import type { Bodies } from './slice.ts'
 
 /** The bodies of one slice, handed out to its connections. */
 export interface BodySource {
-  /** undefined: there is none left. */
+  /** The next body, or undefined if none is left. */
   readonly next: (connection: number) => string | undefined
-  /** Takes from an answer what the connection's next request needs. Answers what is wrong with it, if anything is. */
+  /** Takes the token for the connection's next request from an answer. Returns the fault of the answer, if it has one. */
   readonly take: (connection: number, answer: string) => string | undefined
   readonly isSpent: () => boolean
   readonly tokens: () => readonly string[]
@@ -12,7 +12,7 @@ export interface BodySource {
 
 const DIGITS = 9
 
-/** `isFresh`: nothing may be used twice. The bare server does not mind, so the list starts over, and so do tokens. */
+/** With `isFresh` no body may be used twice. For the bare server, which accepts everything, the list and the tokens start again. */
 export function openBodies(bodies: Bodies, isFresh: boolean): BodySource {
   const source = { take: () => undefined, isSpent: () => false, tokens: () => [] }
   switch (bodies.kind) {

@@ -2,18 +2,18 @@ import { spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { SHARED_CLUSTER, startPostgres } from '../test/postgres.ts'
 
-/** Installed with the peers: the product runs on Node.js and needs no other. A folder for each kind of machine. */
+/** Bun is installed with the peers, because the product runs on Node.js. Each kind of machine has a folder. */
 const BINARIES = new URL('./peers/node_modules/@oven/*/bin/bun', import.meta.url).pathname
 const FLOW = new URL('../test/flow.test.ts', import.meta.url).pathname
 
-/** Where Bun is. Throws with what to do when it is not installed. */
+/** The path of Bun. Throws an error with instructions if it is not installed. */
 export function findBun(): string {
   const found = globSync(BINARIES).find((binary) => spawnSync(binary, ['--version']).status === 0)
   if (found === undefined) throw new Error('Bun is not installed: npm install --prefix bench/peers')
   return found
 }
 
-/** Runs the tests of whole flows on Bun, on both stores. Throws what they said when one fails. */
+/** Runs the flow tests on Bun with both stores. Throws an error with their output if one fails. */
 export async function requireFlowTests(): Promise<void> {
   const bun = findBun()
   const cluster = await startPostgres()

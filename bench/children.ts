@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { parseCores } from './process-usage.ts'
 
-/** Which processor core does what. undefined: this machine cannot pin, or has one core only. */
+/** The processor cores of servers and generator. undefined: this machine cannot pin processes, or has only one core. */
 export interface Cores {
   readonly servers: number
   readonly generator: number
@@ -11,27 +11,27 @@ export interface Cores {
 
 export interface ChildOptions {
   readonly script: URL
-  /** What runs it; undefined: this Node.js. */
+  /** The runtime of the process. undefined: this Node.js. */
   readonly runtime?: string | undefined
   readonly args?: readonly string[]
   readonly nodeArgs?: readonly string[]
   readonly core: number | undefined
   readonly env?: Readonly<Record<string, string>>
-  /** Where its output goes. undefined: it talks over IPC, and its complaints are shown. */
+  /** The file for its output. undefined: it communicates over IPC, and its errors are shown. */
   readonly logPath?: string
 }
 
-/** Processes of the bench, ended by their ids whatever happens. */
+/** The child processes of the bench, which are always ended by their ids. */
 export interface Children {
   readonly start: (options: ChildOptions) => ChildProcess & { readonly pid: number }
-  /** Asks all to end and waits; ends at once who takes too long. */
+  /** Asks all processes to end and waits. Kills those that take too long. */
   readonly end: () => Promise<void>
-  /** Ends all at once. For the last moment of this process. */
+  /** Kills all processes. For the exit of this process. */
   readonly kill: () => void
 }
 
 const PATIENCE_MS = 5000
-/** Of util-linux. It pins itself to a core and becomes the program that it is given, so the id stays. */
+/** A program of util-linux. It pins itself to a core and executes the given program, so the process id stays. */
 const PINNER = 'taskset'
 
 export function openChildren(): Children {
@@ -61,7 +61,7 @@ export function openChildren(): Children {
   }
 }
 
-/** The last core that we may use for the servers, the first one for the generator: interrupts tend to go to the first. */
+/** The servers get the last allowed core and the generator the first one, because interrupts tend to use the first core. */
 export function chooseCores(): Cores | undefined {
   if (spawnSync(PINNER, ['--version']).status !== 0) return undefined
   const list = /^Cpus_allowed_list:\s*(.+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? ''
@@ -70,7 +70,7 @@ export function chooseCores(): Cores | undefined {
   return generator === undefined || servers === undefined || generator === servers ? undefined : { servers, generator }
 }
 
-/** Moves a process that runs already; what it starts from now on runs there, too. */
+/** Moves a running process to a core. Processes that it starts later run there too. */
 export function pin(pid: number, core: number): void {
   spawnSync(PINNER, ['--cpu-list', '--pid', String(core), String(pid)])
 }

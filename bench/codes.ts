@@ -11,7 +11,7 @@ import { parseCodeChallenge } from '../src/protocol/pkce.ts'
 import type { RedirectUri } from '../src/protocol/redirect-uri.ts'
 import { NO_SCOPE, type Scope } from '../src/protocol/scope.ts'
 
-/** Makes authorization codes in bulk, through the store: by the pages it would take longer than what is measured. */
+/** Creates authorization codes in bulk through the store. Through the pages this would take longer than the measurement. */
 export interface CodeMint {
   readonly make: (clientId: string, count: number) => Promise<readonly string[]>
   readonly close: () => Promise<void>
@@ -19,16 +19,16 @@ export interface CodeMint {
 
 export const REDIRECT_URI = 'http://127.0.0.1:33418/callback'
 export const SCOPE = 'mcp:tools mcp:resources'
-/** RFC 7636 §4.1. One for all codes: what it costs to check does not depend on it. */
+/** RFC 7636 §4.1. All codes have the same verifier, because the cost of checking does not depend on it. */
 export const VERIFIER = randomBytes(32).toString('base64url')
 const CHALLENGE = parseCodeChallenge(createHash('sha256').update(VERIFIER).digest('base64url'))
 const BATCH = 256
-/** An API whose access tokens stand in the store. */
+/** An API with opaque access tokens, which are in the store. */
 export const OPAQUE_RESOURCE = 'https://opaque.example'
-/** When the running server knows of APIs that were declared beside it. */
+/** After this time the running server knows APIs that another process declared. */
 const CATALOGUE_MS = 1500
 
-/** Opens the store of the running server with the same settings. */
+/** Opens the store of the running server with the server's settings. */
 export async function openCodeMint(settings: Readonly<Record<string, string>>): Promise<CodeMint> {
   const { context, close } = await openRuntime(readConfig({ ...settings, LOG_LEVEL: 'silent' }))
   const account = { email: 'ada@bench.test', password: randomBytes(12).toString('base64url'), name: 'Ada' }
@@ -68,7 +68,7 @@ export async function openCodeMint(settings: Readonly<Record<string, string>>): 
       codeExpiresAt: expiresAt,
       remember: undefined,
     }
-    // Queued in this order, so that both are in one commit, in this order.
+    // Both are queued in this order, so that one commit contains them in this order.
     const approved = context.store.approveAuthorization(approval)
     await started
     if ((await approved) !== 'approved') throw new Error('An authorization was not approved.')
@@ -88,7 +88,7 @@ export async function openCodeMint(settings: Readonly<Record<string, string>>): 
   }
 }
 
-/** Declares what tokens are for, beside the running server, and waits until it knows. */
+/** Declares the APIs in the running server's store, and waits until the server knows them. */
 export async function declareApis(context: Context): Promise<void> {
   const scopes = SCOPE.split(' ').map((name) => ({
     name,

@@ -17,9 +17,9 @@ import { renderTable } from './table.ts'
 import { cpuMicros, openLoad, WARM_UP_ROUNDS, type LoadedServer } from './turn.ts'
 
 /**
- * `npm run bench:compare -- --with ../grantor-before`: whether this checkout takes more processor time for a request than
- * another checkout. Both servers are up and take turns under the same load, so that what else the machine does falls on
- * both. A pair is a slice of the other checkout and a slice of this one; which of them comes first changes with each pair.
+ * `npm run bench:compare -- --with ../grantor-before` compares the processor time of a request in this checkout and in another
+ * one. Both servers run and get the same load in turn, so that other load on the machine affects both. A pair is a slice of
+ * the other checkout and a slice of this one. Their order alternates from pair to pair.
  */
 
 const USAGE = `npm run bench:compare -- --with <folder> [options]
@@ -97,7 +97,7 @@ async function openSide(
   const { servers: core } = cores ?? { servers: undefined }
   const rest = { profileFolder: undefined, workers: 1, runtime: undefined, databaseUrl, core }
   const subject = await startSubject(started, { folder: place, ...rest, ...(checkout && { checkout }) })
-  // The other checkout opens its database itself: this one may have a newer schema. Codes go with the verifier of their module.
+  // Each checkout opens its own database, because their schemas may differ. Codes belong to the verifier of their checkout.
   const bench = new URL('bench/', checkout ?? new URL('../', import.meta.url)).href
   const { openCodeMint } = (await import(`${bench}codes.ts`)) as typeof Codes
   const { openEndpoints } = (await import(`${bench}endpoints.ts`)) as typeof Endpoints
@@ -118,7 +118,7 @@ function render(comparisons: readonly Comparison[]): string {
       `${low.toFixed(3)} to ${high.toFixed(3)}`,
     ]
   })
-  return `${options.pairs} pairs of slices of ${options.seconds} s, ${options.connections} connections, ${options.store}; medians, and the interval in which the median of the ratios lies with 95 %\n\n${renderTable(heads, rows)}`
+  return `${options.pairs} pairs of slices of ${options.seconds} s, ${options.connections} connections, ${options.store}; medians, and the 95 % confidence interval of the median of the ratios\n\n${renderTable(heads, rows)}`
 }
 
 interface Options {

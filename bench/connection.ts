@@ -1,20 +1,20 @@
 import { connect, type Socket } from 'node:net'
 
-/** One keep-alive connection with at most one request under way. */
+/** One keep-alive connection with at most one request at a time. */
 export interface Connection {
   readonly send: (request: string) => void
   readonly close: () => void
 }
 
 export interface Listener {
-  /** `body` is read as Latin-1, which is the cheapest and right for JSON in ASCII; `head` is all before it. */
+  /** `body` is decoded as Latin-1, which is the fastest and correct for ASCII JSON. `head` is everything before it. */
   readonly onAnswer: (status: number, body: string, head: string) => void
   readonly onFailure: (reason: string) => void
 }
 
 /**
- * HTTP/1.1 as far as a load generator needs it: status, Content-Length or chunks, body. A client that parses everything costs more
- * than the servers that it is to measure.
+ * The part of HTTP/1.1 that a load generator needs: status, Content-Length or chunks, body. A client that parses everything takes
+ * more processor time than the measured servers.
  */
 export function openConnection(
   port: number,
@@ -34,7 +34,7 @@ export function openConnection(
     if (length === undefined) return takeChunks(headEnd)
     const end = headEnd + 4 + length
     if (received.length < end) return
-    if (received.length > end) return fail('A server sent more than it was asked for.')
+    if (received.length > end) return fail('A server sent more than one answer to a request.')
     take(headEnd, received.slice(headEnd + 4))
   })
   socket.on('error', (cause) => fail(cause.message))

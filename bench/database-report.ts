@@ -1,7 +1,7 @@
 import type { Measurement } from './measure.ts'
 import { renderTable } from './table.ts'
 
-/** What a request costs node and database, where they are not one. Nothing where there is no such. */
+/** The cost of a request for the node and for its database. Empty if the database is in the process of the node. */
 export function renderDatabase(endpoints: readonly Measurement[]): readonly string[] {
   const rows = endpoints.flatMap(({ server, endpoint, connections, cpuMicrosPerRequest, database }) =>
     database === undefined
@@ -27,14 +27,14 @@ export function renderDatabase(endpoints: readonly Measurement[]): readonly stri
   ]
 }
 
-/** More requests than there were at once cannot have shared one: they needed none, and the few commits are of other things. */
+/** A commit cannot be shared by more requests than were concurrent. A larger figure means that requests need no commit, and that the few commits are of other work. */
 function perCommit(requests: number | undefined, connections: number): string {
   return requests === undefined || requests > connections * 2 ? '–' : requests.toFixed(1)
 }
 
 /**
- * How much more several processes do than one: as measured, with generator and database on the same cores; what the
- * processor time of all of them allows there, which a busy machine changes less; and what it allows where only nodes run.
+ * Compares several processes with one: the measured factor, with generator and database on the same cores; the factor that the
+ * processor times allow on these cores, on which other load has less effect; and the factor if the nodes have all cores alone.
  */
 export function renderFactors(
   endpoints: readonly Measurement[],
@@ -55,7 +55,7 @@ export function renderFactors(
   })
 }
 
-/** Requests in a microsecond for which the cores have time, of which a process of the node can use one. */
+/** The requests per microsecond for which the cores have time. A process of the node can use one core. */
 function allowed(one: Measurement, workers: number, cores: number): number {
   const others = (one.database?.cpuMicrosPerRequest ?? 0) + 1e6 / one.generatorLimit
   return Math.min(cores / (nodeMicros(one) + others), workers / nodeMicros(one))

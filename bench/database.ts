@@ -5,34 +5,34 @@ import { startPostgres, type Postgres } from '../test/postgres.ts'
 import { pin } from './children.ts'
 import { listTree, readTreeUsage } from './process-tree.ts'
 
-/** The PostgreSQL of a run: as shipped, which means that every commit is synced, with its files on a real disk. */
+/** The PostgreSQL of a run. It has the default durability, so every commit is synced, and its files are on a real disk. */
 export interface BenchDatabase {
   readonly version: string
-  /** A new, empty database and what happens in it. */
+  /** Creates an empty database whose activity is measured. */
   readonly open: () => Promise<{ readonly url: string; readonly watch: DatabaseWatch }>
-  /** Writes everything to the files, so that nothing of it is written while something is measured. */
+  /** Writes all data to the files, so that none of it is written during a measurement. */
   readonly settle: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** What one database did since it was made. The processor time is that of the whole cluster. */
+/** The activity of one database since it was created. The processor time is that of the whole cluster. */
 export interface DatabaseWatch {
   readonly read: () => Promise<DatabaseUse>
 }
 
 export interface DatabaseUse {
-  /** undefined where there is no /proc. */
+  /** undefined on a system without /proc. */
   readonly cpuMs: number | undefined
   /** Transactions that wrote. */
   readonly commits: number
-  /** undefined where there is no pg_stat_statements. */
+  /** undefined without pg_stat_statements. */
   readonly statements: number | undefined
 }
 
 const SETTINGS = { fsync: 'on', synchronous_commit: 'on', shared_buffers: '256MB' }
 const EXTENSION = 'pg_stat_statements'
 
-/** `core`: where all its processes run. undefined: anywhere. */
+/** Starts PostgreSQL with all its processes on the given core. undefined: on any core. */
 export async function startDatabase(core: number | undefined): Promise<BenchDatabase> {
   const postgres = await startCounting()
   const pid = Number(readFileSync(join(postgres.folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0])
@@ -67,7 +67,7 @@ export async function startDatabase(core: number | undefined): Promise<BenchData
   }
 }
 
-/** An installed PostgreSQL may lack the extension; then nothing is counted. */
+/** An installed PostgreSQL may lack the extension. Then statements are not counted. */
 async function startCounting(): Promise<Postgres> {
   try {
     return await startPostgres({ settings: { ...SETTINGS, shared_preload_libraries: EXTENSION } })
@@ -76,7 +76,7 @@ async function startCounting(): Promise<Postgres> {
   }
 }
 
-/** Who writes gets a number of the cluster's, and nobody else does (https://www.postgresql.org/docs/current/transaction-id.html). */
+/** Every transaction that writes gets a number of the cluster, and no other does (https://www.postgresql.org/docs/current/transaction-id.html). */
 async function countCommits(admin: pg.Pool): Promise<number> {
   const { rows } = await admin.query<{ next: string }>('select pg_snapshot_xmax(pg_current_snapshot())::text as next')
   return Number(rows[0]?.next)

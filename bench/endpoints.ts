@@ -2,22 +2,22 @@ import { OPAQUE_RESOURCE, REDIRECT_URI, SCOPE, VERIFIER, type CodeMint } from '.
 import { post } from './post.ts'
 import type { Bodies } from './slice.ts'
 
-/** One endpoint under load. */
+/** One endpoint that is measured. */
 export interface Endpoint {
   readonly name: EndpointName
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly contentType: string
   readonly status: number
-  /** Every right answer has it. */
+  /** Text that every right answer contains. */
   readonly contains: string
-  /** The same request has the same answer; elsewhere that ends the run. */
+  /** Whether equal requests may get equal answers. Otherwise an equal answer ends the run. */
   readonly repeats: boolean
-  /** The least ratio to the bare server. undefined: reported only. */
+  /** The lowest allowed ratio to the bare server. undefined: the ratio is only reported. */
   readonly gate: number | undefined
-  /** Bodies for a slice of about that many requests; made before the clock runs. */
+  /** Creates the bodies for a slice of about that many requests, before the measurement starts. */
   readonly prepare: (count: number, connections: number) => Promise<Bodies>
-  /** What the last slice left to the next one. */
+  /** Tokens of the last slice that the next one continues with. */
   readonly carryOn?: (left: { readonly total: number; readonly tokens: readonly string[] }) => void
 }
 
@@ -45,7 +45,7 @@ const DOCUMENT = {
   prepare: async (): Promise<Bodies> => ({ kind: 'same', body: '' }),
 } as const
 
-/** Registers the clients that the load is by, and answers the endpoints. */
+/** Registers the clients of the load, and returns the endpoints. */
 export async function openEndpoints(port: number, mint: CodeMint): Promise<readonly Endpoint[]> {
   const client = await registerClient(port)
   const codeForm = { ...client, redirect_uri: REDIRECT_URI, code_verifier: VERIFIER }
@@ -115,7 +115,7 @@ export async function openEndpoints(port: number, mint: CodeMint): Promise<reado
       contains: '"active":true',
       repeats: true,
       gate: 0.28,
-      // Its lifetime is longer than a slice, not than a run.
+      // The token lives longer than a slice, but not longer than a run.
       prepare: async () => ({ kind: 'same', body: form({ ...client, token: await issueToken(port, client) }) }),
     },
     {
@@ -129,7 +129,7 @@ export async function openEndpoints(port: number, mint: CodeMint): Promise<reado
   ]
 }
 
-/** As a desktop client registers itself, with all three grants. */
+/** The registration of a desktop client, with all three grant types. */
 export function metadata(number: string): object {
   return {
     redirect_uris: [REDIRECT_URI, 'https://client.example/callback'],

@@ -4,9 +4,9 @@ import { headOf } from './request-head.ts'
 import type { GeneratorMessage, Slice, SliceResult } from './slice.ts'
 import { quantile } from './statistics.ts'
 
-/** The load generator, a process of its own: takes slices over IPC and answers with what it saw. */
+/** The load generator process. It receives slices over IPC and returns their results. */
 
-/** Runs one slice. Rejects at the first answer that is not as it must be. */
+/** Runs one slice. Rejects at the first unexpected answer. */
 export async function runSlice(slice: Slice): Promise<SliceResult> {
   const bodies = openBodies(slice.bodies, slice.isFresh)
   const head = headOf(slice)
@@ -63,7 +63,7 @@ export async function runSlice(slice: Slice): Promise<SliceResult> {
     const { user, system } = process.cpuUsage(cpu)
     return {
       answered,
-      // A list of bodies that ran out ended the slice with its last answer.
+      // If the list of bodies was used up, the slice ended with the last answer.
       elapsedMs: bodies.isSpent() ? lastMs - startMs : slice.seconds * 1000,
       total: latenciesMs.length,
       p50Ms: quantile(latenciesMs, 0.5),

@@ -5,16 +5,16 @@ import { ID_LENGTH } from '../src/protocol/ids.ts'
 import { slotOf } from '../src/store/sqlite/slot.ts'
 
 /**
- * Fills a database with rows as they come from weeks of use, by SQL: through the store it would take hours. Ids are ordered by
- * time, as the server makes them; the live token of the family number n has the hash `hashOf(n)`.
+ * Fills a database by SQL with the rows of weeks of use. Through the store this would take hours. Ids are ordered by time like
+ * those of the server. The live token of family n has the hash `hashOf(n)`.
  */
 
-/** The newest row is this old, the oldest 30 days older. */
+/** The age of the newest row. The oldest row is 30 days older. */
 const NEWEST_AGE_MS = 60_000
 const SPAN_MS = 30 * 24 * 60 * 60 * 1000
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** Of each family: its token was refreshed before. */
+/** The generation of each family, whose token was refreshed before. */
 export const FILLED_GENERATION = 1
 
 export interface Fill {
@@ -22,7 +22,7 @@ export interface Fill {
   readonly now: number
 }
 
-/** Time-ordered id of row number `index`: 12 hex digits of milliseconds, then the number. */
+/** The time-ordered id of row `index`: 12 hex digits of milliseconds, then the number. */
 export function idOf(index: number, { rows, now }: Fill): string {
   return momentOf(index, { rows, now }).toString(16).padStart(12, '0') + String(index).padStart(22, '0')
 }
@@ -51,7 +51,7 @@ const REQUEST = JSON.stringify({
   resources: ['https://api.example'],
 })
 
-/** How each database counts and writes numbers. */
+/** The SQL of each database for series and formatted numbers. */
 const DIALECTS = {
   sqlite: {
     numbers: (rows: number) =>
@@ -68,7 +68,7 @@ const DIALECTS = {
   },
 } as const
 
-/** The statements that fill clients, grants with their families, and spent codes with `rows` rows each. */
+/** The statements that insert `rows` clients, grants with their families, and redeemed codes. */
 function fillStatements(dialect: keyof typeof DIALECTS, { rows, now }: Fill): readonly string[] {
   const { numbers, hex, pad, integer } = DIALECTS[dialect]
   const start = now - NEWEST_AGE_MS - SPAN_MS
@@ -76,7 +76,7 @@ function fillStatements(dialect: keyof typeof DIALECTS, { rows, now }: Fill): re
   const id = `${hex(moment)} || ${pad(22)}`
   const from = numbers(rows)
   const later = now + 60 * DAY_MS
-  // No two ids are of the same millisecond, and the characters after it are zeros.
+  // No two ids have the same millisecond, and their other characters are zeros.
   const slot =
     dialect === 'sqlite'
       ? { column: 'slot, ', value: `${moment} * 2048 + ${slotOf('0'.repeat(ID_LENGTH))}, ` }
@@ -95,7 +95,7 @@ function fillStatements(dialect: keyof typeof DIALECTS, { rows, now }: Fill): re
   ]
 }
 
-/** Fills a SQLite file. What was filled is on disk then, so that nothing of it is written while something is measured. */
+/** Fills a SQLite file and writes all rows to disk, so that none are written during a measurement. */
 export function fillSqlite(path: string, fill: Fill): void {
   const connection = new DatabaseSync(path)
   connection.exec('pragma synchronous = off; pragma cache_size = -524288')
@@ -107,7 +107,7 @@ export function fillSqlite(path: string, fill: Fill): void {
   closeSync(file)
 }
 
-/** Fills a PostgreSQL database, with statistics for its planner as it would have them after weeks. */
+/** Fills a PostgreSQL database and updates the planner's statistics, as after weeks of use. */
 export async function fillPostgres(url: string, fill: Fill): Promise<void> {
   const connection = new pg.Client({ connectionString: url })
   await connection.connect()

@@ -20,12 +20,12 @@ const REDIRECT_URI = 'http://127.0.0.1:33418/callback' as RedirectUri
 const CHALLENGE = parseCodeChallenge('E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM')
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** One of each, on a store that was filled: each call does another. */
+/** One function for each operation on a filled store. Each call works on another row. */
 export function growthOperations(
   { store, clock }: Pick<Context, 'store' | 'clock'>,
   fill: Fill,
 ): Readonly<Record<string, () => Promise<void>>> {
-  // How often each family was rotated, so that its live token is known.
+  // The number of rotations of each family, from which its live token is derived.
   const generations = new Map<number, number>()
   const picked = openShuffle(fill.rows)
 
@@ -133,9 +133,9 @@ function aHash(): SecretHash {
   return randomBytes(32).toString('base64url') as SecretHash
 }
 
-/** Numbers below `count` in an order that jumps about and comes to each before any comes twice. */
+/** A scattered order of the numbers below `count` that contains each of them before any repeats. */
 function openShuffle(count: number): () => number {
-  // A step without a common divisor with the count; about the golden section, so that neighbours lie far apart.
+  // A step that is coprime to the count. It is about the golden section, so that consecutive numbers are far apart.
   let step = Math.floor(count * 0.618_033_988) | 1
   while (divisor(step, count) !== 1) step += 2
   let at = 0

@@ -2,29 +2,29 @@ import type { Machine } from './result.ts'
 import { quantile } from './statistics.ts'
 import { renderTable } from './table.ts'
 
-/** What one operation costs with so many rows. Microseconds; a number for each round. */
+/** The cost of one operation with a number of rows, in microseconds, one value for each round. */
 export interface GrowthCost {
   readonly operation: string
   readonly rows: number
   readonly wallMicros: readonly number[]
-  /** Of this process: all of SQLite's, none of PostgreSQL's. */
+  /** Processor time of this process. It includes that of SQLite, but not that of PostgreSQL. */
   readonly cpuMicros: readonly number[]
-  /** That an operation adds to the write-ahead log. */
+  /** Bytes that an operation adds to the write-ahead log. */
   readonly logBytes: number
 }
 
-/** A whole run, as it is kept. */
+/** The stored result of a run. */
 export interface GrowthResult {
   readonly kind: 'growth'
   readonly date: string
   readonly machine: Machine
   readonly store: 'sqlite' | 'postgres'
-  /** In each round. */
+  /** Operations in each round. */
   readonly operations: number
   readonly costs: readonly GrowthCost[]
 }
 
-/** As text for a terminal; the table is Markdown as well. */
+/** The report as text for a terminal. Its table is Markdown. */
 export function renderGrowth({ date, machine, store, operations, costs }: GrowthResult): string {
   const rows = costs.map((cost) => {
     const base = costs

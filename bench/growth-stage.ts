@@ -8,11 +8,11 @@ import type { BenchDatabase } from './database.ts'
 import { fillPostgres, fillSqlite } from './growth-fill.ts'
 import { growthOperations } from './growth-operations.ts'
 
-/** A store with so many rows. */
+/** A store that is filled with a number of rows. */
 export interface GrowthStage {
   readonly rows: number
   readonly operations: Readonly<Record<string, () => Promise<void>>>
-  /** How many bytes the write-ahead log gets while this runs. */
+  /** The number of bytes that `work` adds to the write-ahead log. */
   readonly countLogBytes: (run: () => Promise<void>) => Promise<number>
   readonly close: () => Promise<void>
 }
@@ -20,11 +20,11 @@ export interface GrowthStage {
 export interface GrowthPlace {
   readonly folder: string
   readonly secret: string
-  /** undefined: a SQLite file in the folder. */
+  /** undefined: the store is a SQLite file in the folder. */
   readonly database: BenchDatabase | undefined
 }
 
-/** Fills a store. `now` is that of the filling, so that the same rows come at any time. */
+/** Opens and fills a store. `now` is the time of the filling, so that the rows are always the same. */
 export async function openGrowthStage(rows: number, { folder, secret, database }: GrowthPlace): Promise<GrowthStage> {
   const fill = { rows, now: Date.now() }
   const path = join(folder, `${rows}.db`)
@@ -46,7 +46,7 @@ export async function openGrowthStage(rows: number, { folder, secret, database }
   }
 }
 
-/** A reader that stands still keeps the log from starting over, so that it grows by all that is written. */
+/** An open read transaction prevents the log from being restarted, so that the log grows by all bytes that are written. */
 async function countInFile(path: string, run: () => Promise<void>): Promise<number> {
   const reader = new DatabaseSync(path, { timeout: 10_000 })
   reader.exec('pragma wal_checkpoint(truncate); begin; select 1 from clients limit 1')

@@ -9,19 +9,19 @@ import { readSaveName, readStore, readWhole } from './option-values.ts'
 import { describeMachine, saveResult, today } from './result.ts'
 
 /**
- * `npm run bench:growth -- --sizes 10000,1000000,5000000 --store sqlite`: what an operation of the store costs when there are so
- * many clients, families and spent codes, each picked at random. Through the store itself, 64 at a time, every commit synced.
- * The sizes take turns, so that what else the machine does falls on all of them.
+ * `npm run bench:growth -- --sizes 10000,1000000,5000000 --store sqlite` measures the cost of each store operation with that
+ * number of clients, families and redeemed codes. Each operation works on a random row. The store is called directly, 64
+ * operations at a time, and every commit is synced. The sizes take turns, so that other load on the machine affects all of them.
  */
 
 const AT_ONCE = 64
-/** Of all operations of a round, those before it that do not count. */
+/** Each round begins with a quarter of its operations as a warm-up, which is not counted. */
 const WARM_UP_PART = 4
-/** Operations whose bytes in the log are counted. */
+/** Operations whose bytes in the write-ahead log are counted. */
 const COUNTED = 2048
-/** What was written is moved into the file then, so that it does not fall on what comes next. */
+/** After this time the log is moved into the database file, so that the next measurement does not pay for it. */
 const SETTLE_MS = 600
-/** Filling and measuring of one size. */
+/** Time limit for filling and measuring one size. */
 const MOST_MS_PER_SIZE = 15 * 60_000
 
 const { values } = parseArgs({

@@ -2,48 +2,48 @@ import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openConnection } from './connection.ts'
 
-/** A hostile network, a process of its own: takes orders over IPC and answers with what it saw. */
+/** The process of a hostile network. It receives orders over IPC and returns the results. */
 
 export interface HostileOrder {
   readonly port: number
   readonly connections: number
-  /** Where they come from, in turn. */
+  /** The source addresses of the connections, used in turn. */
   readonly addresses: readonly string[]
   readonly seconds: number
   /**
-   * `ask`: each connection asks again as soon as it is answered. `pipeline`: it writes as fast as it can and never reads. Of
-   * both, each opens again when it is closed.
+   * `ask`: each connection sends the next request after an answer. `pipeline`: each connection writes as fast as it can and never
+   * reads. In both cases a closed connection is opened again.
    */
   readonly manner: 'ask' | 'pipeline'
-  /** A whole request. */
+  /** The text of a complete request. */
   readonly request: string
 }
 
 export interface HostileResult {
   readonly answersPerSecond: number
-  /** Connections that the server closed, or did not let in. */
+  /** Connections that the server closed or refused. */
   readonly closed: number
   readonly statuses: Readonly<Record<string, number>>
 }
 
 export type HostileMessage =
   | { readonly kind: 'ready' }
-  /** Each connection was open once, and has asked. */
+  /** Every connection was open once and has sent a request. */
   | { readonly kind: 'open' }
   | { readonly kind: 'done'; readonly result: HostileResult }
 
-/** Begins a load. Resolves when it is there. */
+/** Starts a load. Resolves when all its connections have sent a request. */
 export type Attack = (order: HostileOrder) => Promise<{ readonly end: () => Promise<HostileResult> }>
 
-/** Opened at a time, so that they do not wait for each other's next SYN. */
+/** Connections that are opened at the same time, so that none has to wait for its next SYN. */
 const OPENED_TOGETHER = 100
-/** A client that is hung up on needs so long to come back at least, whatever it runs on. */
+/** The shortest time in which any client connects again after its connection was closed. */
 const REOPEN_MS = 5
 const PIPELINED = 700
-/** What cannot be opened by then is not waited for. */
+/** The time limit for opening connections. */
 const PATIENCE_MS = 15_000
 
-/** Makes the load, from when all connections are open for its time, and ends all of it. */
+/** Generates the load. Its duration begins when all connections are open. Then all connections are closed. */
 export async function runHostile(order: HostileOrder, onOpen: () => void): Promise<HostileResult> {
   const statuses: Record<string, number> = {}
   const ends = new Set<() => void>()

@@ -4,7 +4,7 @@ import type { OverloadOrder, OverloadRequest, OverloadResult } from './overload-
 import { quantile } from './statistics.ts'
 import { renderTable } from './table.ts'
 
-/** What a hostile network costs the others: rounds with and without it in turn, against the same server. */
+/** Measures the effect of a hostile network on other clients: alternating rounds with and without it, against the same server. */
 
 export interface HostileRow {
   readonly name: string
@@ -12,12 +12,12 @@ export interface HostileRow {
 }
 
 interface Round {
-  /** What healthy clients had answered in time, of what they asked in that time. */
+  /** The share of the healthy clients' requests that were answered in time. */
   readonly goodput: number
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** undefined: none was there. */
+  /** undefined: the round had no hostile network. */
   readonly hostile: HostileResult | undefined
 }
 
@@ -27,22 +27,22 @@ export interface HostileStage {
   readonly rounds: number
   /** Connections of the hostile network. */
   readonly hostile: readonly number[]
-  /** Requests that healthy clients make in a second. */
+  /** Requests per second of the healthy clients. */
   readonly rate: number
   readonly request: OverloadRequest
   readonly load: (order: OverloadOrder) => Promise<OverloadResult>
   readonly attack: Attack
 }
 
-/** Healthy clients come from so many networks. */
+/** The networks of the healthy clients. */
 export const HEALTHY = Array.from({ length: 16 }, (_, index) => `127.0.1.${index + 1}`)
 export const HOSTILE = '127.0.0.2'
 const HEALTHY_CONNECTIONS = 64
 const PAUSE_MS = 500
-/** In parts of a load: the flood goes on until after the healthy clients were measured. */
+/** How much longer than the measured load the flood lasts, as a share of that load. */
 const LONGER = 0.3
 
-/** The rows of a table: without a flood, and for each size by one network and by many. */
+/** The rows of the table: one without a flood, and for each size of the flood one from one network and one from many. */
 export async function runHostileRounds(stage: HostileStage): Promise<readonly HostileRow[]> {
   const floods = stage.hostile.flatMap((connections) => [
     { name: `one network, ${connections}`, connections, addresses: [HOSTILE] },
@@ -86,7 +86,7 @@ function manyAddresses(count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => `127.2.${index >> 8}.${index & 255}`)
 }
 
-/** As a table in Markdown; each figure is the median of its rounds. */
+/** Renders a Markdown table. Each figure is the median of its rounds. */
 export function renderHostile(rows: readonly HostileRow[]): string {
   const median = (rounds: readonly Round[], read: (round: Round) => number): number => quantile(rounds.map(read), 0.5)
   const base = rows[0] === undefined ? Number.NaN : median(rows[0].rounds, ({ goodput }) => goodput)

@@ -6,15 +6,15 @@ import { readTreeUsage } from './process-tree.ts'
 import { startSubject, type SubjectOptions } from './subject.ts'
 import { renderTable } from './table.ts'
 
-/** Sockets that pipeline requests for a page and never read, on a server with little memory. */
+/** Measures sockets that pipeline requests for a page and never read, on a server with little memory. */
 
 export interface SilentRow {
   readonly sockets: number
   readonly seconds: number
-  /** The most that there was. */
+  /** The most memory of the server. */
   readonly residentMegabytes: number
   readonly closed: number
-  /** Of another network, meanwhile. */
+  /** The requests of another network meanwhile. */
   readonly alive: OverloadResult
   readonly hasEnded: boolean
 }
@@ -43,7 +43,7 @@ const ALIVE: OverloadRequest = {
 }
 const LOOK_MS = 200
 
-/** Starts a server of its own, because it may not survive. */
+/** Starts a separate server, because it may not survive. */
 export async function runSilent(stage: SilentStage): Promise<SilentRow> {
   const { sockets, seconds, load, attack } = stage
   const { pid, port } = await startSubject(stage.children, { ...stage.subject, nodeArgs: [HEAP_OPTION] })
@@ -68,7 +68,7 @@ export function renderSilent({ sockets, seconds, residentMegabytes, closed, aliv
     [
       `${sockets} sockets that pipeline and never read`,
       'RSS MB',
-      'hung up on',
+      'connections closed',
       'alive 200',
       'p50 ms',
       'p99',
@@ -82,7 +82,7 @@ export function renderSilent({ sockets, seconds, residentMegabytes, closed, aliv
         `${times?.count ?? 0} of ${alive.asked}`,
         (times?.p50Ms ?? Number.NaN).toFixed(1),
         (times?.p99Ms ?? Number.NaN).toFixed(1),
-        hasEnded ? 'ENDED' : 'goes on',
+        hasEnded ? 'ENDED' : 'running',
       ],
     ],
   )

@@ -8,62 +8,62 @@ import type { Answer } from './slice.ts'
 import { quantile, CORE_SHARE_LIMIT, summarize, WOBBLE_LIMIT, type Summary } from './statistics.ts'
 import { cpuMicros, openLoad, rateOf, WARM_UP_ROUNDS, type LoadedServer, type Turn } from './turn.ts'
 
-/** Everything that is up during the run. */
+/** All servers and processes of a run. */
 export interface Stage {
   readonly generator: ChildProcess
   readonly bare: BareServer
   readonly subject: LoadedServer & {
-    /** For a reader: what runs there. */
+    /** The name of the server for a reader. */
     readonly name: string
-    /** undefined: the database is in the process itself. */
+    /** undefined: the database is in the process of the server. */
     readonly database: DatabaseWatch | undefined
   }
 }
 
 export interface BareServer extends LoadedServer {
-  /** From now on it gives this answer. */
+  /** Sets the answer of the bare server. */
   readonly imitate: (answer: Answer) => Promise<void>
 }
 
-/** What one endpoint did. Rates are answers per second. */
+/** The measurement of one endpoint. Rates are answers per second. */
 export interface Measurement {
   readonly endpoint: string
   readonly server: string
   readonly connections: number
   readonly subject: Summary
   readonly bare: Summary
-  /** Best of rounds against best of rounds. */
+  /** The ratio of the best rounds. */
   readonly ratio: number
-  /** Median of the ratios of neighbouring slices. */
+  /** The median of the ratios of neighbouring slices. */
   readonly pairedRatio: number
   readonly gate: number | undefined
-  /** Medians of the slices. */
+  /** The medians of the slices. */
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Of all threads of the server. undefined where there is no /proc. */
+  /** Processor time of all threads of the server. undefined on a system without /proc. */
   readonly cpuMicrosPerRequest: { readonly subject: number; readonly bare: number } | undefined
-  /** The bare server's processor time against the subject's. Who else uses the machine hardly changes it; waiting for the disk is not in it. */
+  /** The ratio of the bare server's processor time to that of the subject. Other load on the machine hardly changes it. It does not include waiting for the disk. */
   readonly cpuRatio: number | undefined
   readonly residentMegabytes: number | undefined
-  /** What the generator could drive at most, by the processor time that it took for the bare server's answers. */
+  /** The highest rate that the generator could drive, according to its processor time for the bare server's answers. */
   readonly generatorLimit: number
-  /** The part of its core that the bare server got: all of it, unless something else ran there. */
+  /** The share of its core that the bare server got: all of it, unless another process ran there. */
   readonly bareCoreShare: number | undefined
-  /** The bare server did too unevenly, or got too little of its core, for the rates to say much. */
+  /** Whether the bare server was too uneven, or got too little of its core, for the rates to be meaningful. */
   readonly isUnsteady: boolean
   readonly answerBytes: { readonly headers: number; readonly body: number }
-  /** Of the database, where it has processes of its own. */
+  /** The cost for the database, if it has processes of its own. */
   readonly database: DatabaseShare | undefined
 }
 
-/** What a request costs the database. undefined: it could not be counted. */
+/** The cost of a request for the database. undefined: it could not be counted. */
 export interface DatabaseShare {
   readonly cpuMicrosPerRequest: number | undefined
   readonly requestsPerCommit: number | undefined
   readonly statementsPerRequest: number | undefined
 }
 
-/** Warms both servers up, then lets them take turns. */
+/** Warms both servers up, then measures them in turn. */
 export async function measure(
   stage: Stage,
   endpoint: Endpoint,

@@ -1,4 +1,4 @@
-/** Values of a command line. All throw what is wrong with them. */
+/** Parsers for values of the command line. Each throws an error that describes an invalid value. */
 
 export function readWhole(name: string, text: string, min: number, max: number): number {
   const value = readBetween(name, text, min, max)
@@ -17,13 +17,13 @@ export function readStore(text: string): 'sqlite' | 'postgres' {
   throw new Error('--store takes sqlite or postgres.')
 }
 
-/** What a file of bench/results is named after. */
+/** The name of a file in bench/results. */
 export function readSaveName(text: string | undefined): string | undefined {
   if (text === undefined || /^[a-z0-9-]+$/.test(text)) return text
   throw new Error('--save takes a-z, 0-9 and -.')
 }
 
-/** Names of a list, in the order of that list. */
+/** Parses names of a list, and returns them in the order of the list. */
 export function readNames<Name extends string>(option: string, known: readonly Name[], text: string): readonly Name[] {
   const names = text === '' ? [] : text.split(',')
   const found = known.filter((name) => names.includes(name))

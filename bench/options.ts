@@ -3,26 +3,26 @@ import { ENDPOINT_NAMES, type EndpointName } from './endpoints.ts'
 import { readBetween, readNames, readSaveName, readStore, readWhole } from './option-values.ts'
 import { PEER_NAMES, type PeerName } from './peer-subject.ts'
 
-/** What a run is asked to do. */
+/** The options of a run. */
 export interface Options {
-  /** At once; each endpoint is measured with each of them. */
+  /** Numbers of concurrent connections. Each endpoint is measured with each of them. */
   readonly connections: readonly number[]
   readonly rounds: number
-  /** Length of a slice. */
+  /** The length of a slice. */
   readonly seconds: number
   readonly only: readonly EndpointName[]
   /** Print the result as JSON. */
   readonly isJson: boolean
-  /** Name under which the result is kept in bench/results. */
+  /** The name of the result in bench/results. */
   readonly save: string | undefined
   /** Whether a ratio below its gate fails the run. */
   readonly isGated: boolean
   readonly profileFolder: string | undefined
-  /** With `postgres` the server on SQLite is measured beside it, unless there are several workers. */
+  /** With `postgres` the server on SQLite is measured as well, unless there are several workers. */
   readonly store: 'sqlite' | 'postgres'
-  /** Processes that share the port; with more than one, one alone is measured beside them. */
+  /** Processes that share the port. With more than one, a single process is measured as well. */
   readonly workers: number
-  /** What runs Grantor; the bare server and the load are always on Node.js. */
+  /** The runtime of Grantor. The bare server and the load always run on Node.js. */
   readonly runtime: 'node' | 'bun'
   /** Other servers that are measured in the same run. */
   readonly peers: readonly PeerName[]
@@ -42,7 +42,7 @@ export const USAGE = `npm run bench -- [options]
   --runtime bun       run Grantor on Bun, after its flow tests there (npm install --prefix bench/peers)
   --peers <names>     beside other servers: all, or of ${PEER_NAMES.join(',')}`
 
-/** Reads the command line. Throws with the usage when it makes no sense. */
+/** Parses the command line. Throws an error with the usage if it is invalid. */
 export function readOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],

@@ -6,22 +6,22 @@ import { openTokenCounter } from './overload-tally.ts'
 import { headOf } from './request-head.ts'
 import { quantile } from './statistics.ts'
 
-/** Load beyond what a server can do, a process of its own: takes orders over IPC and answers with what it saw. */
+/** The process that generates more load than a server can serve. It receives orders over IPC and returns the results. */
 
-/** Connections that are opened at a time: more than a server accepts in a turn would wait for the next SYN. */
+/** Connections that are opened at the same time. If there are more than a server accepts at once, the others wait for the next SYN. */
 const OPENED_TOGETHER = 100
-/** Who has not been answered so long after the end is not answered at all. */
+/** A request without an answer this long after the end counts as unanswered. */
 const PATIENCE_MS = 10_000
 const TICK_MS = 1
 
-/** A connection, and what is under way on it. */
+/** A connection and its current request. */
 interface Line {
   readonly connection: Connection
-  /** undefined: nothing. */
+  /** undefined: the connection is idle. */
   asked: { readonly request: OverloadRequest; readonly sinceMs: number } | undefined
 }
 
-/** Makes the load. Rejects when connections cannot be opened; whatever else is wrong is counted. */
+/** Generates the load. Rejects if connections cannot be opened. Other faults are counted. */
 export async function runOverload(order: OverloadOrder): Promise<OverloadResult> {
   const tally = openTokenCounter(order.requests)
   const render = openRendering(order)
@@ -63,14 +63,14 @@ export async function runOverload(order: OverloadOrder): Promise<OverloadResult>
     settleIfDone()
   }
 
-  /** After the turn: who is answered within it and asks within it keeps the loop from its timers, for seconds. */
+  /** Sends after the current turn of the event loop. Sending within it would keep the loop from its timers for seconds. */
   function sendAll(): void {
     askAgain = undefined
     if (isOver) return
     while (idle.length > 0) send(idle.shift(), performance.now())
   }
 
-  /** Those that are due are due, whether or not a connection is free. */
+  /** Adds the requests that are due, even if no connection is free. */
   function sendDue(): void {
     while (idle.length > 0 && due.length > 0) send(idle.shift(), due.shift() ?? 0)
   }
@@ -129,14 +129,14 @@ export async function runOverload(order: OverloadOrder): Promise<OverloadResult>
   }
 }
 
-/** Arrivals that know nothing of each other: their distances are distributed exponentially. */
+/** Independent arrivals, whose intervals are distributed exponentially. */
 function gapMs(rate: number): number {
   return (-Math.log(1 - Math.random()) * 1000) / rate
 }
 
 type Render = (number: number) => { readonly request: OverloadRequest; readonly text: string }
 
-/** The requests of all kinds in turn. */
+/** Returns the requests of all kinds in turn. */
 function openRendering({ requests, port }: OverloadOrder): Render {
   const kinds = requests.map((request) => {
     const head = headOf({ ...request, port })
@@ -151,12 +151,12 @@ function openRendering({ requests, port }: OverloadOrder): Render {
   })
   return (number) => {
     const kind = kinds[number % kinds.length]
-    if (kind === undefined) throw new Error('There is nothing to ask.')
+    if (kind === undefined) throw new Error('The order has no requests.')
     return { request: kind.request, text: kind.render() }
   }
 }
 
-/** A connection beside those of the load, on which is asked when all is served again. undefined: not in time. */
+/** Sends requests on a separate connection until the server serves them again. Returns undefined if that does not happen in time. */
 async function openProbe({ port }: OverloadOrder, render: Render) {
   const { request, text } = render(0)
   let answered = Promise.withResolvers<number>()

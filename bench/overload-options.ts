@@ -2,17 +2,17 @@ import { parseArgs } from 'node:util'
 import { readBetween, readSaveName, readStore, readWhole } from './option-values.ts'
 
 export interface OverloadOptions {
-  /** Of each load. */
+  /** The duration of each load. */
   readonly seconds: number
-  /** What is offered, in parts of what the server can do. */
+  /** The offered rates, relative to the server's capacity. */
   readonly factors: readonly number[]
-  /** Connections that never wait, of each flood. */
+  /** Numbers of connections of the floods, which never wait. */
   readonly floods: readonly number[]
-  /** Connections of one network with wrong credentials, of each load beside healthy clients. */
+  /** Numbers of connections with wrong credentials, for the loads together with healthy clients. */
   readonly hostile: readonly number[]
-  /** Of each such load, with and without it in turn. */
+  /** Rounds of each such load, alternating with rounds without it. */
   readonly rounds: number
-  /** Sockets that pipeline and never read. 0: none. */
+  /** The number of sockets that pipeline and never read. */
   readonly silent: number
   readonly endpoint: (typeof ENDPOINTS)[number]
   readonly store: 'sqlite' | 'postgres'
@@ -20,7 +20,7 @@ export interface OverloadOptions {
   readonly save: string | undefined
 }
 
-/** Their bodies need nothing of an answer, which may be a refusal. */
+/** Endpoints whose request bodies do not depend on an earlier answer, which may be a refusal. */
 const ENDPOINTS = ['client_credentials', 'opaque', 'register'] as const
 
 export const USAGE = `npm run bench:overload -- [options]
@@ -35,7 +35,7 @@ export const USAGE = `npm run bench:overload -- [options]
   --profile <folder>  write a CPU profile of the server there
   --save <name>       keep the result as bench/results/<date>-<name>.json`
 
-/** Reads the command line. Throws when it makes no sense. */
+/** Parses the command line. Throws an error if it is invalid. */
 export function readOverloadOptions(args: readonly string[]): OverloadOptions {
   const { values } = parseArgs({
     args: [...args],

@@ -1,6 +1,6 @@
 import type { Answer, Slice } from './slice.ts'
 
-/** What the process that makes too much load is told, and says. */
+/** The messages to and from the process that generates the overload. */
 
 /** One kind of request of a load. */
 export interface OverloadRequest extends Pick<
@@ -8,18 +8,18 @@ export interface OverloadRequest extends Pick<
   'method' | 'path' | 'contentType' | 'bodies' | 'status' | 'contains'
 > {
   readonly name: string
-  /** Whether 503 with Retry-After is a right answer, too. */
+  /** Whether 503 with Retry-After is also a right answer. */
   readonly maybeShed: boolean
 }
 
-/** Load for a while, by requests of several kinds in turn. */
+/** A load of limited duration that sends requests of several kinds in turn. */
 export interface OverloadOrder {
   readonly port: number
   readonly connections: number
-  /** Where the connections come from, in turn: addresses of this machine, each a network of its own to the server. */
+  /** The source addresses of the connections, used in turn. They belong to this machine, and each is a separate network to the server. */
   readonly addresses: readonly string[]
   readonly seconds: number
-  /** Requests that are due in a second, whatever becomes of them. undefined: each connection asks again when it is answered. */
+  /** Requests per second, independent of the answers. undefined: each connection sends the next request after an answer. */
   readonly rate: number | undefined
   readonly requests: readonly OverloadRequest[]
 }
@@ -28,31 +28,31 @@ export interface OverloadResult {
   readonly seconds: number
   readonly asked: number
   readonly kinds: readonly KindTimes[]
-  /** From the moment when a request was due until it was written: the load's own share of all times. Zero without a rate. */
+  /** The time from when a request was due until it was written, which is the load's own share of all times. Zero without a rate. */
   readonly lateP99Ms: number
-  /** From the end of the load until a request on another connection was answered as it must be. */
+  /** The time from the end of the load until a request on another connection got a right answer. */
   readonly recoveredMs: number
-  /** Answers that were neither right nor a 503 with Retry-After, connections that were cut, requests without an answer. */
+  /** The number of wrong answers, cut connections and requests without an answer. A 503 with Retry-After is not wrong. */
   readonly wrong: number
-  /** The first of them in words. */
+  /** Descriptions of the first of them. */
   readonly wrongs: readonly string[]
-  /** A 503, for the bare server to repeat. undefined: there was none. */
+  /** A 503 for the bare server to repeat. undefined: no request got one. */
   readonly shed: Answer | undefined
   readonly generatorCpuMs: number
 }
 
-/** Of all answers of one kind. */
+/** The times of all answers of one kind. */
 export interface KindTimes {
   readonly name: string
   readonly kind: 'served' | 'shed'
   readonly count: number
-  /** Of them, those that came before the end of the load, by its seconds. */
+  /** Answers per second before the end of the load. */
   readonly perSecond: number
-  /** From when the request was due, or without a rate from when it was written. */
+  /** The time from when the request was due. Without a rate, from when it was written. */
   readonly p50Ms: number
   readonly p99Ms: number
   readonly worstMs: number
-  /** The part that was answered within fifty milliseconds. */
+  /** The share that was answered within fifty milliseconds. */
   readonly soonShare: number
 }
 

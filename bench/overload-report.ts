@@ -5,50 +5,50 @@ import type { KindTimes, OverloadResult } from './overload-order.ts'
 import type { Machine } from './result.ts'
 import { renderTable } from './table.ts'
 
-/** One load on the server. */
+/** One load on the server and its results. */
 interface LoadRow {
   readonly result: OverloadResult
-  /** What was asked beside it of what must be shed last. */
+  /** The requests to endpoints that must be shed last, during the load. */
   readonly shedLast: OverloadResult
-  /** The most that there was meanwhile. */
+  /** The most memory during the load. */
   readonly residentMegabytes: number
-  /** What the server got of a core. NaN where there is no /proc. */
+  /** The share of a core that the server got. NaN on a system without /proc. */
   readonly coreShare: number
 }
 
 export interface OfferedRow extends LoadRow {
-  /** In parts of the capacity. */
+  /** The offered rate, relative to the capacity. */
   readonly factor: number
   readonly rate: number
 }
 
 export interface FloodRow extends LoadRow {
   readonly connections: number
-  /** The bare server with the same. undefined: nothing was refused, so that there was nothing to repeat. */
+  /** The bare server with the same load. undefined: no request was refused, so there was no 503 to repeat. */
   readonly bare: OverloadResult | undefined
 }
 
-/** A whole run, as it is kept. */
+/** The stored result of a run. */
 export interface OverloadReport {
   readonly kind: 'overload'
   readonly date: string
   readonly machine: Machine
   readonly options: OverloadOptions
-  /** What is served in a second when nothing is refused. */
+  /** The rate at which requests are served if none are refused. */
   readonly capacity: number
   readonly offered: readonly OfferedRow[]
   readonly floods: readonly FloodRow[]
-  /** Healthy clients beside one network, or many, with wrong credentials. */
+  /** Healthy clients while one or many networks send wrong credentials. */
   readonly hostile: readonly HostileRow[]
   readonly silent: SilentRow | undefined
 }
 
-/** Whether every answer was one that a server may give. */
+/** Whether every answer was allowed. */
 export function isRight(report: OverloadReport): boolean {
   return resultsOf(report).every(({ wrong }) => wrong === 0) && report.silent?.hasEnded !== true
 }
 
-/** As text for a terminal; the tables are Markdown as well. */
+/** The report as text for a terminal. Its tables are Markdown. */
 export function renderOverload(report: OverloadReport): string {
   const { machine, options, capacity, offered, floods, hostile, silent } = report
   return [
@@ -90,18 +90,18 @@ export function renderOverload(report: OverloadReport): string {
     ...(hostile.length === 0 ? [] : [renderHostile(hostile), '']),
     ...(silent === undefined ? [] : [renderSilent(silent), '']),
     ...offered.flatMap(renderRemark),
-    `${resultsOf(report).reduce((sum, { wrong }) => sum + wrong, 0)} answers were not as they must be.`,
+    `${resultsOf(report).reduce((sum, { wrong }) => sum + wrong, 0)} answers were wrong.`,
     ...resultsOf(report).flatMap(({ wrongs }) => wrongs.map((reason) => `wrong: ${reason}`)),
   ].join('\n')
 }
 
-/** A load that is written late comes in heaps, whatever its rate is on average. */
+/** A load that is written late arrives in bursts, whatever its average rate is. */
 const LATE_LIMIT_MS = 20
 
 function renderRemark({ factor, result }: OfferedRow): readonly string[] {
   if (result.lateP99Ms < LATE_LIMIT_MS) return []
   return [
-    `${factor.toFixed(1)}×: UNSTEADY, of a hundred requests one was written ${result.lateP99Ms.toFixed(0)} ms after it was due. Something else uses the machine, or no connection was free; run again.`,
+    `${factor.toFixed(1)}×: UNSTEADY, of a hundred requests one was written ${result.lateP99Ms.toFixed(0)} ms after it was due. Other processes use the machine, or no connection was free; run again.`,
   ]
 }
 

@@ -2,12 +2,12 @@ import type { KindTimes, OverloadRequest } from './overload-order.ts'
 import type { Answer } from './slice.ts'
 import { quantile } from './statistics.ts'
 
-/** Keeps what became of the requests of a load. */
+/** Counts the results of the requests of a load. */
 export interface Tally {
-  /** Answers whether the request was served. */
+  /** Counts an answer. Returns whether the request was served. */
   readonly answered: (request: OverloadRequest, answer: RawAnswer, ms: number) => boolean
   readonly wrong: (reason: string) => void
-  /** What comes from now on is too late for the rates. */
+  /** Ends the counting for the rates. Later answers are too late. */
   readonly end: () => void
   readonly read: (seconds: number) => {
     readonly kinds: readonly KindTimes[]
@@ -30,12 +30,12 @@ interface Times {
   inTime: number
 }
 
-/** What the requirement asks of a refusal. */
+/** The time within which a refusal must arrive. */
 const SOON_MS = 50
-/** Wrong answers that are kept in words. */
+/** The most wrong answers whose text is kept. */
 const DISPLAY_TEXT_LIMIT = 10
 const RETRY_AFTER = /\r\nretry-after: *\d+/i
-/** Headers that every server on Node.js sends by itself. */
+/** Headers that every Node.js server sends automatically. */
 const AUTOMATIC = /^(date|connection|keep-alive):/i
 
 export function openTokenCounter(requests: readonly OverloadRequest[]): Tally {

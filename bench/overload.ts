@@ -18,25 +18,26 @@ import { describeMachine, saveResult, today } from './result.ts'
 import { startSubject, type Subject, type SubjectOptions } from './subject.ts'
 
 /**
- * `npm run bench:overload`: more is asked of the real server than it can do, at a rate that does not care for answers and by
- * connections that never wait, and what must be shed last is asked meanwhile. See docs/performance.md.
+ * `npm run bench:overload` sends the real server more requests than it can serve: at a fixed rate that does not depend on the
+ * answers, and over connections that never wait. Meanwhile it requests the endpoints that must be shed last. See
+ * docs/performance.md.
  */
 
-/** As `npm run bench` has them; so many get the most out of a server. */
+/** As in `npm run bench`. With this number a server reaches its highest rate. */
 const CAPACITY_CONNECTIONS = 64
-/** So long V8 compiles. */
+/** V8 compiles hot functions during these slices. */
 const WARM_UP_SLICES = 3
-/** The best of them counts: what else the machine does only takes away. */
+/** The best of these slices counts, because other load on the machine only lowers the rate. */
 const CAPACITY_SLICES = 3
-/** Of an open rate: more than wait at a time, however slow the answers are. */
+/** Connections for a fixed rate: more than wait for an answer at any time. */
 const OFFERED_CONNECTIONS = 3000
 const SHED_LAST = ['metadata', 'jwks', 'introspect']
 const SHED_LAST_RATE = 40
-/** What healthy clients ask beside a hostile network, in parts of what the server can do. */
+/** The rate of healthy clients during an attack, as a share of the server's capacity. */
 const HEALTHY_FACTOR = 0.3
 const PAUSE_MS = 1000
 const LOOK_MS = 200
-/** For the start, and for loads that end slowly. */
+/** Time for the start and for loads that end slowly. */
 const SPARE_MS = 3 * 60_000
 
 const options = readOptionsOrExit(readOverloadOptions, USAGE)
@@ -75,7 +76,7 @@ async function overload({ pid, port, settings }: Subject): Promise<OverloadRepor
   const request = await named(options.endpoint)
   const common = { port, seconds, requests: [request], rate: undefined, addresses: ['127.0.0.1'] }
 
-  /** One load beside the requests that must be answered all the same. */
+  /** Runs one load together with the requests that must still be answered. */
   async function run(order: OverloadOrder) {
     const introspect = await named('introspect')
     const revoke = { ...introspect, name: 'revoke', path: '/v2/oauth/revoke', contains: '' }
@@ -149,7 +150,7 @@ function servedBy({ kinds }: OverloadResult): number {
   return kinds.find(({ kind }) => kind === 'served')?.perSecond ?? 0
 }
 
-/** On data of its own: nothing of the flood before is in its way. */
+/** Uses a server and data of its own, so that the previous flood has no effect. */
 async function silentSubject(): Promise<SubjectOptions> {
   const databaseUrl = (await database?.open())?.url ?? `sqlite:${join(folder, 'silent.db')}`
   return { ...subjectOptions, profileFolder: undefined, databaseUrl }
@@ -175,7 +176,7 @@ async function openAttack(): Promise<Attack> {
   }
 }
 
-/** Starts a process that makes load. */
+/** Starts a process that generates load. */
 async function openLoad(): Promise<(order: OverloadOrder) => Promise<OverloadResult>> {
   const child = children.start({ script: new URL('./overload-load.ts', import.meta.url), core: cores?.generator })
   await once(child, 'message')
@@ -188,7 +189,7 @@ async function openLoad(): Promise<(order: OverloadOrder) => Promise<OverloadRes
   }
 }
 
-/** Twice what it should take, and the start. */
+/** The time limit: twice the expected time, and the time of the start. */
 function limitMs({ seconds, factors, floods, hostile, rounds, silent }: OverloadOptions): number {
   const loads = WARM_UP_SLICES + CAPACITY_SLICES + factors.length + floods.length * 2 + (silent > 0 ? 6 : 0)
   const hostileLoads = rounds * (1 + hostile.length * 2)

@@ -5,11 +5,11 @@ import type { Endpoint } from './endpoints.ts'
 import type { MintRequest, PeerDescription, PeerEndpoint, PeerMessage } from './peer.ts'
 import type { Bodies } from './slice.ts'
 
-/** Other servers that can be measured beside Grantor, each in a file of bench/peers. */
+/** Other servers that can be measured together with Grantor. Each has a file in bench/peers. */
 export const PEER_NAMES = ['oidc-provider', 'node-oauth', 'mcp-sdk', 'better-auth'] as const
 export type PeerName = (typeof PEER_NAMES)[number]
 
-/** A peer that is up. */
+/** A running peer. */
 export interface PeerSubject {
   readonly pid: number
   readonly description: PeerDescription
@@ -18,7 +18,7 @@ export interface PeerSubject {
 
 const INSTALLED = new URL('./peers/node_modules/', import.meta.url)
 
-/** Starts a peer. Throws when their packages are not installed, which the product's own installation does not do. */
+/** Starts a peer. Throws if the peers' packages are not installed; the product's own installation does not include them. */
 export async function startPeer(children: Children, name: PeerName, core: number | undefined): Promise<PeerSubject> {
   if (!existsSync(INSTALLED)) throw new Error('The peers are not installed: npm install --prefix bench/peers')
   const child = children.start({ script: new URL(`./peers/${name}.ts`, import.meta.url), core })

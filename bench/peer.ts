@@ -1,15 +1,15 @@
-/** What a peer says of itself to the bench, which sends the same load to it as to Grantor. */
+/** The description that a peer sends to the bench. It gets the same load as Grantor. */
 export interface PeerDescription {
   readonly name: string
   readonly version: string
-  /** What survives a restart, in a sentence. */
+  /** A sentence about the data that survives a restart. */
   readonly keeps: string
   readonly port: number
   readonly endpoints: readonly PeerEndpoint[]
 }
 
 export interface PeerEndpoint {
-  /** As the same endpoint of Grantor is called in the bench. */
+  /** The bench's name of the equivalent endpoint of Grantor. */
   readonly name: string
   readonly method: 'GET' | 'POST'
   readonly path: string
@@ -20,13 +20,13 @@ export interface PeerEndpoint {
   readonly load: PeerLoad
 }
 
-/** Where bodies come from: always one, one with a number, or one of a minted code or of the newest refresh token. */
+/** The source of bodies: always the same one, one with a number, or one with a minted code or the newest refresh token. */
 export type PeerLoad =
   | { readonly kind: 'same'; readonly body: string }
   | { readonly kind: 'numbered'; readonly before: string; readonly after: string }
   | { readonly kind: 'codes' | 'refresh-tokens'; readonly before: string }
 
-/** Asks a peer for codes or refresh tokens: made inside, because nobody signs in here. */
+/** Requests codes or refresh tokens from a peer, which creates them internally because no user signs in. */
 export interface MintRequest {
   readonly kind: 'codes' | 'refresh-tokens'
   readonly count: number

@@ -1,6 +1,6 @@
 import type { Measurement } from './measure.ts'
 
-/** Bars of the ratio to the bare server: a group for each endpoint, a bar for each server. As SVG, readable on light and dark. */
+/** An SVG bar chart of the ratios to the bare server, with a group for each endpoint and a bar for each server. It is legible on light and dark backgrounds. */
 export function plotRatios(title: string, caption: string, endpoints: readonly Measurement[]): string {
   const groups = [...Map.groupBy(endpoints, groupOf)]
   const most = Math.max(...endpoints.map(({ ratio }) => ratio), MIN_SCALE)

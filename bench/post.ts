@@ -1,13 +1,13 @@
 import { request, type RequestOptions } from 'node:http'
 import type { Answer } from './slice.ts'
 
-/** One request with a body, read completely. For what is outside of the measurement. */
+/** Sends one request with a body and reads the whole answer. For requests that are not measured. */
 export function post(port: number, path: string, contentType: string, body: string): Promise<Answer> {
   const headers = { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(body) }
   return send({ port, path, method: 'POST', headers }, body)
 }
 
-/** One request without a body. */
+/** Sends one request without a body. */
 export function get(port: number, path: string): Promise<Answer> {
   return send({ port, path, method: 'GET', headers: {} }, '')
 }
@@ -32,7 +32,7 @@ function send(
   })
 }
 
-/** Headers that every server on Node.js sends by itself. */
+/** Headers that every Node.js server sends automatically. */
 const AUTOMATIC = new Set(['date', 'connection', 'keep-alive'])
 
 function ownHeaders(rawHeaders: readonly string[]): readonly string[] {

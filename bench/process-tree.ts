@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { parseCpuMs, readUsage, type Usage } from './process-usage.ts'
 
-/** A process and all that it started and that still run; only the process itself where there is no /proc. */
+/** A process and its running descendants. Only the process itself on a system without /proc. */
 export function listTree(root: number): readonly number[] {
   const children = new Map<number, number[]>()
   for (const pid of listProcesses()) {
@@ -13,7 +13,7 @@ export function listTree(root: number): readonly number[] {
   return tree
 }
 
-/** What a process and all that it started used, also those that have ended. undefined where there is no /proc. */
+/** The resources that a process and its descendants used, including ended ones. undefined on a system without /proc. */
 export function readTreeUsage(root: number): Usage | undefined {
   const used = listTree(root).map((pid) => readUsage(pid))
   if (used[0] === undefined) return undefined
@@ -25,7 +25,7 @@ export function readTreeUsage(root: number): Usage | undefined {
   }
 }
 
-/** Fields 16 and 17 of /proc/<pid>/stat, read as if they were 14 and 15: what children used that have ended. */
+/** The processor time of ended children: fields 16 and 17 of /proc/<pid>/stat, parsed as if they were 14 and 15. */
 function endedCpuMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   const command = stat.slice(0, stat.lastIndexOf(')') + 2)
@@ -48,7 +48,7 @@ function parentOf(pid: number): number | undefined {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
   } catch {
-    // It ended a moment ago.
+    // The process has just ended.
     return undefined
   }
 }

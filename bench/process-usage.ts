@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs'
 
-/** What a process used since it began, and the memory that it has now. */
+/** The processor time of a process since its start, and its current memory. */
 export interface Usage {
-  /** User and system time of all its threads. */
+  /** User and system time of all threads. */
   readonly cpuMs: number
   readonly residentBytes: number
 }
 
-/** USER_HZ, which Linux fixes at 100 for everything that it tells programs (proc(5)). */
+/** USER_HZ, which is always 100 in the interfaces of Linux (proc(5)). */
 const TICK_MS = 10
 
-/** undefined where there is no /proc. */
+/** Returns undefined on a system without /proc. */
 export function readUsage(pid: number): Usage | undefined {
   try {
     return {
@@ -23,7 +23,7 @@ export function readUsage(pid: number): Usage | undefined {
   }
 }
 
-/** Fields 14 and 15 of /proc/<pid>/stat. The second one is the command in parentheses and may hold anything, so it is cut first. */
+/** Fields 14 and 15 of /proc/<pid>/stat. The second field is the command in parentheses, which may contain any character, so it is removed first. */
 export function parseCpuMs(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [user, system] = [Number(fields[11]), Number(fields[12])]
@@ -38,7 +38,7 @@ export function parseResidentBytes(status: string): number {
   return Number(kilobytes) * 1024
 }
 
-/** `0-3,8` as the numbers that it means; the form of Cpus_allowed_list. */
+/** Parses a list such as `0-3,8`, the format of Cpus_allowed_list. */
 export function parseCores(list: string): readonly number[] {
   return list
     .trim()

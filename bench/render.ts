@@ -4,7 +4,7 @@ import { plotRatios } from './plot.ts'
 import { renderReport, type Report } from './report.ts'
 import { renderSoak, type SoakResult } from './soak-report.ts'
 
-/** `npm run bench:render`: docs/performance-results.md and its plots, from what runs with --save left in bench/results. */
+/** `npm run bench:render` generates docs/performance-results.md and its plots from the results of runs with --save. */
 
 const RESULTS = new URL('./results/', import.meta.url)
 const DOCS = new URL('../docs/', import.meta.url)
@@ -39,7 +39,7 @@ function renderKind(result: Result, name: string): string {
   }
 }
 
-/** Writes the plot, and answers the Markdown that shows it. */
+/** Writes the plot, and returns the Markdown that shows it. */
 function plot({ machine, date, rounds, seconds, endpoints }: Report, name: string): string {
   const title = `Ratio to a bare node:http server: ${name.slice(11).replaceAll('-', ' ')}`
   const caption = `${date} · ${machine.processor}, ${machine.cores} cores · Node.js ${machine.node} · Grantor ${machine.grantor} · best of ${rounds} rounds of ${seconds} s`

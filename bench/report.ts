@@ -3,12 +3,12 @@ import type { Measurement } from './measure.ts'
 import type { Machine } from './result.ts'
 import { renderTable } from './table.ts'
 
-/** A whole run, as it is kept. */
+/** The stored result of a run. */
 export interface Report {
   readonly date: string
   readonly machine: Machine & {
     readonly pinned: boolean
-    /** undefined: there was none. */
+    /** undefined: no PostgreSQL was measured. */
     readonly postgres: string | undefined
     readonly loadBefore: number
   }
@@ -19,14 +19,14 @@ export interface Report {
 }
 
 /**
- * Whether the ratio is what it must be, by rate and by processor time: on a busy machine one of them alone passes by luck.
- * An endpoint without a gate always passes.
+ * Whether the ratio reaches its gate by rate and by processor time. On a busy machine one of them alone may pass by chance. An
+ * endpoint without a gate always passes.
  */
 export function passesGate({ ratio, cpuRatio, gate }: Pick<Measurement, 'ratio' | 'cpuRatio' | 'gate'>): boolean {
   return gate === undefined || Math.min(ratio, cpuRatio ?? ratio) >= gate
 }
 
-/** The run as text for a terminal; the table is Markdown as well. */
+/** The report as text for a terminal. Its table is Markdown. */
 export function renderReport(report: Report): string {
   const { machine, rounds, seconds, endpoints } = report
   return [
@@ -86,8 +86,8 @@ function renderRates(endpoints: readonly Measurement[]): string {
 function renderRemarks(one: Measurement): readonly string[] {
   const { isUnsteady, bare, bareCoreShare, generatorLimit } = one
   const share = bareCoreShare === undefined ? '' : `, and it got ${percent(bareCoreShare)} of its core`
-  const wobble = `${nameOf(one)}: UNSTEADY, the bare server's quartiles lie ${percent(bare.spread)} apart${share}. Something else uses the machine; run again.`
-  const bound = `${nameOf(one)}: the generator can drive ${generatorLimit.toFixed(0)}/s, too near to the bare server: the ratio is flattered.`
+  const wobble = `${nameOf(one)}: UNSTEADY, the bare server's quartiles lie ${percent(bare.spread)} apart${share}. Other processes use the machine; run again.`
+  const bound = `${nameOf(one)}: the generator can drive ${generatorLimit.toFixed(0)}/s, which is too close to the bare server's rate: the ratio is too high.`
   return [...(isUnsteady ? [wobble] : []), ...(generatorLimit < bare.best * 1.15 ? [bound] : [])]
 }
 

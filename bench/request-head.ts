@@ -1,6 +1,6 @@
 import type { Slice } from './slice.ts'
 
-/** Everything before the length of a body, and without one everything. */
+/** The request up to the length of its body. For a request without a body, the whole request. */
 export function headOf({
   method,
   path,

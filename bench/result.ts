@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 
-/** Where something was measured. */
+/** The machine of a measurement. */
 export interface Machine {
   readonly processor: string
   readonly cores: number
@@ -25,18 +25,18 @@ export function describeMachine(): Machine {
   }
 }
 
-/** The day, as it is written into results and their names. */
+/** The date in results and their file names. */
 export function today(): string {
   return new Date().toISOString().slice(0, 10)
 }
 
-/** Keeps a result in bench/results. */
+/** Writes a result to bench/results. */
 export function saveResult(result: { readonly date: string }, name: string): void {
   mkdirSync(RESULTS, { recursive: true })
   writeFileSync(join(RESULTS, `${result.date}-${name}.json`), `${JSON.stringify(result, rounded, 2)}\n`)
 }
 
-/** Counts stay as they are; of what was measured six digits say all. */
+/** Keeps counts unchanged and rounds measured values to six digits. */
 function rounded(_key: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value
 }

@@ -9,12 +9,12 @@ import { passesGate, renderReport, type Report } from './report.ts'
 import { describeMachine, saveResult, today } from './result.ts'
 import { startSubjects } from './subjects.ts'
 
-/** `npm run bench`: the real server and a bare one take turns under the same load. See docs/performance.md. */
+/** `npm run bench` puts the real server and a bare server under the same load in turn. See docs/performance.md. */
 
 const options = readOptionsOrExit(readOptions, USAGE)
 const { folder, children } = beginBench(limitMs(options))
 
-// What several processes do together shows only where each has every core.
+// The combined rate of several processes is meaningful only if each may use every core.
 const cores = options.workers === 1 ? chooseCores() : undefined
 const loadBefore = loadavg()[0] ?? 0
 const report = await run(children, cores)
@@ -62,7 +62,7 @@ async function run(started: Children, pinned: Cores | undefined): Promise<Report
   }
 }
 
-/** Twice what it should take, and the start. */
+/** The time limit: twice the expected time, and the time of the start. */
 function limitMs({ only, connections, rounds, seconds, store, peers }: Options): number {
   const subjects = (store === 'sqlite' ? 1 : 2) + peers.length
   return 60_000 + subjects * only.length * connections.length * (rounds + 4) * 2 * (seconds * 2 + 2) * 1000

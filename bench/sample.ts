@@ -3,7 +3,7 @@ import type { Stage } from './measure.ts'
 import { get, post } from './post.ts'
 import type { Answer, Bodies } from './slice.ts'
 
-/** One right answer, which the bare server then repeats. */
+/** Gets one right answer, which the bare server then repeats. */
 export async function takeSample({ subject, bare }: Stage, endpoint: Endpoint): Promise<Answer> {
   const bodies = await endpoint.prepare(1, 1)
   const body = firstBody(bodies)

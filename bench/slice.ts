@@ -1,46 +1,46 @@
-/** What one process of the bench says to another. */
+/** The messages between the processes of the bench. */
 
-/** Where the requests of a slice get their bodies from. */
+/** The source of the request bodies of a slice. */
 export type Bodies =
   /** The same every time. */
   | { readonly kind: 'same'; readonly body: string }
-  /** `before`, nine digits that count up from `first`, `after`: no two are alike, and all are of one length. */
+  /** `before`, nine digits that count up from `first`, `after`: all bodies differ and have the same length. */
   | { readonly kind: 'numbered'; readonly before: string; readonly after: string; readonly first: number }
-  /** Each is sent once; the slice ends early when none is left. */
+  /** Each body is sent once. The slice ends early if none is left. */
   | { readonly kind: 'once'; readonly bodies: readonly string[] }
-  /** `before` and a token, one for each connection; the next one is this member of the answer. */
+  /** `before` and a token. Each connection has its own token, and takes the next one from this member of the answer. */
   | { readonly kind: 'chain'; readonly before: string; readonly member: string; readonly tokens: readonly string[] }
 
-/** Load on one server for a while: every connection sends a request, waits for the answer, sends the next. */
+/** Load on one server for a limited time. Every connection sends a request, waits for the answer and sends the next one. */
 export interface Slice {
   readonly port: number
   readonly method: 'GET' | 'POST'
   readonly path: string
-  /** Of the body; a GET has none. */
+  /** The type of the body. A GET has none. */
   readonly contentType: string
   readonly connections: number
   readonly seconds: number
   readonly bodies: Bodies
   /** Any other status ends the run. */
   readonly status: number
-  /** Every answer must have this in its body. */
+  /** Text that every answer must contain in its body. */
   readonly contains: string
-  /** Whether two answers on a connection must never be alike. The bare server's always are. */
+  /** Whether consecutive answers on a connection must differ. Those of the bare server are always equal. */
   readonly isFresh: boolean
 }
 
 export interface SliceResult {
   /** Answers within the time of the slice. */
   readonly answered: number
-  /** How long that was. */
+  /** The duration of the slice. */
   readonly elapsedMs: number
-  /** With those that came after it, because every request is waited for. */
+  /** All answers, including those after the end of the slice, because the slice waits for every request. */
   readonly total: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Processor time of the generator itself: when it comes near to the elapsed time, the generator was measured. */
+  /** Processor time of the generator itself. If it is close to the elapsed time, the generator was the bottleneck. */
   readonly generatorCpuMs: number
-  /** The newest token of every connection; empty unless the bodies are a chain. */
+  /** The newest token of every connection. Empty unless the bodies are a chain. */
   readonly tokens: readonly string[]
 }
 
@@ -49,10 +49,10 @@ export type GeneratorMessage =
   | { readonly kind: 'done'; readonly result: SliceResult }
   | { readonly kind: 'failed'; readonly reason: string }
 
-/** An answer as it came over the wire. */
+/** An answer as received. */
 export interface Answer {
   readonly status: number
-  /** Names and values in turn, without those that Node.js puts on every answer by itself. */
+  /** Names and values in turn, without the headers that Node.js adds to every answer. */
   readonly headers: readonly string[]
   readonly body: string
 }

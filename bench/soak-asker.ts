@@ -1,18 +1,18 @@
 import { openConnection } from './connection.ts'
 import type { SoakTimes } from './soak-times.ts'
 
-/** One request of the load, and what its answer must be. */
+/** One request of the load and its expected answer. */
 export interface Asked {
-  /** Under which its time is counted. */
+  /** The name under which the time is counted. */
   readonly name: string
   readonly method: 'GET' | 'POST'
   readonly path: string
-  /** undefined: there is no body. */
+  /** undefined: the request has no body. */
   readonly contentType?: string
   readonly body?: string
   readonly cookie?: string
   readonly status: number
-  /** Every right answer has it, in its body or its headers. */
+  /** Text that the body or the headers of a right answer contain. */
   readonly contains: string
 }
 
@@ -21,17 +21,17 @@ export interface Told {
   readonly body: string
 }
 
-/** Asks over one keep-alive connection, one request after the other. */
+/** Sends requests over one keep-alive connection, one after the other. */
 export interface Asker {
   /** @throws WrongAnswer */
   readonly ask: (asked: Asked) => Promise<Told>
   readonly close: () => void
 }
 
-/** An answer that is not as it must be: counted, and the load goes on with something else. */
+/** An unexpected answer. It is counted, and the load continues. */
 export class WrongAnswer extends Error {}
 
-/** `onEnd`: the connection ended, which no server has a reason for. */
+/** `onEnd` is called if the server closes the connection, for which it has no reason. */
 export async function openAsker(port: number, times: SoakTimes, onEnd: (reason: string) => void): Promise<Asker> {
   let answer: ((status: number, told: Told) => void) | undefined
   const connection = await openConnection(port, {

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 
 /** Changes the signing key of the running server as an operator does. */
 export interface SoakKeys {
-  /** Makes the next key, which signs in ten seconds, and withdraws the one before the one that signs. */
+  /** Creates the next key, which signs in ten seconds, and withdraws the key before the signing key. */
   readonly rotate: () => Promise<void>
 }
 
@@ -22,7 +22,7 @@ export function openSoakKeys(settings: Readonly<Record<string, string>>): SoakKe
     async rotate() {
       const { kid } = JSON.parse(await grantor('rotate', '--now', '--json')) as { kid: string }
       made.push(kid)
-      // Of tokens that live for a minute none is left that it signed, when it is the last but two.
+      // Tokens live for a minute, so all tokens that the third newest key signed have expired.
       const old = made.at(-4)
       if (old !== undefined) await grantor('retire', old)
     },

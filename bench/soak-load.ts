@@ -4,15 +4,15 @@ import type { SoakMessage, SoakOrder, SoakRequest } from './soak-order.ts'
 import { openSoakTimes } from './soak-times.ts'
 import { MIX, openVisit, type Step, type Visit } from './soak-visit.ts'
 
-/** The load of a soak, a process of its own: a person and a program on each connection, until it is told to stop. */
+/** The load process of a soak. Each connection simulates a user and a client until the process gets the order to stop. */
 
 const STEPS: readonly Step[] = (Object.entries(MIX) as [Step, number][]).flatMap(([step, share]) =>
   Array.from({ length: share }, () => step),
 )
-/** Without a common divisor with 100, so that steps of a kind lie apart and each comes as often as it should. */
+/** A step that is coprime to 100, so that steps of the same kind are spread evenly and each occurs as often as planned. */
 const STRIDE = 37
 const OFFSET = 11
-/** After a wrong answer, so that a server that is down is not asked a million times. */
+/** The pause after a wrong answer, so that a server that is down does not get millions of requests. */
 const PAUSE_MS = 100
 
 const times = openSoakTimes()
@@ -26,7 +26,7 @@ async function openLoop(order: SoakOrder, index: number): Promise<() => Promise<
   const distanceMs = rate === undefined ? 0 : (connections * 1000) / rate
   const open = (): Promise<Visit> => openVisit(asker, { port, number: () => registered++ })
   let visit = await open()
-  // Not all at the same moment: signing in costs as much as a hundred requests.
+  // The users do not sign in at the same time, because signing in costs as much as a hundred requests.
   let visitUntilMs = performance.now() + visitSeconds * 1000 * (0.5 + index / connections / 2)
   let turn = index * OFFSET
   let nextMs = performance.now() + (distanceMs * index) / connections
@@ -44,7 +44,7 @@ async function openLoop(order: SoakOrder, index: number): Promise<() => Promise<
     while (!end.signal.aborted) {
       const waitMs = nextMs - performance.now()
       if (waitMs > 0) await delay(waitMs)
-      // Who fell behind does not make up for it.
+      // A connection that is behind its schedule does not send more requests to make up for it.
       nextMs = Math.max(nextMs + distanceMs, performance.now())
       await take().catch(async (cause: unknown) => {
         times.failed(`${new Date().toISOString()} ${String(cause)}`)
@@ -57,7 +57,7 @@ async function openLoop(order: SoakOrder, index: number): Promise<() => Promise<
 
 async function start(order: SoakOrder): Promise<void> {
   const opened: (() => Promise<void>)[] = []
-  // One after the other: the server checks few passwords at a time.
+  // Users sign in one after the other, because the server checks few passwords at a time.
   for (let index = 0; index < order.connections; index += 1) opened.push(await openLoop(order, index))
   times.take()
   loops = opened.map((loop) => loop())

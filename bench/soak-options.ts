@@ -4,14 +4,14 @@ import { readBetween, readSaveName, readStore, readWhole } from './option-values
 export interface SoakOptions {
   readonly minutes: number
   readonly connections: number
-  /** Requests a second. undefined: as fast as the answers come. */
+  /** Requests per second. undefined: each connection sends the next request after an answer. */
   readonly rate: number | undefined
-  /** Of each kind that are there before. */
+  /** The rows of each kind at the start. */
   readonly rows: number
-  /** How often the signing key changes. */
+  /** The number of changes of the signing key. */
   readonly rotations: number
   readonly sampleSeconds: number
-  /** After the load, until rows are counted. */
+  /** The time between the end of the load and the count of the rows. */
   readonly settleSeconds: number
   readonly store: 'sqlite' | 'postgres'
   readonly save: string | undefined
@@ -21,17 +21,17 @@ export const USAGE = `npm run bench:soak -- [options]
   --minutes <n>       how long (30)
   --connections <n>   at once (32)
   --rate <n>          requests a second (as fast as the answers come)
-  --rows <n>          clients, families and spent codes that are there before (100000)
+  --rows <n>          clients, families and redeemed codes at the start (100000)
   --rotations <n>     how often the signing key changes (6)
   --sample <seconds>  between two samples (10)
   --settle <seconds>  after the load, for the sweeps to end, before rows are counted (30)
   --store postgres    on PostgreSQL
   --save <name>       keep the result as bench/results/<date>-<name>.json`
 
-/** More than the server publishes at once are not made; the oldest are withdrawn. */
+/** The most rotations. The oldest keys are withdrawn, so that the server never publishes more keys than it may. */
 const MOST_ROTATIONS = 60
 
-/** Reads the command line. Throws when it makes no sense. */
+/** Parses the command line. Throws an error if it is invalid. */
 export function readSoakOptions(args: readonly string[]): SoakOptions {
   const { values } = parseArgs({
     args: [...args],

@@ -1,15 +1,15 @@
-/** What the process that makes the load of a soak is told, and says. */
+/** The messages to and from the load process of a soak. */
 
 export interface SoakOrder {
   readonly port: number
   readonly connections: number
-  /** Requests a second of all connections together. undefined: as fast as the answers come. */
+  /** Requests per second of all connections together. undefined: each connection sends the next request after an answer. */
   readonly rate: number | undefined
-  /** How long a person's session is used before the person signs in again, with another client. */
+  /** How long a user's session is used before the user signs in again with another client. */
   readonly visitSeconds: number
 }
 
-/** `start` once, then `read` again and again, then `stop`. Each is answered. */
+/** One `start`, then any number of `read`, then `stop`. Each gets an answer. */
 export type SoakRequest =
   | { readonly kind: 'start'; readonly order: SoakOrder }
   | { readonly kind: 'read' }
@@ -22,10 +22,10 @@ export type SoakMessage =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'failed'; readonly reason: string }
 
-/** What came back since it was read the last time. */
+/** The results since the last `read`. */
 export interface SoakInterval {
   readonly endpoints: readonly EndpointTimes[]
-  /** Of all time; the first of them in words. */
+  /** Descriptions of the first failures since the start. */
   readonly failed: number
   readonly failures: readonly string[]
   readonly generatorCpuMs: number

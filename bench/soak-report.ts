@@ -6,30 +6,30 @@ import { quantile } from './statistics.ts'
 import { renderTable } from './table.ts'
 import { drift, slope } from './trend.ts'
 
-/** Some seconds of a soak. */
+/** A sample: a few seconds of a soak. */
 export interface SoakSample {
-  /** Seconds since the load began, at its end. */
+  /** Seconds from the start of the load to the end of the sample. */
   readonly at: number
   readonly seconds: number
   readonly endpoints: readonly EndpointTimes[]
-  /** Of all processes of the server, for a request. undefined where there is no /proc. */
+  /** Processor time of all server processes for a request. undefined on a system without /proc. */
   readonly cpuMicros: number | undefined
   readonly residentMegabytes: number | undefined
-  /** The most that the write-ahead log took in these seconds. */
+  /** The largest size of the write-ahead log in the sample. */
   readonly logMegabytes: number
   readonly databaseMegabytes: number
-  /** Part of a core that the load itself took. */
+  /** The share of a core that the load process used. */
   readonly generatorShare: number
 }
 
-/** A whole soak, as it is kept. */
+/** The stored result of a soak. */
 export interface SoakResult {
   readonly kind: 'soak'
   readonly date: string
   readonly machine: Machine
   readonly options: SoakOptions
   readonly samples: readonly SoakSample[]
-  /** When the signing key changed, in seconds since the load began. */
+  /** The times at which the signing key changed, in seconds from the start of the load. */
   readonly rotationsAt: readonly number[]
   readonly rowsBefore: readonly RowCount[]
   readonly rowsAfter: readonly RowCount[]
@@ -37,16 +37,16 @@ export interface SoakResult {
   readonly failures: readonly string[]
 }
 
-/** What a soak comes to. */
+/** The summary of a soak. */
 export interface SoakSummary {
   readonly requests: number
   readonly requestsPerSecond: number
-  /** Last quarter against the second one, by rate and by processor time of a request. */
+  /** The change from the second to the last quarter, of the rate and of the processor time of a request. */
   readonly rateDrift: number
   readonly cpuDrift: number
   readonly worst: { readonly name: string; readonly ms: number; readonly at: number }
   readonly logMegabytes: number
-  /** Straight line through the last two thirds. */
+  /** The slope of a straight line through the last two thirds. */
   readonly residentMegabytesPerHour: number
 }
 
@@ -84,16 +84,16 @@ export function summarizeSoak(samples: readonly SoakSample[]): SoakSummary {
   }
 }
 
-/** As text for a terminal; the tables are Markdown as well. */
+/** The report as text for a terminal. Its tables are Markdown. */
 export function renderSoak(result: SoakResult): string {
   const { machine, options, samples, failed, failures } = result
   const summary = summarizeSoak(samples)
   const { worst } = summary
   return [
     `${result.date} · ${machine.processor}, ${machine.cores} cores · Grantor ${machine.grantor} · Node.js ${machine.node} · ${options.store === 'sqlite' ? `SQLite ${machine.sqlite}, synchronous = full` : 'PostgreSQL'}`,
-    `${options.minutes} minutes, ${options.connections} connections, ${options.rate === undefined ? 'as fast as the answers come' : `${options.rate} requests a second`}, ${options.rows} rows of each kind before, ${result.rotationsAt.length} changes of the signing key`,
+    `${options.minutes} minutes, ${options.connections} connections, ${options.rate === undefined ? 'as fast as the answers come' : `${options.rate} requests a second`}, ${options.rows} rows of each kind at the start, ${result.rotationsAt.length} changes of the signing key`,
     '',
-    `${summary.requests} requests, ${summary.requestsPerSecond.toFixed(0)}/s, ${failed} of them not as they must be`,
+    `${summary.requests} requests, ${summary.requestsPerSecond.toFixed(0)}/s, ${failed} with an unexpected answer`,
     `drift, last quarter against the second: rate ${percent(summary.rateDrift)}, processor time of a request ${percent(summary.cpuDrift)}`,
     `worst request: ${worst.ms.toFixed(0)} ms (${worst.name}, in the ${samples[0]?.seconds.toFixed(0)} seconds before second ${worst.at.toFixed(0)})`,
     `largest write-ahead log: ${summary.logMegabytes.toFixed(1)} MB`,
@@ -125,7 +125,7 @@ function renderEndpoints(samples: readonly SoakSample[]): string {
   return renderTable(heads, rows)
 }
 
-/** Twelve rows, however long it was. */
+/** Twelve rows for a soak of any length. */
 const COURSE_ROWS = 12
 
 function renderCourse(samples: readonly SoakSample[]): string {

@@ -12,14 +12,14 @@ import type { SoakOptions } from './soak-options.ts'
 import { openSoakDatabase, openSoakFile, type Lifetimes, type SoakStore } from './soak-store.ts'
 import { startSubject, type Subject } from './subject.ts'
 
-/** The server of a soak, on a database that was in use for weeks. */
+/** Starts the server of a soak on a database with the rows of weeks of use. */
 export interface SoakStage {
   readonly subject: Subject
   readonly store: SoakStore
   readonly close: () => Promise<void>
 }
 
-/** Rows must expire and go within minutes. What cannot be set: spent codes go after a day, the audit by whole hours. */
+/** Settings with which rows expire and are swept within minutes. There are no settings for redeemed codes (a day) and the audit (whole hours). */
 export const LIFETIMES: Lifetimes = { unusedClient: 60, auditRetention: 1 }
 export const SESSION_SECONDS = 150
 const SETTINGS = {
@@ -32,7 +32,7 @@ const SETTINGS = {
   GRANTOR_SESSION_LIFETIME: String(SESSION_SECONDS),
   GRANTOR_UNUSED_CLIENT_LIFETIME: String(LIFETIMES.unusedClient),
   GRANTOR_AUDIT_RETENTION: String(LIFETIMES.auditRetention),
-  // Only the soak itself changes the signing key.
+  // The server does not rotate keys, because the soak changes the signing key itself.
   GRANTOR_KEY_ROTATION: '0',
 }
 

@@ -5,15 +5,15 @@ import { chainStart } from '../src/protocol/audit-link.ts'
 import type { EpochMs } from '../src/protocol/brand.ts'
 import { idBefore } from '../src/store/rows.ts'
 
-/** Looks at the database of a soak from beside it. */
+/** Reads the database of a soak from another process. */
 export interface SoakStore {
-  /** What the write-ahead log and all the rest take on the disk. */
+  /** The sizes of the write-ahead log and of the rest on the disk. */
   readonly readBytes: () => Promise<{ readonly log: number; readonly database: number }>
   readonly countRows: (lifetimes: Lifetimes) => Promise<readonly RowCount[]>
   readonly close: () => Promise<void>
 }
 
-/** Seconds after which rows may go. */
+/** The lifetimes in seconds after which rows may be deleted. */
 export interface Lifetimes {
   readonly unusedClient: number
   readonly auditRetention: number
@@ -22,12 +22,12 @@ export interface Lifetimes {
 export interface RowCount {
   readonly table: string
   readonly rows: number
-  /** Of them, what a sweep should have removed. undefined: nothing of this table goes by itself. */
+  /** The rows that a sweep should have removed. undefined: rows of this table are not swept. */
   readonly due: number | undefined
 }
 
 const EVIDENCE_MS = 24 * 60 * 60 * 1000
-/** Sweeps come every ten seconds. */
+/** A sweep runs every ten seconds. */
 const SWEEP_MS = 10_000
 
 export function openSoakFile(path: string): SoakStore {

@@ -1,15 +1,15 @@
 import type { EndpointTimes, SoakInterval } from './soak-order.ts'
 import { quantile } from './statistics.ts'
 
-/** Keeps how long requests took, and what was wrong with answers. */
+/** Collects the durations of requests and the faults of answers. */
 export interface SoakTimes {
   readonly answered: (name: string, ms: number) => void
   readonly failed: (reason: string) => void
-  /** All since the last call. */
+  /** All durations since the last call. */
   readonly take: () => SoakInterval
 }
 
-/** Failures that are kept in words. */
+/** The most failures whose description is kept. */
 const DISPLAY_TEXT_LIMIT = 20
 
 export function openSoakTimes(): SoakTimes {

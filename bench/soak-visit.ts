@@ -6,12 +6,12 @@ import { OPAQUE_RESOURCE } from './codes.ts'
 import { form, metadata } from './endpoints.ts'
 import type { Asked, Asker } from './soak-asker.ts'
 
-/** A person at a program: a client that was registered and allowed, and what it got. */
+/** A user of a client: the registered client, the user's consent and the tokens. */
 export interface Visit {
   readonly steps: Readonly<Record<Step, () => Promise<void>>>
 }
 
-/** How many of a hundred turns are such; some are two requests. */
+/** The number of each kind of step in a hundred steps. Some steps are two requests. */
 export const MIX = {
   register: 14,
   client_credentials: 22,
@@ -28,15 +28,15 @@ export type Step = keyof typeof MIX
 const FORM = { method: 'POST', contentType: 'application/x-www-form-urlencoded', status: 200 } as const
 const TOKEN = { ...FORM, path: PATHS.token } as const
 const DOCUMENT = { method: 'GET', status: 200 } as const
-/** Not a loopback address: consent to such is remembered, so that further codes need no page. */
+/** Not a loopback address, so that the consent is remembered and further codes need no page. */
 const REDIRECT_URI = 'https://client.example/callback'
-/** Families that are refreshed in turn; of more the oldest is left to expire. */
+/** The number of families that are refreshed in turn. If there are more, the oldest is no longer used and expires. */
 const FAMILY_LIMIT = 64
-/** The whole of it, password and pages included, over connections of its own. */
+/** A complete flow with password and pages, over separate connections. */
 const WALK_LIMIT_MS = 20_000
 const agent = new Agent()
 
-/** Registers a client, lets a person sign in and allow it, and answers what both can do from then on. */
+/** Registers a client and lets a user sign in and consent. Returns the steps that both can do then. */
 export async function openVisit(
   { ask }: Asker,
   { port, number }: { readonly port: number; readonly number: () => number },
@@ -120,7 +120,7 @@ export async function openVisit(
   }
 }
 
-/** Answers the cookies of a browser in which the person is signed in and has allowed the client. */
+/** Returns the cookies of a browser in which the user is signed in and has consented. */
 async function signIn(port: number, clientId: string): Promise<string> {
   const browser = new PlainBrowser(openVisitor({ port, agent, limitMs: WALK_LIMIT_MS }))
   await signInAndAllow(browser, authorizeUrl({ client_id: clientId }, { redirect_uri: REDIRECT_URI }))

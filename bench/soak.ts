@@ -11,15 +11,15 @@ import { renderSoak, sampleOf, type SoakResult, type SoakSample } from './soak-r
 import { LIFETIMES, openSoakStage, SESSION_SECONDS, type SoakStage } from './soak-stage.ts'
 
 /**
- * `npm run bench:soak`: all kinds of requests at once on the real server for half an hour, with lifetimes so short that rows
- * expire and are swept all the time, while the signing key changes and the log is moved into the file. See docs/performance.md.
+ * `npm run bench:soak` sends all kinds of requests to the real server for half an hour. Lifetimes are so short that rows expire and
+ * are swept all the time. Meanwhile the signing key changes and the log is moved into the file. See docs/performance.md.
  */
 
-/** How often the size of the log is looked at. */
+/** The interval at which the size of the log is read. */
 const LOOK_MS = 100
-/** What the server logs is cut when it is longer. */
+/** The file with the server's log is truncated when it is larger. */
 const SERVER_LOG_LIMIT_BYTES = 256 * 1024 * 1024
-/** For the start, the filling and the end. */
+/** Time for the start, the filling and the end. */
 const SPARE_MS = 15 * 60_000
 
 const options = readOptionsOrExit(readSoakOptions, USAGE)
@@ -95,13 +95,13 @@ async function soak({ subject, store }: SoakStage): Promise<SoakResult> {
   }
 }
 
-/** Spread over the whole time, none in the first sample or the last. */
+/** The times of the rotations, spread over the whole load except for the first and the last sample. */
 function isTimeToRotate(number: number, count: number): boolean {
   const part = (at: number): number => Math.floor((at * (options.rotations + 1)) / count)
   return number < count && part(number) > part(number - 1)
 }
 
-/** Starts the process that makes the load. What it complains of ends the soak. */
+/** Starts the load process. If it reports a failure, the soak ends. */
 async function openLoad(port: number) {
   const child = children.start({ script: new URL('./soak-load.ts', import.meta.url), core: undefined })
 
@@ -119,7 +119,7 @@ async function openLoad(port: number) {
 
   await next('ready')
   const { connections, rate } = options
-  // A person signs in again before the session is over.
+  // A user signs in again before the session expires.
   const order = { port, connections, rate, visitSeconds: SESSION_SECONDS * 0.8 }
   await ask({ kind: 'start', order }, 'started')
   child.on('message', (message: SoakMessage) => {

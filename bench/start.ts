@@ -15,9 +15,8 @@ import { quantile } from './statistics.ts'
 import { renderTable } from './table.ts'
 
 /**
- * `npm run bench:start -- --clients 1000000`: how long `grantor serve` takes until it is ready, from the moment the process is
- * started, and what memory it has when it has stood idle; with an empty SQLite file and with that many clients, families and
- * codes in it.
+ * `npm run bench:start -- --clients 1000000` measures the time from the start of the `grantor serve` process until it is ready, and
+ * its memory when it is idle. It uses an empty SQLite file and one with that many clients, families and codes.
  */
 
 const IDLE_MS = 5000

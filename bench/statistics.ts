@@ -1,18 +1,18 @@
-/** What several rounds of the same measurement say together. */
+/** The summary of several rounds of the same measurement. */
 export interface Summary {
   readonly best: number
   readonly median: number
-  /** Distance between the quartiles as a part of the median. */
+  /** The distance between the quartiles, relative to the median. */
   readonly spread: number
   readonly rounds: readonly number[]
 }
 
-/** Rounds whose quartiles lie further apart than this say more about the machine than about the server. */
+/** If the spread of the rounds is larger, they show more about the machine than about the server. */
 export const WOBBLE_LIMIT = 0.25
-/** A server that is alone on its core and under full load gets nearly all of it. */
+/** The lowest share of a core that a fully loaded server gets if it is alone on the core. */
 export const CORE_SHARE_LIMIT = 0.8
 
-/** Best, median and spread of rounds, of which more is better. There must be one at least. */
+/** The best value, median and spread of the rounds. Larger values are better. There must be at least one round. */
 export function summarize(rounds: readonly number[]): Summary {
   const median = quantile(rounds, 0.5)
   return {
@@ -23,7 +23,7 @@ export function summarize(rounds: readonly number[]): Summary {
   }
 }
 
-/** The value below which that part of the values lies, between two of them by proportion (type 7 of Hyndman and Fan). */
+/** The quantile of the values, interpolated between two of them (type 7 of Hyndman and Fan). */
 export function quantile(values: ArrayLike<number>, part: number): number {
   const sorted = Float64Array.from(values).toSorted()
   const position = (sorted.length - 1) * part
@@ -33,7 +33,7 @@ export function quantile(values: ArrayLike<number>, part: number): number {
   return below + (above - below) * (position - Math.floor(position))
 }
 
-/** The interval in which the median of what was sampled lies with 95 %, by order statistics: each binomial tail beyond it has 2.5 % at the most. */
+/** The 95 % confidence interval of the median, by order statistics: each binomial tail outside of it has at most 2.5 %. */
 export function medianInterval(values: readonly number[]): readonly [number, number] {
   const sorted = values.toSorted((left, right) => left - right)
   let tail = 0

@@ -5,33 +5,33 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Children } from './children.ts'
 
-/** The real server under load. */
+/** The real server, which is measured. */
 export interface Subject {
   readonly pid: number
   readonly port: number
-  /** Its settings, for commands beside it on the same store. */
+  /** The server's settings, for commands on the same store. */
   readonly settings: Readonly<Record<string, string>>
-  /** The end of what it logged, to explain a failure. */
+  /** The end of the server's log, which explains a failure. */
   readonly readLog: () => string
   readonly logPath: string
 }
 
 export interface SubjectOptions {
-  /** For the database and the log; on the disk that is to be measured. */
+  /** The folder of the database and the log, on the disk that is measured. */
   readonly folder: string
   readonly core: number | undefined
-  /** Where to write a CPU profile at the end. */
+  /** The folder to which a CPU profile is written at the end. */
   readonly profileFolder: string | undefined
-  /** undefined: a SQLite file in the folder. */
+  /** undefined: the server uses a SQLite file in the folder. */
   readonly databaseUrl: string | undefined
   readonly workers: number
   /** undefined: this Node.js. */
   readonly runtime: string | undefined
-  /** Whose sources run; undefined: those of this checkout. */
+  /** The checkout whose sources run. undefined: this one. */
   readonly checkout?: URL
   /** Options of Node.js. */
   readonly nodeArgs?: readonly string[]
-  /** Beside those that all have. */
+  /** Settings besides those of all subjects. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
@@ -39,7 +39,7 @@ const HERE = new URL('../', import.meta.url)
 const START_LIMIT_MS = 20_000
 const LOG_TAIL = 2000
 
-/** Starts it as `npm start` does, with everything as shipped but the rates: one address sends all requests here. */
+/** Starts the server as `npm start` does, with default settings. Only the rate limits are higher, because one address sends all requests. */
 export async function startSubject(children: Children, options: SubjectOptions): Promise<Subject> {
   const { folder, core, profileFolder, workers, runtime } = options
   const port = await findFreePort()
@@ -53,7 +53,7 @@ export async function startSubject(children: Children, options: SubjectOptions):
     LOG_LEVEL: 'info',
     GRANTOR_REGISTRATION_RATE: '1000000000',
     GRANTOR_STORED_TOKEN_RATE: '1000000000',
-    // Codes are made in advance, so they must outlive the slice that spends them.
+    // Codes are created in advance, so they must not expire before the slice that redeems them.
     GRANTOR_CODE_LIFETIME: '600',
     ...options.settings,
   }
@@ -83,7 +83,7 @@ export async function startSubject(children: Children, options: SubjectOptions):
   return { pid: child.pid, port, settings, readLog, logPath }
 }
 
-/** An older checkout refuses settings that it does not know, and has no need of them. */
+/** Removes settings that an older checkout does not know and would refuse. */
 function knownSettings(checkout: URL, settings: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const page = readFileSync(new URL('docs/configuration.md', checkout), 'utf8')
   return Object.fromEntries(Object.entries(settings).filter(([name]) => page.includes(`\`${name}\``)))

@@ -8,12 +8,12 @@ import type { Options } from './options.ts'
 import { startPeer } from './peer-subject.ts'
 import { startSubject } from './subject.ts'
 
-/** The servers that are measured in one run, each with what its load needs. */
+/** The servers that are measured in one run, each with the data that its load needs. */
 export interface Subjects {
   readonly list: readonly MeasuredSubject[]
-  /** undefined: none was needed. */
+  /** undefined: the run needs no PostgreSQL. */
   readonly postgresVersion: string | undefined
-  /** The end of what they logged. */
+  /** The ends of the servers' logs. */
   readonly readLogs: () => string
   readonly close: () => Promise<void>
 }
@@ -27,7 +27,7 @@ interface Plan {
   readonly name: string
   readonly store: 'sqlite' | 'postgres'
   readonly workers: number
-  /** By endpoint; `own`: those of the endpoints themselves. */
+  /** The gates by endpoint. `own`: the gates of the endpoints themselves. */
   readonly gates: Readonly<Record<string, number>> | 'own'
 }
 
@@ -40,8 +40,8 @@ const POSTGRES: Plan = {
 }
 
 /**
- * Pinned, the database shares the generator's core: the generator needs little of it, and the node has the other one for
- * itself, as the bare server has.
+ * If processes are pinned, the database shares the core of the generator, which needs little of it. The node has the other core
+ * for itself, as the bare server does.
  */
 export async function startSubjects(
   children: Children,
@@ -94,7 +94,7 @@ export async function startSubjects(
 function choosePlans(store: Options['store'], workers: number): readonly Plan[] {
   if (store === 'sqlite') return [SQLITE]
   if (workers === 1) return [SQLITE, POSTGRES]
-  // Such a run is about the factor between them.
+  // Such a run measures the factor between one process and several, so the gates do not apply.
   const gates = {}
   return [1, workers].map((count) => ({
     ...POSTGRES,

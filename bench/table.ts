@@ -1,4 +1,4 @@
-/** A table as Markdown, the first column to the left and the others to the right. */
+/** Renders a Markdown table. The first column is aligned left and the others right. */
 export function renderTable(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = heads.map((head, column) =>
     Math.max(...[head, ...rows.map((row) => row[column] ?? '')].map((cell) => cell.length)),

@@ -1,6 +1,6 @@
 import { quantile } from './statistics.ts'
 
-/** Of values that were taken at even distances of time: median of the last quarter against that of the second one. */
+/** Compares the median of the last quarter with that of the second quarter, for values at equal time intervals. */
 export function drift(values: readonly number[]): number {
   const quarter = values.length / 4
   const second = values.slice(Math.floor(quarter), Math.ceil(quarter * 2))
@@ -8,7 +8,7 @@ export function drift(values: readonly number[]): number {
   return quantile(last, 0.5) / quantile(second, 0.5)
 }
 
-/** How much y grows for each x: the straight line with the least squares. NaN when there is but one x. */
+/** The slope of the least-squares line through the points. NaN if all points have the same x. */
 export function slope(points: readonly (readonly [x: number, y: number])[]): number {
   const meanX = mean(points.map(([x]) => x))
   const meanY = mean(points.map(([, y]) => y))

@@ -6,25 +6,25 @@ import type { Endpoint } from './endpoints.ts'
 import { readTreeUsage } from './process-tree.ts'
 import type { Bodies, GeneratorMessage, Slice, SliceResult } from './slice.ts'
 
-/** One slice, and the processor time that the server took for it. Of the database, what it had done before and after. */
+/** One slice, the server's processor time for it, and the activity of the database before and after it. */
 export type Turn = SliceResult & { readonly cpuMs: number | undefined; readonly database: readonly DatabaseUse[] }
 
-/** A server that is under load. */
+/** A server under load. */
 export interface LoadedServer {
   readonly pid: number
   readonly port: number
 }
 
-/** Loads one endpoint of a server for a slice at a time. */
+/** Runs slices of load on one endpoint of a server. */
 export interface Load {
   readonly next: () => Promise<Turn>
-  /** The last slice once more, to the bare server. */
+  /** Repeats the last slice on the bare server. */
   readonly repeat: (bare: LoadedServer) => Promise<Turn>
 }
 
-/** The compiler needs about four seconds, on the core that it shares with the server, until it has seen enough. */
+/** V8's compiler, which shares the core with the server, needs about four seconds to optimize the hot functions. */
 export const WARM_UP_ROUNDS = 4
-/** The log of the store is moved into its file after a slice; that belongs to the slice, not to the one after it. */
+/** After a slice the store moves its log into its file. That work belongs to this slice and not to the next one. */
 const SETTLE_LIMIT_MS = 350
 const FIRST_GUESS_PER_SECOND = 4000
 
@@ -74,12 +74,12 @@ export function openLoad(
   return { next, repeat: (bare) => loadServer(bare, false) }
 }
 
-/** Answers per second. */
+/** The rate in answers per second. */
 export function rateOf({ answered, elapsedMs }: SliceResult): number {
   return (answered * 1000) / elapsedMs
 }
 
-/** Processor time of a request over all of the turns. NaN where there is no /proc. */
+/** The processor time of a request over all turns. NaN on a system without /proc. */
 export function cpuMicros(turns: readonly Turn[]): number {
   const cpuMs = turns.reduce((sum, turn) => sum + (turn.cpuMs ?? Number.NaN), 0)
   return (cpuMs * 1000) / turns.reduce((sum, { total }) => sum + total, 0)

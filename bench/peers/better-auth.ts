@@ -12,8 +12,8 @@ import { FORM_TYPE, form, listen, REDIRECT_URI, serve, splitAtNumber } from './s
 import { versionOf } from './version-of.ts'
 
 /**
- * https://www.npmjs.com/package/better-auth with its OAuth provider plugin, on a SQLite file that is synced with every commit, as
- * Grantor's is. Whoever registers without an account gets a public client. Rate limits and telemetry are switched off.
+ * https://www.npmjs.com/package/better-auth with its OAuth provider plugin, on a SQLite file that is synced with every commit, like
+ * Grantor's. A registration without an account creates a public client. Rate limits and telemetry are switched off.
  */
 const folder = mkdtempSync(join(tmpdir(), 'grantor-bench-peer-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))

@@ -8,8 +8,8 @@ import { CHALLENGE, listen, REDIRECT_URI, REGISTRATION, serve, tokenEndpoints } 
 import { versionOf } from './version-of.ts'
 
 /**
- * https://www.npmjs.com/package/@modelcontextprotocol/sdk: its authorization router over express, with a provider that does the
- * least: maps in memory, tokens that are random and never signed. Its rate limits are switched off.
+ * https://www.npmjs.com/package/@modelcontextprotocol/sdk: its authorization router on express, with a minimal provider that has
+ * maps in memory and random, unsigned tokens. Its rate limits are switched off.
  */
 const CLIENT = { client_id: 'bench', client_secret: 'a-secret-of-the-bench-that-is-long-enough-0123456789' }
 const clients = new Map<string, OAuthClientInformationFull>([

@@ -1,8 +1,7 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider'
 
 /**
- * oidc-provider's storage as plain maps. The adapter that it brings is for trying things out and forgets all but a thousand
- * entries.
+ * A storage of plain maps for oidc-provider. The adapter that comes with it is for experiments and keeps only a thousand entries.
  */
 export class MemoryAdapter implements Adapter {
   readonly #entries = new Map<string, AdapterPayload>()

@@ -6,8 +6,8 @@ import { CHALLENGE, listen, REDIRECT_URI, serve, tokenEndpoints } from './serve-
 import { versionOf } from './version-of.ts'
 
 /**
- * https://www.npmjs.com/package/@node-oauth/oauth2-server over node:http with a model in memory, as its documentation asks for
- * one. It has a token endpoint and no registration. Access tokens are ES256 JWTs, made by the model.
+ * https://www.npmjs.com/package/@node-oauth/oauth2-server on node:http with a model in memory, as its documentation describes. It
+ * has a token endpoint and no registration. The model creates access tokens as ES256 JWTs.
  */
 const SCOPE = ['mcp:tools', 'mcp:resources']
 const CLIENT = { client_id: 'bench', client_secret: 'a-secret-of-the-bench-that-is-long-enough-0123456789' }

@@ -8,7 +8,7 @@ export const REDIRECT_URI = 'http://127.0.0.1:33418/callback'
 export const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
 export const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
 
-/** What a desktop client registers itself with; the name is a number, so that no two are alike. */
+/** The registration of a desktop client. Its name has a number, so that all clients differ. */
 export const REGISTRATION = splitAtNumber({
   redirect_uris: [REDIRECT_URI, 'https://client.example/callback'],
   token_endpoint_auth_method: 'client_secret_post',
@@ -27,7 +27,7 @@ export function form(fields: Readonly<Record<string, string>>): string {
   return new URLSearchParams(fields).toString()
 }
 
-/** What all have in common at `/token`: codes with PKCE, refresh tokens, and, with these fields more, client credentials. */
+/** The loads that all peers have at `/token`: codes with PKCE, refresh tokens, and client credentials with additional fields. */
 export function tokenEndpoints(
   client: Readonly<Record<string, string>>,
   access: Readonly<Record<string, string>> | undefined,
@@ -54,7 +54,7 @@ export function tokenEndpoints(
   return [{ ...token, name: 'client_credentials', load: { kind: 'same', body } }, ...others]
 }
 
-/** Listens on a free port, and runs until the bench is gone. */
+/** Listens on a free port until the bench ends. */
 export async function listen(makeListener: (origin: string) => Promise<RequestListener>): Promise<number> {
   const server = createServer({ keepAliveTimeout: 65_000 })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -65,7 +65,7 @@ export async function listen(makeListener: (origin: string) => Promise<RequestLi
   return port
 }
 
-/** Tells the bench that it can begin, and mints what it asks for. */
+/** Reports to the bench that the peer is ready, and mints the codes or tokens that the bench requests. */
 export function serve(description: PeerDescription, mint: (kind: MintRequest['kind']) => Promise<string>): void {
   process.on('message', ({ kind, count }: MintRequest) => {
     void Promise.all(Array.from({ length: count }, () => mint(kind))).then((values) => say({ kind: 'minted', values }))

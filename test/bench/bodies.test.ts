@@ -7,13 +7,13 @@ test('numbered bodies differ and have one length', () => {
   assert.deepEqual([bodies.next(0), bodies.next(1)], ['<000000009>', '<000000010>'])
 })
 
-test('a list gives each body once to the server, and is spent then', () => {
+test('a list gives each body to the server once, and then ends', () => {
   const bodies = openBodies({ kind: 'once', bodies: ['a', 'b'] }, true)
   assert.deepEqual([bodies.next(0), bodies.next(1), bodies.isSpent()], ['a', 'b', false])
   assert.deepEqual([bodies.next(0), bodies.isSpent()], [undefined, true])
 })
 
-test('a list starts over for the bare server', () => {
+test('for the bare server a list starts again from its beginning', () => {
   const bodies = openBodies({ kind: 'once', bodies: ['a', 'b'] }, false)
   assert.deepEqual([bodies.next(0), bodies.next(0), bodies.next(0)], ['a', 'b', 'a'])
 })

@@ -15,7 +15,7 @@ test('bench:compare measures the processor time of a request in two checkouts', 
   for (const number of [before, after, ratio]) assert.ok(Number(number) > 0, stdout)
 })
 
-test('bench:compare refuses a folder that is no checkout', async () => {
+test('bench:compare refuses a folder that is not a checkout', async () => {
   const failed = run(process.execPath, [SCRIPT, '--with', '/nonexistent'])
   await assert.rejects(failed, { code: 2, stderr: /--with takes the folder of another checkout/ })
 })

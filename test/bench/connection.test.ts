@@ -12,7 +12,7 @@ for (const [how, pieces] of [
   ['in chunks', [`${HEAD}Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n`]],
   ['in chunks, in pieces', [`${HEAD}Transfer-Encoding: chunked\r\n\r\n5\r`, '\nhel', 'lo\r\n0\r\n', '\r\n']],
 ] as const) {
-  test(`an answer ${how} is read whole`, async (t) => {
+  test(`an answer ${how} is read completely`, async (t) => {
     assert.deepEqual(await askOnce(t, pieces), { status: 201, body: 'hello' })
   })
 }
@@ -21,7 +21,7 @@ test('an answer with neither a length nor chunks is a failure', async (t) => {
   await assert.rejects(askOnce(t, [`${HEAD}\r\nhello\r\n`]), /neither a Content-Length nor chunks/)
 })
 
-/** Asks a server that answers with these pieces, each in a packet of its own. */
+/** Sends a request to a server that answers with these pieces, each in a separate packet. */
 async function askOnce(t: TestContext, pieces: readonly string[]): Promise<{ status: number; body: string }> {
   const server = createServer((socket) => {
     socket.setNoDelay(true).once('data', () => {

@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test'
 import { runSlice } from '../../bench/generator.ts'
 import type { Slice } from '../../bench/slice.ts'
 
-test('every request is answered, and each connection has one under way', async (t) => {
+test('every request is answered, and each connection has one request at a time', async (t) => {
   let underWay = 0
   let most = 0
   const slice = await sliceOn(t, (request, response) => {
@@ -22,7 +22,7 @@ test('every request is answered, and each connection has one under way', async (
   assert.ok(result.p50Ms <= result.p99Ms)
 })
 
-test('another status, another body, the same answer twice or a closed connection end the slice', async (t) => {
+test('an unexpected status or body, a repeated answer or a closed connection ends the slice', async (t) => {
   const faults: readonly (readonly [RegExp, RequestListener])[] = [
     [
       /must answer 200/,

@@ -11,7 +11,7 @@ import type { OverloadOrder } from '../../bench/overload-order.ts'
 const run = promisify(execFile)
 const SCRIPT = new URL('../../bench/overload.ts', import.meta.url).pathname
 
-test('a run of seconds offers more than can be done, floods, asks what is shed last, and no answer is wrong', async () => {
+test('a run of seconds overloads and floods the server, requests what is shed last, and gets no wrong answer', async () => {
   const args = [
     '--seconds',
     '0.4',
@@ -36,7 +36,7 @@ test('a run of seconds offers more than can be done, floods, asks what is shed l
   assert.match(stdout, /\n0 answers were not as they must be/)
 })
 
-test('what is due is asked and answered whatever the answers are, and refusals are told apart', async (t) => {
+test('requests are sent when they are due, whatever the answers are, and refusals are counted separately', async (t) => {
   let count = 0
   const order = await orderOn(t, (_request, response) => {
     count += 1
@@ -53,13 +53,13 @@ test('what is due is asked and answered whatever the answers are, and refusals a
   assert.ok(result.recoveredMs >= 0)
 })
 
-test('time counts from when a request was due, also while every connection waits', async (t) => {
+test('a time starts when the request is due, even if every connection is waiting', async (t) => {
   const order = await orderOn(t, (_request, response) => void setTimeout(() => response.end('{"token":"a"}'), 20))
   const { kinds } = await runOverload({ ...order, connections: 1, rate: 500 })
   assert.ok((kinds[0]?.worstMs ?? 0) > 100)
 })
 
-test('another status, a 503 that does not say when, or that must not be, and a cut connection are wrong', async (t) => {
+test('another status, a 503 without Retry-After, a 503 where none is allowed, and a cut connection are wrong', async (t) => {
   const faults: readonly (readonly [RegExp, RequestListener, Partial<OverloadOrder['requests'][0]>])[] = [
     [/token: 500/, (_request, response) => void response.writeHead(500).end(), {}],
     [/token: 503/, (_request, response) => void response.writeHead(503).end(), {}],
@@ -84,7 +84,7 @@ test('another status, a 503 that does not say when, or that must not be, and a c
   }
 })
 
-test('an overload takes options that make sense only', () => {
+test('an overload refuses invalid options', () => {
   assert.deepEqual(readOverloadOptions([]).factors, [0.8, 1.5, 2, 3])
   assert.deepEqual(readOverloadOptions(['--floods', 'none']).floods, [])
   assert.throws(() => readOverloadOptions(['--factors', 'many']), /--factors takes a number/)

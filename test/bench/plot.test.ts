@@ -7,7 +7,7 @@ function measured(endpoint: string, server: string, ratio: number): Measurement 
   return { endpoint, server, ratio, connections: 64, subject: { best: ratio * 1000 } } as Measurement
 }
 
-test('every measurement has a bar as long as its ratio, and words are escaped', () => {
+test('every measurement has a bar as long as its ratio, and text is escaped', () => {
   const svg = plotRatios('A & B', 'on a machine', [
     measured('refresh', 'SQLite', 0.2),
     measured('refresh', '<other>', 0.1),

@@ -8,7 +8,7 @@ const run = promisify(execFile)
 const SCRIPT = new URL('../../bench/run.ts', import.meta.url).pathname
 const SMALL = ['--rounds', '1', '--seconds', '0.2', '--connections', '4', '--json', '--only', 'register,refresh']
 
-test('on PostgreSQL every endpoint is measured beside itself on SQLite, and what it costs the database is told', async () => {
+test('every endpoint is measured on PostgreSQL and on SQLite, and its cost for the database is reported', async () => {
   const { stdout } = await run(process.execPath, [SCRIPT, '--store', 'postgres', ...SMALL])
   const { endpoints, machine } = JSON.parse(stdout) as Report
   assert.deepEqual(
@@ -19,12 +19,12 @@ test('on PostgreSQL every endpoint is measured beside itself on SQLite, and what
   for (const { server, database, gate } of endpoints) {
     assert.equal(database !== undefined, server === 'PostgreSQL')
     assert.ok(gate !== undefined)
-    // Four connections: no commit can be for more than four requests.
+    // With four connections a commit serves at most four requests.
     if (database?.requestsPerCommit !== undefined) assert.ok(database.requestsPerCommit <= 4.5)
   }
 })
 
-test('several processes are measured beside one, and several on SQLite are refused', async () => {
+test('several processes are measured together with one, and several processes on SQLite are refused', async () => {
   const { stdout } = await run(process.execPath, [SCRIPT, '--store', 'postgres', '--workers', '2', ...SMALL])
   const { endpoints } = JSON.parse(stdout) as Report
   assert.deepEqual(

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { listTree, readTreeUsage } from '../../bench/process-tree.ts'
 
-test('a tree has the process, its children, and theirs', async (t) => {
+test('a tree contains the process and all its descendants', async (t) => {
   const program = `
     const { spawn } = require('node:child_process')
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: 'ignore' })
@@ -24,7 +24,7 @@ test('a tree has the process, its children, and theirs', async (t) => {
   assert.ok(usage !== undefined && usage.residentBytes > process.memoryUsage().rss)
 })
 
-test('what ended children used is still counted', async () => {
+test('the processor time of ended children is still counted', async () => {
   const before = readTreeUsage(process.pid)
   const work = 'const end = Date.now() + 300; while (Date.now() < end);'
   await once(spawn(process.execPath, ['-e', work]), 'exit')

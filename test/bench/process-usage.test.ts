@@ -12,7 +12,7 @@ test('proc(5): a command may have spaces and parentheses in its name', () => {
   assert.equal(parseCpuMs(`4242 (a) S 9 (b) ${AFTER_NAME}\n`), 1750)
 })
 
-test('something else than /proc/<pid>/stat is refused', () => {
+test('a text that is not /proc/<pid>/stat is refused', () => {
   assert.throws(() => parseCpuMs('4242 (node) S 1'))
   assert.throws(() => parseResidentBytes('Name:\tnode\n'))
 })
@@ -21,7 +21,7 @@ test('resident memory is read in kilobytes', () => {
   assert.equal(parseResidentBytes('VmSize:\t   9 kB\nVmRSS:\t    2048 kB\nRssAnon:\t 1 kB\n'), 2_097_152)
 })
 
-test('a process that is gone used nothing that could be read', () => {
+test('the usage of an ended process is undefined', () => {
   assert.equal(readUsage(2 ** 30), undefined)
 })
 

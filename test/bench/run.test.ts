@@ -7,7 +7,7 @@ import type { Report } from '../../bench/report.ts'
 const run = promisify(execFile)
 const SCRIPT = new URL('../../bench/run.ts', import.meta.url).pathname
 
-test('the bench measures every endpoint of the real server beside the bare one', async () => {
+test('the bench measures every endpoint of the real server and of the bare server', async () => {
   const args = ['--rounds', '1', '--seconds', '0.2', '--connections', '4', '--json']
   const { stdout } = await run(process.execPath, [SCRIPT, ...args])
   const report = JSON.parse(stdout) as Report
@@ -21,7 +21,7 @@ test('the bench measures every endpoint of the real server beside the bare one',
   }
 })
 
-test('an option that makes no sense is answered with the usage', async () => {
+test('an invalid option prints the usage', async () => {
   await assert.rejects(run(process.execPath, [SCRIPT, '--only', 'everything']), {
     code: 2,
     stderr: /--connections <n>/,

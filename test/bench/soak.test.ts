@@ -9,7 +9,7 @@ import { MIX } from '../../bench/soak-visit.ts'
 const run = promisify(execFile)
 const SCRIPT = new URL('../../bench/soak.ts', import.meta.url).pathname
 
-test('a soak of seconds answers every kind of request as it must, changes the signing key and counts the rows', async () => {
+test('a soak of seconds gets right answers to every kind of request, changes the signing key and counts the rows', async () => {
   const args = ['--minutes', '0.1', '--sample', '2', '--connections', '4', '--rows', '100', '--rotations', '1']
   const { stdout } = await run(process.execPath, [SCRIPT, ...args, '--settle', '0'])
   assert.match(stdout, /requests, \d+\/s, 0 of them not as they must be/)
@@ -20,7 +20,7 @@ test('a soak of seconds answers every kind of request as it must, changes the si
   assert.match(stdout, /\n\| signing_keys +\| +1 \| +2 \|/)
 })
 
-test('the mix is of a hundred steps', () => {
+test('the mix has a hundred steps', () => {
   assert.equal(
     Object.values(MIX).reduce((sum, share) => sum + share, 0),
     100,
@@ -53,7 +53,7 @@ test('the summary of a soak names its worst request and its largest log', () => 
   assert.ok(Math.abs(residentMegabytesPerHour - 1) < 1e-6)
 })
 
-test('a soak takes numbers that make sense only', () => {
+test('a soak refuses invalid numbers', () => {
   assert.equal(readSoakOptions([]).minutes, 30)
   assert.throws(() => readSoakOptions(['--minutes', 'many']), /--minutes takes a number/)
   assert.throws(() => readSoakOptions(['--connections', '1.5']), /--connections takes a whole number/)

@@ -2,20 +2,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { drift, slope } from '../../bench/trend.ts'
 
-test('drift is the last quarter against the second one, whatever happened in the first', () => {
+test('drift compares the last quarter with the second one and ignores the first', () => {
   assert.equal(drift([900, 900, 100, 100, 500, 500, 90, 90]), 0.9)
 })
 
-test('one bad value of a quarter does not move the drift', () => {
+test('one outlier in a quarter does not change the drift', () => {
   assert.equal(drift([0, 0, 0, 10, 10, 9000, 7, 7, 7, 10, 1, 10]), 1)
 })
 
-test('drift of few values is of what there is', () => {
+test('drift is also computed for few values', () => {
   assert.equal(drift([5]), 1)
   assert.equal(drift([5, 10]), 2)
 })
 
-test('a straight line has its slope, from wherever it starts', () => {
+test('the slope of a straight line does not depend on its start', () => {
   const points = [10, 11, 12, 13].map((x) => [x, 3 * x + 7] as const)
   assert.equal(slope(points), 3)
 })

@@ -24,7 +24,10 @@ const ADMIN_CREDENTIAL = z
     credential_id: z.string(),
     name: z.string(),
     access: ACCESS,
-    organization_id: z.string().nullable().describe('The one organization that they are for; null: everything.'),
+    organization_id: z
+      .string()
+      .nullable()
+      .describe('The one organization that the credentials are for; null: the whole server.'),
     created_at: ISO,
     expires_at: ISO,
     revoked_at: ISO_OR_NULL,
@@ -33,7 +36,7 @@ const ADMIN_CREDENTIAL = z
 
 export type AdminCredentialDocument = z.output<typeof ADMIN_CREDENTIAL>
 
-/** As the operator sees them: everything but the hash. */
+/** Credentials as the operator sees them, without the hash of the token. */
 function describeAdminCredential(credential: AdminCredentialRecord): z.output<typeof ADMIN_CREDENTIAL> {
   const { id, name, access, organizationId, createdAt, expiresAt, revokedAt } = credential
   return {
@@ -67,12 +70,19 @@ export const ADMIN_TASKS: readonly Task[] = [
     path: PATH,
     access: 'write',
     creates: true,
-    summary: 'Make credentials for an administrator. The token is shown this once.',
+    summary: 'Create credentials for an administrator. The token is shown once.',
     input: z.object({
-      name: NAME.describe('Whose they are or what they are for; the audit names it.'),
+      name: NAME.describe('The owner or the purpose of the credentials.'),
       access: ACCESS,
-      organization_id: ORGANIZATION_ID.optional().describe('The one organization that they are for.'),
-      days: z.int().min(1).max(ADMIN_DAYS.most).default(ADMIN_DAYS.usual).describe('How long they work.'),
+      organization_id: ORGANIZATION_ID.optional().describe(
+        'The one organization that the credentials are for; by default the whole server.',
+      ),
+      days: z
+        .int()
+        .min(1)
+        .max(ADMIN_DAYS.most)
+        .default(ADMIN_DAYS.usual)
+        .describe('How many days the credentials are valid.'),
     }),
     output: ADMIN_CREDENTIAL.extend({ token: z.string() }).meta({ id: 'NewAdminCredential' }),
     async run(context, { name, access, organization_id: organizationId, days }) {
@@ -85,7 +95,7 @@ export const ADMIN_TASKS: readonly Task[] = [
     method: 'DELETE',
     path: `${PATH}/{credential_id}`,
     access: 'write',
-    summary: "End an administrator's credentials at once.",
+    summary: 'Revoke the credentials of an administrator at once.',
     input: z.object({ credential_id: ADMIN_CREDENTIAL_ID }),
     output: ADMIN_CREDENTIAL,
     run: async (context, { credential_id }) =>

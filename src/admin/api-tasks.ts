@@ -17,7 +17,7 @@ import { ISO, iso, LIMIT, NAME, NAME_OR_NONE, NEXT, RESOURCE, SCOPE_NAME } from 
 import { defineTask, type Task, type TaskContext } from './task.ts'
 
 const PATH = '/admin/v1/apis'
-/** A look-up: the identifier of no API is answered as unknown. */
+/** The input of a task about one API. An identifier that no API has is reported as unknown. */
 const ONE = z.object({
   resource: z
     .string()
@@ -26,33 +26,39 @@ const ONE = z.object({
     .describe('The identifier of the API.'),
 })
 
-/** Who may have a scope (decisions.md D6). */
+/** A scope, and which clients can have it (decisions.md D6). */
 const SCOPE_OF_API = z
   .object({
     name: z.string(),
-    sentence: z.string().describe('What a person reads on the consent page.'),
+    sentence: z.string().describe('The text of the scope on the consent page.'),
     granted_to: z
       .enum(['users', 'users-on-request', 'users-and-machines', 'approved-clients'])
       .describe(
-        'With consent; with consent, when the request names it; also to any client by itself; only to clients that you approved for it.',
+        'users: with consent. users-on-request: with consent, when the request names the scope. users-and-machines: also without a user, to any client. approved-clients: only to clients that are approved for the scope.',
       ),
   })
   .meta({ id: 'ApiScope' })
 
 const FORMAT = z.enum(['jwt', 'opaque'])
-const ALGORITHM = z.enum(['ES256', 'EdDSA', 'RS256']).nullable().describe("null: the server's.")
-const LIFETIME = z.int().nullable().describe("Seconds; null: the server's.")
+const ALGORITHM = z.enum(['ES256', 'EdDSA', 'RS256']).nullable().describe('null: the algorithm of the server.')
+const LIFETIME = z.int().nullable().describe('Seconds; null: the lifetime of the server.')
 const JWT_TYPE = z
   .enum(['at+jwt', 'JWT'])
-  .describe('`typ` of its JWTs: at+jwt (RFC 9068), or JWT for verifiers that accept no other type.')
+  .describe('The `typ` of its JWTs: at+jwt (RFC 9068), or JWT for verifiers that accept no other type.')
 const TOKENS = z
   .object({ format: FORMAT, lifetime: LIFETIME, algorithm: ALGORITHM, jwt_type: JWT_TYPE })
   .meta({ id: 'ApiTokens' })
-/** Members that are not given stay as they are. */
+/** Members that are not given do not change. */
 const TOKEN_WISH = z
   .strictObject({
     format: FORMAT.optional(),
-    lifetime: z.int().min(1).max(LIFETIME_LIMIT).nullable().optional().describe("Seconds; null: the server's."),
+    lifetime: z
+      .int()
+      .min(1)
+      .max(LIFETIME_LIMIT)
+      .nullable()
+      .optional()
+      .describe('Seconds; null: the lifetime of the server.'),
     algorithm: ALGORITHM.optional(),
     jwt_type: JWT_TYPE.optional(),
   })
@@ -75,29 +81,32 @@ const TOKEN_WISH = z
   })
 const SCOPE_WISH = SCOPE_OF_API.extend({ name: SCOPE_NAME, sentence: NAME }).strict()
 const WISH = {
-  name: NAME.optional().describe('Its name, as the pages show it.'),
+  name: NAME.optional().describe('The name of the API, as the pages show it.'),
   scopes: z
     .array(SCOPE_WISH)
     .max(SCOPE_LIMIT)
     .meta({ uniqueItems: true })
     .optional()
-    .describe('All scopes that it has. No two of them have the same name.'),
-  tokens: TOKEN_WISH.optional().describe('How its access tokens are made.'),
+    .describe('All scopes of the API. Each has a different name.'),
+  tokens: TOKEN_WISH.optional().describe('The format, lifetime, algorithm and type of its access tokens.'),
 }
 
-/** An API in an answer: never its secret. */
+/** An API in an answer, without its secret. */
 const API = z
   .object({
     resource: z.string(),
     name: z.string().nullable(),
     scopes: z.array(SCOPE_OF_API),
     tokens: TOKENS,
-    introspection_id: z.string().nullable().describe('With which it asks about tokens; null: it cannot.'),
+    introspection_id: z
+      .string()
+      .nullable()
+      .describe('The id that the API introspects tokens with; null: it has no credentials.'),
     created_at: ISO,
   })
   .meta({ id: 'Api' })
 const KEPT_API = API.extend({
-  notice: z.string().nullable().describe('What you should know of it now.'),
+  notice: z.string().nullable().describe('A warning about the API as it is now; null: none.'),
 }).meta({ id: 'KeptApi' })
 
 export type ApiDocument = z.output<typeof API>
@@ -112,7 +121,7 @@ export const API_TASKS: readonly Task[] = [
     summary: 'List the declared APIs and their scopes.',
     input: z.object({
       limit: LIMIT,
-      before: RESOURCE.optional().describe('Go on after this one.'),
+      before: RESOURCE.optional().describe('Continue after this API.'),
     }),
     output: z.object({ apis: z.array(API), next: NEXT }),
     async run(context, { limit, before }) {
@@ -125,7 +134,7 @@ export const API_TASKS: readonly Task[] = [
     method: 'GET',
     path: `${PATH}/{resource}`,
     access: 'read',
-    summary: 'Show an API, its scopes and how its tokens are made.',
+    summary: 'Show an API, its scopes and the settings of its tokens.',
     input: ONE,
     output: API,
     run: async (context, { resource }) => describeApi(await findApi(context, resource)),
@@ -136,7 +145,7 @@ export const API_TASKS: readonly Task[] = [
     path: PATH,
     access: 'write',
     creates: true,
-    summary: 'Declare an API that tokens are issued for, and its scopes.',
+    summary: 'Declare an API and its scopes.',
     input: z.object({ resource: RESOURCE, ...WISH }),
     output: KEPT_API,
     async run(context, { resource, name, scopes = [], tokens = {} }) {
@@ -149,8 +158,8 @@ export const API_TASKS: readonly Task[] = [
     method: 'PATCH',
     path: `${PATH}/{resource}`,
     access: 'write',
-    summary: 'Change an API. What is not given stays as it is; tokens that were issued stay valid.',
-    input: ONE.extend({ ...WISH, name: NAME_OR_NONE.optional().describe('Its name; empty: none.') }),
+    summary: 'Change an API. Members that are not given do not change, and issued tokens stay valid.',
+    input: ONE.extend({ ...WISH, name: NAME_OR_NONE.optional().describe('The name of the API; empty: none.') }),
     output: KEPT_API,
     async run(context, { resource, name, scopes, tokens }) {
       const before = await findApi(context, resource)
@@ -167,7 +176,7 @@ export const API_TASKS: readonly Task[] = [
     method: 'DELETE',
     path: `${PATH}/{resource}`,
     access: 'write',
-    summary: 'Take an API back: no token is issued for it any more.',
+    summary: 'Delete an API. No more tokens are issued for it.',
     input: ONE,
     output: z.object({ resource: z.string(), deleted: z.literal(true) }),
     run: async (context, { resource }) => ({ resource: await deleteApi(context, resource), deleted: true as const }),
@@ -178,9 +187,9 @@ export const API_TASKS: readonly Task[] = [
     path: `${PATH}/{resource}/credentials`,
     access: 'write',
     creates: true,
-    summary: 'Make the credentials with which an API asks about tokens; those that it had stop working.',
+    summary: 'Create the credentials with which an API introspects tokens. Its previous credentials stop working.',
     input: ONE,
-    output: z.object({ resource: z.string(), id: z.string(), secret: z.string().describe('Shown this once.') }),
+    output: z.object({ resource: z.string(), id: z.string(), secret: z.string().describe('Shown once.') }),
     async run(context, { resource }) {
       const { id, secret, resource: declared } = await makeApiCredentials(context, resource)
       return { resource: declared, id, secret }
@@ -192,7 +201,7 @@ function scopesOf(scopes: readonly z.output<typeof SCOPE_OF_API>[]): readonly Ap
   return scopes.map(({ name, sentence, granted_to }) => ({ name, sentence, grantedTo: granted_to }))
 }
 
-/** Opaque tokens are not JWTs, so an algorithm and a type from before go when they become opaque. */
+/** Opaque tokens are not JWTs, so a change to opaque tokens resets the algorithm and the type. */
 function tokensOf(before: ApiTokens, wish: z.output<typeof TOKEN_WISH>): ApiTokens {
   const { format, lifetime, algorithm, jwt_type } = wish
   const kept = format === 'opaque' ? SERVER_TOKENS : before

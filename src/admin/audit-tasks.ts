@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { AUDIT_PLACE, listAudit } from './audit.ts'
 import { describeEntry, describeFault } from './describe-audit.ts'
 import { EVENT_FILTER } from './event-filter.ts'
-import { before, CLIENT_ID, ISO, LIMIT, MOMENT, NEXT, ORGANIZATION_ID, USER_ID } from './fields.ts'
+import { before, CLIENT_ID, ISO, LIMIT, TIME, NEXT, ORGANIZATION_ID, USER_ID } from './fields.ts'
 import { findNames, NAMES } from './names.ts'
 import { defineTask, type Task } from './task.ts'
 import { verifyAudit, type SeenHead } from './verify-audit.ts'
@@ -10,20 +10,20 @@ import { verifyAudit, type SeenHead } from './verify-audit.ts'
 const PATH = '/admin/v1/audit'
 const PLACE = z
   .string()
-  .regex(AUDIT_PLACE, { error: 'This is not where a list of the audit goes on.' })
+  .regex(AUDIT_PLACE, { error: 'This is not a position in the audit.' })
   .meta({ examples: ['01a200f2d7f100000000AbCdEfGhIjKlMn-0'] })
 
-/** What happened, in an answer. Ids only: no names, no addresses. */
+/** An audit event in an answer. It has ids, and no names or addresses. */
 const ENTRY = z
   .object({
     id: z.string(),
     recorded_at: ISO,
-    event: z.string().describe('A word of the table in docs/audit.md.'),
+    event: z.string().describe('A name from the table in docs/audit.md.'),
     client_id: z.string().nullable(),
     user_id: z.string().nullable(),
     organization_id: z.string().nullable(),
     grant_id: z.string().nullable(),
-    actor: z.string().nullable().describe('The administrator who did it: command-line, or the id of the credentials.'),
+    actor: z.string().nullable().describe('The administrator: command-line, or the id of the credentials.'),
     details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
   })
   .meta({ id: 'AuditEntry' })
@@ -36,14 +36,14 @@ const SEEN = /^([A-Za-z0-9_-]{34}):(\d{1,9})$/
 /** A chain, a colon and a sequence. */
 const HEAD = z
   .string()
-  .regex(SEEN, { error: 'This is not a chain, a colon and a sequence, as audit.head lines of a log have them.' })
+  .regex(SEEN, { error: 'This is not a chain, a colon and a sequence, as in the audit.head lines of a log.' })
   .meta({ examples: ['01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ:7'] })
   .transform((text): SeenHead => {
     const [, chain = '', sequence] = SEEN.exec(text) ?? []
     return { chain, sequence: Number(sequence), recordedAt: undefined }
   })
 
-/** One thing that is wrong with the audit. */
+/** A link that was changed or removed. */
 const FAULT = z
   .object({
     kind: z.enum(['changed', 'missing', 'cut-off', 'chain-missing']),
@@ -61,7 +61,7 @@ export const AUDIT_TASKS: readonly Task[] = [
     method: 'GET',
     path: PATH,
     access: 'read',
-    summary: 'List what happened, newest first. A page may have fewer rows than its limit though there are more.',
+    summary: 'List audit events, newest first. A page may have fewer rows than its limit although more follow.',
     input: z.object({
       limit: LIMIT,
       before: before(PLACE),
@@ -69,7 +69,7 @@ export const AUDIT_TASKS: readonly Task[] = [
       client_id: CLIENT_ID.optional(),
       user_id: USER_ID.optional(),
       organization_id: ORGANIZATION_ID.optional(),
-      since: MOMENT.optional().describe('None from before this moment.'),
+      since: TIME.optional().describe('Only events recorded at this time or later.'),
     }),
     output: z.object({ events: z.array(ENTRY), names: NAMES, next: NEXT }),
     async run(context, { limit, before: start, event, since, client_id, user_id, organization_id }) {
@@ -91,13 +91,13 @@ export const AUDIT_TASKS: readonly Task[] = [
     method: 'GET',
     path: `${PATH}/verification`,
     access: 'read',
-    summary: 'Read the whole audit and name every link that was changed or removed.',
+    summary: 'Verify the whole audit, and list every link that was changed or removed.',
     input: z.object({
       head: z
         .array(HEAD)
         .max(HEAD_LIMIT)
         .optional()
-        .describe('Links that must be there, from audit.head lines of a log.'),
+        .describe('Links that must exist, from the audit.head lines of a log.'),
     }),
     output: z.object({ chains: z.int(), links: z.int(), events: z.int(), faults: z.array(FAULT) }),
     async run(context, { head = [] }) {

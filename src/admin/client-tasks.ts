@@ -15,14 +15,14 @@ import {
   verifyClient,
 } from './clients.ts'
 import { CLIENT, describeClient } from './describe-client.ts'
-import { before, CLIENT_ID, ISO, iso, LIMIT, MOMENT, NEXT, SCOPE } from './fields.ts'
+import { before, CLIENT_ID, ISO, iso, LIMIT, TIME, NEXT, SCOPE } from './fields.ts'
 import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from './jwt-acceptance.ts'
 import { defineTask, type Task, type TaskContext } from './task.ts'
 
 const PATH = '/admin/v1/clients'
 const ONE = z.object({ client_id: CLIENT_ID })
 
-/** What is done to one client and answers how it is then. */
+/** A task that changes one client and returns the changed client. */
 function change(
   verb: string,
   summary: string,
@@ -43,7 +43,7 @@ function change(
 
 const ENDED_CLIENT = CLIENT.extend(JWT_ACCEPTANCE).meta({ id: 'EndedClient' })
 
-/** The same where it ends what was issued. */
+/** A change that revokes the tokens of the client. */
 function end(
   verb: string,
   summary: string,
@@ -69,10 +69,10 @@ export const CLIENT_TASKS: readonly Task[] = [
     input: z.object({
       limit: LIMIT,
       before: before(CLIENT_ID),
-      used: z.boolean().optional().describe('Whether it ever got a token.'),
+      used: z.boolean().optional().describe('Whether the client ever got a token.'),
       verified: z.boolean().optional(),
       disabled: z.boolean().optional(),
-      unused_since: MOMENT.optional().describe('Those that got no token since this moment, or never.'),
+      unused_since: TIME.optional().describe('Clients that have got no token since this time, or never.'),
     }),
     output: z.object({ clients: z.array(CLIENT), next: NEXT }),
     async run(context, { limit, before: start, used, verified, disabled, unused_since }) {
@@ -92,15 +92,15 @@ export const CLIENT_TASKS: readonly Task[] = [
     method: 'GET',
     path: `${PATH}/{client_id}`,
     access: 'read',
-    summary: 'Show everything about a client but its secret.',
+    summary: 'Show everything about a client except its secret.',
     input: ONE,
     output: CLIENT,
     run: async (context, { client_id }) => describeClient(await showClient(context, client_id)),
   }),
-  change('verify', 'Vouch for a client: people who are asked to consent see that you did.', verifyClient),
+  change('verify', 'Mark a client as verified. The consent page shows the mark.', verifyClient),
   change('unverify', "Remove a client's verified mark.", unverifyClient),
   end('disable', 'Disable a client: its credentials and tokens stop working.', disableClient),
-  change('enable', 'Let a disabled client work again.', enableClient),
+  change('enable', 'Enable a disabled client.', enableClient),
   end('revoke-tokens', 'Revoke all tokens of a client. It can request new ones.', revokeTokensOfClient),
   defineTask({
     name: 'client.approve-scopes',
@@ -109,7 +109,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     access: 'write',
     summary: 'Replace the scopes that a client is approved for.',
     input: ONE.extend({
-      scope: SCOPE.describe('Scopes for approved clients only, with a space between them; empty: none.'),
+      scope: SCOPE.describe('Scopes that only approved clients may have, separated by spaces; empty: none.'),
     }),
     output: CLIENT,
     run: async (context, { client_id, scope }) => describeClient(await approveScopes(context, client_id, scope)),
@@ -119,14 +119,14 @@ export const CLIENT_TASKS: readonly Task[] = [
     method: 'POST',
     path: `${PATH}/{client_id}/secret`,
     access: 'write',
-    summary: 'Give a client another secret, shown this once; the one before works a while longer.',
+    summary: 'Create a new secret for a client, shown once. The previous secret stays valid for a while.',
     input: ONE.extend({
       overlap_seconds: z
         .int()
         .min(0)
         .max(SECRET_OVERLAP.most)
         .default(SECRET_OVERLAP.usual)
-        .describe('How long the secret before goes on working.'),
+        .describe('How long the previous secret stays valid.'),
     }),
     output: z.object({ client_id: z.string(), client_secret: z.string(), previous_secret_until: ISO }),
     async run(context, { client_id, overlap_seconds }) {

@@ -9,13 +9,13 @@ export const CLOCK_TASKS: readonly Task[] = [
     path: '/admin/v1/clock/confirm',
     access: 'write',
     anyClock: true,
-    summary: 'Say that the clock of this machine is right, after it stepped or the server was stopped for long.',
+    summary: 'Confirm that the clock of this machine is right, after it stepped or the server was stopped for long.',
     input: z.object({}),
     output: z.object({
-      time: ISO.describe('What the clock shows that decides.'),
+      time: ISO.describe('The time by the clock that decides.'),
       decided_by: z
         .enum(['operator', 'database'])
-        .describe('A database with a clock decides by itself, and the confirmation changes nothing.'),
+        .describe('database: the clock of the database decides, and the confirmation changes nothing.'),
     }),
     async run({ clockCheck, store }) {
       const there = await clockCheck.databaseNow()

@@ -3,19 +3,19 @@ import type { ClientRecord } from '../ports/records/client.ts'
 import { describeMetadata } from '../protocol/client-metadata.ts'
 import { ISO_OR_NULL, isoOrNull } from './fields.ts'
 
-/** A client in an answer. The names are those of RFC 7591 where it has them; what was not registered is absent. */
+/** A client in an answer. Names are those of RFC 7591 where it defines them. Members that were not registered are absent. */
 export const CLIENT = z
   .object({
     client_id: z.string(),
     client_id_issued_at: z.int().describe('Seconds since the epoch.'),
     has_secret: z.boolean(),
-    previous_secret_until: ISO_OR_NULL.describe('Until then the secret before works too.'),
-    approved_scope: z.string().describe('Scopes for approved clients only that it may have.'),
-    used_at: ISO_OR_NULL.describe('When it first got a token; null: never.'),
-    last_used_at: ISO_OR_NULL.describe('When it last got a token, to the minute; null: never.'),
+    previous_secret_until: ISO_OR_NULL.describe('The previous secret is valid until this time.'),
+    approved_scope: z.string().describe('The scopes that the client is approved for.'),
+    used_at: ISO_OR_NULL.describe('When the client first got a token; null: never.'),
+    last_used_at: ISO_OR_NULL.describe('When the client last got a token, to the minute; null: never.'),
     verified_at: ISO_OR_NULL,
     disabled_at: ISO_OR_NULL,
-    not_before: ISO_OR_NULL.describe('Its tokens from before are dead.'),
+    not_before: ISO_OR_NULL.describe('The not-before time: tokens of the client issued earlier are revoked.'),
     redirect_uris: z.array(z.string()),
     token_endpoint_auth_method: z.string(),
     grant_types: z.array(z.string()),
@@ -34,7 +34,7 @@ export const CLIENT = z
 
 export type ClientDocument = z.output<typeof CLIENT>
 
-/** A client as the operator sees it: everything but the hashes. */
+/** A client as the operator sees it, without the hashes of its secrets. */
 export function describeClient(client: ClientRecord): z.output<typeof CLIENT> {
   const { id, issuedAt, metadata, secretHash, previousSecret } = client
   return {
@@ -52,7 +52,7 @@ export function describeClient(client: ClientRecord): z.output<typeof CLIENT> {
   }
 }
 
-/** What `describeMetadata` gives. */
+/** The members that `describeMetadata` returns. */
 type MetadataMembers = Pick<
   z.output<typeof CLIENT>,
   'redirect_uris' | 'token_endpoint_auth_method' | 'grant_types' | 'response_types'

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { UserRecord } from '../ports/records/user.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull } from './fields.ts'
 
-/** A user in an answer: never the hash of the password. */
+/** A user in an answer, without the hash of the password. */
 export const USER = z
   .object({
     user_id: z.string(),
@@ -10,13 +10,13 @@ export const USER = z
     name: z.string().nullable(),
     created_at: ISO,
     disabled_at: ISO_OR_NULL,
-    not_before: ISO.describe('Sessions and tokens from before are dead.'),
+    not_before: ISO.describe('The not-before time: sessions and tokens of the user issued earlier are revoked.'),
   })
   .meta({ id: 'User' })
 
 export type UserDocument = z.output<typeof USER>
 
-/** A user as the operator sees it: everything but the hash of the password. */
+/** A user as the operator sees it, without the hash of the password. */
 export function describeUser({ id, email, name, createdAt, disabledAt, notBefore }: UserRecord): UserDocument {
   return {
     user_id: id,

@@ -1,16 +1,16 @@
 import * as z from 'zod'
 import { AUDIT_EVENTS } from '../protocol/event-names.ts'
 
-/** What words begin with, up to the dot: `client.`. */
+/** The prefixes of event names, with the dot: `client.`. */
 const FAMILIES: readonly string[] = [...new Set(AUDIT_EVENTS.map(familyOf))].toSorted()
 const FILTERS: ReadonlySet<string> = new Set([...FAMILIES, ...AUDIT_EVENTS])
 
-/** The events that a list of the audit is asked for. One that there is not would list nothing, as if nothing had happened. */
+/** A filter of audit events. An unknown name is rejected: its list would be empty, as if nothing had happened. */
 export const EVENT_FILTER = z
   .string()
   .refine((text) => FILTERS.has(text), { error: ({ input }) => sentenceOfUnknown(String(input)) })
   .meta({ enum: [...FILTERS] })
-  .describe('This event, or with a dot at the end all that begin so: client.')
+  .describe('An event, or a prefix with a dot at its end: client.')
 
 function sentenceOfUnknown(text: string): string {
   const family = text.includes('.') ? familyOf(text) : `${text}.`

@@ -17,8 +17,9 @@ import { LIST_LIMIT } from './page.ts'
 import { DISPLAY_TEXT_FORM, DISPLAY_TEXT_LIMIT } from './display-text.ts'
 
 /**
- * Members of tasks' inputs. Each schema reads text and returns what the use-cases take. The OpenAPI document is made of the
- * same schemas, so a rule is a pattern, a length or a range wherever JSON Schema can state it, and each has an example.
+ * Members of the inputs of tasks. Each schema reads text and returns the type that the use-cases take. The OpenAPI document
+ * is made from the same schemas, so a rule is a pattern, a length or a range wherever JSON Schema can express it, and each
+ * has an example.
  */
 
 const ORDERED_EXAMPLE = '01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'
@@ -28,18 +29,18 @@ export const CLIENT_ID = parsed(
   CLIENT_ID_FORM,
   'This is not a client id.',
   `gci_${ORDERED_EXAMPLE}`,
-).describe("The client's client_id.")
+).describe('The client_id of the client.')
 export const USER_ID = parsed(parseUserId, USER_ID_FORM, 'This is not a user id.', `gus_${ORDERED_EXAMPLE}`).describe(
-  "The user's id.",
+  'The id of the user.',
 )
 export const ORGANIZATION_ID = parsed(
   parseOrganizationId,
   ORGANIZATION_ID_FORM,
   'This is not the id of an organization.',
   `gor_${ORDERED_EXAMPLE}`,
-).describe("The organization's id.")
+).describe('The id of the organization.')
 export const GRANT_ID = parsed(parseGrantId, ORDERED_ID, 'This is not the id of a grant.', ORDERED_EXAMPLE).describe(
-  "The grant's id.",
+  'The id of the grant.',
 )
 export const ADMIN_CREDENTIAL_ID = parsed(
   parseAdminCredentialId,
@@ -51,14 +52,14 @@ export const ADMIN_CREDENTIAL_ID = parsed(
 /** Characters; what `parseResource` takes. */
 const RESOURCE_LIMIT = 2048
 
-/** At most 100 names of RFC 6749 §3.3; none is a scope too. */
+/** At most 100 names (RFC 6749 §3.3). The empty text is a scope too. */
 const SCOPE_FORM = /^ *(?:[\x21\x23-\x5b\x5d-\x7e]+(?: +|$)){0,100}$/
 export const SCOPE = parsed(
   parseScope,
   SCOPE_FORM,
   'The scope is malformed, or has too many values.',
   'projects:read',
-).describe('Scopes with a space between them.')
+).describe('Scopes, separated by spaces.')
 
 /** The name of one scope. */
 export const SCOPE_NAME = z
@@ -75,7 +76,7 @@ export const NAME = sized(
   { least: 1, most: DISPLAY_TEXT_LIMIT, example: 'Acme' },
 ).transform((text) => text.trim())
 
-/** The same, or an empty text. */
+/** A name, or an empty text. */
 export const NAME_OR_NONE = sized(
   z.string().regex(new RegExp(`^(?:${DISPLAY_TEXT_FORM.source.slice(1, -1)})?$`, 'u'), {
     error: `This has at most ${DISPLAY_TEXT_LIMIT} characters, none of them a control character.`,
@@ -97,8 +98,8 @@ export const RESOURCE = z
   })
 
 /**
- * What may stand on each side of the @. Addresses are compared in a compatibility form (UAX #15), so spaces, controls and
- * the blocks whose characters become a space, an @ or a long text in that form are left out.
+ * The characters allowed on each side of the @. Addresses are compared in a compatibility form (UAX #15), so spaces,
+ * controls and the blocks whose characters become a space, an @ or a long text in that form are excluded.
  */
 const ADDRESS_PART =
   '[^\\u0000-\\u0020@\\u007f-\\u00bf\\u02d8-\\u02df\\u037a\\u0384\\u0385\\u1680\\u1fbd-\\u2bff\\u3000\\u309b\\u309c\\u3200-\\u33ff\\ufb00-\u{10ffff}]+'
@@ -110,15 +111,15 @@ export const EMAIL = sized(
   { least: 3, most: EMAIL_LIMIT, example: 'ada@acme.test' },
 )
   .transform((text) => text.trim())
-  .describe('The address that the person signs in with.')
+  .describe('The address that the user signs in with.')
 
-/** Characters. Four bytes each are the 1,024 bytes that the sign-in page takes. */
+/** In characters. 256 characters of four bytes are the 1,024 bytes that the sign-in page accepts. */
 const PASSWORD_LENGTH = { least: 8, most: 256, example: 'correct horse battery staple' } as const
 export const PASSWORD = sized(z.string(), PASSWORD_LENGTH)
 
-/** A moment in ISO 8601 with its zone. */
-export const MOMENT = z.iso
-  .datetime({ offset: true, error: 'This is not a moment such as 2026-01-31T12:00:00Z.' })
+/** A time in ISO 8601 with its zone. */
+export const TIME = z.iso
+  .datetime({ offset: true, error: 'This is not a time such as 2026-01-31T12:00:00Z.' })
   .meta({ examples: ['2026-01-31T12:00:00Z'] })
   .transform((text) => Date.parse(text) as EpochMs)
 
@@ -137,14 +138,14 @@ export const ISO = z.iso.datetime()
 export const NEXT = z
   .string()
   .nullable()
-  .describe('Give it as `before` for the rows after these; null: these are the last.')
+  .describe('Give this as `before` to get the next page; null: this is the last page.')
 
-/** The place to go on from, by the ids of the rows. */
+/** The row that the page continues after. */
 export function before<Id extends z.ZodType>(id: Id): z.ZodOptional<Id> {
-  return id.optional().describe('Go on after this one: the `next` of the page before.')
+  return id.optional().describe('Continue after this row: the `next` of the previous page.')
 }
 
-/** Text of a form that a parser takes, as what the parser makes of it. */
+/** Text that matches a pattern, converted by a parser. */
 function parsed<T extends string>(
   parse: (text: string) => T | undefined,
   form: RegExp,
@@ -159,7 +160,7 @@ function parsed<T extends string>(
     .transform((text) => parse(text) as T)
 }
 
-/** Text with so many characters: code points, as JSON Schema counts them, where zod counts UTF-16 units. */
+/** Text with limits on its length in code points, as JSON Schema counts; zod counts UTF-16 units. */
 function sized(
   text: z.ZodString,
   { least, most, example }: { readonly least: number; readonly most: number; readonly example: string },
@@ -170,11 +171,11 @@ function sized(
     .meta({ minLength: least, maxLength: most, examples: [example] })
 }
 
-/** A moment as answers have it. */
-export function iso(moment: EpochMs): string {
-  return new Date(moment).toISOString()
+/** A time as answers have it. */
+export function iso(time: EpochMs): string {
+  return new Date(time).toISOString()
 }
 
-export function isoOrNull(moment: EpochMs | undefined): string | null {
-  return moment === undefined ? null : iso(moment)
+export function isoOrNull(time: EpochMs | undefined): string | null {
+  return time === undefined ? null : iso(time)
 }

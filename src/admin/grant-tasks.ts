@@ -30,7 +30,7 @@ const PAGE = z.object({
 const ONE = z.object({ grant_id: GRANT_ID })
 const PLACE = { organization_id: ORGANIZATION_ID }
 
-/** A grant in an answer: never a token, nor the hash of one. */
+/** A grant in an answer, without tokens and hashes of tokens. */
 const GRANT = z
   .object({
     grant_id: z.string(),
@@ -38,19 +38,21 @@ const GRANT = z
     user_id: z.string(),
     organization_id: z.string().nullable(),
     scope: z.string(),
-    resources: z.array(z.string()).describe('The APIs that its tokens are for; none: the server itself.'),
-    created_at: ISO.describe('When the person allowed it.'),
-    expires_at: ISO.describe('No token of it lives longer.'),
+    resources: z.array(z.string()).describe('The APIs that its tokens are for; empty: the issuer itself.'),
+    created_at: ISO.describe('When the user consented.'),
+    expires_at: ISO.describe('All tokens of the grant expire by this time.'),
     revoked_at: ISO_OR_NULL,
-    refreshed_at: ISO_OR_NULL.describe('When its refresh token was made; null: it has none.'),
+    refreshed_at: ISO_OR_NULL.describe('When its refresh token was issued; null: it has none.'),
   })
   .meta({ id: 'Grant' })
 const ENDED_GRANT = GRANT.extend({
   ...JWT_ACCEPTANCE,
-  was_revoked: z.boolean().describe('Whether it was revoked before; then nothing changed.'),
+  was_revoked: z.boolean().describe('Whether the grant was already revoked; then nothing changed.'),
   other_grants: z
     .array(z.string())
-    .describe('Live grants that the same user gave the same client, among the newest 100: their tokens go on working.'),
+    .describe(
+      'Other active grants of the same user for the same client, among the newest 100. Their tokens keep working.',
+    ),
 }).meta({ id: 'EndedGrant' })
 const GRANTS = z.object({ grants: z.array(GRANT), names: NAMES, next: NEXT })
 
@@ -63,7 +65,7 @@ export const GRANT_TASKS: readonly Task[] = [
     method: 'GET',
     path: PATH,
     access: 'read',
-    summary: 'List what people allowed clients, newest first.',
+    summary: 'List grants, newest first.',
     input: PAGE.extend({ organization_id: ORGANIZATION_ID.optional() }),
     output: GRANTS,
     run: answerList,
@@ -73,7 +75,7 @@ export const GRANT_TASKS: readonly Task[] = [
     method: 'GET',
     path: `${PATH}/{grant_id}`,
     access: 'read',
-    summary: 'Show what a person allowed a client once.',
+    summary: 'Show a grant.',
     input: ONE,
     output: GRANT,
     run: async (context, { grant_id: id }) => describeGrant(await findGrant(context, { id, within: undefined })),
@@ -84,7 +86,7 @@ export const GRANT_TASKS: readonly Task[] = [
     path: `${PATH}/{grant_id}/revoke`,
     access: 'write',
     anyClock: true,
-    summary: 'End a grant with all of its tokens; the client must ask the person again.',
+    summary: 'Revoke a grant with all of its tokens. The client must ask the user again.',
     input: ONE,
     output: ENDED_GRANT,
     run: (context, { grant_id: id }) => answerRevocation(context, { id, within: undefined }),
@@ -94,7 +96,7 @@ export const GRANT_TASKS: readonly Task[] = [
     method: 'GET',
     path: ORGANIZATION_PATH,
     access: 'read',
-    summary: 'List what people allowed clients for an organization, newest first.',
+    summary: 'List grants for an organization, newest first.',
     input: PAGE.extend(PLACE),
     output: GRANTS,
     run: answerList,
@@ -104,7 +106,7 @@ export const GRANT_TASKS: readonly Task[] = [
     method: 'GET',
     path: `${ORGANIZATION_PATH}/{grant_id}`,
     access: 'read',
-    summary: 'Show what a person allowed a client for an organization once.',
+    summary: 'Show a grant for an organization.',
     input: ONE.extend(PLACE),
     output: GRANT,
     run: async (context, { grant_id: id, organization_id: within }) =>
@@ -116,7 +118,7 @@ export const GRANT_TASKS: readonly Task[] = [
     path: `${ORGANIZATION_PATH}/{grant_id}/revoke`,
     access: 'write',
     anyClock: true,
-    summary: 'End a grant for an organization with all of its tokens.',
+    summary: 'Revoke a grant for an organization with all of its tokens.',
     input: ONE.extend(PLACE),
     output: ENDED_GRANT,
     run: (context, { grant_id: id, organization_id: within }) => answerRevocation(context, { id, within }),

@@ -22,17 +22,19 @@ const INSTALLATION = z
     organization_id: z.string(),
     client_id: z.string(),
     client_name: z.string().nullable(),
-    scope: z.string().describe('At most this.'),
-    acts_for_members: z.boolean().describe('It may also act for members of the organization.'),
+    scope: z.string().describe('The scopes that the client can have at most.'),
+    acts_for_members: z.boolean().describe('Whether the client may also act for members of the organization.'),
     created_at: ISO,
     disabled_at: ISO_OR_NULL,
-    not_before: ISO.describe('Tokens that it got for the organization before are dead.'),
+    not_before: ISO.describe(
+      'The not-before time: tokens of the client for the organization issued earlier are revoked.',
+    ),
   })
   .meta({ id: 'Installation' })
 
 export type InstallationDocument = z.output<typeof INSTALLATION>
 
-/** What is done to one installation and answers how it is then. */
+/** A task that changes one installation and returns the changed installation. */
 function change(
   verb: string,
   summary: string,
@@ -75,8 +77,10 @@ export const INSTALLATION_TASKS: readonly Task[] = [
     access: 'write',
     summary: 'Install a client for an organization, replacing any earlier installation.',
     input: ONE.extend({
-      scope: SCOPE.describe('What it may have at most, with a space between them; every one declared by an API.'),
-      acts_for_members: z.boolean().default(false).describe('Whether it may also act for members.'),
+      scope: SCOPE.describe(
+        'The scopes that the client can have at most, separated by spaces. Each is declared by an API.',
+      ),
+      acts_for_members: z.boolean().default(false).describe('Whether the client may also act for members.'),
     }),
     output: INSTALLATION,
     async run(context, { organization_id: organizationId, client_id: clientId, scope, acts_for_members }) {
@@ -87,7 +91,7 @@ export const INSTALLATION_TASKS: readonly Task[] = [
   defineTask({
     ...change(
       'disable',
-      'Disable an installation: tokens that the client has for the organization are dead.',
+      'Disable an installation: tokens of the client for the organization stop working.',
       disableInstallation,
     ),
     output: ENDED_INSTALLATION,
@@ -96,13 +100,13 @@ export const INSTALLATION_TASKS: readonly Task[] = [
       return withJwtAcceptance(context, describeInstallation(installed), installed.installation)
     },
   }),
-  change('enable', 'Enable an installation again; what ended stays ended.', enableInstallation),
+  change('enable', 'Enable a disabled installation. Revoked tokens stay revoked.', enableInstallation),
   defineTask({
     name: 'installation.remove',
     method: 'DELETE',
     path: `${PATH}/{client_id}`,
     access: 'write',
-    summary: 'Let a client act for an organization no more: tokens that it has for it are dead.',
+    summary: 'Uninstall a client from an organization. Tokens of the client for the organization stop working.',
     input: ONE,
     output: z.object({
       organization_id: z.string(),

@@ -6,28 +6,28 @@ import { sameResource } from '../protocol/resource.ts'
 import { iso, ISO_OR_NULL } from './fields.ts'
 
 /**
- * Members of the answer of a task that ends access. A revocation reaches an API that introspects at once, and an API with
+ * Members of the answer of a task that revokes access. A revocation reaches an API that introspects at once, and an API with
  * local verification when the JWTs expire (docs/introspection.md).
  */
 export const JWT_ACCEPTANCE = {
   jwt_accepted_until: ISO_OR_NULL.describe(
-    'Until then APIs with local verification may accept those that this ended; null: none. Introspection refuses revoked tokens at once, and those of what was disabled, expired or deleted within a second.',
+    'APIs with local verification may accept JWTs that this task revoked until this time; null: no such JWT is left. Introspection rejects a revoked token or grant at once, and tokens of a disabled, changed or deleted user, client or organization within a second.',
   ),
-  jwt_accepted_for_seconds: z.int().min(0).describe('The same, counted from this answer.'),
+  jwt_accepted_for_seconds: z.int().min(0).describe('The same in seconds from this answer.'),
 }
 
 export type JwtAcceptance = z.output<z.ZodObject<typeof JWT_ACCEPTANCE>>
 
 type Needs = Pick<Context, 'clock' | 'settings'> & { readonly store: Pick<Context['store'], 'listApis'> }
 
-/** What ended, and since when. */
+/** What was revoked, and when. */
 export interface Ended {
   readonly endedAt: EpochMs
-  /** The APIs that its tokens are for; none: the server itself; undefined: any. */
+  /** The APIs that the tokens are for; empty: the issuer itself; undefined: any. */
   readonly resources: readonly string[] | undefined
 }
 
-/** As long after the end as the longest-lived JWT of the APIs concerned lives, by the lifetimes as they are now. */
+/** The time of the revocation plus the longest lifetime of a JWT for the APIs concerned, by their current settings. */
 export async function findJwtAcceptance(context: Needs, { endedAt, resources }: Ended): Promise<JwtAcceptance> {
   const usual = context.settings.lifetimes.accessToken
   const apis = await context.store.listApis()
@@ -41,14 +41,14 @@ export async function findJwtAcceptance(context: Needs, { endedAt, resources }: 
   return describeJwtAcceptance(context, longest === 0 ? undefined : after(endedAt, longest * 1000))
 }
 
-/** undefined: it is no JWT that ended. */
+/** `until` is undefined when the revoked token is not a JWT. */
 export function describeJwtAcceptance({ clock }: Pick<Context, 'clock'>, until: EpochMs | undefined): JwtAcceptance {
   const now = clock()
   if (until === undefined || until <= now) return { jwt_accepted_until: null, jwt_accepted_for_seconds: 0 }
   return { jwt_accepted_until: iso(until), jwt_accepted_for_seconds: Math.ceil((until - now) / 1000) }
 }
 
-/** Adds to what a task answers of something that is disabled or expired how long JWTs that speak for it are accepted. */
+/** Adds to an answer how long JWTs of a disabled user, client or organization, or from before its not-before time, may be accepted. */
 export async function withJwtAcceptance<Answer>(
   context: Needs,
   answer: Answer,
@@ -58,7 +58,7 @@ export async function withJwtAcceptance<Answer>(
   return { ...answer, ...(await findJwtAcceptance(context, { endedAt, resources: undefined })) }
 }
 
-/** The same of what is deleted at this moment. */
+/** The same for a deletion at the current time. */
 export async function withDeletion<Answer>(context: Needs, answer: Answer): Promise<Answer & JwtAcceptance> {
   return { ...answer, ...(await findJwtAcceptance(context, { endedAt: context.clock(), resources: undefined })) }
 }

@@ -13,7 +13,7 @@ const KEY = z
     kid: z.string(),
     algorithm: ALGORITHM,
     created_at: ISO,
-    active_from: ISO.describe('From then on it signs, until another one does.'),
+    active_from: ISO.describe('The key signs from this time, until the next key does.'),
   })
   .meta({ id: 'Key' })
 
@@ -25,9 +25,9 @@ export const KEY_TASKS: readonly Task[] = [
     method: 'GET',
     path: PATH,
     access: 'read',
-    summary: 'List the published signing keys, and which one signs.',
+    summary: 'List the published signing keys and their states.',
     input: z.object({}),
-    output: z.object({ keys: z.array(KEY.extend({ state: z.string().describe('Its part now.') })) }),
+    output: z.object({ keys: z.array(KEY.extend({ state: z.string().describe('What the key is used for now.') })) }),
     async run(context) {
       const keys = await listKeys(context)
       return { keys: keys.map((key) => ({ ...describeKey(key), state: key.state })) }
@@ -39,15 +39,15 @@ export const KEY_TASKS: readonly Task[] = [
     path: PATH,
     access: 'write',
     creates: true,
-    summary: 'Make the next signing key. It is published at once, and signs a day later.',
+    summary: 'Create the next signing key. It is published at once and signs a day later.',
     input: z.object({
       now: z
         .boolean()
         .default(false)
         .describe(
-          'It signs in ten seconds, though verifiers may not know it yet; for when a key is no secret any more.',
+          'Sign with the key in ten seconds, even though verifiers may not have fetched it. Use it when the current key was disclosed.',
         ),
-      algorithm: ALGORITHM.optional().describe("The line of keys that it belongs to; the server's own unless given."),
+      algorithm: ALGORITHM.optional().describe('The algorithm of the key; by default the algorithm of the server.'),
     }),
     output: KEY,
     run: async (context, { now, algorithm }) =>
@@ -58,9 +58,9 @@ export const KEY_TASKS: readonly Task[] = [
     method: 'DELETE',
     path: `${PATH}/{kid}`,
     access: 'write',
-    // By a clock that is ahead, the key that signs now would have been replaced.
+    // With a clock that is ahead, the key that signs now would count as replaced.
     anyClock: false,
-    summary: 'Withdraw a signing key that somebody else may have: what it signed is refused from now on.',
+    summary: 'Withdraw a disclosed signing key: tokens that it signed are rejected from now on.',
     input: z.object({
       kid: z
         .string()

@@ -16,15 +16,17 @@ const MEMBER = z
     user_id: z.string(),
     email: z.string().nullable(),
     name: z.string().nullable(),
-    created_at: ISO.describe('Since when the user belongs to the organization.'),
-    disabled_at: ISO_OR_NULL.describe('Of the membership, not of the account.'),
-    not_before: ISO.describe('What was issued to the member for the organization before is dead.'),
+    created_at: ISO.describe('When the user became a member.'),
+    disabled_at: ISO_OR_NULL.describe('When the membership was disabled; the account is not affected.'),
+    not_before: ISO.describe(
+      'The not-before time: tokens of the member for the organization issued earlier are revoked.',
+    ),
   })
   .meta({ id: 'Member' })
 
 export type MemberDocument = z.output<typeof MEMBER>
 
-/** What is done to one member and answers how the membership is then. */
+/** A task that changes one membership and returns the changed membership. */
 function change(
   verb: string,
   summary: string,
@@ -52,11 +54,11 @@ export const MEMBER_TASKS: readonly Task[] = [
     method: 'GET',
     path: PATH,
     access: 'read',
-    summary: 'List the members of an organization, newest accounts first.',
+    summary: 'List the members of an organization, newest users first.',
     input: PLACE.extend({
       limit: LIMIT,
       before: before(USER_ID),
-      email: EMAIL.optional().describe('Only the member who has this address.'),
+      email: EMAIL.optional().describe('Only the member with this address.'),
     }),
     output: z.object({ members: z.array(MEMBER), next: NEXT }),
     async run(context, { organization_id, ...page }) {
@@ -71,10 +73,10 @@ export const MEMBER_TASKS: readonly Task[] = [
     access: 'write',
     creates: true,
     serverOnly: true,
-    summary: 'Let a user act for an organization.',
+    summary: 'Add a user to an organization.',
     input: PLACE.extend({
-      user_id: USER_ID.optional().describe('The user: this, or the address.'),
-      email: EMAIL.optional().describe('The user: this, or the id.'),
+      user_id: USER_ID.optional().describe('The id of the user; instead of email.'),
+      email: EMAIL.optional().describe('The address of the user; instead of user_id.'),
     }),
     exactlyOneOf: ['user_id', 'email'],
     output: MEMBER,
@@ -82,20 +84,20 @@ export const MEMBER_TASKS: readonly Task[] = [
       describeMember(await addMember(context, organization_id, user_id ?? email ?? '')),
   }),
   defineTask({
-    ...change('disable', 'Disable a member: tokens that they have for the organization are dead.', disableMember),
+    ...change('disable', 'Disable a member: tokens of the member for the organization stop working.', disableMember),
     output: ENDED_MEMBER,
     async run(context, { organization_id: organizationId, user_id: userId }) {
       const member = await disableMember(context, { organizationId, userId })
       return withJwtAcceptance(context, describeMember(member), member.membership)
     },
   }),
-  change('enable', 'Enable a member again; what ended stays ended.', enableMember),
+  change('enable', 'Enable a disabled member. Revoked tokens stay revoked.', enableMember),
   defineTask({
     name: 'member.remove',
     method: 'DELETE',
     path: `${PATH}/{user_id}`,
     access: 'write',
-    summary: 'Take a user out of an organization: tokens that they have for it are dead.',
+    summary: 'Remove a user from an organization. Tokens of the user for the organization stop working.',
     input: ONE,
     output: z.object({ organization_id: z.string(), user_id: z.string(), removed: z.literal(true), ...JWT_ACCEPTANCE }),
     async run(context, { organization_id, user_id }) {

@@ -8,11 +8,11 @@ import {
 } from '../protocol/ids.ts'
 import type { TaskContext } from './task.ts'
 
-/** A member of a list whose rows have ids: what they are called now. The rows themselves keep to ids. */
+/** The names of the ids in a list. The rows themselves have ids only. */
 export const NAMES = z
   .record(z.string(), z.string())
   .describe(
-    'By id: the e-mail address of a user, the name of a client, an organization or credentials. An id that has none, or names nothing any more, is not there.',
+    'Names by id: the e-mail address of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent.',
   )
 
 export type Names = Readonly<Record<string, string>>
@@ -24,7 +24,7 @@ type Needs = Pick<TaskContext, 'administrator'> & {
   >
 }
 
-/** Looks each id up once, by its key. Administrators of one organization see the addresses of its members only. */
+/** Looks up each id once. Administrators of one organization see the addresses of its members only. */
 export async function findNames(context: Needs, ids: Iterable<string | undefined>): Promise<Names> {
   const known = [...new Set(ids)].filter((id) => id !== undefined)
   const pairs = await Promise.all(

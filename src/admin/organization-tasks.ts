@@ -17,7 +17,7 @@ import { defineTask, type Task, type TaskContext } from './task.ts'
 
 const PATH = '/admin/v1/organizations'
 const ONE = z.object({ organization_id: ORGANIZATION_ID })
-const ORGANIZATION_NAME = NAME.describe('As members see it when they are asked for consent.')
+const ORGANIZATION_NAME = NAME.describe('The name, as the consent page shows it.')
 
 /** An organization in an answer. */
 const ORGANIZATION = z
@@ -26,13 +26,16 @@ const ORGANIZATION = z
     name: z.string(),
     created_at: ISO,
     disabled_at: ISO_OR_NULL,
-    not_before: ISO.describe('What was issued for it before is dead.'),
+    not_before: ISO.describe('The not-before time: tokens for the organization issued earlier are revoked.'),
   })
   .meta({ id: 'Organization' })
 
 export type OrganizationDocument = z.output<typeof ORGANIZATION>
 
-/** What is done to one organization and answers how it is then. Whether it is there its own administrators do not say. */
+/**
+ * A task that changes one organization and returns the changed organization. Administrators of the organization itself may
+ * not disable or enable it.
+ */
 function change(
   verb: string,
   summary: string,
@@ -54,7 +57,7 @@ function change(
 
 const ENDED_ORGANIZATION = ORGANIZATION.extend(JWT_ACCEPTANCE).meta({ id: 'EndedOrganization' })
 
-/** The same where it ends what was issued. */
+/** A change that revokes the tokens for the organization. */
 function end(
   verb: string,
   summary: string,
@@ -111,19 +114,27 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
     method: 'PATCH',
     path: `${PATH}/{organization_id}`,
     access: 'write',
-    // A member of two could be led to act for the wrong one.
+    // A misleading name could make a member of two organizations act for the wrong one.
     serverOnly: true,
-    summary: 'Give an organization another name.',
+    summary: 'Rename an organization.',
     input: ONE.extend({ name: ORGANIZATION_NAME }),
     output: ORGANIZATION,
     run: async (context, { organization_id, name }) =>
       describeOrganization(await renameOrganization(context, organization_id, name)),
   }),
-  end('disable', 'Disable an organization: nothing is issued for it, and what was is dead.', disableOrganization),
-  change('enable', 'Enable an organization again; what ended stays ended.', enableOrganization),
-  // Its own administrators may end each grant, so they may end all, when somebody got in.
+  end(
+    'disable',
+    'Disable an organization: tokens for it are revoked, and no new tokens are issued.',
+    disableOrganization,
+  ),
+  change('enable', 'Enable a disabled organization. Revoked tokens stay revoked.', enableOrganization),
+  // Administrators of the organization may revoke each grant, so after an intrusion they may revoke all tokens at once.
   {
-    ...end('revoke-tokens', 'End all tokens for an organization; new ones may be had.', revokeTokensOfOrganization),
+    ...end(
+      'revoke-tokens',
+      'Revoke all tokens for an organization. Clients can request new ones.',
+      revokeTokensOfOrganization,
+    ),
     serverOnly: false,
   },
   defineTask({
@@ -132,7 +143,7 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
     path: `${PATH}/{organization_id}`,
     access: 'write',
     serverOnly: true,
-    summary: 'Delete an organization with its memberships and installations; tokens for it are dead.',
+    summary: 'Delete an organization with its memberships and installations. Tokens for it stop working.',
     input: ONE,
     output: z.object({ organization_id: z.string(), deleted: z.literal(true), ...JWT_ACCEPTANCE }),
     async run(context, { organization_id }) {

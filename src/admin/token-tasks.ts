@@ -17,14 +17,14 @@ const TOKEN = z
   .regex(/^[\x21-\x7e]+$/, { error: 'This is not a token.' })
   .meta({
     examples: ['grt_01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'],
-    description: 'An access token or a refresh token, as its holder has it.',
+    description: 'An access token or a refresh token.',
   })
 
-/** What a token is. Of what was never issued here nothing is known but that. */
+/** The state of a token. A text that this server never issued has the kind `unknown` and nulls. */
 const INSPECTION = z
   .object({
     kind: z.enum(['access', 'refresh', 'unknown']),
-    active: z.boolean().describe('Whether a resource may rely on it now.'),
+    active: z.boolean().describe('Whether the token is valid now.'),
     ended_by: z
       .enum(INACTIVE_REASONS)
       .nullable()
@@ -37,7 +37,7 @@ const INSPECTION = z
     grant_id: z.string().nullable(),
     token_id: z.string().nullable().describe('The jti of an access token.'),
     scope: z.string().nullable(),
-    resources: z.array(z.string()).describe('The APIs that the token is for; none: the issuer itself.'),
+    resources: z.array(z.string()).describe('The APIs that the token is for; empty: the issuer itself.'),
     issued_at: ISO_OR_NULL,
     expires_at: ISO_OR_NULL,
   })
@@ -51,7 +51,7 @@ export const TOKEN_TASKS: readonly Task[] = [
     method: 'POST',
     path: `${PATH}/inspect`,
     access: 'read',
-    summary: 'Say what a token is, whose, and whether it is still good.',
+    summary: 'Show the owner of a token, and whether it is active.',
     input: z.object({ token: TOKEN }),
     output: INSPECTION,
     run: async (context, { token }) => describeInspection(await inspectToken(context, token)),
@@ -62,13 +62,13 @@ export const TOKEN_TASKS: readonly Task[] = [
     path: `${PATH}/revoke`,
     access: 'write',
     anyClock: true,
-    summary: 'End a token, or everything that was issued on its grant.',
+    summary: 'Revoke a token, or its grant with all tokens of the grant.',
     input: z.object({
       token: TOKEN,
       family: z
         .boolean()
         .default(false)
-        .describe("End the whole grant of an access token. A refresh token's always ends."),
+        .describe('Revoke the grant of an access token too. The grant of a refresh token is always revoked.'),
     }),
     output: z.object({
       revoked: z.enum(['access', 'family']),
@@ -97,12 +97,15 @@ export const TOKEN_TASKS: readonly Task[] = [
     method: 'POST',
     path: `${PATH}/revoke-all`,
     access: 'write',
-    summary: "End everybody's sessions and tokens. People sign in again, and clients get new tokens.",
+    summary:
+      'Revoke all sessions and tokens of all users and clients. Users sign in again, and clients request new tokens.',
     input: z.object({
-      confirm: z.literal('everything').describe('Says that this is meant.'),
+      confirm: z.literal('everything').describe('Confirms the task.'),
     }),
     output: z.object({
-      not_before: ISO.describe('What is from before is dead, on every node within a second.'),
+      not_before: ISO.describe(
+        'The not-before time: sessions and tokens issued earlier are revoked, on every node within a second.',
+      ),
       ...JWT_ACCEPTANCE,
     }),
     async run(context) {
@@ -149,7 +152,7 @@ function describeFacts(facts: AccessTokenFacts): Description {
   }
 }
 
-/** A refresh token lives as long as its grant, and dies sooner when it is not used. */
+/** A refresh token expires with its grant, or earlier when it is not used. */
 function describeGrant({
   id,
   clientId,

@@ -18,7 +18,7 @@ import {
 const PATH = '/admin/v1/users'
 const ONE = z.object({ user_id: USER_ID })
 
-/** What is done to one user and answers how the account is then. */
+/** A task that changes one user and returns the changed user. */
 function change(
   verb: string,
   summary: string,
@@ -39,7 +39,7 @@ function change(
 
 const ENDED_USER = USER.extend(JWT_ACCEPTANCE).meta({ id: 'EndedUser' })
 
-/** The same where it ends what was issued. */
+/** A change that revokes the sessions and tokens of the user. */
 function end(
   verb: string,
   summary: string,
@@ -62,11 +62,11 @@ export const USER_TASKS: readonly Task[] = [
     method: 'GET',
     path: PATH,
     access: 'read',
-    summary: 'List the accounts, newest first.',
+    summary: 'List the users, newest first.',
     input: z.object({
       limit: LIMIT,
       before: before(USER_ID),
-      email: EMAIL.optional().describe('Only the account with this address.'),
+      email: EMAIL.optional().describe('Only the user with this address.'),
     }),
     output: z.object({ users: z.array(USER), next: NEXT }),
     async run(context, page) {
@@ -79,7 +79,7 @@ export const USER_TASKS: readonly Task[] = [
     method: 'GET',
     path: `${PATH}/{user_id}`,
     access: 'read',
-    summary: 'Show everything about an account but its password.',
+    summary: 'Show everything about a user except the password.',
     input: ONE,
     output: USER,
     run: async (context, { user_id }) => describeUser(await findUser(context, user_id)),
@@ -90,11 +90,11 @@ export const USER_TASKS: readonly Task[] = [
     path: PATH,
     access: 'write',
     creates: true,
-    summary: 'Create an account that people sign in with.',
+    summary: 'Create a user.',
     input: z.object({
       email: EMAIL,
       password: PASSWORD,
-      name: NAME.optional().describe("The person's name, as the pages show it."),
+      name: NAME.optional().describe('The name of the user, as the pages show it.'),
     }),
     output: USER,
     run: async (context, { email, password, name }) =>
@@ -105,25 +105,21 @@ export const USER_TASKS: readonly Task[] = [
     method: 'PUT',
     path: `${PATH}/{user_id}/password`,
     access: 'write',
-    summary: 'Set a new password; ends every session and grant from before.',
+    summary: 'Set a new password, and revoke all sessions and grants of the user.',
     input: ONE.extend({ password: PASSWORD }),
     output: ENDED_USER,
     run: async (context, { user_id, password }) =>
       describeEnded(context, await setPassword(context, user_id, password)),
   }),
-  end('disable', 'Disable an account: its sessions and tokens stop working.', disableUser),
-  change('enable', 'Enable an account again; what ended stays ended.', enableUser),
-  end(
-    'revoke-tokens',
-    'Sign a person out everywhere: all sessions and tokens from before stop working.',
-    revokeTokensOfUser,
-  ),
+  end('disable', 'Disable a user: sessions and tokens of the user stop working.', disableUser),
+  change('enable', 'Enable a disabled user. Revoked sessions and tokens stay revoked.', enableUser),
+  end('revoke-tokens', 'Revoke all sessions and tokens of a user.', revokeTokensOfUser),
   defineTask({
     name: 'user.delete',
     method: 'DELETE',
     path: `${PATH}/{user_id}`,
     access: 'write',
-    summary: 'Delete an account with its sessions, memberships and consents; its tokens stop working.',
+    summary: 'Delete a user with all sessions, memberships and consents. Tokens of the user stop working.',
     input: ONE,
     output: z.object({ user_id: z.string(), email: z.string(), deleted: z.literal(true), ...JWT_ACCEPTANCE }),
     async run(context, { user_id }) {

@@ -69,7 +69,7 @@ test('client verify, unverify, disable and enable change a client of a running s
   assert.deepEqual(await judge('disable'), [true, true])
   assert.equal(await ask(), 401)
   assert.match((await runHere(place, ['client', 'list'])).stdout, / disabled/)
-  assert.match((await runHere(place, ['client', 'unverify', '--id', id])).stdout, /is not verified any more/)
+  assert.match((await runHere(place, ['client', 'unverify', '--id', id])).stdout, /is no longer verified/)
   assert.deepEqual(await judge('enable'), [false, false])
   assert.equal(await ask(), 200)
   const verbs = ['verify', 'unverify', 'disable', 'enable']
@@ -115,7 +115,7 @@ test('decisions.md D6: a running server knows a declared API within about a seco
   while ((await ask('read')) !== 400) assert.ok(performance.now() < deadline, 'The server never learned it.')
   assert.equal(await ask('sync'), 200)
   const list = (await runHere(place, ['api', 'list'])).stdout
-  assert.match(list, /sync +with consent, or by itself/)
+  assert.match(list, /sync +with consent, or without a user/)
   assert.match(list, /wipe +with consent, on request/)
   assert.match(
     (await runHere(place, ['api', 'delete', 'https://api.acme.test/'])).stdout,
@@ -163,7 +163,7 @@ const REFUSED: readonly (readonly [why: string, code: number, words: readonly st
   ['a relative resource', 1, ['create', '--resource', '/api'], /absolute URI/],
   ['a resource with a fragment', 1, ['create', '--resource', 'https://a.test/#x'], /without a fragment/],
   ['a declared resource, but for the slash', 1, ['create', '--resource', 'https://taken.test/'], /declared already/],
-  ['a scope without a sentence', 2, [...API, '--scope', 'read'], /a name, "=", and the sentence/],
+  ['a scope without a sentence', 2, [...API, '--scope', 'read'], /a name, "=", and the text/],
   ['a scope with a space', 1, [...API, '--scope', 'read all=Read'], /The name of a scope has no spaces/],
   ['a scope named twice', 1, [...API, '--scope', 'a=A', '--machine-scope', 'a=B'], /named twice/],
   ['a sentence with control characters', 1, [...API, '--scope', 'a=A\u0007'], /control character/],

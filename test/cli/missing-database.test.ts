@@ -53,7 +53,7 @@ test('a command that does not create says that there is no database, and makes n
     assert.deepEqual([code, stdout], [1, ''], words.join(' '))
     assert.equal(
       stderr,
-      `grantor: There is no database at ${path}. If there should be one, correct DATABASE_URL; a new one is made by: grantor serve\n`,
+      `grantor: There is no database at ${path}. Check DATABASE_URL, or create the database with: grantor serve\n`,
     )
     assert.deepEqual(readdirSync(folder), [], words.join(' '))
   }
@@ -65,7 +65,7 @@ test('a command that creates makes the database too, and says so', async (t) => 
     process.env['DATABASE_URL'] = `sqlite:${join(folder, 'grantor.db')}`
     const { code, stderr } = await command(words)
     assert.equal(code, 0, stderr)
-    assert.match(stderr, /^grantor: There was no database at .*; a new one was made\. /)
+    assert.match(stderr, /^grantor: There was no database at .*; it was created\. /)
     assert.ok(readdirSync(folder).includes('grantor.db'))
     assert.deepEqual((await command(['user', 'list'])).stderr, '')
   }

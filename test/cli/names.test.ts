@@ -54,7 +54,7 @@ test('the answer to a name shows the id beside it, and a token for no API says t
   const { stdout } = await command(['client', 'disable', 'Notes desktop'])
   assert.match(
     stdout,
-    new RegExp(`^Notes desktop \\(${client_id}\\) is disabled\\. To undo that: grantor client enable ${client_id}\n`),
+    new RegExp(`^Notes desktop \\(${client_id}\\) is disabled\\. To undo this: grantor client enable ${client_id}\n`),
   )
   const unknown = await command(['user', 'show', 'Ada'])
   assert.match(unknown.stderr, /There is no user with the id or the address "Ada"/)

@@ -124,8 +124,8 @@ test('a wrong password, no server, and another server are each said in one line'
 test('a name instead of the id of a client or an organization is refused before anything is asked', async (t) => {
   const place = await openPlace(t)
   for (const [option, name, says] of [
-    ['--client', 'Notes desktop', /It is an id, gci_….*See "grantor client list"/],
-    ['--organization', 'Acme Corp', /It is an id, gor_….*See "grantor org list"/],
+    ['--client', 'Notes desktop', /Give an id, gci_….*See "grantor client list"/],
+    ['--organization', 'Acme Corp', /Give an id, gor_….*See "grantor org list"/],
   ] as const) {
     const { code, stdout, stderr } = await runHere(place, [...PERFORM, option, name])
     assert.deepEqual([code, stdout], [2, ''])

@@ -50,7 +50,7 @@ test('every noun works over PostgreSQL; the first command tells that nothing was
   ])
   assert.equal(
     (await runHere(place, ['org', 'add-member', org, 'ada@acme.test'])).stdout,
-    `ada@acme.test may act for ${org} now.\n`,
+    `ada@acme.test is now a member of ${org}.\n`,
   )
   assert.match(
     (await runHere(place, ['admin', 'create', '--name', 'Ada', '--access', 'read'])).stdout,

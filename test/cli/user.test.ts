@@ -17,7 +17,7 @@ test('user create, list, disable, enable and set-password do what they say, in w
   const place = await openPlace(t)
   const created = await run(place, ['user', 'create', ...ADA, '--name', 'Ada'])
   assert.match(created.stdout, /^Created ada@acme\.test \(gus_\S+\)\.\n$/)
-  assert.match(created.stderr, /^grantor: There was no database at .*; a new one was made\./)
+  assert.match(created.stderr, /^grantor: There was no database at .*; it was created\./)
   const { stdout } = await run(place, ['user', 'list'])
   const [headings = '', row = ''] = stdout.split('\n')
   assert.match(row, /^ada@acme\.test {2}Ada {3}.*active/)
@@ -77,7 +77,7 @@ const REFUSED: readonly (readonly [why: string, code: number, words: readonly st
   ['a name with control characters', 1, ['create', ...ADA, '--name', 'A\u001b[2J'], /control character/],
   ['no password and nobody to ask', 2, ['create', '--email', 'b@acme.test'], /--password -/],
   ['an empty standard input', 2, ['create', '--email', 'b@acme.test', '--password', '-'], /Standard input is empty/],
-  ['nobody named', 2, ['disable'], /give the email/],
+  ['nobody named', 2, ['disable'], /The email is missing/],
   ['two different names', 2, ['enable', 'a@acme.test', '--email', 'b@acme.test'], /Give one email/],
   ['an unknown user', 1, ['set-password', 'nobody@acme.test', '--password', 'correct horse'], /no user.*user list/],
   ['a limit that is none', 2, ['list', '--limit', '0'], /from 1 to 1000/],

@@ -57,12 +57,12 @@ test('org: an organization is made, listed, renamed, disabled, enabled, expired 
   const id = made.organization_id
   assert.match(
     await words('org', 'create', '--name', 'Other'),
-    /^Created Other \(gor_\S+\)\. To add somebody: grantor org/,
+    /^Created Other \(gor_\S+\)\. To add a member: grantor org/,
   )
   const [headings = '', , row = ''] = (await words('org', 'list')).split('\n')
   assert.match(headings, /^ID +NAME +CREATED \(UTC\) +STATE$/)
   assert.match(row, /^gor_\S+ {2}Acme +\d{4}-\d\d-\d\d \d\d:\d\d +active$/)
-  assert.equal(await words('org', 'rename', id, 'Acme Inc.'), 'It is called Acme Inc. now.\n')
+  assert.equal(await words('org', 'rename', id, 'Acme Inc.'), 'Acme Inc. is now the name of the organization.\n')
   assert.match(await words('org', 'disable', id), /^Acme Inc\. is disabled, .*grantor org enable gor_/)
   assert.match(await words('org', 'list', '--limit', '10'), /disabled/)
   assert.equal(await words('org', 'enable', '--organization', id), 'Acme Inc. is enabled.\n')
@@ -80,28 +80,28 @@ test('org: members and installations are what tokens are issued for', async () =
   const ask = async (form: Readonly<Record<string, string>>): Promise<number> =>
     (await requestToken(server, client, { grant_type: 'client_credentials', ...form })).statusCode
   assert.equal(await ask({ org_id: org }), 400)
-  assert.match(await words('org', 'install', org, client_id, '--scope', 'read'), /may act for gor_\S+ now, with read\./)
+  assert.match(await words('org', 'install', org, client_id, '--scope', 'read'), /may now act for gor_\S+, with read\./)
   assert.equal(await ask({ org_id: org }), 200)
-  assert.equal(await words('org', 'add-member', org, email), `${email} may act for ${org} now.\n`)
+  assert.equal(await words('org', 'add-member', org, email), `${email} is now a member of ${org}.\n`)
   assert.equal(await ask({ org_id: org, user_id: user }), 400)
   const wide = await words('org', 'install', org, '--client', client_id, '--scope', '', '--acts-for-members')
-  assert.match(wide, /and its members now, with no scope/)
+  assert.match(wide, /and its members, with no scope/)
   assert.equal(await ask({ org_id: org, user_id: user }), 200)
-  assert.match(await words('org', 'disable-member', org, user), /may not act for.*grantor org enable-member/)
+  assert.match(await words('org', 'disable-member', org, user), /may no longer act for.*grantor org enable-member/)
   assert.match(await words('org', 'members', org), /disabled/)
   assert.equal(await ask({ org_id: org, user_id: user }), 400)
   assert.match(await words('org', 'enable-member', org, email.toUpperCase()), /may act for gor_\S+ again/)
   assert.equal(await ask({ org_id: org, user_id: user }), 200)
-  assert.match(await words('org', 'remove-member', org, '--user', email), /does not belong to gor_\S+ any more/)
-  assert.match(await words('org', 'members', org), /^It has no members\. Add one: grantor org add-member/)
+  assert.match(await words('org', 'remove-member', org, '--user', email), /is no longer a member of gor_\S+/)
+  assert.match(await words('org', 'members', org), /^The organization has no members\. Add one: grantor org add-member/)
   assert.match(
     await words('org', 'disable-installation', org, client_id),
-    /To undo that: grantor org enable-installation/,
+    /To undo this: grantor org enable-installation/,
   )
   assert.match(await words('org', 'installations', org), /gci_\S+ +Client \d+ +– +yes +\S+ \S+ +disabled/)
   assert.equal(await ask({ org_id: org }), 400)
   assert.match(await words('org', 'enable-installation', org, client_id), /again/)
-  assert.match(await words('org', 'uninstall', org, client_id), /is not installed for gor_\S+ any more/)
+  assert.match(await words('org', 'uninstall', org, client_id), /is no longer installed for gor_\S+/)
   assert.match(await words('org', 'installations', org), /^No client is installed\./)
 })
 
@@ -130,7 +130,7 @@ test('client: it is found by what became of it, approved, given another secret, 
     /is approved for pay, refund, as far/,
   )
   assert.match(await words('client', 'show', id), /approved_scope +pay refund/)
-  assert.match(await words('client', 'approve-scopes', id, '--scope', ''), /approved for no scope any more/)
+  assert.match(await words('client', 'approve-scopes', id, '--scope', ''), /approved for no scope\./)
   const rotated = await commandJson<{ client_secret: string }>(['client', 'rotate-secret', id, '--overlap', '0'])
   const ask = async (secret: string): Promise<number> => {
     const form = { grant_type: 'client_credentials' }
@@ -139,7 +139,7 @@ test('client: it is found by what became of it, approved, given another secret, 
   assert.deepEqual([await ask(client.client_secret ?? ''), await ask(rotated.client_secret)], [401, 200])
   assert.match(
     await words('client', 'rotate-secret', id),
-    /not shown again:\n {2}gcs_\S+\nThe one before works until .* UTC\.\n$/,
+    /not shown again:\n {2}gcs_\S+\nThe previous secret is valid until .* UTC\.\n$/,
   )
   assert.match(await words('token', 'inspect', access_token), /kind +access/)
   assert.match(await words('token', 'inspect', access_token), /active +yes/)
@@ -161,7 +161,7 @@ test('grant and token: what a person allowed is seen, and ended one by one or by
   )
   assert.match(
     await words('grant', 'revoke', grant_id),
-    /^The grant \S+ of gci_\S+ was revoked before, at 2\S+ \S+ UTC\./,
+    /^The grant \S+ of gci_\S+ was already revoked at 2\S+ \S+ UTC\./,
   )
   assert.match(await words('grant', 'show', grant_id), /revoked_at +2/)
   assert.match(await words('grant', 'list', '--user', user_id), /20\d\d-\S+ \S+\n$/)
@@ -184,13 +184,13 @@ test('grant and token: what a person allowed is seen, and ended one by one or by
   ])
   const [newer, older] = grants.map((grant) => grant.grant_id)
   const ended = await words('grant', 'revoke', newer ?? '')
-  assert.ok(ended.includes(`other grants, whose tokens go on working: ${older}\n`), ended)
+  assert.ok(ended.includes(`other grants for this client, whose tokens keep working: ${older}\n`), ended)
   assert.match(
     await words('user', 'revoke-tokens', 'ada@acme.test'),
-    /signed out everywhere[^]*Introspection refuses them within a second/,
+    /All sessions and tokens of ada@acme\.test are revoked[^]*Introspection refuses them within a second/,
   )
   assert.equal(await active(second.refresh_token ?? ''), false)
-  assert.match(await words('token', 'revoke-all', '--yes'), /Every session and token from before 2\S+Z is dead/)
+  assert.match(await words('token', 'revoke-all', '--yes'), /All sessions and tokens issued before 2\S+Z are revoked/)
 })
 
 test('api: its scopes and tokens are changed and shown', async () => {
@@ -201,7 +201,7 @@ test('api: its scopes and tokens are changed and shown', async () => {
     /^Declared .* with read, pay\.\n.*\nThe first EdDSA key is/,
   )
   const shown = await words('api', 'show', resource)
-  assert.match(shown, /token_format +jwt\ntoken_lifetime +the server's\ntoken_algorithm +EdDSA\ntoken_jwt_type +JWT\n/)
+  assert.match(shown, /token_format +jwt\ntoken_lifetime +as the server\ntoken_algorithm +EdDSA\ntoken_jwt_type +JWT\n/)
   assert.match(shown, /pay +to approved clients +Pay at once/)
   assert.match(await words('api', 'update', resource, '--format', 'opaque', '--lifetime', '60'), /^Changed https/)
   assert.match(
@@ -210,7 +210,7 @@ test('api: its scopes and tokens are changed and shown', async () => {
   )
   await words('api', 'update', resource, '--lifetime', 'server', '--name', 'Shown', '--machine-scope', 'sync=Sync')
   const last = await words('api', 'show', resource)
-  assert.match(last, /name +Shown\n[^]*token_lifetime +the server's\n[^]*sync +with consent, or by itself/)
+  assert.match(last, /name +Shown\n[^]*token_lifetime +as the server\n[^]*sync +with consent, or without a user/)
   assert.doesNotMatch(last, /read|pay/)
 })
 
@@ -233,8 +233,8 @@ test('audit verify ends with 3 when a link that somebody saw is not there, and w
 })
 
 const MISTYPED: readonly (readonly [typed: string, says: RegExp])[] = [
-  ['org show', /give the organization, alone or behind --organization/],
-  ['org rename gor_x', /give the name, alone or behind --name/],
+  ['org show', /The organization is missing/],
+  ['org rename gor_x', /The name is missing/],
   ['org add-member gor_x a@acme.test --user b@acme.test', /Give one user/],
   ['org show gor_x gor_y', /too many arguments/],
   ['org install gor_x gci_x', /--scope/],
@@ -243,7 +243,7 @@ const MISTYPED: readonly (readonly [typed: string, says: RegExp])[] = [
   ['client list --unused-since 2026-13-01', /a day such as/],
   ['client rotate-secret gci_x --overlap -1', /whole number/],
   ['client approve-scopes gci_x', /--scope/],
-  ['api update https://a.test', /Say what is to be different/],
+  ['api update https://a.test', /Give at least one change/],
   ['api create --resource https://a.test --format paper', /Allowed choices are jwt, opaque/],
   ['api create --resource https://a.test --lifetime soon', /a number of seconds, or server/],
   ['api create --resource https://a.test --algorithm none', /Allowed choices are ES256/],
@@ -252,7 +252,7 @@ const MISTYPED: readonly (readonly [typed: string, says: RegExp])[] = [
   ['token revoke-all', /add --yes/],
   ['admin create --name x', /--access/],
   ['admin create --name x --access all', /Allowed choices are read, write/],
-  ['admin create --name x --access read --days 0', /whole number from 1/],
+  ['admin create --name x --access read --days 0', /whole number of at least 1/],
   ['key rotate --algorithm HS256', /Allowed choices are ES256/],
 ]
 

@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander'
 import type { AdminCredentialDocument } from '../../admin/admin-tasks.ts'
 import { describeTasks } from '../../admin/openapi.ts'
 import { VERSION } from '../../server/server.ts'
-import { moment } from '../lib/columns.ts'
+import { formatTime } from '../lib/columns.ts'
 import { parseCount } from '../lib/options.ts'
 import { ADMIN_CREDENTIAL, ORGANIZATION } from '../lib/subjects.ts'
 import { listVerb, sentenceVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
@@ -22,23 +22,26 @@ export const ADMIN_VERBS: readonly AddVerb[] = [
     whenMissing: 'create',
     options: (command) =>
       command
-        .requiredOption('--name <name>', 'whose they are or what they are for; the audit names it')
+        .requiredOption('--name <name>', 'the owner or the purpose of the credentials')
         .addOption(
-          new Option('--access <access>', 'whether they may only read')
+          new Option('--access <access>', 'what the credentials allow; write includes read')
             .choices(['read', 'write'])
             .makeOptionMandatory(),
         )
-        .option('--days <days>', 'how long they work, up to 365; 90 when not given', parseCount),
+        .option('--days <days>', 'how many days the credentials are valid, up to 365; by default 90', parseCount),
     filters: [
-      { ...ORGANIZATION, meaning: 'the one organization that they are for, by id or name; everything when not given' },
+      {
+        ...ORGANIZATION,
+        meaning: 'the one organization that the credentials are for, by id or name; by default the whole server',
+      },
     ],
     input: ({ name, access, days }) => ({ name, access, days }),
     say: ({ credential_id, token, access, organization_id, expires_at }) => [
       `The token, which is not shown again:`,
       `  ${token}`,
-      `It may ${access} ${organization_id ?? 'everything'} until ${moment(expires_at)} UTC. Use it with --server:`,
+      `The token has ${access} access to ${organization_id ?? 'everything'} until ${formatTime(expires_at)} UTC. Use it with --server:`,
       '  GRANTOR_ADMIN_TOKEN=… grantor client list --server <url>',
-      `To end it: grantor admin revoke ${credential_id}`,
+      `To revoke it: grantor admin revoke ${credential_id}`,
     ],
   }),
   listVerb<AdminCredentialDocument>({
@@ -51,18 +54,18 @@ export const ADMIN_VERBS: readonly AddVerb[] = [
         name,
         access,
         organization_id ?? 'everything',
-        moment(created_at),
-        moment(expires_at),
-        moment(revoked_at),
+        formatTime(created_at),
+        formatTime(expires_at),
+        formatTime(revoked_at),
       ],
     ],
-    empty: 'There are no credentials. Make some: grantor admin create --name <name> --access <read|write>',
+    empty: 'There are no credentials. Create some: grantor admin create --name <name> --access <read|write>',
   }),
   sentenceVerb<AdminCredentialDocument>(
     'revoke',
     'admin.revoke',
     [ADMIN_CREDENTIAL],
-    ({ credential_id, name }) => `The credentials ${credential_id} of ${name} work no more, on any node.`,
+    ({ credential_id, name }) => `The credentials ${credential_id} (${name}) are revoked on all nodes.`,
   ),
   addOpenapi,
 ]

@@ -8,7 +8,7 @@ import { listVerb, sentenceVerb, taskVerb, type AddVerb } from '../lib/task-verb
 
 type ScopeDocument = ApiDocument['scopes'][number]
 
-/** What the verbs say of an API, beside which one it is. */
+/** The options of `api create` and `api update`. */
 interface ApiOptions {
   readonly name?: string
   readonly scope?: readonly ScopeDocument[]
@@ -29,14 +29,17 @@ export const API_VERBS: readonly AddVerb[] = [
     whenMissing: 'create',
     options: (command) =>
       addApiOptions(
-        command.requiredOption('--resource <uri>', 'its identifier, as clients ask for it and tokens name it'),
+        command.requiredOption(
+          '--resource <uri>',
+          'the identifier of the API, which clients send as `resource` and tokens have as `aud`',
+        ),
       ),
     input: (options) => ({ resource: options.resource, ...apiWish(options) }),
     say({ resource, scopes, notice }) {
       const names = scopes.map(({ name }) => name).join(', ')
       return [
         `Declared ${resource} ${names === '' ? 'without scopes' : `with ${names}`}.`,
-        'Running servers know it within a second.',
+        'Running servers apply the change within a second.',
         ...(notice === null ? [] : [notice]),
       ]
     },
@@ -59,8 +62,8 @@ export const API_VERBS: readonly AddVerb[] = [
       const { format, lifetime, algorithm, jwt_type } = tokens
       const made = {
         token_format: format,
-        token_lifetime: lifetime === null ? "the server's" : `${lifetime} seconds`,
-        token_algorithm: format === 'opaque' ? null : (algorithm ?? "the server's"),
+        token_lifetime: lifetime === null ? 'as the server' : `${lifetime} seconds`,
+        token_algorithm: format === 'opaque' ? null : (algorithm ?? 'as the server'),
         token_jwt_type: format === 'opaque' ? null : jwt_type,
       }
       const cells = scopes.map(({ name, granted_to, sentence }) => [name, grantedWords(granted_to), sentence])
@@ -75,15 +78,15 @@ export const API_VERBS: readonly AddVerb[] = [
     options: (command) =>
       addApiOptions(command).addHelpText(
         'after',
-        '\nScopes that are given replace all that it has. --name "" takes the name away.',
+        '\nThe given scopes replace all scopes of the API. --name "" removes the name.',
       ),
     input(options) {
       const wish = apiWish(options)
-      if (Object.keys(wish).length === 0) throw new UsageError('Say what is to be different. See --help.')
+      if (Object.keys(wish).length === 0) throw new UsageError('Give at least one change. See --help.')
       return wish
     },
     say: ({ resource, notice }) => [
-      `Changed ${resource}. Running servers know it within a second; tokens that were issued stay as they are.`,
+      `Changed ${resource}. Running servers apply the change within a second. Issued tokens do not change.`,
       ...(notice === null ? [] : [notice]),
     ],
   }),
@@ -92,10 +95,10 @@ export const API_VERBS: readonly AddVerb[] = [
     task: 'api.create-credentials',
     subjects: [API],
     say: ({ resource, id, secret }) => [
-      `${resource} asks at /v2/oauth/introspect by HTTP Basic:`,
+      `${resource} authenticates at /v2/oauth/introspect by HTTP Basic:`,
       `  user      ${id}`,
       `  password  ${secret}`,
-      'The password is not shown again. Running servers know it within a second.',
+      'The password is not shown again. Running servers accept it within a second.',
     ],
   }),
   sentenceVerb<{ readonly resource: string }>(
@@ -108,37 +111,40 @@ export const API_VERBS: readonly AddVerb[] = [
 
 function addApiOptions(command: Command): Command {
   return command
-    .option('--name <name>', 'its name, as the pages show it')
+    .option('--name <name>', 'the name of the API, as the pages show it')
     .option(
       '--scope <name=sentence>',
-      'a scope that needs a person\'s consent, and the sentence that the person reads: read="Read your projects"; repeat for more',
+      'a scope that needs consent, and its text on the consent page: read="Read your projects"; repeatable',
       parseScopeOf('users'),
     )
     .option(
       '--scope-on-request <name=sentence>',
-      'the same, for a scope that a client gets only when its request names it, and that no document lists; repeat for more',
+      'a scope that needs consent, is granted only when a request names it, and is in no metadata; repeatable',
       parseScopeOf('users-on-request'),
     )
     .option(
       '--machine-scope <name=sentence>',
-      'a scope that any registered client may also have by itself; repeat for more',
+      'a scope that needs consent, or that any registered client can have without a user; repeatable',
       parseScopeOf('users-and-machines'),
     )
     .option(
       '--approved-scope <name=sentence>',
-      'a scope for those clients only that you approve for it (client approve-scopes); repeat for more',
+      'a scope that only approved clients can have (client approve-scopes); repeatable',
       parseScopeOf('approved-clients'),
     )
     .addOption(
-      new Option('--format <format>', 'of its access tokens; about opaque ones it must ask').choices(['jwt', 'opaque']),
+      new Option('--format <format>', 'the format of its access tokens; opaque tokens must be introspected').choices([
+        'jwt',
+        'opaque',
+      ]),
     )
     .option(
       '--lifetime <seconds>',
-      "of its access tokens, up to a day; server: as the server's setting says",
+      'the lifetime of its access tokens, up to a day; server: the setting of the server',
       parseLifetime,
     )
     .addOption(
-      new Option('--algorithm <name>', "what signs them; server: as the server's setting says").choices([
+      new Option('--algorithm <name>', 'the signing algorithm of its JWTs; server: the setting of the server').choices([
         'ES256',
         'EdDSA',
         'RS256',
@@ -146,14 +152,14 @@ function addApiOptions(command: Command): Command {
       ]),
     )
     .addOption(
-      new Option('--jwt-type <type>', 'typ of its JWTs; JWT for verifiers that refuse at+jwt').choices([
+      new Option('--jwt-type <type>', 'the typ of its JWTs; JWT for verifiers that reject at+jwt').choices([
         'at+jwt',
         'JWT',
       ]),
     )
 }
 
-/** The members of a task's input that were given. */
+/** The members of the input of a task that were given. */
 function apiWish(options: ApiOptions): Members {
   const { name, scope, scopeOnRequest, machineScope, approvedScope, format, lifetime, algorithm, jwtType } = options
   const scopes = [scope, scopeOnRequest, machineScope, approvedScope].filter((some) => some !== undefined)
@@ -169,7 +175,7 @@ function apiWish(options: ApiOptions): Members {
   }
 }
 
-/** Who may have a scope, in the words of a table. */
+/** Which clients can have a scope, as a cell of a table. */
 function grantedWords(grantedTo: ScopeDocument['granted_to']): string {
   switch (grantedTo) {
     case 'users':
@@ -177,7 +183,7 @@ function grantedWords(grantedTo: ScopeDocument['granted_to']): string {
     case 'users-on-request':
       return 'with consent, on request'
     case 'users-and-machines':
-      return 'with consent, or by itself'
+      return 'with consent, or without a user'
     case 'approved-clients':
       return 'to approved clients'
   }
@@ -187,7 +193,7 @@ function parseScopeOf(grantedTo: ScopeDocument['granted_to']) {
   return (text: string, previous: readonly ScopeDocument[] = []): readonly ScopeDocument[] => {
     const [, name, sentence] = /^([^=]+)=(.*)$/s.exec(text) ?? []
     if (name === undefined || sentence === undefined || sentence.trim() === '') {
-      throw new InvalidArgumentError('It is a name, "=", and the sentence that people read: read="Read your projects".')
+      throw new InvalidArgumentError('Give a name, "=", and the text on the consent page: read="Read your projects".')
     }
     return [...previous, { name, sentence, granted_to: grantedTo }]
   }
@@ -196,5 +202,5 @@ function parseScopeOf(grantedTo: ScopeDocument['granted_to']) {
 function parseLifetime(text: string): number | 'server' {
   if (text === 'server') return text
   if (/^\d{1,9}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('It is a number of seconds, or server.')
+  throw new InvalidArgumentError('Give a number of seconds, or server.')
 }

@@ -1,7 +1,7 @@
 import type { AuditEntryDocument } from '../../admin/audit-tasks.ts'
 import type { Names } from '../../admin/names.ts'
 import { nameOf } from '../lib/columns.ts'
-import { parseMoment } from '../lib/options.ts'
+import { parseTime } from '../lib/options.ts'
 import { CLIENT_FILTER, ORGANIZATION_FILTER, USER, USER_FILTER } from '../lib/subjects.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
@@ -10,7 +10,7 @@ interface ListOptions {
   readonly since?: string
 }
 
-/** Exit code when the audit is not whole: the command itself did not fail. */
+/** The exit code when a link was changed or removed, although the command itself did not fail. */
 const FAULTY = 3
 
 interface Report {
@@ -26,8 +26,8 @@ export const AUDIT_VERBS: readonly AddVerb[] = [
     task: 'audit.list',
     options: (command) =>
       command
-        .option('--event <word>', 'only this event, or all that begin with a word and a dot: client.')
-        .option('--since <moment>', 'only events from then on: 2026-11-20, 2026-11-20T14:02:00Z', parseMoment),
+        .option('--event <word>', 'only this event, or all events with a prefix: client.')
+        .option('--since <time>', 'only events since then: 2026-11-20, 2026-11-20T14:02:00Z', parseTime),
     filters: [CLIENT_FILTER, { ...USER_FILTER, find: USER.find }, ORGANIZATION_FILTER],
     input: ({ event, since }) => ({ event, since }),
     rows: 'events',
@@ -42,7 +42,7 @@ export const AUDIT_VERBS: readonly AddVerb[] = [
       command
         .option(
           '--head <chain:sequence>',
-          'a link that must be there, from an audit.head line of a log; repeatable',
+          'a link that must exist, from an audit.head line of a log; repeatable',
           addHead,
         )
         .addHelpText('after', `\nExit code ${FAULTY}: something was changed or removed.`),
@@ -55,7 +55,7 @@ export const AUDIT_VERBS: readonly AddVerb[] = [
   }),
 ]
 
-/** Each id after the word for what it is, and each detail after its name. */
+/** The ids and the details of an event, each after its name. */
 function cellsOf(entry: AuditEntryDocument, names: Names): readonly string[] {
   const { recorded_at, event, actor, details, client_id, user_id, organization_id, grant_id } = entry
   const ids = { user: user_id, client: client_id, organization: organization_id, grant: grant_id }
@@ -66,7 +66,7 @@ function cellsOf(entry: AuditEntryDocument, names: Names): readonly string[] {
   return [toSecond(recorded_at), event, nameOf(names, actor), about.join(', ')]
 }
 
-/** Details that are moments, in milliseconds since the epoch. */
+/** Details that are times, in milliseconds since the epoch. */
 const TIMES: ReadonlySet<string> = new Set(['before', 'clock', 'minute', 'recorded_at'])
 
 function isTime(name: string, value: unknown): value is number {

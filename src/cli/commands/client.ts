@@ -1,6 +1,6 @@
 import type { ClientDocument } from '../../admin/describe-client.ts'
-import { moment, record } from '../lib/columns.ts'
-import { eitherOf, parseMoment, parseSeconds } from '../lib/options.ts'
+import { formatTime, record } from '../lib/columns.ts'
+import { eitherOf, parseTime, parseSeconds } from '../lib/options.ts'
 import { CLIENT } from '../lib/subjects.ts'
 import { listVerb, sentenceVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
@@ -26,16 +26,16 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
     task: 'client.list',
     options: (command) =>
       command
-        .option('--used', 'only those that ever got a token')
-        .option('--unused', 'only those that never got one')
-        .option('--verified', 'only those that you vouch for')
-        .option('--unverified', 'only the others')
-        .option('--disabled', 'only disabled ones')
-        .option('--enabled', 'only the others')
+        .option('--used', 'only clients that have got a token')
+        .option('--unused', 'only clients that never got a token')
+        .option('--verified', 'only verified clients')
+        .option('--unverified', 'only clients that are not verified')
+        .option('--disabled', 'only disabled clients')
+        .option('--enabled', 'only clients that are not disabled')
         .option(
-          '--unused-since <moment>',
-          'only those that got no token since, or never: 2026-01-31, or 2026-01-31T12:00:00Z',
-          parseMoment,
+          '--unused-since <time>',
+          'only clients that got no token since then, or never: 2026-01-31, or 2026-01-31T12:00:00Z',
+          parseTime,
         ),
     input: (options) => ({
       used: eitherOf(options, 'used', 'unused'),
@@ -46,7 +46,7 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
     rows: 'clients',
     headings: ['ID', 'NAME', 'REGISTERED (UTC)', 'FIRST USED (UTC)', 'LAST USED (UTC)', 'STATE'],
     cells: (client) => [cellsOf(client)],
-    empty: 'No client has registered yet, or none that fits.',
+    empty: 'There are no clients, or none that match.',
   }),
   taskVerb<ClientDocument>({
     verb: 'show',
@@ -59,26 +59,29 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
     'verify',
     'client.verify',
     [CLIENT],
-    ({ client_id }) => `${client_id} is verified. To undo that: grantor client unverify ${client_id}`,
+    ({ client_id }) => `${client_id} is verified. To undo this: grantor client unverify ${client_id}`,
   ),
   sentenceVerb<ClientDocument>(
     'unverify',
     'client.unverify',
     [CLIENT],
-    ({ client_id }) => `${client_id} is not verified any more.`,
+    ({ client_id }) => `${client_id} is no longer verified.`,
   ),
   taskVerb<ClientDocument, { readonly scope: string }>({
     verb: 'approve-scopes',
     task: 'client.approve-scopes',
     subjects: [CLIENT],
     options: (command) =>
-      command.requiredOption('--scope <scopes>', "all of them, with a space between: 'payments refunds'; '' for none"),
+      command.requiredOption(
+        '--scope <scopes>',
+        "all approved scopes, separated by spaces: 'payments refunds'; '' for none",
+      ),
     input: ({ scope }) => ({ scope }),
     say: ({ client_id, approved_scope: scope }) => [
       scope === ''
-        ? `${client_id} is approved for no scope any more.`
-        : `${client_id} is approved for ${scope.replaceAll(' ', ', ')}, as far as it registered that.`,
-      'No new token has a scope for approved clients beyond these, whatever people consented to before.',
+        ? `${client_id} is approved for no scope.`
+        : `${client_id} is approved for ${scope.replaceAll(' ', ', ')}, as far as it registered them.`,
+      'New tokens have no other scopes for approved clients, even if users consented to more.',
     ],
   }),
   taskVerb<RotatedSecret, { readonly overlap?: number }>({
@@ -88,21 +91,21 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
     options: (command) =>
       command.option(
         '--overlap <seconds>',
-        'how long the secret before goes on working, a day when not given; 0: it ends at once',
+        'how long the previous secret stays valid, by default a day; 0: it becomes invalid at once',
         parseSeconds,
       ),
     input: ({ overlap }) => ({ overlap_seconds: overlap }),
     say: ({ client_id, client_secret, previous_secret_until }) => [
       `The new secret of ${client_id}, which is not shown again:`,
       `  ${client_secret}`,
-      `The one before works until ${moment(previous_secret_until)} UTC.`,
+      `The previous secret is valid until ${formatTime(previous_secret_until)} UTC.`,
     ],
   }),
   sentenceVerb<ClientDocument>(
     'disable',
     'client.disable',
     [CLIENT],
-    ({ client_id }) => `${client_id} is disabled. To undo that: grantor client enable ${client_id}`,
+    ({ client_id }) => `${client_id} is disabled. To undo this: grantor client enable ${client_id}`,
   ),
   sentenceVerb<ClientDocument>('enable', 'client.enable', [CLIENT], ({ client_id }) => `${client_id} is enabled.`),
   sentenceVerb<ClientDocument>(
@@ -123,5 +126,5 @@ function cellsOf(client: ClientDocument): readonly string[] {
   const { client_id, client_name, client_id_issued_at, used_at, last_used_at, disabled_at, verified_at } = client
   const registered = new Date(client_id_issued_at * 1000).toISOString()
   const state = disabled_at !== null ? 'disabled' : verified_at === null ? 'unverified' : 'verified'
-  return [client_id, client_name ?? '–', moment(registered), moment(used_at), moment(last_used_at), state]
+  return [client_id, client_name ?? '–', formatTime(registered), formatTime(used_at), formatTime(last_used_at), state]
 }

@@ -1,4 +1,4 @@
-import { moment } from '../lib/columns.ts'
+import { formatTime } from '../lib/columns.ts'
 import { taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
 /** The verbs of `grantor clock`. */
@@ -8,9 +8,9 @@ export const CLOCK_VERBS: readonly AddVerb[] = [
     task: 'clock.confirm',
     say: ({ time, decided_by }) =>
       decided_by === 'database'
-        ? [`It is ${moment(time)} UTC by the clock of the database, which decides. Set the clocks of the nodes by NTP.`]
+        ? [`The clock of the database decides, and shows ${formatTime(time)} UTC. Set the clocks of the nodes by NTP.`]
         : [
-            `Confirmed: it is ${moment(time)} UTC. A server that waited for this issues tokens again within two seconds, and`,
+            `Confirmed the time ${formatTime(time)} UTC. A server that waited for this issues tokens again within two seconds, and`,
             'deletes what has expired by this clock.',
           ],
   }),

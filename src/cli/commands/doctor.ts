@@ -13,10 +13,12 @@ const COLOURS = { ok: 'green', warning: 'yellow', failed: 'red' } as const
 /** `grantor doctor`: exit code 1 when anything failed. */
 export function addDoctor(parent: Command, terminal: Terminal): void {
   withJson(parent.command('doctor'))
-    .description('Check the configuration, the database, the keys, the clock and the issuer, and say how to mend them.')
+    .description(
+      'Check the configuration, the database, the keys, the clock and the issuer, and say how to fix problems.',
+    )
     .option(
       '--resource <url>',
-      'ask this API or MCP server as a client does, and compare what it serves with what is declared',
+      'send requests to this API or MCP server as a client does, and compare its metadata with the declared API',
       parseAddress,
     )
     .action(async ({ json, resource }: { readonly json?: true; readonly resource?: string }) => {
@@ -45,7 +47,11 @@ async function examine(resource: string | undefined): Promise<readonly Finding[]
   } catch (cause) {
     if (!(cause instanceof ConfigError)) throw cause
     return cause.mistakes.map((mistake) =>
-      failed('configuration', `${mistake}.`, 'See "grantor serve --help". Until then nothing else can be checked.'),
+      failed(
+        'configuration',
+        `${mistake}.`,
+        'See "grantor serve --help". The other checks need a valid configuration.',
+      ),
     )
   }
 }
@@ -61,7 +67,7 @@ async function examineResource(resource: string, issuer: string, probe: IssuerPr
 
 function parseAddress(text: string): string {
   if (/^https?:\/\//.test(text) && URL.canParse(text)) return text
-  throw new InvalidArgumentError('It is the http or https address that clients connect to.')
+  throw new InvalidArgumentError('Give the http or https address that clients connect to.')
 }
 
 function linesOf({ check, verdict, message, remedy }: Finding, paint: Paint): readonly string[] {

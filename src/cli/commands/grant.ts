@@ -1,5 +1,5 @@
 import type { EndedGrantDocument, GrantDocument } from '../../admin/grant-tasks.ts'
-import { moment, nameOf, record } from '../lib/columns.ts'
+import { formatTime, nameOf, record } from '../lib/columns.ts'
 import { CLIENT_FILTER, GRANT, USER_FILTER } from '../lib/subjects.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
@@ -18,12 +18,12 @@ export const GRANT_VERBS: readonly AddVerb[] = [
         nameOf(names, client_id),
         nameOf(names, organization_id),
         scope === '' ? '–' : scope,
-        moment(created_at),
-        moment(expires_at),
-        moment(revoked_at),
+        formatTime(created_at),
+        formatTime(expires_at),
+        formatTime(revoked_at),
       ],
     ],
-    empty: 'Nobody has allowed anything yet, or nothing that fits.',
+    empty: 'There are no grants, or none that match.',
   }),
   taskVerb<GrantDocument>({
     verb: 'show',
@@ -39,11 +39,11 @@ export const GRANT_VERBS: readonly AddVerb[] = [
     subjects: [GRANT],
     say: ({ grant_id, client_id, revoked_at, was_revoked, other_grants }) => [
       was_revoked
-        ? `The grant ${grant_id} of ${client_id} was revoked before, at ${moment(revoked_at)} UTC.`
+        ? `The grant ${grant_id} of ${client_id} was already revoked at ${formatTime(revoked_at)} UTC.`
         : `The grant ${grant_id} of ${client_id} is revoked, with all of its tokens.`,
       ...(other_grants.length === 0
         ? []
-        : [`The same user gave this client other grants, whose tokens go on working: ${other_grants.join(', ')}`]),
+        : [`The same user has other grants for this client, whose tokens keep working: ${other_grants.join(', ')}`]),
     ],
   }),
 ]

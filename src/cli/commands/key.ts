@@ -1,6 +1,6 @@
 import { Option } from 'commander'
 import type { KeyDocument } from '../../admin/key-tasks.ts'
-import { columns, moment } from '../lib/columns.ts'
+import { columns, formatTime } from '../lib/columns.ts'
 import { KEY } from '../lib/subjects.ts'
 import { taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
@@ -19,10 +19,10 @@ export const KEY_VERBS: readonly AddVerb[] = [
         kid,
         algorithm,
         state,
-        moment(created_at),
-        moment(active_from),
+        formatTime(created_at),
+        formatTime(active_from),
       ])
-      return columns(['KEY', 'ALGORITHM', 'STATE', 'MADE (UTC)', 'SIGNS FROM (UTC)'], cells, paint)
+      return columns(['KEY', 'ALGORITHM', 'STATE', 'CREATED (UTC)', 'SIGNS FROM (UTC)'], cells, paint)
     },
   }),
   taskVerb<KeyDocument, RotateOptions>({
@@ -32,10 +32,10 @@ export const KEY_VERBS: readonly AddVerb[] = [
       command
         .option(
           '--now',
-          'it signs in ten seconds, though verifiers may not know it yet; for when a key is no secret any more',
+          'sign with the key in ten seconds, even though verifiers may not have fetched it; for when the current key was disclosed',
         )
         .addOption(
-          new Option('--algorithm <name>', "whose next key it is; the server's own when not given").choices([
+          new Option('--algorithm <name>', 'the algorithm of the key; by default the algorithm of the server').choices([
             'ES256',
             'EdDSA',
             'RS256',
@@ -49,21 +49,21 @@ export const KEY_VERBS: readonly AddVerb[] = [
     task: 'key.retire',
     subjects: [KEY],
     say: ({ kid }) => [
-      `Withdrew the key ${kid}. Running servers know it within two seconds: its tokens are inactive at introspection.`,
+      `Withdrew the key ${kid}. Within two seconds all servers apply this, and its tokens are inactive at introspection.`,
       'APIs with local verification accept them until they fetch the keys again, five minutes from now at the latest.',
     ],
   }),
 ]
 
-/** Which of the two was asked for shows in the key itself: the other one waits a day. */
+/** The times of the key show whether --now was given: without it the key waits a day. */
 function linesOf({ kid, created_at, active_from }: KeyDocument): readonly string[] {
   if (Date.parse(active_from) - Date.parse(created_at) > HURRY_MS) {
-    return [`Made the key ${kid}. It is published, and signs from ${moment(active_from)} UTC on.`]
+    return [`Created the key ${kid}. It is published, and signs from ${formatTime(active_from)} UTC.`]
   }
   return [
-    `Made the key ${kid}. It signs in ten seconds.`,
-    'Verifiers that keep the keys for five minutes, as they are told, and look for no new one before, refuse its tokens',
-    'until then. Tokens of the key before stay valid. If somebody else may have that key, withdraw it:',
+    `Created the key ${kid}. It signs in ten seconds.`,
+    'Verifiers that honour the cache time of five minutes and do not refetch on an unknown kid reject its tokens until then.',
+    'Tokens of the previous key stay valid. If that key was disclosed, withdraw it:',
     'grantor key retire <key>',
   ]
 }

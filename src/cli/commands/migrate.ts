@@ -3,30 +3,30 @@ import { AdminError } from '../../admin/admin-error.ts'
 import { readConfig } from '../../config/config.ts'
 import { locationOf } from '../../config/database-url.ts'
 import { readSchema } from '../../server/store.ts'
-import { columns, moment } from '../lib/columns.ts'
+import { columns, formatTime } from '../lib/columns.ts'
 import { withJson } from '../lib/options.ts'
 import { withRuntime } from '../lib/runtime.ts'
 import type { Terminal } from '../lib/terminal.ts'
 
 type Schema = Awaited<ReturnType<typeof readSchema>>
 
-/** So that a script can tell "not yet" from 1, a failure, and 2, a typing error. */
+/** The exit code when migrations are missing. It differs from 1, a failure, and 2, a usage error. */
 const MISSING = 3
 
 /** `grantor migrate` */
 export function addMigrate(parent: Command, terminal: Terminal): void {
   // Positional: in `migrate status --json` the option belongs to the verb that it follows.
   const migrate = withJson(parent.command('migrate').enablePositionalOptions())
-    .description('Bring the database up to date; serve does the same when it starts.')
+    .description('Apply missing migrations to the database; serve does the same at its start.')
     .action(async ({ json }: { readonly json?: true }) => {
       const config = readConfig()
       const before = await readSchema(config)
       if (before.unknown.length > 0) {
         throw new AdminError(
-          'The database was migrated by a newer release than this one. Run that release, or restore the backup from before.',
+          'The database was migrated by a newer release than this one. Run that release, or restore a backup from before the migration.',
         )
       }
-      // Opening is migrating.
+      // Opening the database applies missing migrations.
       await withRuntime(terminal, 'create', (context) => context.store.ping())
       const after = before.missing.length === 0 ? before : await readSchema(config)
       const versions = after.applied.map(({ version }) => version)
@@ -44,7 +44,7 @@ export function addMigrate(parent: Command, terminal: Terminal): void {
 function addMigrateStatus(parent: Command, terminal: Terminal): void {
   withJson(parent.command('status'))
     .description(
-      `Say which migrations the database has and which it lacks, and change nothing. Exit code 0: it has all; ${MISSING}: some are missing.`,
+      `List applied and missing migrations, without changing anything. Exit code 0: none is missing; ${MISSING}: some are missing.`,
     )
     .action(async (_options: unknown, command: Command) => {
       const { json } = command.optsWithGlobals<{ readonly json?: true }>()
@@ -80,6 +80,6 @@ function rowsOf({ applied, missing, unknown }: Schema): readonly (readonly strin
   const state = (one: Schema['applied'][number]): string => (unknown.includes(one) ? 'of a newer release' : 'applied')
   return [
     ...missing.map(({ version, name }) => row(version, name, 'missing', '–')),
-    ...applied.map((one) => row(one.version, one.name, state(one), moment(new Date(one.appliedAt).toISOString()))),
+    ...applied.map((one) => row(one.version, one.name, state(one), formatTime(new Date(one.appliedAt).toISOString()))),
   ].toSorted(([one = ''], [other = '']) => one.localeCompare(other))
 }

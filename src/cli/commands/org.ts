@@ -1,7 +1,7 @@
 import type { InstallationDocument } from '../../admin/installation-tasks.ts'
 import type { MemberDocument } from '../../admin/member-tasks.ts'
 import type { OrganizationDocument } from '../../admin/organization-tasks.ts'
-import { moment, record } from '../lib/columns.ts'
+import { formatTime, record } from '../lib/columns.ts'
 import { INSTALLED_CLIENT, MEMBER, NAME, NEW_CLIENT, NEW_MEMBER, ORGANIZATION } from '../lib/subjects.ts'
 import { listVerb, sentenceVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
@@ -18,7 +18,7 @@ export const ORG_VERBS: readonly AddVerb[] = [
     whenMissing: 'create',
     subjects: [NAME],
     say: ({ organization_id, name }) => [
-      `Created ${name} (${organization_id}). To add somebody: grantor org add-member ${organization_id} <address>`,
+      `Created ${name} (${organization_id}). To add a member: grantor org add-member ${organization_id} <address>`,
     ],
   }),
   listVerb<OrganizationDocument>({
@@ -26,9 +26,9 @@ export const ORG_VERBS: readonly AddVerb[] = [
     rows: 'organizations',
     headings: ['ID', 'NAME', 'CREATED (UTC)', 'STATE'],
     cells: ({ organization_id, name, created_at, disabled_at }) => [
-      [organization_id, name, moment(created_at), disabled_at === null ? 'active' : 'disabled'],
+      [organization_id, name, formatTime(created_at), disabled_at === null ? 'active' : 'disabled'],
     ],
-    empty: 'There are no organizations. Make one: grantor org create <name>',
+    empty: 'There are no organizations. Create one: grantor org create <name>',
   }),
   taskVerb<OrganizationDocument>({
     verb: 'show',
@@ -40,14 +40,14 @@ export const ORG_VERBS: readonly AddVerb[] = [
     'rename',
     'organization.rename',
     [ORGANIZATION, NAME],
-    ({ name }) => `It is called ${name} now.`,
+    ({ name }) => `${name} is now the name of the organization.`,
   ),
   sentenceVerb<OrganizationDocument>(
     'disable',
     'organization.disable',
     [ORGANIZATION],
     ({ organization_id, name }) =>
-      `${name} is disabled, and what was issued for it is dead. To undo that: grantor org enable ${organization_id}`,
+      `${name} is disabled, and tokens for it are revoked. To undo this: grantor org enable ${organization_id}`,
   ),
   sentenceVerb<OrganizationDocument>(
     'enable',
@@ -66,13 +66,13 @@ export const ORG_VERBS: readonly AddVerb[] = [
     'organization.delete',
     [ORGANIZATION],
     ({ organization_id }) =>
-      `Deleted ${organization_id}, with its memberships and installations. No token for it works.`,
+      `Deleted ${organization_id}, with its memberships and installations. Tokens for it no longer work.`,
   ),
   sentenceVerb<MemberDocument>(
     'add-member',
     'member.add',
     [ORGANIZATION, NEW_MEMBER],
-    ({ email, user_id, organization_id }) => `${email ?? user_id} may act for ${organization_id} now.`,
+    ({ email, user_id, organization_id }) => `${email ?? user_id} is now a member of ${organization_id}.`,
   ),
   listVerb<MemberDocument>({
     verb: 'members',
@@ -81,16 +81,16 @@ export const ORG_VERBS: readonly AddVerb[] = [
     rows: 'members',
     headings: ['EMAIL', 'NAME', 'MEMBER SINCE (UTC)', 'STATE', 'ID'],
     cells: ({ email, name, created_at, disabled_at, user_id }) => [
-      [email ?? '–', name ?? '–', moment(created_at), disabled_at === null ? 'active' : 'disabled', user_id],
+      [email ?? '–', name ?? '–', formatTime(created_at), disabled_at === null ? 'active' : 'disabled', user_id],
     ],
-    empty: 'It has no members. Add one: grantor org add-member <organization> <address>',
+    empty: 'The organization has no members. Add one: grantor org add-member <organization> <address>',
   }),
   sentenceVerb<MemberDocument>(
     'disable-member',
     'member.disable',
     [ORGANIZATION, MEMBER],
     ({ email, user_id, organization_id }) =>
-      `${email ?? user_id} may not act for ${organization_id}. To undo that: grantor org enable-member ${organization_id} ${user_id}`,
+      `${email ?? user_id} may no longer act for ${organization_id}. To undo this: grantor org enable-member ${organization_id} ${user_id}`,
   ),
   sentenceVerb<MemberDocument>(
     'enable-member',
@@ -102,7 +102,7 @@ export const ORG_VERBS: readonly AddVerb[] = [
     'remove-member',
     'member.remove',
     [ORGANIZATION, MEMBER],
-    ({ organization_id, user_id }) => `${user_id} does not belong to ${organization_id} any more.`,
+    ({ organization_id, user_id }) => `${user_id} is no longer a member of ${organization_id}.`,
   ),
   taskVerb<InstallationDocument, InstallOptions>({
     verb: 'install',
@@ -110,11 +110,14 @@ export const ORG_VERBS: readonly AddVerb[] = [
     subjects: [ORGANIZATION, NEW_CLIENT],
     options: (command) =>
       command
-        .requiredOption('--scope <scopes>', "what it may have at most, with a space between: 'read sync'; '' for none")
-        .option('--acts-for-members', 'it may also act for members of the organization'),
+        .requiredOption(
+          '--scope <scopes>',
+          "the scopes that the client can have at most, separated by spaces: 'read sync'; '' for none",
+        )
+        .option('--acts-for-members', 'the client may also act for members of the organization'),
     input: ({ scope, actsForMembers }) => ({ scope, acts_for_members: actsForMembers === true }),
     say: ({ client_id, organization_id, scope, acts_for_members }) => [
-      `${client_id} may act for ${organization_id}${acts_for_members ? ' and its members' : ''} now, with ${scope === '' ? 'no scope' : scope.replaceAll(' ', ', ')}.`,
+      `${client_id} may now act for ${organization_id}${acts_for_members ? ' and its members' : ''}, with ${scope === '' ? 'no scope' : scope.replaceAll(' ', ', ')}.`,
     ],
   }),
   listVerb<InstallationDocument>({
@@ -129,7 +132,7 @@ export const ORG_VERBS: readonly AddVerb[] = [
         client_name ?? '–',
         scope === '' ? '–' : scope,
         acts_for_members ? 'yes' : 'no',
-        moment(created_at),
+        formatTime(created_at),
         disabled_at === null ? 'active' : 'disabled',
       ],
     ],
@@ -140,7 +143,7 @@ export const ORG_VERBS: readonly AddVerb[] = [
     'installation.disable',
     [ORGANIZATION, INSTALLED_CLIENT],
     ({ client_id, organization_id }) =>
-      `${client_id} may not act for ${organization_id}. To undo that: grantor org enable-installation ${organization_id} ${client_id}`,
+      `${client_id} may no longer act for ${organization_id}. To undo this: grantor org enable-installation ${organization_id} ${client_id}`,
   ),
   sentenceVerb<InstallationDocument>(
     'enable-installation',
@@ -152,6 +155,6 @@ export const ORG_VERBS: readonly AddVerb[] = [
     'uninstall',
     'installation.remove',
     [ORGANIZATION, INSTALLED_CLIENT],
-    ({ client_id, organization_id }) => `${client_id} is not installed for ${organization_id} any more.`,
+    ({ client_id, organization_id }) => `${client_id} is no longer installed for ${organization_id}.`,
   ),
 ]

@@ -26,26 +26,26 @@ export const PERFORM_VERBS: readonly AddVerb[] = [addAuthorizationCode]
 /** `grantor perform authorization-code` */
 function addAuthorizationCode(noun: Command, terminal: Terminal): void {
   withJson(noun.command('authorization-code'))
-    .description('Register a client, have a person allow it, get tokens, check and refresh them, and print them.')
-    .option('--issuer <url>', 'the server to play against; the configured one when not given', parseIssuer)
+    .description('Register a client, ask a user for consent, get tokens, verify and refresh them, and print them.')
+    .option('--issuer <url>', 'the issuer to use; by default the configured issuer', parseIssuer)
     .option(
       '--client <id>',
-      'a client without a secret, registered with http://127.0.0.1/callback; when not given, one is registered',
+      'a public client with the redirect URI http://127.0.0.1/callback; by default a new client is registered',
       parseId('gci_', 'client'),
     )
-    .option('--scope <scope>', 'what to ask for')
-    .option('--resource <uri>', 'an API to ask for; repeat for more: these tokens are for the first', append)
+    .option('--scope <scope>', 'the scopes to request')
+    .option('--resource <uri>', 'an API to request; repeatable: the printed tokens are for the first', append)
     .option(
       '--organization <id>',
-      'the organization that the tokens are for; when not given, the person chooses',
+      'the organization that the tokens are for; by default the user chooses',
       parseId('gor_', 'org'),
     )
-    .option('--email <address>', 'sign in and allow as this user, without a browser')
+    .option('--email <address>', 'sign in and consent as this user, without a browser')
     .option('--password <password>', 'the password of that user; - reads it from standard input')
-    .option('--timeout <seconds>', 'how long to wait for the person', parseSeconds, 300)
+    .option('--timeout <seconds>', 'how long to wait for the user', parseSeconds, 300)
     .action(async (options: Options) => {
       const { email, scope, resource: resources = [], json } = options
-      // With --json standard output is one document, so what happens meanwhile goes to standard error.
+      // With --json standard output is one document, so the progress goes to standard error.
       const say = (line: string): void => void (json ? terminal.stderr : terminal.stdout).write(`${line}\n`)
       const result = await playCodeFlow({
         issuer: options.issuer ?? readConfig().issuer,
@@ -87,10 +87,10 @@ function linesOf({ refreshed, refreshedClaims }: CodeFlowResult, paint: Paint): 
 
 function farewell({ clientId }: CodeFlowResult, { client }: Options): readonly string[] {
   if (client !== undefined) return []
-  return ['', `The client stays registered. To remove it: grantor client delete ${clientId}`]
+  return ['', `The client stays registered. To delete it: grantor client delete ${clientId}`]
 }
 
-/** RFC 7519 §4.1: times are seconds; people read dates. */
+/** RFC 7519 §4.1: times are seconds. They are printed with their dates. */
 function claimPairs(claims: JWTPayload): readonly (readonly [string, string])[] {
   return Object.entries(claims).map(([name, value]) => [
     name,
@@ -104,22 +104,22 @@ function append(text: string, previous: readonly string[] = []): readonly string
   return [...previous, text]
 }
 
-/** This command knows what a client knows, which is no name. */
+/** This command knows only what a client knows, so it takes ids and no names. */
 function parseId(prefix: string, noun: 'client' | 'org') {
   return (text: string): string => {
     if (text.startsWith(prefix)) return text
-    throw new InvalidArgumentError(`It is an id, ${prefix}…; this command takes no names. See "grantor ${noun} list".`)
+    throw new InvalidArgumentError(`Give an id, ${prefix}…; this command takes no names. See "grantor ${noun} list".`)
   }
 }
 
 function parseIssuer(text: string): string {
   const issuer = text.replace(/\/$/, '')
   if (URL.canParse(issuer) && /^https?:/.test(issuer)) return issuer
-  throw new InvalidArgumentError('It is an http or https URL.')
+  throw new InvalidArgumentError('Give an http or https URL.')
 }
 
 function parseSeconds(text: string): number {
   const seconds = Number(text)
   if (/^\d+$/.test(text) && seconds >= 1 && seconds <= 3600) return seconds
-  throw new InvalidArgumentError('It is a whole number of seconds from 1 to 3600.')
+  throw new InvalidArgumentError('Give a whole number of seconds from 1 to 3600.')
 }

@@ -16,7 +16,7 @@ interface ServeOptions {
   readonly workers: number
 }
 
-/** More processes than this share no port well. */
+/** The most workers that can share a port well. */
 const WORKER_LIMIT = 256
 
 /** `grantor serve` */
@@ -24,10 +24,10 @@ export function addServe(parent: Command, terminal: Terminal): void {
   parent
     .command('serve')
     .description('Start the server.')
-    .option('--json', 'only JSON log lines on standard output, on a terminal too')
+    .option('--json', 'write only JSON log lines to standard output, also on a terminal')
     .option(
       '--workers <count>',
-      'processes that share the port, auto for one a core; needs PostgreSQL',
+      'the number of processes that share the port; auto: one for each core; needs PostgreSQL',
       parseWorkers,
       1,
     )
@@ -37,7 +37,7 @@ export function addServe(parent: Command, terminal: Terminal): void {
       const hasPerson = terminal.isTerminal && json !== true
       const greet = (world: World, context: Context): Promise<void> =>
         sayReady(config, world, context, hasPerson ? terminal : undefined)
-      // Whom a supervisor started has a channel to it.
+      // A process that a supervisor started has a channel to the supervisor.
       if (workers === 1 && process.send === undefined) await serveAlone(config, greet)
       else await serveInSeveral(config, workers, greet)
     })
@@ -53,7 +53,7 @@ async function serveAlone(config: Config, greet: Greet): Promise<void> {
   await greet(world, server.context)
 }
 
-/** As one of the workers, or as their supervisor, who ends when the last of them has. */
+/** Serves as a worker, or as the supervisor of workers. The supervisor ends when the last worker has ended. */
 async function serveInSeveral(config: Config, count: number, greet: Greet): Promise<void> {
   const [{ supervise }, { forkWorker, isWorker, serveInWorker }] = await Promise.all([
     import('../serve/supervisor.ts'),
@@ -63,11 +63,11 @@ async function serveInSeveral(config: Config, count: number, greet: Greet): Prom
   if (count === 1) return serveAlone(config, greet)
   if (config.database.kind === 'sqlite') {
     throw new UsageError(
-      'Several workers need PostgreSQL: a SQLite file has one writer, and a second process would only wait for the first. Set DATABASE_URL to a postgres:// address, or leave --workers out.',
+      'Several workers need PostgreSQL: a SQLite file has one writer, and a second process would only wait for it. Set DATABASE_URL to a postgres:// address, or omit --workers.',
     )
   }
   const world = openWorld(config)
-  // Migrates, and finds what would keep every worker from starting.
+  // Migrates the database, and finds errors that would stop every worker.
   const workshop = await openRuntime(config, world, 'server')
   const record: Supervision['record'] = (event) => {
     world.logger.warn(event)
@@ -84,7 +84,7 @@ async function serveInSeveral(config: Config, count: number, greet: Greet): Prom
   if (failure !== undefined) throw new Error(failure)
 }
 
-/** `person` sees the welcome, and on the very first start of a loopback issuer gets somebody to sign in as. */
+/** Prints the welcome on a terminal, and logs `server.ready`. The first start of a loopback issuer also creates a demo user. */
 async function sayReady(config: Config, world: World, context: Context, person: Terminal | undefined): Promise<void> {
   const hasUsers = (await context.store.listUsers({ before: undefined, limit: 1 })).length > 0
   const { issuer, version } = context
@@ -107,7 +107,7 @@ async function sayReady(config: Config, world: World, context: Context, person: 
   await world.logger.flush()
 }
 
-/** Its password goes to the terminal and nowhere else. */
+/** The password of the demo user is printed on the terminal and not stored in clear text. */
 async function createDemoUser(context: Context): Promise<{ readonly email: string; readonly password: string }> {
   const password = inventPassword(context.random)
   const { email } = await createUser(context, { email: DEMO_EMAIL, password, name: 'Demo' })
@@ -118,7 +118,7 @@ function parseWorkers(text: string): number {
   if (text === 'auto') return availableParallelism()
   const count = Number(text)
   if (!/^\d+$/.test(text) || count < 1 || count > WORKER_LIMIT) {
-    throw new InvalidArgumentError(`It is auto, or a whole number from 1 to ${WORKER_LIMIT}.`)
+    throw new InvalidArgumentError(`Give auto, or a whole number from 1 to ${WORKER_LIMIT}.`)
   }
   return count
 }

@@ -16,7 +16,10 @@ export const TOKEN_VERBS: readonly AddVerb[] = [
     verb: 'inspect',
     task: 'token.inspect',
     options: (command) =>
-      command.argument('[token]', 'the token; - reads it from standard input, so that nobody else sees it'),
+      command.argument(
+        '[token]',
+        'the token; - reads it from standard input, where other users of the machine cannot see it',
+      ),
     input: async (_, { stdin }, [token]) => ({ token: await readToken(stdin, token) }),
     say: (inspection, { paint }) => record({ ...inspection, resources: resourcesOf(inspection) }, paint),
   }),
@@ -25,8 +28,11 @@ export const TOKEN_VERBS: readonly AddVerb[] = [
     task: 'token.revoke',
     options: (command) =>
       command
-        .argument('[token]', 'the token; - reads it from standard input, so that nobody else sees it')
-        .option('--family', "end the whole grant of an access token; a refresh token's always ends"),
+        .argument(
+          '[token]',
+          'the token; - reads it from standard input, where other users of the machine cannot see it',
+        )
+        .option('--family', 'revoke the grant of an access token too; the grant of a refresh token is always revoked'),
     input: async ({ family }, { stdin }, [token]) => ({
       token: await readToken(stdin, token),
       family: family === true,
@@ -40,13 +46,13 @@ export const TOKEN_VERBS: readonly AddVerb[] = [
   taskVerb<{ readonly not_before: string }, { readonly yes?: true }>({
     verb: 'revoke-all',
     task: 'token.revoke-all',
-    options: (command) => command.option('--yes', 'says that this is meant'),
+    options: (command) => command.option('--yes', 'confirm the command'),
     input({ yes }) {
       if (yes) return { confirm: 'everything' }
-      throw new UsageError("This ends everybody's sessions and tokens, of all clients. If it is meant, add --yes.")
+      throw new UsageError('This revokes all sessions and tokens of all users and clients. To confirm, add --yes.')
     },
     say: ({ not_before }) => [
-      `Every session and token from before ${not_before} is dead. Running servers know it within a second.`,
+      `All sessions and tokens issued before ${not_before} are revoked. Running servers apply this within a second.`,
     ],
   }),
 ]

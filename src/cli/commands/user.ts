@@ -1,6 +1,6 @@
 import type { UserDocument } from '../../admin/describe-user.ts'
 import { readPassword } from '../lib/ask-password.ts'
-import { moment, record } from '../lib/columns.ts'
+import { formatTime, record } from '../lib/columns.ts'
 import { USER } from '../lib/subjects.ts'
 import { listVerb, sentenceVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
@@ -18,9 +18,12 @@ export const USER_VERBS: readonly AddVerb[] = [
     whenMissing: 'create',
     options: (command) =>
       command
-        .requiredOption('--email <address>', 'the address that the person signs in with')
-        .option('--password <password>', 'the password; - reads it from standard input; asked for when not given')
-        .option('--name <name>', "the person's name, as the pages show it"),
+        .requiredOption('--email <address>', 'the address that the user signs in with')
+        .option(
+          '--password <password>',
+          'the password; - reads it from standard input; without the option the terminal asks for it',
+        )
+        .option('--name <name>', 'the name of the user, as the pages show it'),
     input: async ({ email, password, name }, terminal) => ({
       email,
       name,
@@ -33,9 +36,9 @@ export const USER_VERBS: readonly AddVerb[] = [
     rows: 'users',
     headings: ['EMAIL', 'NAME', 'CREATED (UTC)', 'STATE', 'ID'],
     cells: ({ email, name, created_at, disabled_at, user_id }) => [
-      [email, name ?? '–', moment(created_at), disabled_at === null ? 'active' : 'disabled', user_id],
+      [email, name ?? '–', formatTime(created_at), disabled_at === null ? 'active' : 'disabled', user_id],
     ],
-    empty: 'There are no users. Make one: grantor user create --email <address>',
+    empty: 'There are no users. Create one: grantor user create --email <address>',
   }),
   taskVerb<UserDocument>({
     verb: 'show',
@@ -48,27 +51,35 @@ export const USER_VERBS: readonly AddVerb[] = [
     task: 'user.set-password',
     subjects: [USER],
     options: (command) =>
-      command.option('--password <password>', 'the password; - reads it from standard input; asked for when not given'),
+      command.option(
+        '--password <password>',
+        'the password; - reads it from standard input; without the option the terminal asks for it',
+      ),
     input: async ({ password }, terminal) => ({ password: await readPassword(terminal, password) }),
-    say: ({ email }) => [`${email} has a new password. Whoever was signed in must sign in again.`],
+    say: ({ email }) => [`${email} has a new password. All sessions and grants of the user are revoked.`],
   }),
   sentenceVerb<UserDocument>(
     'disable',
     'user.disable',
     [USER],
-    ({ email }) => `${email} is disabled. To undo that: grantor user enable ${email}`,
+    ({ email }) => `${email} is disabled. To undo this: grantor user enable ${email}`,
   ),
-  sentenceVerb<UserDocument>('enable', 'user.enable', [USER], ({ email }) => `${email} may sign in again.`),
+  sentenceVerb<UserDocument>(
+    'enable',
+    'user.enable',
+    [USER],
+    ({ email }) => `${email} is enabled and may sign in again.`,
+  ),
   sentenceVerb<UserDocument>(
     'revoke-tokens',
     'user.revoke-tokens',
     [USER],
-    ({ email }) => `${email} is signed out everywhere, and no token from before works.`,
+    ({ email }) => `All sessions and tokens of ${email} are revoked.`,
   ),
   sentenceVerb<{ readonly email: string }>(
     'delete',
     'user.delete',
     [USER],
-    ({ email }) => `Deleted ${email}, with sessions, memberships and consents. No token of theirs works.`,
+    ({ email }) => `Deleted ${email}, with all sessions, memberships and consents. Tokens of the user no longer work.`,
   ),
 ]

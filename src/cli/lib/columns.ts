@@ -42,8 +42,8 @@ function textOf(value: unknown): string {
 }
 
 /**
- * What strangers registered must not move the cursor, colour the screen or turn the line around: control and format
- * characters become their number.
+ * Replaces control and format characters by their code points: text that an unknown client registered must not move the
+ * cursor, colour the screen or reverse the line.
  */
 export function visible(text: string): string {
   return text.replaceAll(
@@ -52,12 +52,12 @@ export function visible(text: string): string {
   )
 }
 
-/** Characters at the end of an id that tell apart what has the same name. */
+/** Characters at the end of an id that distinguish records of the same name. */
 const TAIL = 6
 
 /**
- * What an id is called: an address, which only one user has, or a name with the end of the id, because a client may
- * register under any name. An id without a name stays as it is.
+ * The name of an id: the address of a user, which is unique, or a name with the end of the id, because a client can register
+ * under any name. An id without a name is returned unchanged.
  */
 export function nameOf(names: Names, id: string | null): string {
   if (id === null) return '–'
@@ -66,8 +66,8 @@ export function nameOf(names: Names, id: string | null): string {
   return id.startsWith('gus_') ? name : `${name} …${id.slice(-TAIL)}`
 }
 
-/** A moment of an answer to the minute: `2026-11-20 14:02`. It is UTC, which the heading says. */
-export function moment(iso: string | null): string {
+/** A time in UTC to the minute: `2026-11-20 14:02`. The heading of the column names the zone. */
+export function formatTime(iso: string | null): string {
   return iso === null ? '–' : iso.slice(0, 16).replace('T', ' ')
 }
 

@@ -1,5 +1,5 @@
 import type { JwtAcceptance } from '../../admin/jwt-acceptance.ts'
-import { moment } from './columns.ts'
+import { formatTime } from './columns.ts'
 
 /** The line below the answer of a command that ends access; none where no JWT is left, or the answer has no such member. */
 export function jwtNotice(answer: object, task: string): readonly string[] {
@@ -7,7 +7,7 @@ export function jwtNotice(answer: object, task: string): readonly string[] {
   if (typeof until !== 'string' || seconds === undefined) return []
   const when = READ_EACH_TIME.has(task) ? 'at once' : 'within a second'
   return [
-    `APIs with local verification may accept issued JWTs until ${moment(until)} UTC (${durationOf(seconds)}). Introspection refuses them ${when}.`,
+    `APIs with local verification may accept issued JWTs until ${formatTime(until)} UTC (${durationOf(seconds)}). Introspection refuses them ${when}.`,
   ]
 }
 

@@ -7,10 +7,10 @@ import { readSchema } from '../../server/store.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What becomes of a store that is not there yet: only for what creates something it is made. */
+/** What a command does when the store does not exist. Only commands that create a record create the store. */
 export type WhenMissing = 'create' | 'refuse'
 
-/** Runs a task over the store, beside a server or without one. @throws AdminError when there is no store */
+/** Runs a task on the store, with or without a running server. @throws AdminError when the store does not exist */
 export async function withRuntime<T>(
   { stderr }: Pick<Terminal, 'stderr'>,
   whenMissing: WhenMissing,
@@ -18,16 +18,16 @@ export async function withRuntime<T>(
 ): Promise<T> {
   const config = readConfig()
   if (await isMissing(config)) {
-    const words = wordsOfMissing(config)
-    if (whenMissing === 'refuse') throw new AdminError(words.refusal)
-    stderr.write(`grantor: ${words.notice} A server with other settings does not know it.\n`)
+    const { refusal, notice } = describeMissing(config)
+    if (whenMissing === 'refuse') throw new AdminError(refusal)
+    stderr.write(`grantor: ${notice} A server with other settings does not use it.\n`)
   }
-  // Standard output is the command's answer, so nothing is logged there.
-  const workshop = await openRuntime(config, openWorld({ ...config, logLevel: 'silent' }))
+  // Standard output is for the result of the command, so nothing is logged there.
+  const runtime = await openRuntime(config, openWorld({ ...config, logLevel: 'silent' }))
   try {
-    return await task(workshop.context)
+    return await task(runtime.context)
   } finally {
-    await workshop.close()
+    await runtime.close()
   }
 }
 
@@ -36,8 +36,8 @@ async function isMissing(config: Config): Promise<boolean> {
   return !existsSync(locationOf(config.database))
 }
 
-/** A mistyped address names nothing; whoever did not mean to begin anew must see it. */
-function wordsOfMissing({ database }: Config): { readonly refusal: string; readonly notice: string } {
+/** Both messages name the location, so that a mistyped DATABASE_URL is seen before data is written to a new store. */
+function describeMissing({ database }: Config): { readonly refusal: string; readonly notice: string } {
   const location = locationOf(database)
   if (database.kind === 'postgres') {
     return {
@@ -46,7 +46,7 @@ function wordsOfMissing({ database }: Config): { readonly refusal: string; reado
     }
   }
   return {
-    refusal: `There is no database at ${location}. If there should be one, correct DATABASE_URL; a new one is made by: grantor serve`,
-    notice: `There was no database at ${location}; a new one was made.`,
+    refusal: `There is no database at ${location}. Check DATABASE_URL, or create the database with: grantor serve`,
+    notice: `There was no database at ${location}; it was created.`,
   }
 }

@@ -9,9 +9,9 @@ import type { AddVerb } from './lib/task-verb.ts'
 
 type Noun = readonly [noun: string, description: string, loadVerbs: () => Promise<readonly AddVerb[]>]
 
-/** Each with the verbs that stand below it, which are loaded when they are asked for: a server that starts needs none. */
+/** The nouns with their verbs. The verbs of a noun are loaded only when the command line names it, because `serve` needs none. */
 const NOUNS: readonly Noun[] = [
-  ['user', 'Accounts that people sign in with.', async () => (await import('./commands/user.ts')).USER_VERBS],
+  ['user', 'Users who sign in.', async () => (await import('./commands/user.ts')).USER_VERBS],
   ['client', 'Registered OAuth clients.', async () => (await import('./commands/client.ts')).CLIENT_VERBS],
   [
     'org',
@@ -28,41 +28,37 @@ const NOUNS: readonly Noun[] = [
     'Grants: what users have authorized clients to do.',
     async () => (await import('./commands/grant.ts')).GRANT_VERBS,
   ],
-  ['token', 'Access and refresh tokens that you hold.', async () => (await import('./commands/token.ts')).TOKEN_VERBS],
+  ['token', 'Access and refresh tokens.', async () => (await import('./commands/token.ts')).TOKEN_VERBS],
   [
     'admin',
     'Credentials of administrators, for --server and the admin HTTP API.',
     async () => (await import('./commands/admin.ts')).ADMIN_VERBS,
   ],
   ['key', 'Keys that sign access tokens.', async () => (await import('./commands/key.ts')).KEY_VERBS],
-  [
-    'clock',
-    'The clock of a server whose database has none of its own.',
-    async () => (await import('./commands/clock.ts')).CLOCK_VERBS,
-  ],
-  ['audit', 'The record of what happened.', async () => (await import('./commands/audit.ts')).AUDIT_VERBS],
+  ['clock', 'The clock of a server on SQLite.', async () => (await import('./commands/clock.ts')).CLOCK_VERBS],
+  ['audit', 'The audit log.', async () => (await import('./commands/audit.ts')).AUDIT_VERBS],
   [
     'perform',
-    'Play a flow against a running server, as a client would.',
+    'Run a flow against a running server, as a client does.',
     async () => (await import('./commands/perform.ts')).PERFORM_VERBS,
   ],
 ]
 
-/** Runs one command line; answers the exit code: 0, 1 when it failed, 2 when it was typed wrong. */
+/** Runs one command line. Returns the exit code: 0, 1 after a failure, 2 after a usage error. */
 export async function runCommandLine(words: readonly string[], terminal: Terminal): Promise<number> {
   try {
     const program = await createProgram(terminal, (noun) => words.includes(noun))
     await program.parseAsync(words, { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (cause) {
-    // Commander has printed what is wrong, or the help that was asked for.
+    // Commander has printed the error or the help.
     if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2
     terminal.stderr.write(`grantor: ${describeFailure(cause)}\n`)
     return cause instanceof UsageError ? 2 : 1
   }
 }
 
-/** The command line with the verbs of the nouns that are asked for; nothing runs until it is asked to parse words. */
+/** The command line, with the verbs of the nouns that `isAskedFor` accepts. Parsing arguments runs a command. */
 export async function createProgram(terminal: Terminal, isAskedFor: (noun: string) => boolean): Promise<Command> {
   const program = new Command('grantor')
     .description('Grantor: a self-hosted OAuth 2.0 authorization server.')
@@ -72,10 +68,10 @@ export async function createProgram(terminal: Terminal, isAskedFor: (noun: strin
       writeOut: (text) => void terminal.stdout.write(text),
       writeErr: (text) => void terminal.stderr.write(text),
     })
-    .showHelpAfterError('Add --help to see what there is.')
+    .showHelpAfterError('Add --help for the available commands and options.')
     .addHelpText(
       'after',
-      '\nEvery setting, with its default: grantor serve --help\nAt a running server elsewhere: --server <url>, with the token of "grantor admin create" in GRANTOR_ADMIN_TOKEN',
+      '\nEvery setting, with its default: grantor serve --help\nFor a running server elsewhere: --server <url>, with the token of "grantor admin create" in GRANTOR_ADMIN_TOKEN',
     )
   addServe(program, terminal)
   addMigrate(program, terminal)

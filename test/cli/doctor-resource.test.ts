@@ -165,12 +165,12 @@ const FAULTS: readonly (readonly [fault: string, manner: Manner, says: RegExp])[
   [
     'the document is at another host, which is not asked',
     { challenge: () => 'Bearer resource_metadata="http://169.254.169.254/x"' },
-    /^failed: There is no protected resource metadata at http:\/\/169.*another host, which was not asked/,
+    /^failed: There is no protected resource metadata at http:\/\/169.*another host, and was not requested/,
   ],
   [
     'the challenge names no address',
     { challenge: () => 'Bearer resource_metadata="/x"' },
-    /^failed: .* at \/x: this is no address/,
+    /^failed: .* at \/x: this is not a URL/,
   ],
   [
     'there is no document',

@@ -79,7 +79,7 @@ test('without credentials it prints the address to open, and says when nobody an
   )
   assert.deepEqual(
     [finished.code, finished.stderr],
-    [1, 'grantor: Nobody answered within 1 s. Try again, or give --timeout.\n'],
+    [1, 'grantor: There was no response within 1 s. Try again, or give --timeout.\n'],
   )
 })
 
@@ -98,7 +98,7 @@ test('RFC 9700 §4.4: an answer with another state is not taken', async (t) => {
     void fetch(`${redirectUri}?code=x&state=other`)
   })
   const [code] = (await once(child, 'close')) as [number]
-  assert.deepEqual([code, stderr], [1, 'grantor: The answer carries another state than was sent.\n'])
+  assert.deepEqual([code, stderr], [1, 'grantor: The state of the response differs from the state of the request.\n'])
 })
 
 test('a wrong password, no server, and another server are each said in one line', async (t) => {
@@ -116,7 +116,7 @@ test('a wrong password, no server, and another server are each said in one line'
   await once(other, 'listening')
   const { port } = other.address() as { port: number }
   const evil = await runHere(place, [...PERFORM, '--issuer', `http://127.0.0.1:${port}`])
-  assert.deepEqual([evil.code, /calls itself https:\/\/evil\.test/.test(evil.stderr)], [1, true])
+  assert.deepEqual([evil.code, /The issuer of the server is https:\/\/evil\.test/.test(evil.stderr)], [1, true])
   const usage = await runHere(place, [...PERFORM, '--issuer', 'nonsense'])
   assert.equal(usage.code, 2)
 })

@@ -162,7 +162,7 @@ test('ADM-05: a secret is printed once, where it was made, and stands in no log 
   assert.equal((await atServer(['client', 'list'], secrets[0])).code, 0, 'The token that was printed works.')
 })
 
-const READ_ONLY = /These credentials do not permit this request\.\n"grantor admin list" says/
+const READ_ONLY = /These credentials do not permit this request\.\n"grantor admin list" shows/
 
 test('credentials that only read may look, and change nothing', async () => {
   const { token } = await stage.issue('read')
@@ -221,7 +221,7 @@ test('credentials that are wrong, expired or revoked are told so, and where to l
     assert.deepEqual([code, stdout], [1, ''])
     assert.match(
       stderr,
-      /missing, invalid, expired or revoked\.\nThe token in GRANTOR_ADMIN_TOKEN is not one of this server/,
+      /missing, invalid, expired or revoked\.\nThe token in GRANTOR_ADMIN_TOKEN is expired, revoked, or not a token of this server/,
     )
     assert.ok(!stderr.includes(token))
   }
@@ -232,7 +232,7 @@ const MISTYPED: readonly (readonly [why: string, address: string, token: string 
     'no token',
     'http://localhost:1',
     undefined,
-    /GRANTOR_ADMIN_TOKEN\. Make one beside the server: grantor admin create/,
+    /GRANTOR_ADMIN_TOKEN\. Create one on the machine of the server: grantor admin create/,
   ],
   ['an empty token', 'http://localhost:1', ' ', /needs the token of an administrator/],
   ['a token with a line break in it', 'http://localhost:1', 'gad_a\nb', /GRANTOR_ADMIN_TOKEN is not a token/],
@@ -277,7 +277,7 @@ test('a token goes over a network unencrypted only where it is said', async () =
   assert.match(refused.stderr, /^grantor: .*http:\/\/grantor\.invalid unencrypted.*https.*--insecure-http/)
   assert.doesNotMatch(refused.stderr, /gad_a/)
   const asked = await command([...words, '--insecure-http'], { token: 'gad_a' })
-  assert.deepEqual([asked.code, asked.stderr], [1, 'grantor: There is nothing that is named "..".\n'])
+  assert.deepEqual([asked.code, asked.stderr], [1, 'grantor: Nothing is named "..".\n'])
   assert.equal((await atServer(['client', 'list', '--insecure-http'])).code, 0, 'It allows; it does not ask for http.')
 })
 
@@ -287,12 +287,12 @@ test('a server that does not answer is named, and a change that it may have appl
   assert.equal(refused.code, 1)
   assert.match(
     refused.stderr,
-    /^grantor: http:\/\/127\.0\.0\.1:\d+ does not answer: connect ECONNREFUSED .*Its port is PORT \+ 1/,
+    /^grantor: http:\/\/127\.0\.0\.1:\d+ does not respond: connect ECONNREFUSED .*Its port is PORT \+ 1/,
   )
   const hangsUp = createServer((message) => message.socket.destroy())
   const address = await listen(t, hangsUp)
   const changed = await command(['org', 'create', 'Acme', '--server', address], { token: write })
-  assert.match(changed.stderr, /does not answer: .*The change may have been applied/)
+  assert.match(changed.stderr, /does not respond: .*The change may have been applied/)
   const read = await command(['org', 'list', '--server', address], { token: write })
   assert.doesNotMatch(read.stderr, /nobody knows/)
   const isBusy = createServer((_, response) => {
@@ -318,13 +318,13 @@ test('an address that is no administration is told, and a redirect is not follow
     }),
   )
   const page = await command(['client', 'list', '--server', stranger], { token: write })
-  assert.match(page.stderr, /of another release\?|not a Grantor administration/)
+  assert.match(page.stderr, /another release\?|not a Grantor administration/)
   const leads = await listen(
     t,
     createServer((_, response) => response.writeHead(307, { location: `${stranger}/x` }).end()),
   )
   const led = await command(['client', 'list', '--server', leads], { token: write })
-  assert.match(led.stderr, /leads to http:\/\/127\.0\.0\.1:\d+\/x\. Give the address that answers itself/)
+  assert.match(led.stderr, /redirects to http:\/\/127\.0\.0\.1:\d+\/x\. Give the address of the administration itself/)
   assert.equal(asked.length, 1, 'Whom a redirect names gets no token.')
   // A terminal takes U+009B for the start of a command.
   const paints = await listen(

@@ -58,7 +58,7 @@ test('a later start is four lines, and says what may be asked for and how to see
   assert.match(welcomeLines(later, plain).join('\n'), /Log +LOG_LEVEL=info shows each refused request/)
   assert.equal(welcomeLines({ ...later, logsRefusals: true }, plain).length, 3)
   assert.match(welcomeLines({ ...later, hasApis: true }, plain).join('\n'), /for the declared APIs only/)
-  assert.match(welcomeLines({ ...later, isLoopbackIssuer: false }, plain).join('\n'), /no scope can be asked for/)
+  assert.match(welcomeLines({ ...later, isLoopbackIssuer: false }, plain).join('\n'), /no scope can be requested/)
 })
 
 test('colours only on a terminal, and never with NO_COLOR', () => {

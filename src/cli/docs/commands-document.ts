@@ -4,22 +4,22 @@ import { SAME_AS_ARGUMENT } from '../lib/task-verb.ts'
 const INTRODUCTION = [
   '# Commands',
   '',
-  'Made by `npm run docs` from the command line itself; `grantor <command> --help` says more about each. `grantor` on this page',
-  'stands for `npm run -s grantor --` in a checkout.',
+  '`npm run docs` writes this page from the command line itself; `grantor <command> --help` has more about each command. In a',
+  'checkout `grantor` is `npm run -s grantor --`.',
   '',
-  'Commands work on the store that `DATABASE_URL` names, beside a running server or without one, and need no credentials: whoever can',
-  'run them has the store anyway. The audit log records their changes with the actor `command-line`. Where there is no store yet,',
-  '`serve` and `migrate` make it, and so do `user create`, `org create`, `api create` and `admin create`, which say so; all others',
-  'say that there is none, and make nothing.',
+  'Commands work on the store that `DATABASE_URL` names, with or without a running server. They need no credentials, because the user',
+  'who runs them has access to the store. The audit log records their changes with the actor `command-line`. When the store does not',
+  'exist, `serve`, `migrate`, `user create`, `org create`, `api create` and `admin create` create it and report that; all other commands',
+  'fail and create nothing.',
   '',
-  '`--json` prints one JSON document instead of words and tables; times in tables are UTC. The exit code is 0, 1 when something',
-  'failed, 2 when the command was typed wrong, and 3 when `audit verify` or `migrate status` found something amiss. A mistake that a task',
-  'finds is told by what was typed: `--client: …` or, where it stands alone, `<client>: …`.',
+  '`--json` prints one JSON document instead of text and tables; times in tables are UTC. The exit code is 0; 1 after a failure; 2 after a',
+  'usage error; 3 when `audit verify` found a fault or `migrate status` found a missing migration. An error in the input names the option',
+  'or the argument: `--client: …` or `<client>: …`.',
   '',
   '## At a running server',
   '',
-  'With `--server <url>`, where a ✓ says so, a command asks the administration of a running server instead (`GRANTOR_ADMIN_PORT`, by default',
-  '`PORT` + 1). It prints the same, and refuses in the same words. The token comes from the environment, never from an argument:',
+  'With `--server <url>`, a command with a ✓ uses the administration of a running server instead (`GRANTOR_ADMIN_PORT`, by default',
+  '`PORT` + 1). Its output and its error messages are the same. The token comes from the environment, never from an argument:',
   '',
   '```sh',
   'grantor admin create --name "Ada at her laptop" --access read   # beside the server; prints the token once',
@@ -27,29 +27,29 @@ const INTRODUCTION = [
   'grantor client list --server http://localhost:3001',
   '```',
   '',
-  'The token must not be read on the way: `http` is for this machine, and elsewhere the command is refused unless `--insecure-http` says',
-  'that nobody else is on that network. Use `https` or a tunnel. A redirect is not followed. Credentials of one organization may use',
-  '`org show`, `org revoke-tokens`, the `org` commands about its members (but `add-member`) and installations, and the',
-  '`grant` commands with `--organization`; [administration.md](administration.md) has all of it. When no answer comes to a command',
-  'that changes something, it says that nobody knows whether it was done.',
+  'The token must be protected on the network: use `https` or a tunnel. `http` is for this machine; to another machine the command is',
+  'rejected unless `--insecure-http` is given, which is for trusted networks. Redirects are not followed. Credentials of one organization',
+  'may use `org show`, `org revoke-tokens`, the `org` commands about its members (except `add-member`) and installations, and the',
+  '`grant` commands with `--organization`; see [administration.md](administration.md). When a command that changes something gets no',
+  'response, it reports that the change may have been applied.',
   '',
-  'What a command is about may stand alone or behind its option: `grantor client show gci_…` is `grantor client show --id gci_…`.',
+  'The subject of a command is an argument or an option: `grantor client show gci_…` is `grantor client show --id gci_…`.',
   '',
-  'A command takes a user by e-mail address or id, and a client or an organization by id or by name. It takes a name that exactly one',
-  'of them has, byte for byte. Where several have it, the command lists their ids; where there are more than 1,000 rows, it takes ids only.',
-  'A client may register under any name, so look at the id before you give a client rights. Credentials of one organization name it by its',
-  'id. Tables show addresses and names, a name with the last six characters of its id; `--json` has the ids, and their names in',
-  '`names`. `perform authorization-code` takes ids only, because it asks the server as a client does.',
+  'A user is given by e-mail address or id, a client or an organization by id or by name. A name must match exactly one record, byte for',
+  'byte. When several records have the name, the command lists their ids; with more than 1,000 records only ids are accepted. A client can',
+  'register under any name, so check the id before you give a client rights. Credentials of one organization must give its id. Tables show',
+  'addresses and names, and after a name the last six characters of its id; `--json` has the ids, and their names in `names`.',
+  '`perform authorization-code` takes ids only, because it uses the server as a client does.',
   '',
-  'Of a client `used_at` is when it first got a token, and `last_used_at` when it last got one, to the minute. Of a token that is',
-  'inactive `ended_by` says why: `expired`; `not-yet-valid`, issued by a clock that was ahead; `revoked`; `replaced`, a refresh token',
-  'that was used since; or what was disabled, expired or deleted: `client`, `user`, `organization`, `membership`, `installation`, or',
-  '`everybody` (`token revoke-all`).',
+  'The `used_at` of a client is when it first got a token, and `last_used_at` when it last got one, to the minute. The `ended_by` of an',
+  'inactive token is the reason: `expired`; `not-yet-valid`, issued by a clock that was ahead; `revoked`; `replaced`, a refresh token that',
+  'was used since; or the record that was disabled, deleted or has a later not-before time: `client`, `user`, `organization`, `membership`,',
+  '`installation`, or `everybody` (`token revoke-all`).',
   '',
-  'Passwords and tokens that are typed as `-` are read from standard input, where no other user of the machine sees them.',
+  'A password or token given as `-` is read from standard input, where other users of the machine cannot see it.',
 ]
 
-/** Options that the page explains once. */
+/** Options that the introduction explains, and the tables omit. */
 const COMMON: ReadonlySet<string> = new Set(['json', 'server', 'insecureHttp', 'limit', 'before'])
 
 /** The whole of docs/commands.md. */
@@ -64,7 +64,7 @@ export function commandsDocument(program: Command): string {
   ].join('\n')
 }
 
-/** It does nothing by itself. */
+/** A noun has verbs and does nothing itself. */
 function isNoun({ commands, options }: Command): boolean {
   return commands.length > 0 && options.length === 0
 }

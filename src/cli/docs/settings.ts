@@ -14,23 +14,23 @@ const POSTGRESQL = [
   '## DATABASE_URL of a PostgreSQL',
   '',
   '`postgres://<user>:<password>@<host>:<port>/<database>` names one host and one database of PostgreSQL 14 or newer, encoded',
-  'in UTF-8; the port is 5432 unless it is said. In a user or password `@ : / ? # %` are written `%40 %3A %2F %3F %23 %25`. A',
-  'socket is named by its folder: `postgres:///grantor?host=/run/postgresql`. Neither logs nor messages show a password.',
+  'in UTF-8; the default port is 5432. In a user or password `@ : / ? # %` are written `%40 %3A %2F %3F %23 %25`. A',
+  'socket is given by its folder: `postgres:///grantor?host=/run/postgresql`. Neither logs nor messages show a password.',
   '',
-  'Parameters go to the driver as they are:',
+  'Parameters are passed to the driver unchanged:',
   '',
   '| Parameter | What it does |',
   '|---|---|',
-  '| none, `sslmode=disable` | no TLS: for a socket, this machine, or a network that nobody else is on |',
-  '| `sslmode=verify-full` | TLS; the certificate must be valid and name the host. Use this one across a network |',
+  '| none, `sslmode=disable` | no TLS: for a socket, this machine, or a trusted network |',
+  '| `sslmode=verify-full` | TLS; the certificate must be valid and name the host. Use this across a network |',
   '| `sslmode=require`, `verify-ca`, `prefer` | the same as `verify-full`, with a warning at start: the driver is stricter than libpq |',
-  '| `sslmode=no-verify` | TLS with whoever answers: protects from listeners, not from impostors |',
-  '| `sslrootcert=<file>` | the CA, when it is not a public one |',
-  '| `sslcert=<file>`, `sslkey=<file>` | who this node is, when PostgreSQL asks for certificates |',
-  '| `options=…` | is refused: it would replace the settings that Grantor gives each connection |',
+  '| `sslmode=no-verify` | TLS without verification of the server: protects from listeners, not from impostors |',
+  '| `sslrootcert=<file>` | the CA, when it is not a public CA |',
+  '| `sslcert=<file>`, `sslkey=<file>` | the client certificate of this node, when PostgreSQL requires one |',
+  '| `options=…` | is rejected: it would replace the settings that Grantor makes on each connection |',
   '',
   'The role owns the database, or may select, insert, update and delete in its tables while `grantor migrate` runs as the',
-  'owner. `grantor doctor` tells what stands in the way.',
+  'owner. `grantor doctor` reports problems.',
   '',
 ]
 
@@ -55,8 +55,8 @@ export function settingsDocument(): string {
     'Made by `npm run docs` from the schema in `src/config/schema.ts`; `grantor serve --help` prints the same.',
     '',
     'Settings are environment variables, or `NAME=value` lines in the file that `GRANTOR_CONFIG` names; the environment',
-    'wins. Unset and empty mean the default. All mistakes are reported at once, and the server does not start with one.',
-    '`grantor doctor` checks them, and everything that depends on them.',
+    'has priority. Unset and empty mean the default. All errors are reported at once, and the server does not start with one.',
+    '`grantor doctor` checks the settings and everything that depends on them.',
     '',
     '| Setting | Meaning | Default |',
     '|---|---|---|',
@@ -66,7 +66,7 @@ export function settingsDocument(): string {
   ].join('\n')
 }
 
-/** Read from the schema: the default is what it makes of nothing, or, where that depends on others, what it says in words. */
+/** Reads the schema. The default is the output of the schema for undefined, or, when it depends on other settings, the text after `Default:`. */
 function listSettings(): readonly Setting[] {
   return Object.entries(SETTINGS.shape).map(([name, schema]) => {
     const { description = '' } = schema

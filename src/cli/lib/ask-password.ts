@@ -3,30 +3,30 @@ import { AdminError } from '../../admin/admin-error.ts'
 import { UsageError } from './failure.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Bytes of standard input that are read; a password is shorter, and so is a token. */
+/** Bytes of standard input that are read. Passwords and tokens are shorter. */
 const INPUT_LIMIT = 16_384
 
 /**
- * The password that was given; `-` reads the first line of standard input. Asks for it when it was not given and
- * somebody is there. The question goes to standard error, because standard output is the answer.
+ * Returns the given password; `-` reads the first line of standard input. Without a password a terminal prompts for it, on
+ * standard error, because standard output is for the result.
  */
 export async function readPassword(terminal: Terminal, given: string | undefined): Promise<string> {
   if (given === '-') return readLine(terminal.stdin, 'password')
   if (given !== undefined) return given
   if (terminal.stdin.isTTY !== true) {
     throw new UsageError(
-      'A password is needed. Give it with --password, or on standard input with "--password -"; on a terminal you are asked for it.',
+      'A password is needed. Give it with --password, or on standard input with "--password -"; a terminal prompts for it.',
     )
   }
   const first = await askOnce('Password')
-  if ((await askOnce('The same again')) !== first)
+  if ((await askOnce('Repeat the password')) !== first)
     throw new AdminError('The two passwords differ. Nothing was changed.')
   return first
 }
 
-/** A token that was given; `-` reads the first line of standard input. */
+/** Returns the given token; `-` reads the first line of standard input. */
 export async function readToken(stdin: Terminal['stdin'], given: string | undefined): Promise<string> {
-  if (given === undefined) throw new UsageError('Give the token, or - to have it read from standard input.')
+  if (given === undefined) throw new UsageError('Give the token, or - to read it from standard input.')
   return given === '-' ? readLine(stdin, 'token') : given
 }
 

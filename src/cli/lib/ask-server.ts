@@ -7,27 +7,27 @@ import { visible } from './columns.ts'
 import { reasonOf } from './discovery.ts'
 import { UsageError } from './failure.ts'
 
-/** A running server's administration, and who asks it. */
+/** The administration of a running server, and the token for it. */
 export interface ServerAccess {
-  /** Without a slash at its end. */
+  /** Without a slash at the end. */
   readonly address: string
   readonly token: string
 }
 
 type Members = Readonly<Record<string, unknown>>
 
-/** Reading a whole audit takes its time. */
+/** Reading a whole audit can take a minute. */
 const TASK_LIMIT_MS = 60_000
 const IS_IT_RIGHT =
   'Is it the address of the administration? Its port is PORT + 1 unless GRANTOR_ADMIN_PORT says otherwise.'
 
-/** Of what was to change something. */
+/** The advice when the outcome of a change is unknown. */
 const DOUBT = 'The change may have been applied. Check before retrying.'
 
 /**
- * `mayBeRead`: whoever is on the network between may read the token.
+ * `mayBeRead`: the token may be sent unencrypted to another machine.
  *
- * @throws UsageError when the address is none, the token would go there unencrypted, or there is no token
+ * @throws UsageError when the address is invalid, the token is missing, or it would be sent unencrypted
  */
 export function readServer(text: string, token: string | undefined, mayBeRead: boolean): ServerAccess {
   const url = URL.parse(text)
@@ -39,13 +39,13 @@ export function readServer(text: string, token: string | undefined, mayBeRead: b
   }
   if (url.protocol === 'http:' && !isLoopbackHost(url.hostname) && !mayBeRead) {
     throw new UsageError(
-      `The token would go to ${visible(url.origin)} unencrypted, for whoever is on the network between. Use https or a tunnel; where nobody else is on that network, add --insecure-http.`,
+      `The token would be sent to ${visible(url.origin)} unencrypted. Use https or a tunnel. On a trusted network add --insecure-http.`,
     )
   }
   const trimmed = token?.trim() ?? ''
   if (trimmed === '') {
     throw new UsageError(
-      '--server needs the token of an administrator in GRANTOR_ADMIN_TOKEN. Make one beside the server: grantor admin create --name <name> --access <read|write>',
+      '--server needs the token of an administrator in GRANTOR_ADMIN_TOKEN. Create one on the machine of the server: grantor admin create --name <name> --access <read|write>',
     )
   }
   if (!/^[A-Za-z0-9_-]+$/.test(trimmed)) {
@@ -57,18 +57,16 @@ export function readServer(text: string, token: string | undefined, mayBeRead: b
 }
 
 /**
- * Has a server do a task. No redirect is followed: the token is for this address.
+ * Performs a task at a server. Redirects are not followed, because the token is for this address only.
  *
- * @throws AdminError in the server's words with what was typed, or saying why there was no answer
+ * @throws AdminError with the message of the server, or the reason why it did not respond
  */
 export async function askServer(access: ServerAccess, task: Task, input: Members, spell: Spell): Promise<unknown> {
   const response = await send(access, task, input)
   const body = parseJson(await readText(access, task, response))
   if (!response.ok) throw refusalOf(access, task, response, body, spell)
   if (!task.output.safeParse(body).success) {
-    throw new AdminError(
-      `${access.address} answered something that this release does not know. Is it of another release?`,
-    )
+    throw new AdminError(`${access.address} returned an unexpected response. Does it run another release?`)
   }
   return body
 }
@@ -120,9 +118,9 @@ function requestOf(
   }
 }
 
-/** Dots and nothing would lead to another path than the task's. */
+/** An empty segment or dots would change the path of the request. */
 function segmentOf(text: string): string {
-  if (text === '' || text === '.' || text === '..') throw new AdminError(`There is nothing that is named "${text}".`)
+  if (text === '' || text === '.' || text === '..') throw new AdminError(`Nothing is named "${text}".`)
   return encodeURIComponent(text)
 }
 
@@ -137,7 +135,9 @@ function refusalOf({ address }: ServerAccess, task: Task, response: Response, bo
   const { status, headers } = response
   const location = headers.get('location')
   if (location !== null) {
-    return new AdminError(`${address} leads to ${visible(location)}. Give the address that answers itself.`)
+    return new AdminError(
+      `${address} redirects to ${visible(location)}. Give the address of the administration itself.`,
+    )
   }
   if (!isRefusal(body))
     return new AdminError(`${address} answered ${status}, but it is not a Grantor administration. ${IS_IT_RIGHT}`)
@@ -148,11 +148,11 @@ function refusalOf({ address }: ServerAccess, task: Task, response: Response, bo
 
 function adviceFor(task: Task, status: number, error: string, headers: Headers): readonly string[] {
   const seconds = headers.get('retry-after')
-  // decisions.md D1: the outcome of a commit may be unknown to the server itself.
+  // decisions.md D1: the server itself may not know the outcome of a commit.
   const doubt = status === 503 && task.access === 'write' ? [DOUBT] : []
   if (seconds !== null) return [...doubt, `Try again in ${visible(seconds)} seconds.`]
-  if (status === 401) return ['The token in GRANTOR_ADMIN_TOKEN is not one of this server, expired, or was revoked.']
-  if (status === 403) return ['"grantor admin list" says what the credentials are for.']
+  if (status === 401) return ['The token in GRANTOR_ADMIN_TOKEN is expired, revoked, or not a token of this server.']
+  if (status === 403) return ['"grantor admin list" shows what the credentials allow.']
   if (status === 404 && error === 'invalid_request') return [IS_IT_RIGHT]
   return []
 }
@@ -170,11 +170,11 @@ function isProblem(one: unknown): boolean {
   return Array.isArray(loc) && typeof msg === 'string'
 }
 
-/** What was to change something may have happened all the same. */
+/** The failure of a request without a response. A change may have been applied. */
 function noAnswer(address: string, { access }: Task, cause: unknown): AdminError {
   const isLate = cause instanceof Error && cause.name === 'TimeoutError'
-  const reason = isLate ? `nothing came within ${TASK_LIMIT_MS / 1000} s` : reasonOf(cause)
+  const reason = isLate ? `no response within ${TASK_LIMIT_MS / 1000} s` : reasonOf(cause)
   const doubt = access === 'write' ? DOUBT : ''
   const isRefused = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN/.test(reason)
-  return new AdminError(`${address} does not answer: ${reason}. ${isRefused ? IS_IT_RIGHT : doubt}`.trim())
+  return new AdminError(`${address} does not respond: ${reason}. ${isRefused ? IS_IT_RIGHT : doubt}`.trim())
 }

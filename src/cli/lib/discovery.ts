@@ -1,18 +1,18 @@
 import type { IssuerProbe } from '../../ports/inspection.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 
-/** How long an answer may take. */
+/** The timeout of a request. */
 export const ANSWER_LIMIT_MS = 10_000
-/** How long a document may be. */
+/** The maximum size of a document. */
 const DOCUMENT_BYTES_MAX = 256 * 1024
 
-/** RFC 8414 §3.1: the well-known part stands between the host and the issuer's path. */
+/** RFC 8414 §3.1: the well-known part is between the host and the path of the issuer. */
 export function metadataAddress(issuer: string): string {
   const { origin, pathname } = new URL(issuer)
   return `${origin}/.well-known/oauth-authorization-server${pathname.replace(/\/$/, '')}`
 }
 
-/** Asks a server who it is, as a client would. */
+/** Requests the metadata of an issuer, as a client does. */
 export async function probeIssuer(issuer: string): Promise<IssuerProbe> {
   const address = metadataAddress(issuer)
   let response: Response
@@ -35,7 +35,7 @@ export async function probeIssuer(issuer: string): Promise<IssuerProbe> {
   }
 }
 
-/** Why there was no answer, in the words of the system. */
+/** Why there was no response, as the system reports it. */
 export function reasonOf(failure: unknown): string {
   if (!(failure instanceof Error)) return String(failure)
   if (failure.name === 'TimeoutError') return `no answer within ${ANSWER_LIMIT_MS / 1000} s`
@@ -46,7 +46,7 @@ export function reasonOf(failure: unknown): string {
   return cause instanceof Error ? cause.message : failure.message
 }
 
-/** The JSON object of a successful answer; undefined when it is anything else, or too long. */
+/** Returns the JSON object of a successful response, or undefined when the response is something else or too long. */
 export async function readObject(response: Response): Promise<Readonly<Record<string, unknown>> | undefined> {
   try {
     const text = await readText(response)

@@ -2,7 +2,7 @@ import { AdminError } from '../../admin/admin-error.ts'
 import { ConfigError } from '../../config/config.ts'
 import { StoreUnavailable } from '../../ports/store.ts'
 
-/** A command that cannot be run as it was typed. Exit code 2. */
+/** A command with wrong arguments or options. Exit code 2. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message)
@@ -10,17 +10,16 @@ export class UsageError extends Error {
   }
 }
 
-/** What to do about a failure of the system, by its code. */
+/** Advice about a system error, by its code. */
 const ADVICE: Readonly<Record<string, (cause: NodeJS.ErrnoException) => string>> = {
   EADDRINUSE: ({ message }) =>
-    `${addressOf(message)} is in use by another process. Stop that one, or choose another with PORT or, for the administration (PORT + 1), GRANTOR_ADMIN_PORT.`,
+    `${addressOf(message)} is in use by another process. Stop that process, or choose another port with PORT or, for the administration (PORT + 1), GRANTOR_ADMIN_PORT.`,
   EADDRNOTAVAIL: ({ message }) =>
     `${hostOf(message)} is not an address of this machine. Set GRANTOR_HOST, or GRANTOR_ADMIN_HOST, to one that is.`,
   EACCES: (cause) => denied(cause),
   EPERM: (cause) => denied(cause),
-  EROFS: ({ path }) =>
-    `${path ?? 'The folder'} is on a read-only file system. Set DATABASE_URL to a place that is not.`,
-  ENOSPC: ({ path }) => `There is no space left on the disk of ${path ?? 'the database'}. Make some.`,
+  EROFS: ({ path }) => `${path ?? 'The folder'} is on a read-only file system. Set DATABASE_URL to a writable path.`,
+  ENOSPC: ({ path }) => `There is no space left on the disk of ${path ?? 'the database'}. Free some space.`,
   EEXIST: (cause) => fileInTheWay(cause),
   ENOTDIR: (cause) => fileInTheWay(cause),
   ENOTFOUND: () => 'GRANTOR_HOST is a name that cannot be resolved. Set it to an address of this machine.',
@@ -29,15 +28,15 @@ const ADVICE: Readonly<Record<string, (cause: NodeJS.ErrnoException) => string>>
 /** By SQLite's primary result code (https://sqlite.org/rescode.html). */
 const SQLITE_ADVICE: Readonly<Record<number, string>> = {
   5: 'The database is locked by another process. Try again, or find the process that holds it.',
-  8: 'The database may not be written. See that this user owns the file and its folder.',
+  8: 'The database is not writable. Check that this user owns the file and its folder.',
   10: 'The disk failed under the database. See the system log.',
   11: 'The database is damaged. Restore it from a backup.',
-  13: 'The disk of the database is full. Make some space.',
-  14: 'The database cannot be opened. See that DATABASE_URL names a file whose folder this user may write to.',
+  13: 'The disk of the database is full. Free some space.',
+  14: 'The database cannot be opened. Check that DATABASE_URL names a file whose folder this user may write to.',
   26: 'The file that DATABASE_URL names is not a SQLite database. Name another file.',
 }
 
-/** What the operator reads: one message that says what to do. Only a bug shows where it happened. */
+/** The message for the operator, with advice. Only a bug is shown with its stack. */
 export function describeFailure(cause: unknown): string {
   if (!(cause instanceof Error)) return `Something unexpected happened: ${String(cause)}`
   if (cause instanceof ConfigError) return `${cause.message}\nSee "grantor serve --help" for every setting.`
@@ -47,8 +46,7 @@ export function describeFailure(cause: unknown): string {
   if (code === 'ERR_SQLITE_ERROR') return describeSqliteFailure(cause)
   const advice = code === undefined ? undefined : ADVICE[code]
   if (advice !== undefined) return advice(cause)
-  if ('syscall' in cause)
-    return `The system refused: ${cause.message}. See that DATABASE_URL and GRANTOR_HOST are right.`
+  if ('syscall' in cause) return `The system call failed: ${cause.message}. Check DATABASE_URL and GRANTOR_HOST.`
   // The adapters throw plain errors whose messages are written for the operator.
   if (cause.name === 'Error' && code === undefined) return cause.message
   return `This is a bug in Grantor; please report it with these lines.\n${cause.stack ?? cause.message}`
@@ -78,8 +76,7 @@ function fileInTheWay({ path }: NodeJS.ErrnoException): string {
   return `A part of the path ${path ?? ''} is a file, not a folder. Correct DATABASE_URL.`
 }
 
-/** The address that a message such as `listen EADDRINUSE: address already in use ::1:3000` ends with. */
-/** The system's message ends in the address with its port. */
+/** The host in a message such as `listen EADDRINUSE: address already in use ::1:3000`. */
 function hostOf(message: string): string {
   return (message.split(' ').at(-1) ?? '').replace(/:\d+$/, '')
 }

@@ -10,12 +10,12 @@ import { withRuntime, type WhenMissing } from './runtime.ts'
 
 export type Members = Readonly<Record<string, unknown>>
 
-/** Does one task of the table; answers its output. @throws AdminError in the words of the task */
+/** Performs one task of the table and returns its output. @throws AdminError with the message of the task */
 export type PerformTask = <Answer>(name: string, input: Members) => Promise<Answer>
 
 /**
- * Does tasks over the store, or, where a server is named, asks it. The answers are the same, and so are the words of what is
- * in the way, which name each member of the input as it is spelled.
+ * Performs tasks on the store, or at a server when one is given. Answers and error messages are the same. The messages name
+ * each member of the input by the option or argument that set it.
  */
 export function withTasks<T>(
   terminal: Pick<Terminal, 'adminToken' | 'stderr'>,

@@ -2,7 +2,7 @@ import type { ProbedAnswer, ProbedDocument, ResourceProbe } from '../../ports/in
 import { slashVariant } from '../../protocol/resource.ts'
 import { ANSWER_LIMIT_MS, readObject, reasonOf } from './discovery.ts'
 
-/** What MCP clients send first. An API that is not an MCP server answers 401 to it all the same. */
+/** The first request of MCP clients. APIs that are not MCP servers also respond with 401. */
 const INITIALIZE = JSON.stringify({
   jsonrpc: '2.0',
   id: 1,
@@ -15,8 +15,8 @@ const INITIALIZE = JSON.stringify({
 })
 
 /**
- * Asks an API as a client does that has no token, reads its document, and asks the issuer what is declared for it.
- * `issuer` is undefined where no server answers as the issuer.
+ * Sends a request to an API without a token, as a client does, reads its metadata, and requests the declaration from the
+ * issuer. `issuer` is undefined when no server responds as the issuer.
  */
 export async function probeResource(url: string, issuer: string | undefined): Promise<ResourceProbe> {
   const withoutToken = await ask(url)
@@ -50,13 +50,13 @@ async function ask(url: string, authorization?: string): Promise<ProbedAnswer> {
   }
 }
 
-/** Where the challenge says, or else at the well-known address. RFC 9728 §3.1, §5.1. Another host is not asked. */
+/** Reads the document that the challenge names, or the well-known one. RFC 9728 §3.1, §5.1. Requests to another host are not sent. */
 async function findDocument(url: string, answer: ProbedAnswer): Promise<ProbedDocument> {
   const challenge = answer.kind === 'answered' ? answer.challenge : undefined
   const address = documentAddress(challenge) ?? wellKnownAddress(url)
-  if (!URL.canParse(address)) return { kind: 'none', address, reason: 'this is no address' }
+  if (!URL.canParse(address)) return { kind: 'none', address, reason: 'this is not a URL' }
   if (new URL(address).origin !== new URL(url).origin) {
-    return { kind: 'none', address, reason: 'it is at another host, which was not asked' }
+    return { kind: 'none', address, reason: 'it is on another host, and was not requested' }
   }
   try {
     const response = await fetch(address, { redirect: 'manual', signal: AbortSignal.timeout(ANSWER_LIMIT_MS) })
@@ -80,13 +80,13 @@ function documentAddress(challenge: string | undefined): string | undefined {
   return quoted ?? bare
 }
 
-/** RFC 9728 §3.1: the well-known part stands between the host and the path. */
+/** RFC 9728 §3.1: the well-known part is between the host and the path. */
 function wellKnownAddress(url: string): string {
   const { origin, pathname, search } = new URL(url)
   return `${origin}/.well-known/oauth-protected-resource${pathname === '/' ? '' : pathname}${search}`
 }
 
-/** The first of these texts, with a slash at the end or without, that is declared. */
+/** Returns the first of these texts that is declared, with or without a slash at the end. */
 async function findDeclared(issuer: string, texts: readonly string[]): Promise<ResourceProbe['declared']> {
   let known: ResourceProbe['declared'] = 'undeclared'
   for (const text of new Set(texts.flatMap((one) => [one, slashVariant(one) ?? otherSlash(one)]))) {

@@ -5,32 +5,32 @@ import { parseUserId } from '../../protocol/ids.ts'
 import { visible } from './columns.ts'
 import type { Members, PerformTask } from './perform-task.ts'
 
-/** What a verb is about: typed alone or behind `--<name>`. */
+/** A record that a verb is about, given as an argument or with `--<name>`. */
 export interface Subject {
   readonly name: string
-  /** What stands alone, where that is not the name of the option: `<client>`. */
+  /** The name of the argument, when it differs from the option: `<client>`. */
   readonly argument?: string
-  /** Of the value behind the option: `<id>`. */
+  /** The placeholder of the option: `<id>`. */
   readonly placeholder: string
   readonly meaning: string
-  /** The members of the task's input that stand for what was typed; `known`: those that are there already. */
+  /** Returns the members of the input for the typed text. `known` has the members that were found before. */
   readonly find: (text: string, perform: PerformTask, known: Members) => Members | Promise<Members>
 }
 
-/** A subject that goes into the input as it was typed. */
+/** A subject whose text is a member of the input. */
 function plain(name: string, member: string, meaning: string, placeholder = '<id>'): Subject {
   return { name, placeholder, meaning, find: (text) => ({ [member]: text }) }
 }
 
-/** Newest first. In a longer list a name may occur again beyond the rows that were read. */
+/** The rows that are searched for a name. In a longer list the name could occur again after them. */
 const NAMES_LIMIT = 1000
 
-/** How to look for what has a name. */
+/** How a record is found by its name. */
 interface Named {
   readonly name: string
   readonly noun: 'client' | 'organization'
   readonly member: 'client_id' | 'organization_id'
-  /** What ids begin with. */
+  /** The prefix of ids. */
   readonly prefix: string
   readonly meaning: string
   /** The task that lists them, the member of its answer that has the rows, and the member of a row that is the name. */
@@ -43,8 +43,8 @@ interface Named {
 }
 
 /**
- * A subject that is typed as an id or as a name. A name is taken where exactly one has it: strangers choose the names of
- * clients, so one that is not unique, or not known to be, is never guessed.
+ * A subject that is given by id or by name. A name is accepted only when exactly one record has it: anyone can register a
+ * client under any name, so a name that may not be unique is rejected.
  */
 function named({ name, noun, member, prefix, meaning, task, rows, label, input, command }: Named): Subject {
   return {
@@ -58,7 +58,7 @@ function named({ name, noun, member, prefix, meaning, task, rows, label, input, 
       const answer = await perform<Readonly<Record<string, unknown>>>(task, { ...input(known), limit: NAMES_LIMIT })
       if (answer['next'] !== null) {
         throw new AdminError(
-          `There are more than ${NAMES_LIMIT} ${noun}s, among which names are not looked for. Give the id. See "${command}".`,
+          `Names are not supported with more than ${NAMES_LIMIT} ${noun}s. Give the id. See "${command}".`,
         )
       }
       const found = (answer[rows] as readonly Row[]).filter((row) => row[label] === text)
@@ -95,10 +95,10 @@ const ALL_CLIENTS = {
 export const CLIENT = named({
   ...ALL_CLIENTS,
   name: 'id',
-  meaning: 'its client_id, or its name where one client has it',
+  meaning: 'the client_id, or the name when exactly one client has it',
 })
 export const NEW_CLIENT = named({ ...ALL_CLIENTS, name: 'client', meaning: 'the client_id, or the name' })
-/** Looked for among those that are installed, because administrators of the organization see no others. */
+/** Searched among the installed clients, because administrators of the organization see no others. */
 export const INSTALLED_CLIENT = named({
   ...AMONG_CLIENTS,
   name: 'client',
@@ -120,17 +120,17 @@ export const ORGANIZATION = named({
   input: () => ({}),
   command: 'grantor org list',
 })
-export const NAME = plain('name', 'name', 'its name, as members see it', '<name>')
-export const GRANT = plain('grant', 'grant_id', 'its id')
-export const API = plain('resource', 'resource', 'its identifier', '<uri>')
-export const KEY = plain('key', 'kid', 'its id')
+export const NAME = plain('name', 'name', 'the name, as the consent page shows it', '<name>')
+export const GRANT = plain('grant', 'grant_id', 'the id of the grant')
+export const API = plain('resource', 'resource', 'the identifier of the API', '<uri>')
+export const KEY = plain('key', 'kid', 'the id of the key')
 export const ADMIN_CREDENTIAL = plain('id', 'credential_id', 'the id of the credentials, not the token')
 
-/** Tasks take ids; people know addresses. */
+/** Tasks take the id of a user; the command line also takes the address. */
 export const USER: Subject = {
   name: 'email',
   placeholder: '<address>',
-  meaning: 'whose: the e-mail address, or the id',
+  meaning: 'the e-mail address or the id of the user',
   async find(text, perform) {
     if (parseUserId(text) !== undefined) return { user_id: text }
     if (!text.includes('@')) throw unknownUser(text)
@@ -145,15 +145,15 @@ function unknownUser(text: string): AdminError {
   return unknown(`There is no user with the id or the address "${visible(text)}". See "grantor user list".`)
 }
 
-/** Somebody who is no member yet. */
+/** A user who is not a member yet. */
 export const NEW_MEMBER: Subject = {
   name: 'user',
   placeholder: '<address>',
-  meaning: 'whom: the e-mail address, or the id',
+  meaning: 'the e-mail address or the id of the user',
   find: (text) => (parseUserId(text) === undefined ? { email: text } : { user_id: text }),
 }
 
-/** Looked for among the members of the organization, because its administrators see nobody else. */
+/** Searched among the members of the organization, because its administrators see no other users. */
 export const MEMBER: Subject = {
   ...NEW_MEMBER,
   async find(text, perform, known) {
@@ -173,7 +173,7 @@ export const MEMBER: Subject = {
   },
 }
 
-/** The user of a filter: of an organization that is named, a member. */
+/** The user of a filter. With an organization the user is searched among its members. */
 export const USER_FILTER: Subject = {
   ...NEW_MEMBER,
   meaning: 'only of this user: the e-mail address, or the id',

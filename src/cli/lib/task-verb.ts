@@ -20,38 +20,38 @@ import type { WhenMissing } from './runtime.ts'
 /** Adds a verb to its noun. */
 export type AddVerb = (noun: Command, terminal: Terminal) => void
 
-/** The description of an option that may stand for an argument. */
+/** The description of an option that is an alternative to an argument. */
 export const SAME_AS_ARGUMENT = 'the same'
 
-/** What is typed behind a verb, as commander reads it. */
+/** The options of every verb, as commander returns them. */
 export interface CommonOptions extends ServerOptions {
   readonly json?: true
 }
 
-/** A verb that does one task of the table. Its description is the task's summary. */
+/** A verb that performs one task of the table. Its description is the summary of the task. */
 export interface TaskVerb<Answer, Options extends object = object> {
   readonly verb: string
   readonly task: string
-  /** The same task for one organization, done when `--organization` is given. */
+  /** The same task for one organization, performed when `--organization` is given. */
   readonly within?: string
-  /** `create`: it may begin with a store that is not there yet. */
+  /** `create`: the verb creates a missing store. */
   readonly whenMissing?: WhenMissing
-  /** What it is about, in the order in which it is typed. */
+  /** The records that the verb is about, in the order of the arguments. */
   readonly subjects?: readonly Subject[]
-  /** What it may be narrowed to, each behind its option only. */
+  /** Filters, each of which is an option only. */
   readonly filters?: readonly Subject[]
   /** Adds its own options. */
   readonly options?: (command: Command) => Command
-  /** Members of the input besides those of the subjects. Asks and refuses before anything is opened. */
+  /** Returns the members of the input besides those of the subjects. It prompts and rejects before the store is opened. */
   readonly input?: (
     options: Options,
     terminal: Terminal,
-    /** What stands alone, where there are no subjects. */
+    /** The arguments, for verbs without subjects. */
     alone: readonly string[],
   ) => Members | Promise<Members>
-  /** The answer in words, for a person. */
+  /** The lines that are printed without `--json`. */
   readonly say: (answer: Answer, terminal: Terminal) => readonly string[]
-  /** Where an answer is no success though the command did not fail. */
+  /** The exit code, for answers that are not a success although the command did not fail. */
   readonly exitCode?: (answer: Answer) => number
 }
 
@@ -103,7 +103,7 @@ async function performVerb<Answer, Options extends object>(
   if (code !== 0) process.exitCode = code
 }
 
-/** Before an id that was typed as a name its name, once in the first line, and not in a command to copy. */
+/** Puts the typed name before its id, once in the first line, and not inside a command to copy. */
 function withNames([first = '', ...rest]: readonly string[], names: ReadonlyMap<string, string>): readonly string[] {
   const end = first.indexOf('grantor ')
   let [words, hint] = end === -1 ? [first, ''] : [first.slice(0, end), first.slice(end)]
@@ -117,7 +117,7 @@ interface TypedSubject extends Pick<Subject, 'find'> {
   readonly spelling: string
 }
 
-/** Those that are not behind their options stand alone, in their order. */
+/** Subjects that are not given as options are arguments, in their order. */
 function readSubjects(subjects: readonly Subject[], command: Command): readonly TypedSubject[] {
   const options = command.opts<Readonly<Record<string, string | undefined>>>()
   const alone = [...command.args]
@@ -130,13 +130,13 @@ function readSubjects(subjects: readonly Subject[], command: Command): readonly 
   })
 }
 
-/** Of which one organization, for credentials that are for nothing else. */
+/** The filter for one organization. Credentials of one organization must give its id. */
 const WITHIN: Subject = {
   ...ORGANIZATION,
-  meaning: 'only in this organization, by id or name; credentials that are for nothing else give the id',
+  meaning: 'only in this organization, by id or name; with credentials of one organization by id',
 }
 
-/** Those that were given. */
+/** The filters that were given. */
 function readFilters(filters: readonly Subject[], command: Command): readonly TypedSubject[] {
   const options = command.opts<Readonly<Record<string, string | undefined>>>()
   return filters.flatMap(({ name, find }) => {
@@ -145,7 +145,7 @@ function readFilters(filters: readonly Subject[], command: Command): readonly Ty
   })
 }
 
-/** A verb that lists what a task answers, a page at a time. */
+/** A verb that prints one page of a list. */
 export interface ListVerb<Row, Options extends object> extends Omit<
   TaskVerb<never, Options>,
   'verb' | 'say' | 'exitCode'
@@ -153,11 +153,11 @@ export interface ListVerb<Row, Options extends object> extends Omit<
   readonly verb?: string
   /** The member of the answer that has the rows. */
   readonly rows: string
-  /** Columns with moments say the zone: `CREATED (UTC)`. */
+  /** The heading of a time names the zone: `CREATED (UTC)`. */
   readonly headings: readonly string[]
   /** The lines of one row. */
   readonly cells: (row: Row, names: Names) => readonly (readonly string[])[]
-  /** What is said when there is nothing. */
+  /** The line for an empty list. */
   readonly empty: string
 }
 

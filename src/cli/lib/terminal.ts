@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 
-/** The streams that a command reads and writes; tests put their own here. */
+/** The streams that a command reads and writes. Tests use their own. */
 export interface Streams {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
   readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean }
@@ -11,14 +11,14 @@ export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan'
 /** Colours a text, or leaves it alone. */
 export type Paint = (style: Style, text: string) => string
 
-/** Where a command's answer goes. */
+/** The output of a command. */
 export interface Terminal extends Streams {
-  /** A person looks at standard output. */
+  /** Whether standard output is a terminal. */
   readonly isTerminal: boolean
   readonly paint: Paint
-  /** How the person calls this command line. */
+  /** The command that starts this program. */
   readonly command: string
-  /** GRANTOR_ADMIN_TOKEN, for commands with --server. Never an argument, which everybody on the machine can read. */
+  /** GRANTOR_ADMIN_TOKEN, for commands with --server. Never an argument, which all users of the machine can read. */
   readonly adminToken: string | undefined
   readonly print: (lines: readonly string[]) => void
   /** The one JSON document of `--json`. */
@@ -32,7 +32,7 @@ export function openTerminal(streams: Streams, environment: Readonly<Record<stri
   return {
     ...streams,
     isTerminal,
-    // `npm start` in a clone: there is no `grantor` on the path.
+    // After `npm start` in a checkout there is no `grantor` on the path.
     command: environment['npm_lifecycle_event'] === undefined ? 'grantor' : 'npm run -s grantor --',
     adminToken: environment['GRANTOR_ADMIN_TOKEN'],
     paint: (style, text) => (isColoured ? styleText(style, text, { validateStream: false }) : text),

@@ -2,10 +2,10 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { AdminError } from '../../admin/admin-error.ts'
 
-/** A redirect URI on this computer that waits for one answer. RFC 8252 §7.3. */
+/** A redirect URI on this machine that waits for one authorization response. RFC 8252 §7.3. */
 export interface CallbackListener {
   readonly redirectUri: string
-  /** The parameters of the answer. @throws AdminError when none came in time */
+  /** The parameters of the response. @throws AdminError when it does not arrive in time */
   readonly answer: (limitMs: number) => Promise<URLSearchParams>
   readonly close: () => void
 }
@@ -17,8 +17,8 @@ export async function openCallbackListener(): Promise<CallbackListener> {
   const { promise, resolve, reject } = Promise.withResolvers<URLSearchParams>()
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://127.0.0.1')
-    // Browsers also ask for an icon.
-    if (request.method !== 'GET' || url.pathname !== PATH) return reply(response, 404, 'Nothing is here.')
+    // Browsers also request an icon.
+    if (request.method !== 'GET' || url.pathname !== PATH) return reply(response, 404, 'Not found.')
     reply(response, 200, 'Done. You can close this window and go back to the terminal.')
     resolve(url.searchParams)
   })
@@ -30,7 +30,7 @@ export async function openCallbackListener(): Promise<CallbackListener> {
     redirectUri: `http://127.0.0.1:${port}${PATH}`,
     answer(limitMs) {
       timer = setTimeout(
-        () => reject(new AdminError(`Nobody answered within ${limitMs / 1000} s. Try again, or give --timeout.`)),
+        () => reject(new AdminError(`There was no response within ${limitMs / 1000} s. Try again, or give --timeout.`)),
         limitMs,
       )
       return promise.finally(() => clearTimeout(timer))

@@ -7,18 +7,18 @@ import { signInAndAllow, type Credentials } from './page-walker.ts'
 
 export interface CodeFlowOptions {
   readonly issuer: string
-  /** A public client that may be answered at the callback; undefined: one is registered. */
+  /** A public client with the redirect URI of the callback; undefined: a new client is registered. */
   readonly clientId: string | undefined
   readonly scope: string | undefined
-  /** The APIs to ask for (RFC 8707); the tokens are for the first. */
+  /** The APIs to request (RFC 8707). The tokens are for the first. */
   readonly resources: readonly string[]
   readonly organizationId: string | undefined
-  /** undefined: a person opens the address in a browser. */
+  /** undefined: the user opens the address in a browser. */
   readonly credentials: Credentials | undefined
   readonly limitMs: number
-  /** Told about each step that succeeded. */
+  /** Called after each step that succeeded. */
   readonly onStep: (step: string) => void
-  /** Told which address to open, when there are no credentials. */
+  /** Called with the address to open, when there are no credentials. */
   readonly onAddress: (address: string) => void
 }
 
@@ -38,7 +38,7 @@ export interface TokenAnswer extends Answer {
 }
 
 /**
- * The authorization code grant from a client's side, checking everything that a careful client checks: discovery
+ * The authorization code grant from the side of a client. It makes all checks of a careful client: discovery
  * (RFC 8414), registration (RFC 7591), PKCE (RFC 7636), state, iss (RFC 9207), the token's signature and type (RFC 9068),
  * and one refresh.
  *
@@ -48,7 +48,9 @@ export async function playCodeFlow(options: CodeFlowOptions): Promise<CodeFlowRe
   const { issuer, scope, resources, organizationId, onStep } = options
   const metadata = await call('Discovery', metadataAddress(issuer), {})
   if (metadata['issuer'] !== issuer) {
-    throw new AdminError(`The server calls itself ${String(metadata['issuer'])}, not ${issuer}. Give that as --issuer.`)
+    throw new AdminError(
+      `The issuer of the server is ${String(metadata['issuer'])}, not ${issuer}. Give it as --issuer.`,
+    )
   }
   onStep(`Discovered ${issuer}`)
 
@@ -89,14 +91,14 @@ export async function playCodeFlow(options: CodeFlowOptions): Promise<CodeFlowRe
     const claims = await verify(tokens.access_token)
     onStep(
       claims === undefined
-        ? 'Exchanged it for tokens; the access token is opaque, so only its API can ask what it is'
+        ? 'Exchanged it for tokens; the access token is opaque, so only its API can introspect it'
         : 'Exchanged it for tokens; the access token is signed by the server and meant for the resource',
     )
 
     const refreshed = requireTokens(await ask({ grant_type: 'refresh_token', refresh_token: tokens.refresh_token }))
     const refreshedClaims = await verify(refreshed.access_token)
     if (refreshed.refresh_token === tokens.refresh_token) {
-      throw new AdminError('The refresh gave the same refresh token again: it does not rotate.')
+      throw new AdminError('The refresh returned the same refresh token: it was not rotated.')
     }
     onStep('Refreshed once; the refresh token rotated')
     return { clientId, tokens, claims, refreshed, refreshedClaims }
@@ -137,19 +139,19 @@ function readAnswer(
   expected: { readonly state: string; readonly issuer: string },
 ): string {
   if (parameters.get('state') !== expected.state)
-    throw new AdminError('The answer carries another state than was sent.')
+    throw new AdminError('The state of the response differs from the state of the request.')
   if (parameters.get('iss') !== expected.issuer) {
-    throw new AdminError(`The answer is by ${parameters.get('iss') ?? 'nobody'}, not by ${expected.issuer}.`)
+    throw new AdminError(`The iss of the response is ${parameters.get('iss') ?? 'missing'}, not ${expected.issuer}.`)
   }
   const error = parameters.get('error')
   if (error !== null)
-    throw new AdminError(`It was refused: ${error}. ${parameters.get('error_description') ?? ''}`.trim())
+    throw new AdminError(`The request was rejected: ${error}. ${parameters.get('error_description') ?? ''}`.trim())
   const code = parameters.get('code')
-  if (code === null) throw new AdminError('The answer has no code.')
+  if (code === null) throw new AdminError('The response has no code.')
   return code
 }
 
-/** RFC 9068 §4. Nobody but its API learns anything about a token that is no JWT. */
+/** RFC 9068 §4. Only the API can introspect an opaque token, so it is not verified. */
 function openVerifier(metadata: Answer, issuer: string, resource: string | undefined) {
   const keys = createRemoteJWKSet(new URL(endpoint(metadata, 'jwks_uri')), { timeoutDuration: ANSWER_LIMIT_MS })
   return async (token: string): Promise<JWTPayload | undefined> => {
@@ -157,7 +159,7 @@ function openVerifier(metadata: Answer, issuer: string, resource: string | undef
     try {
       return (await jwtVerify(token, keys, { issuer, audience: resource ?? issuer, typ: 'at+jwt' })).payload
     } catch (cause) {
-      throw new AdminError(`The access token does not hold: ${reasonOf(cause)}.`)
+      throw new AdminError(`The access token is invalid: ${reasonOf(cause)}.`)
     }
   }
 }
@@ -165,7 +167,7 @@ function openVerifier(metadata: Answer, issuer: string, resource: string | undef
 function requireTokens(answer: Answer): TokenAnswer {
   const { access_token: accessToken, refresh_token: refreshToken } = answer
   if (typeof accessToken === 'string' && typeof refreshToken === 'string') return answer as TokenAnswer
-  throw new AdminError(`The answer misses a token; it has ${Object.keys(answer).join(', ')}.`)
+  throw new AdminError(`The response lacks a token; it has ${Object.keys(answer).join(', ')}.`)
 }
 
 function endpoint(metadata: Answer, name: string): string {
@@ -181,7 +183,7 @@ async function call(what: string, address: string, init: RequestInit): Promise<A
     response = await fetch(address, { ...init, redirect: 'error', signal: AbortSignal.timeout(ANSWER_LIMIT_MS) })
     body = await response.json()
   } catch (cause) {
-    throw new AdminError(`${what} failed: ${address} gives no answer (${reasonOf(cause)}). Is the server running?`)
+    throw new AdminError(`${what} failed: ${address} does not respond (${reasonOf(cause)}). Is the server running?`)
   }
   if (response.ok && typeof body === 'object' && body !== null) return body as Answer
   throw new AdminError(`${what} failed with status ${response.status}: ${JSON.stringify(body)}`)

@@ -1,7 +1,7 @@
 import { AdminError } from '../../admin/admin-error.ts'
 import { ANSWER_LIMIT_MS } from '../lib/discovery.ts'
 
-/** Pages between the authorization request and its answer: sign-in, consent, and a try too many. */
+/** The maximum number of responses between the authorization request and its response. */
 const STEP_LIMIT = 10
 
 export interface Credentials {
@@ -9,7 +9,7 @@ export interface Credentials {
   readonly password: string
 }
 
-/** Signs in and allows, as a person without script would, until the answer has reached the redirect URI. */
+/** Signs in and consents, like a user without scripts, until the response has reached the redirect URI. */
 export async function signInAndAllow(start: string, redirectUri: string, credentials: Credentials): Promise<void> {
   const browser = openBrowser()
   let response = await browser.get(start)
@@ -31,7 +31,9 @@ export async function signInAndAllow(start: string, redirectUri: string, credent
     } else if (form?.fields.has('decision') === true) {
       response = await browser.post(form.action, { ...form.hidden, ...form.choices, decision: 'allow' })
     } else {
-      throw new AdminError(`The server answered ${response.status} with a page that asks nothing: ${headingOf(page)}`)
+      throw new AdminError(
+        `The server answered ${response.status} with a page without a known form: ${headingOf(page)}`,
+      )
     }
   }
   throw new AdminError('Redirect loop in the sign-in pages.')
@@ -42,7 +44,7 @@ interface Browser {
   readonly post: (url: string, form: Readonly<Record<string, string>>) => Promise<Response>
 }
 
-/** Keeps cookies by origin, and follows nothing by itself. */
+/** Stores cookies by origin, and follows no redirects. */
 function openBrowser(): Browser {
   const jars = new Map<string, Map<string, string>>()
   async function load(url: string, init: RequestInit): Promise<Response> {
@@ -72,11 +74,11 @@ interface Form {
   readonly action: string
   readonly hidden: Readonly<Record<string, string>>
   readonly fields: ReadonlySet<string>
-  /** What its pickers stand at; where nothing is chosen yet, the last one: without an organization. */
+  /** The selected option of each picker, or by default its last option: no organization. */
   readonly choices: Readonly<Record<string, string>>
 }
 
-/** The page's form. Grantor's own pages have one, with quoted attributes. */
+/** The form of the page. The pages of Grantor have one form, with quoted attributes. */
 function readForm(page: string, address: string): Form | undefined {
   const tag = /<form[^>]*>/.exec(page)?.[0]
   if (tag === undefined) return undefined
@@ -92,8 +94,8 @@ function readForm(page: string, address: string): Form | undefined {
 
 function readPicker(picker: string): readonly [name: string, value: string] {
   const options = picker.match(/<option[^>]*>/g) ?? []
-  const standing = options.find((option) => / selected[\s>]/.test(option)) ?? options.at(-1) ?? ''
-  return [attribute(picker, 'name'), attribute(standing, 'value')]
+  const selected = options.find((option) => / selected[\s>]/.test(option)) ?? options.at(-1) ?? ''
+  return [attribute(picker, 'name'), attribute(selected, 'value')]
 }
 
 function attribute(tag: string, name: string): string {
@@ -106,10 +108,10 @@ function headingOf(page: string): string {
     ?.replaceAll(/<[^>]*>/g, ' ')
     .replaceAll(/\s+/g, ' ')
     .trim()
-  return unescape(words ?? 'it says nothing').slice(0, DISPLAY_TEXT_LIMIT)
+  return unescape(words ?? 'no text').slice(0, DISPLAY_TEXT_LIMIT)
 }
 
-/** Of a page's words in a message. */
+/** Characters of a page in a message. */
 const DISPLAY_TEXT_LIMIT = 400
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', quot: '"', '#39': "'", lt: '<', gt: '>' }

@@ -2,11 +2,11 @@ import type { EventEmitter } from 'node:events'
 import type { Server } from '../../server/server.ts'
 
 /**
- * The process ends before ten seconds are over, whatever holds it up. Draining takes four of them at most, and listen.ts
- * cuts what is then under way after five more.
+ * The process always exits within ten seconds. Draining takes at most four seconds, and listen.ts closes the remaining
+ * connections after five more.
  */
 const SHUTDOWN_LIMIT_MS = 9_500
-/** The same key press reaches us twice when npm or a wrapper hands it on; that is no impatience. */
+/** npm and wrappers forward a signal, so one key press arrives twice. A second signal within this time is ignored. */
 const ECHO_MS = 1_000
 
 export type ClosingProcess = Pick<EventEmitter, 'on'> & { readonly exit: (code: number) => void }
@@ -30,7 +30,7 @@ export function onStopSignal(ending: ClosingProcess, stop: () => void): void {
   ending.on('SIGINT', onSignal)
 }
 
-/** Says that it is not ready, goes on serving until the load balancers have seen it, closes, and ends the process. */
+/** Reports not ready, continues to serve until load balancers have seen that, closes the server, and ends the process. */
 export function drainAndClose(server: Closing, drainSeconds: number, ending: Pick<ClosingProcess, 'exit'>): void {
   setTimeout(() => ending.exit(1), SHUTDOWN_LIMIT_MS).unref()
   server.drain()

@@ -4,47 +4,47 @@ export interface WorkerEnd {
   readonly signal: string | null
 }
 
-/** A process that serves, as its supervisor sees it. */
+/** A worker process, as its supervisor sees it. */
 export interface WorkerProcess {
   readonly pid: number | undefined
-  /** Asks it to finish what is under way and to end. */
+  /** Asks the worker to complete its requests and to exit. */
   readonly stop: () => void
   readonly kill: () => void
 }
 
 export interface WorkerEvents {
   readonly onServing: () => void
-  /** Told once. */
+  /** Called once. */
   readonly onEnd: (end: WorkerEnd) => void
 }
 
 export interface Supervision {
   readonly count: number
   readonly fork: (events: WorkerEvents) => WorkerProcess
-  /** A worker ended though nobody asked it to. */
+  /** Called when a worker ended without being asked to. */
   readonly record: (event: { readonly event: 'worker.ended'; readonly pid: number | undefined } & WorkerEnd) => void
 }
 
 export interface Supervisor {
-  /** Resolves once all serve, and with false when that will not be. */
+  /** Resolves with true when all workers serve, and with false when that will not happen. */
   readonly allServe: Promise<boolean>
-  /** Resolves when no worker is left: with why that is a failure, or undefined when they were asked to end. */
+  /** Resolves when no worker is left: with the reason of the failure, or undefined after a stop. */
   readonly ended: Promise<string | undefined>
   readonly stop: () => void
 }
 
-/** Time before a worker that ended is started again; doubled with each that ends soon after. */
+/** The delay before a worker that ended is started again. It doubles with each further end. */
 const RESTART_MS = { first: 100, longest: 30_000 } as const
-/** Nobody ended for this long after the last start: what ended workers before is over. */
+/** When no worker ends for this long after the last start, the count of ends starts again. */
 const STABLE_MS = 10_000
-/** With nobody serving, this many ends in a row are not an accident: whoever started us must know. */
+/** The supervisor gives up after this many ends in a row when no worker serves. */
 const END_LIMIT = 5
-/** Workers end by themselves before that (close-on-signal.ts). */
+/** Workers that still run after this time are killed. They normally exit earlier (close-on-signal.ts). */
 const STOP_LIMIT_MS = 9_800
 
 /**
- * Keeps that many workers serving. The first is started alone, so that what keeps all of them from starting is said once;
- * then nobody is started again.
+ * Keeps `count` workers serving. The first worker is started alone, so that an error that affects all workers is logged once.
+ * When it ends before it serves, no other worker is started.
  */
 export function supervise({ count, fork, record }: Supervision): Supervisor {
   const running = new Set<WorkerProcess>()

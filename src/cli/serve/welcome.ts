@@ -1,6 +1,6 @@
 import type { Paint } from '../lib/terminal.ts'
 
-/** What the first lines on a terminal say. */
+/** The data of the first lines on a terminal. */
 export interface Welcome {
   readonly issuer: string
   readonly version: string
@@ -9,14 +9,14 @@ export interface Welcome {
   readonly hasApis: boolean
   /** Whether the log has a line for each refused request. */
   readonly logsRefusals: boolean
-  /** How this command line is called: not everybody has it on the path. */
+  /** The command that starts this program; `grantor` may not be on the path. */
   readonly command: string
-  /** Made at this very start; the password is shown once and kept nowhere. */
+  /** The user created at this start. The password is shown once and not stored in clear text. */
   readonly demo: { readonly email: string; readonly password: string } | undefined
 }
 
 /**
- * Two commands that register a client and get a token with what the first one answered. They need curl and sed, and work
+ * Two commands that register a client and request a token with the credentials of that client. They need curl and sed, and work
  * in sh, bash and zsh.
  */
 export function tryCommands(issuer: string): readonly [register: string, token: string] {
@@ -27,7 +27,7 @@ export function tryCommands(issuer: string): readonly [register: string, token: 
   ]
 }
 
-/** Where commands look for a server that nobody configured. */
+/** The default of GRANTOR_ISSUER. */
 const DEFAULT_ISSUER = 'http://localhost:3000'
 
 /** A dozen lines for the first start of a loopback issuer, four for every other start. */
@@ -70,9 +70,9 @@ export function welcomeLines(welcome: Welcome, paint: Paint): readonly string[] 
 function modeOf({ isLoopbackIssuer, hasApis, command }: Welcome): string {
   if (hasApis) return `tokens are issued for the declared APIs only (${command} api list)`
   return isLoopbackIssuer
-    ? `development: any scope and resource may be asked for, until an API is declared (${command} api create)`
-    : `no API is declared, so no scope can be asked for (${command} api create)`
+    ? `development: any scope and resource can be requested, until an API is declared (${command} api create)`
+    : `no API is declared, so no scope can be requested (${command} api create)`
 }
 
-/** Where people sign in for the first time; the password is invented. */
+/** The address of the demo user, whose password is random. */
 export const DEMO_EMAIL = 'demo@localhost'

@@ -5,36 +5,36 @@ import { openWorkerMetrics, openWorkerAggregator, type WorkerMetrics } from '../
 import { drainAndClose } from './close-on-signal.ts'
 import type { WorkerEvents, WorkerProcess } from './supervisor.ts'
 
-/** What the two kinds of process say to each other. */
+/** The messages between a worker and its supervisor. */
 const SERVING = 'serving'
 const STOP = 'stop'
 
-/** Whether this process is one that a supervisor started. */
+/** Whether this process was started by a supervisor. */
 export function isWorker(): boolean {
   return cluster.isWorker
 }
 
-/** Of the workers that serve. */
-const rollCall = openWorkerMetrics()
+/** The metrics of the serving workers. */
+const workerMetrics = openWorkerMetrics()
 
-/** Starts a process like this one, which shares its port. When this one is gone, however it ended, so is the other. */
+/** Starts a worker process that shares the port. The worker ends when this process ends. */
 export function forkWorker({ onServing, onEnd }: WorkerEvents): WorkerProcess {
   cluster.schedulingPolicy = cluster.SCHED_RR
   const worker = cluster.fork()
-  let attendance: WorkerMetrics | undefined
+  let membership: WorkerMetrics | undefined
   worker.on('message', (message) => {
     if (message === SERVING) {
-      attendance = rollCall.join((said) => {
+      membership = workerMetrics.join((said) => {
         if (worker.isConnected()) worker.send(said)
       })
       onServing()
-    } else attendance?.receive(message)
+    } else membership?.receive(message)
   })
   worker.once('exit', (code: number | null, signal: string | null) => {
-    attendance?.leave()
+    membership?.leave()
     onEnd({ code, signal })
   })
-  // It could not be started; then there is no exit.
+  // A process that could not be started emits no exit event.
   worker.process.once('error', () => {
     if (worker.process.pid === undefined) onEnd({ code: 1, signal: null })
   })
@@ -47,7 +47,7 @@ export function forkWorker({ onServing, onEnd }: WorkerEvents): WorkerProcess {
   }
 }
 
-/** Serves until the supervisor says so, or somebody ends this one worker. */
+/** Serves until the supervisor stops this worker, or the process receives SIGTERM. */
 export async function serveInWorker(config: Config): Promise<void> {
   let close = (): void => process.exit(0)
   let isStopping = false
@@ -60,7 +60,7 @@ export async function serveInWorker(config: Config): Promise<void> {
     if (process.connected) process.send?.(message)
   })
   process.on('SIGTERM', stop)
-  // Ctrl-C reaches every process of the terminal. It is for the supervisor to decide.
+  // Ctrl-C reaches every process of the terminal. Only the supervisor handles it.
   process.on('SIGINT', () => undefined)
   const world = openWorld(config)
   process.on('message', (message) => {

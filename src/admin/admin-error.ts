@@ -1,12 +1,12 @@
 import type { Problem } from '../protocol/validation.ts'
 
-/** Whether the request, what it names, or the state of things is in the way. */
+/** The cause: the request, a record that does not exist, or the state of the server. */
 export type AdminErrorKind = 'refused' | 'unknown' | 'conflict'
 
-/** A task that cannot be done as asked. The message is for the operator and says what to do. */
+/** The failure of a task. The message is for the operator and says what to do. */
 export class AdminError extends Error {
   readonly kind: AdminErrorKind
-  /** Of the input's members; empty where the message says it all. */
+  /** The problems of members of the input; empty when the message is complete. */
   readonly problems: readonly Problem[]
 
   constructor(message: string, kind: AdminErrorKind = 'refused', problems: readonly Problem[] = []) {
@@ -17,12 +17,12 @@ export class AdminError extends Error {
   }
 }
 
-/** What the task is about does not exist. */
+/** The record that the task is about does not exist. */
 export function unknown(message: string): AdminError {
   return new AdminError(message, 'unknown')
 }
 
-/** It is there already, or changed meanwhile. */
+/** The record exists already, or was changed at the same time. */
 export function conflict(message: string): AdminError {
   return new AdminError(message, 'conflict')
 }

@@ -12,19 +12,19 @@ import { AdminError, unknown } from './admin-error.ts'
 import { listPage, type Listed } from './page.ts'
 import type { Access, Administrator, TaskContext } from './task.ts'
 
-/** Days that credentials are good for. There are none that never expire. */
+/** The lifetime of credentials in days. All credentials expire. */
 export const ADMIN_DAYS = { most: 365, usual: 90 } as const
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** Whoever runs commands beside the server: the store is open to that person anyway. */
+/** The operator who runs commands beside the server, and who has access to the store. */
 export const COMMAND_LINE: Administrator = { actor: 'command-line', access: 'write', organizationId: undefined }
 
-/** The context in which an administrator's tasks run: every change is written down with who made it (threats.md ADM-07). */
+/** The context of an administrator's tasks: every change is recorded with its actor (threats.md ADM-07). */
 export function asAdministrator(context: Context, administrator: Administrator): TaskContext {
   return { ...context, store: context.actingAs(administrator.actor), administrator }
 }
 
-/** Credentials at the moment they are made; the token is shown this once. */
+/** New credentials, with the token that is shown once. */
 export interface NewAdminCredential {
   readonly credential: AdminCredentialRecord
   readonly token: string
@@ -32,7 +32,7 @@ export interface NewAdminCredential {
 
 type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
 
-/** Makes credentials for an administrator. @throws AdminError when the days are none, or there is no such organization */
+/** Creates credentials for an administrator. @throws AdminError when the days are invalid, or there is no such organization */
 export async function createAdminCredential(
   {
     store,
@@ -68,7 +68,7 @@ export async function createAdminCredential(
   return { credential, token }
 }
 
-/** Newest first, the dead among them. @throws AdminError when the limit or the place to start is none */
+/** Lists credentials, newest first, including expired and revoked ones. @throws AdminError when the limit or `before` is invalid */
 export function listAdminCredentials(
   { store }: Needs<'listAdminCredentials'>,
   page: { readonly before: string | undefined; readonly limit: number },
@@ -77,7 +77,7 @@ export function listAdminCredentials(
   return listPage(store.listAdminCredentials, { before, limit: page.limit })
 }
 
-/** They work no more, on any node, as soon as this is answered. @throws AdminError when there are no such credentials */
+/** Revokes credentials on all nodes before it returns. @throws AdminError when there are no such credentials */
 export async function revokeAdminCredential(
   { store, clock }: Needs<'findAdminCredential' | 'revokeAdminCredential'> & Pick<Context, 'clock'>,
   text: string,
@@ -89,15 +89,15 @@ export async function revokeAdminCredential(
   return credential
 }
 
-/** Who presents a token. */
+/** The result of the authentication of an administrator. */
 export type Authentication =
   | { readonly kind: 'administrator'; readonly administrator: Administrator }
-  /** It was ours: it expired, was revoked, or its organization is gone or disabled. */
+  /** The token is expired or revoked, or its organization is disabled or deleted. */
   | { readonly kind: 'dead'; readonly actor: AdminCredentialId }
-  /** We never issued it, or it is no administrator's. */
+  /** The server never issued the token, or it is not a token of an administrator. */
   | { readonly kind: 'unknown' }
 
-/** Reads the store for every request, so that revoking works at once. */
+/** Authenticates an administrator. It reads the store for every request, so that a revocation takes effect at once. */
 export async function authenticateAdministrator(
   { store, clock, secrets }: Needs<'findAdminCredential' | 'findOrganization'> & Pick<Context, 'clock' | 'secrets'>,
   token: string,
@@ -117,7 +117,7 @@ export async function authenticateAdministrator(
 
 function requireDays(days: number): number {
   if (Number.isInteger(days) && days >= 1 && days <= ADMIN_DAYS.most) return days
-  throw new AdminError(`Credentials are good for 1 to ${ADMIN_DAYS.most} days.`)
+  throw new AdminError(`Credentials are valid for 1 to ${ADMIN_DAYS.most} days.`)
 }
 
 function requireId(text: string): AdminCredentialId {

@@ -4,14 +4,14 @@ import type { Resource } from '../protocol/resource.ts'
 import { conflict } from './admin-error.ts'
 import { findApi } from './apis.ts'
 
-/** What an API presents when it asks about tokens. The secret is shown this once. */
+/** The credentials with which an API introspects tokens. The secret is shown once. */
 export interface NewApiCredentials {
   readonly resource: Resource
   readonly id: ApiCredentialId
   readonly secret: string
 }
 
-/** Makes an API's credentials for introspection; those that it had stop working. @throws AdminError when there is no such API */
+/** Creates the credentials of an API for introspection. Its previous credentials stop working. @throws AdminError when there is no such API */
 export async function makeApiCredentials(
   {
     store,
@@ -27,7 +27,7 @@ export async function makeApiCredentials(
   const id = mintApiCredentialId(clock(), random)
   const { token: secret, hash: secretHash } = secrets.mint('api-secret', id.slice('gap_'.length), random)
   if ((await store.setApiCredentials({ resource, credentials: { id, secretHash } })) === 'unknown') {
-    throw conflict(`The API ${resource} was deleted meanwhile.`)
+    throw conflict(`The API ${resource} was deleted at the same time.`)
   }
   return { resource, id, secret }
 }

@@ -8,16 +8,16 @@ import { introduceAlgorithm } from './keys.ts'
 import { requireLimit, type Listed } from './page.ts'
 import { requireDisplayText } from './display-text.ts'
 
-/** As many as one request may ask for. */
+/** The maximum number of scopes of a request. */
 export const SCOPE_LIMIT = 100
-/** Every request for a token looks through all of them. */
+/** Every token request searches all APIs. */
 const API_LIMIT = 1000
-/** Seconds, as of GRANTOR_ACCESS_TOKEN_LIFETIME: keys are kept for that long after their turn. */
+/** In seconds, as for GRANTOR_ACCESS_TOKEN_LIFETIME: keys stay published for that long after they signed. */
 export const LIFETIME_LIMIT = 86_400
 
 type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
 
-/** An API as its operator declares it, not checked yet. */
+/** An API as the operator declares it, before validation. */
 export interface ApiDeclaration {
   readonly resource: string
   readonly name: string | undefined
@@ -25,20 +25,20 @@ export interface ApiDeclaration {
   readonly tokens: ApiTokens
 }
 
-/** What is to be different of an API. undefined: as it was. */
+/** The changes of an API. undefined: unchanged. */
 export interface ApiChange {
-  /** '': none. */
+  /** '': no name. */
   readonly name: string | undefined
   readonly scopes: readonly ApiScope[] | undefined
   readonly tokens: ApiTokens | undefined
 }
 
-/** Tokens as the server makes them when nothing is said. */
+/** The default settings of the tokens of an API. */
 export const SERVER_TOKENS: ApiTokens = { format: 'jwt', lifetime: undefined, algorithm: undefined, jwtType: 'at+jwt' }
 
 type KeyNeeds = Pick<Context, 'clock' | 'keys' | 'settings'> & Needs<'addFirstKey' | 'listKeys'>
 
-/** Declares an API, so that tokens can be asked for it (decisions.md D6). @throws AdminError naming what is wrong */
+/** Declares an API, so that clients can request tokens for it (decisions.md D6). @throws AdminError with the problem */
 export async function createApi(
   context: Needs<'declareApi' | 'listApis'> & KeyNeeds & Pick<Context, 'issuer'>,
   declaration: ApiDeclaration,
@@ -66,10 +66,9 @@ export async function createApi(
 }
 
 /**
- * Changes an API, if it still is as whoever decided on the change saw it. Tokens that were issued stay as they are, until they
- * expire.
+ * Changes an API, unless it was changed after the caller read it. Issued tokens do not change.
  *
- * @throws AdminError when it was changed or deleted meanwhile, or naming what is wrong
+ * @throws AdminError when the API was changed or deleted at the same time, or with the problem
  */
 export async function updateApi(
   context: Needs<'updateApi'> & KeyNeeds,
@@ -91,7 +90,7 @@ export async function updateApi(
   return api
 }
 
-/** The scopes that an API declares from now on, and since when: what it declared before keeps its time. */
+/** The scopes of an API with the times of their declaration. A scope that was declared before keeps its time. */
 function changeScopes(
   before: ApiRecord,
   scopes: readonly ApiScope[],
@@ -102,7 +101,7 @@ function changeScopes(
   return { scopes, scopesSince: new Map(since.filter((entry): entry is [string, EpochMs] => entry[1] !== undefined)) }
 }
 
-/** What an operator should know of an API whose tokens another algorithm signs than the server's; undefined: nothing. */
+/** The notice about an API whose tokens are not signed with the algorithm of the server; undefined: none. */
 export function algorithmNotice(
   { tokens: { algorithm } }: Pick<ApiRecord, 'tokens'>,
   { signingAlgorithm }: Pick<Context['settings'], 'signingAlgorithm'>,
@@ -111,7 +110,7 @@ export function algorithmNotice(
   return `The first ${algorithm} key is published for ten minutes before it signs; until then ${signingAlgorithm} signs this API's tokens.`
 }
 
-/** What an operator should know of scopes that another API declares too; undefined: there are none. */
+/** The notice about scopes that another API declares too; undefined: none. */
 export function sharedNotice(
   api: Pick<ApiRecord, 'resource' | 'scopes'>,
   declared: readonly ApiRecord[],
@@ -129,7 +128,7 @@ async function introduce(context: KeyNeeds, { tokens: { algorithm } }: ApiRecord
   if (algorithm !== undefined) await introduceAlgorithm(context, algorithm)
 }
 
-/** In the order of their resources; `before` is the last one of the slice before. */
+/** Lists APIs in the order of their resources. `before` is the last row of the previous page. */
 export async function listApis(
   { store }: Needs<'listApis'>,
   page: { readonly before: string | undefined; readonly limit: number },
@@ -140,14 +139,14 @@ export async function listApis(
   return { rows, next: found.length > rows.length ? rows.at(-1)?.resource : undefined }
 }
 
-/** No token is issued for it from now on. @throws AdminError when there is no such API */
+/** Deletes an API. No more tokens are issued for it. @throws AdminError when there is no such API */
 export async function deleteApi({ store }: Needs<'deleteApi' | 'listApis'>, text: string): Promise<Resource> {
   const { resource } = await findApi({ store }, text)
   if ((await store.deleteApi(resource)) === 'unknown') throw unknownApi(text)
   return resource
 }
 
-/** The API of a resource, as its operator writes it. @throws AdminError when there is no such API */
+/** Finds the API of a resource. @throws AdminError when there is no such API */
 export async function findApi({ store }: Needs<'listApis'>, text: string): Promise<ApiRecord> {
   const api = (await store.listApis()).find(({ resource }) => sameResource(resource, text))
   if (api === undefined) throw unknownApi(text)

@@ -10,7 +10,7 @@ import { listPage, type Listed } from './page.ts'
 
 type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
 
-/** Newest first. @throws AdminError when the limit is none */
+/** Lists clients, newest first. @throws AdminError when the limit is invalid */
 export function listClients(
   { store }: Needs<'listClients'>,
   { before, limit, ...filter }: { readonly before: ClientId | undefined; readonly limit: number } & ClientFilter,
@@ -25,13 +25,13 @@ export async function showClient({ store }: Needs<'findClient'>, id: string): Pr
   return client
 }
 
-/** None of its tokens can be refreshed any more. @throws AdminError when there is no such client */
+/** Deletes a client. Its tokens can no longer be refreshed. @throws AdminError when there is no such client */
 export async function deleteClient({ store }: Needs<'deleteClient'>, id: string): Promise<void> {
   if ((await store.deleteClient(requireClientId(id))) === 'unknown') throw noSuchClient(id)
 }
 
 /**
- * The operator vouches for the client: the consent page says so, and errors of its requests are redirected to it.
+ * Marks the client as verified: the consent page shows the mark, and errors of its requests are redirected to the client.
  *
  * @throws AdminError when there is no such client
  */
@@ -43,7 +43,7 @@ export async function verifyClient(
   return showClient(context, id)
 }
 
-/** Nobody vouches for the client any more. @throws AdminError when there is no such client */
+/** Removes the verified mark. @throws AdminError when there is no such client */
 export async function unverifyClient(
   context: Needs<'findClient' | 'unverifyClient'>,
   id: string,
@@ -52,7 +52,7 @@ export async function unverifyClient(
   return showClient(context, id)
 }
 
-/** Nothing of the client works from now on. @throws AdminError when there is no such client */
+/** Disables the client: its credentials and tokens stop working. @throws AdminError when there is no such client */
 export async function disableClient(
   context: Needs<'disableClient' | 'findClient'> & Pick<Context, 'clock'>,
   id: string,
@@ -61,13 +61,13 @@ export async function disableClient(
   return showClient(context, id)
 }
 
-/** What the client had works again. @throws AdminError when there is no such client */
+/** Enables the client: its credentials and tokens work again. @throws AdminError when there is no such client */
 export async function enableClient(context: Needs<'enableClient' | 'findClient'>, id: string): Promise<ClientRecord> {
   await context.store.enableClient(requireClientId(id))
   return showClient(context, id)
 }
 
-/** What the client got until now is dead; it may go on with new tokens. @throws AdminError when there is no such client */
+/** Sets the not-before time of the client to now. The client can request new tokens. @throws AdminError when there is no such client */
 export async function revokeTokensOfClient(
   context: Needs<'expireClient' | 'findClient'> & Pick<Context, 'clock'>,
   id: string,
@@ -77,9 +77,9 @@ export async function revokeTokensOfClient(
 }
 
 /**
- * Replaces the scopes that the client may have though they are for approved clients only (decisions.md D6).
+ * Replaces the scopes that the client is approved for (decisions.md D6).
  *
- * @throws AdminError when there is no such client, or the scope is none
+ * @throws AdminError when there is no such client, or the scope is malformed
  */
 export async function approveScopes(
   context: Needs<'approveClientScope' | 'findClient'>,
@@ -87,20 +87,20 @@ export async function approveScopes(
   text: string,
 ): Promise<ClientRecord> {
   const scope = parseScope(text)
-  if (scope === undefined) throw new AdminError(`"${text}" is not a scope: names with a space between them.`)
+  if (scope === undefined) throw new AdminError(`"${text}" is not a scope: give names, separated by spaces.`)
   await context.store.approveClientScope({ id: requireClientId(id), scope })
   return showClient(context, id)
 }
 
-/** A client's new secret; it is shown this once. */
+/** The new secret of a client, which is shown once. */
 export interface NewClientSecret {
   readonly id: ClientId
   readonly secret: string
-  /** Until then the secret before works too. */
+  /** The previous secret is valid until this time. */
   readonly previousUntil: EpochMs
 }
 
-/** Gives a client another secret, as it could ask for itself. @throws AdminError when there is no such client, or it has none */
+/** Rotates the secret of a client, as the client itself can. @throws AdminError when there is no such client, or it is public */
 export async function rotateSecret(
   context: Needs<'findClient' | 'rotateClientSecret'> & Pick<Context, 'clock' | 'random' | 'secrets'>,
   text: string,
@@ -115,7 +115,7 @@ export async function rotateSecret(
       throw conflict(`The client ${client.id} is public: it has no secret.`)
     case 'wrong-secret':
     case 'conflict':
-      throw conflict(`The client ${client.id} changed at the same moment. See how it is now, then try again.`)
+      throw conflict(`The client ${client.id} was changed at the same time. Check its state, then try again.`)
   }
 }
 

@@ -7,13 +7,13 @@ import { listPage, type Listed } from './page.ts'
 
 type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
 
-/** A grant, looked for among those of one organization only (threats.md ADM-03); undefined: among all. */
+/** A grant, searched in one organization only (threats.md ADM-03), or, with undefined, in all. */
 export interface GrantPlace {
   readonly id: GrantId
   readonly within: OrganizationId | undefined
 }
 
-/** What people allowed clients, newest first; of all filters that are given, what fits. @throws AdminError when the limit is none */
+/** Lists the grants that match all filters, newest first. @throws AdminError when the limit is invalid */
 export function listGrants(
   { store }: Needs<'listGrants'>,
   { before, limit, ...filter }: { readonly before: GrantId | undefined; readonly limit: number } & GrantFilter,
@@ -21,23 +21,23 @@ export function listGrants(
   return listPage((page) => store.listGrants({ ...filter, ...page }), { before, limit })
 }
 
-/** @throws AdminError when there is no such grant, or it is another organization's */
+/** Finds a grant. @throws AdminError when there is no such grant, or it is for another organization */
 export async function findGrant({ store }: Needs<'findGrant'>, { id, within }: GrantPlace): Promise<GrantRecord> {
   const grant = await store.findGrant(id)
   if (grant !== undefined && (within === undefined || grant.organizationId === within)) return grant
   throw unknown(`There is no grant ${id}${within === undefined ? '' : ' here'}. See "grantor grant list".`)
 }
 
-/** What a revocation found. */
+/** The result of a revocation. */
 export interface RevokedGrant {
   readonly grant: GrantRecord
-  /** It was revoked before, and nothing changed. */
+  /** Whether the grant was already revoked; then nothing changed. */
   readonly wasRevoked: boolean
-  /** Of the newest 100 of the same user and client, in the place where the grant was looked for, those that are live. */
+  /** The active grants among the newest 100 of the same user and client, within the same organization if one was given. */
   readonly others: readonly GrantId[]
 }
 
-/** Revokes a grant, with everything that was issued on it. @throws AdminError when there is no such grant, or it is another organization's */
+/** Revokes a grant with all of its tokens. @throws AdminError when there is no such grant, or it is for another organization */
 export async function revokeGrant(
   context: Needs<'findGrant' | 'listGrants' | 'revokeGrant'> & Pick<Context, 'clock'>,
   place: GrantPlace,

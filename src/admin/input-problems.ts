@@ -5,7 +5,7 @@ import { placeOf, type Task } from './task.ts'
 type Issue = z.core.$ZodIssue
 type Words = readonly [type: ProblemType, msg: string, ctx: Readonly<Record<string, unknown>>]
 
-/** What is wrong with a task's input, in the stable words of docs/errors.md. */
+/** The problems of the input of a task, with the stable names of docs/errors.md. */
 export function problemsOf(task: Task, issues: readonly Issue[]): readonly Problem[] {
   return issues.flatMap((issue) => {
     const path = issue.path.map(String)
@@ -19,7 +19,7 @@ export function problemsOf(task: Task, issues: readonly Issue[]): readonly Probl
   })
 }
 
-/** Its value is not told back: nobody knows what it is. */
+/** The problem of an unknown member. Its value is not returned, because it could be a secret. */
 export function unknownMember(loc: readonly string[]): Problem {
   return problem(loc, 'value_error', 'There is no such field here.', null, {})
 }

@@ -12,18 +12,18 @@ import { listPage, type Listed } from './page.ts'
 type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
 type Changing<Name extends keyof Context['store']> = Needs<Name | 'findClient' | 'findInstallation'>
 
-/** What an organization allowed a client, and the client. */
+/** An installation, with the client. */
 export interface InstalledClient {
   readonly installation: InstallationRecord
-  /** undefined: it was deleted at this moment. */
+  /** undefined: the client was deleted at the same time. */
   readonly client: ClientRecord | undefined
 }
 
 /**
- * Allows a client to act for an organization without a person (decisions.md D4). Instead of what was allowed before, whose
- * tokens are dead then.
+ * Installs a client, which can then act for the organization without a user (decisions.md D4). It replaces an earlier
+ * installation, whose tokens are revoked.
  *
- * @throws AdminError when there is no such organization or client, the client cannot act by itself, or no API declares a scope
+ * @throws AdminError when there is no such organization or client, the client cannot act without a user, or no API declares a scope
  */
 export async function installClient(
   context: Needs<'findClient' | 'findInstallation' | 'findOrganization' | 'install' | 'listApis'> &
@@ -35,9 +35,7 @@ export async function installClient(
   await findOrganization(context, key.organizationId)
   const client = await showClient(context, key.clientId)
   if (client.secretHash === undefined || !client.metadata.grantTypes.includes('client_credentials')) {
-    throw conflict(
-      `The client ${client.id} did not register for client_credentials, so it cannot act without a person.`,
-    )
+    throw conflict(`The client ${client.id} did not register for client_credentials, so it cannot act without a user.`)
   }
   await requireDeclared(context, allowed.scope)
   const now = clock()
@@ -45,7 +43,7 @@ export async function installClient(
   return findInstallation(context, key)
 }
 
-/** Newest clients first. @throws AdminError when there is no such organization, or the limit is none */
+/** Lists installations, newest clients first. @throws AdminError when there is no such organization, or the limit is invalid */
 export async function listInstallations(
   context: Needs<'findClient' | 'findOrganization' | 'listInstallations'>,
   organizationId: OrganizationId,
@@ -61,7 +59,7 @@ export async function listInstallations(
   return { rows: await Promise.all(rows.map((installation) => withClient(context, installation))), next }
 }
 
-/** Its tokens for the organization are dead, and it gets no new ones. @throws AdminError when the client is not installed there */
+/** Disables an installation: tokens of the client for the organization are revoked, and no new tokens are issued. @throws AdminError when the client is not installed there */
 export async function disableInstallation(
   context: Changing<'disableInstallation'> & Pick<Context, 'clock'>,
   key: InstallationKey,
@@ -70,7 +68,7 @@ export async function disableInstallation(
   return findInstallation(context, key)
 }
 
-/** It may get new tokens for the organization. @throws AdminError when the client is not installed there */
+/** Enables an installation: the client can request new tokens for the organization. @throws AdminError when the client is not installed there */
 export async function enableInstallation(
   context: Changing<'enableInstallation'> & Pick<Context, 'clock'>,
   key: InstallationKey,
@@ -79,12 +77,12 @@ export async function enableInstallation(
   return findInstallation(context, key)
 }
 
-/** Its tokens for the organization are dead. @throws AdminError when the client is not installed there */
+/** Uninstalls a client. Its tokens for the organization are revoked. @throws AdminError when the client is not installed there */
 export async function uninstallClient({ store }: Needs<'uninstall'>, key: InstallationKey): Promise<void> {
   if ((await store.uninstall(key)) === 'unknown') throw notInstalled(key)
 }
 
-/** A mistyped scope would never be granted, and nobody would know why (decisions.md D6). */
+/** Rejects a mistyped scope, which would never be granted (decisions.md D6). */
 async function requireDeclared(
   { store, settings }: Needs<'listApis'> & Pick<Context, 'settings'>,
   scope: Scope,

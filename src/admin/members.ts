@@ -13,17 +13,17 @@ import { findUser } from './users.ts'
 type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
 type Changing<Name extends keyof Context['store']> = Needs<Name | 'findMembership' | 'findUser'>
 
-/** A member of an organization, with the person's words. */
+/** A member of an organization, with the user. */
 export interface Member {
   readonly membership: MembershipRecord
-  /** undefined: the account was deleted at this moment. */
+  /** undefined: the user was deleted at the same time. */
   readonly user: UserRecord | undefined
 }
 
 /**
- * Lets a user act for an organization (decisions.md D4). Whom: an id or an e-mail address.
+ * Adds a user, given by id or e-mail address, to an organization (decisions.md D4).
  *
- * @throws AdminError when there is no such organization or user, or the user is a member or has too many organizations
+ * @throws AdminError when there is no such organization or user, or the user is a member already or has too many organizations
  */
 export async function addMember(
   context: Needs<'addMember' | 'findOrganization' | 'findUser' | 'findUserByEmail'> & Pick<Context, 'clock'>,
@@ -38,16 +38,16 @@ export async function addMember(
     case 'added':
       return { membership, user }
     case 'member-already':
-      throw conflict(`${user.email} is a member of ${name} already. See "grantor org members ${organizationId}".`)
+      throw conflict(`${user.email} is already a member of ${name}. See "grantor org members ${organizationId}".`)
     case 'too-many':
       throw conflict(`${user.email} belongs to ${MEMBERSHIP_LIMIT} organizations, which is the most.`)
   }
 }
 
 /**
- * Newest users first; with an address, the member who has it.
+ * Lists members, newest users first, or the member with an address.
  *
- * @throws AdminError when there is no such organization, or the limit is none
+ * @throws AdminError when there is no such organization, or the limit is invalid
  */
 export async function listMembers(
   context: Needs<'findMembership' | 'findOrganization' | 'findUser' | 'findUserByEmail' | 'listMembers'>,
@@ -69,9 +69,9 @@ export async function listMembers(
 }
 
 /**
- * What was issued to the member for the organization is dead, and nothing is issued any more.
+ * Disables a member: tokens of the member for the organization are revoked, and no new tokens are issued.
  *
- * @throws AdminError when the user is no member of the organization
+ * @throws AdminError when the user is not a member of the organization
  */
 export async function disableMember(
   context: Changing<'disableMember'> & Pick<Context, 'clock'>,
@@ -82,9 +82,9 @@ export async function disableMember(
 }
 
 /**
- * The member may act for it again; what was issued until now is dead.
+ * Enables a member. Tokens issued until now stay revoked.
  *
- * @throws AdminError when the user is no member of the organization
+ * @throws AdminError when the user is not a member of the organization
  */
 export async function enableMember(
   context: Changing<'enableMember'> & Pick<Context, 'clock'>,
@@ -94,7 +94,7 @@ export async function enableMember(
   return findMember(context, key)
 }
 
-/** What was issued to the member for the organization is dead. @throws AdminError when the user is no member of the organization */
+/** Removes a member. Tokens of the member for the organization are revoked. @throws AdminError when the user is not a member of the organization */
 export async function removeMember({ store }: Needs<'removeMember'>, key: MembershipKey): Promise<void> {
   if ((await store.removeMember(key)) === 'unknown') throw noSuchMember(key)
 }
@@ -109,7 +109,7 @@ async function withUser({ store }: Needs<'findUser'>, membership: MembershipReco
   return { membership, user: await store.findUser(membership.userId) }
 }
 
-/** Whether or not there is such a user or organization: both are none of the asker's business then. */
+/** The same error whether the user, the organization or the membership does not exist, so that it does not disclose which. */
 function noSuchMember({ userId, organizationId }: MembershipKey): AdminError {
   return unknown(
     `There is no member ${userId} in the organization ${organizationId}. See "grantor org members ${organizationId}".`,

@@ -7,7 +7,7 @@ import { listPage, type Listed } from './page.ts'
 type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
 type Changing<Name extends keyof Context['store']> = Needs<Name | 'findOrganization'> & Pick<Context, 'clock'>
 
-/** Makes an organization without members (decisions.md D4). */
+/** Creates an organization without members (decisions.md D4). */
 export async function createOrganization(
   { store, clock, random }: Needs<'createOrganization'> & Pick<Context, 'clock' | 'random'>,
   name: string,
@@ -24,7 +24,7 @@ export async function createOrganization(
   return organization
 }
 
-/** Newest first. @throws AdminError when the limit is none */
+/** Lists organizations, newest first. @throws AdminError when the limit is invalid */
 export function listOrganizations(
   { store }: Needs<'listOrganizations'>,
   page: { readonly before: OrganizationId | undefined; readonly limit: number },
@@ -32,7 +32,7 @@ export function listOrganizations(
   return listPage(store.listOrganizations, page)
 }
 
-/** @throws AdminError when there is no such organization */
+/** Finds an organization. @throws AdminError when there is no such organization */
 export async function findOrganization(
   { store }: Needs<'findOrganization'>,
   id: OrganizationId,
@@ -42,7 +42,7 @@ export async function findOrganization(
   return organization
 }
 
-/** Members see the name when they are asked for consent. @throws AdminError when there is no such organization */
+/** Renames an organization. The consent page shows the name. @throws AdminError when there is no such organization */
 export async function renameOrganization(
   context: Needs<'findOrganization' | 'renameOrganization'>,
   id: OrganizationId,
@@ -52,7 +52,7 @@ export async function renameOrganization(
   return findOrganization(context, id)
 }
 
-/** Nothing is issued for it from now on, and what was is dead. @throws AdminError when there is no such organization */
+/** Disables an organization: tokens for it are revoked, and no new tokens are issued. @throws AdminError when there is no such organization */
 export async function disableOrganization(
   context: Changing<'disableOrganization'>,
   id: OrganizationId,
@@ -61,7 +61,7 @@ export async function disableOrganization(
   return findOrganization(context, id)
 }
 
-/** Tokens may be had for it again; what was issued until now is dead. @throws AdminError when there is no such organization */
+/** Enables an organization. Tokens issued until now stay revoked. @throws AdminError when there is no such organization */
 export async function enableOrganization(
   context: Changing<'enableOrganization'>,
   id: OrganizationId,
@@ -70,7 +70,7 @@ export async function enableOrganization(
   return findOrganization(context, id)
 }
 
-/** What was issued for it until now is dead; new tokens may be had. @throws AdminError when there is no such organization */
+/** Sets the not-before time of an organization to now. Clients can request new tokens. @throws AdminError when there is no such organization */
 export async function revokeTokensOfOrganization(
   context: Changing<'expireOrganization'>,
   id: OrganizationId,
@@ -79,7 +79,7 @@ export async function revokeTokensOfOrganization(
   return findOrganization(context, id)
 }
 
-/** With its memberships and installations. @throws AdminError when there is no such organization */
+/** Deletes an organization with its memberships and installations. @throws AdminError when there is no such organization */
 export async function deleteOrganization({ store }: Needs<'deleteOrganization'>, id: OrganizationId): Promise<void> {
   if ((await store.deleteOrganization(id)) === 'unknown') throw noSuchOrganization(id)
 }

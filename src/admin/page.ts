@@ -1,19 +1,19 @@
 import { AdminError } from './admin-error.ts'
 
-/** How many rows one answer has at most, and when nothing is said. */
+/** The maximum and the default number of rows of a page. */
 export const LIST_LIMIT = { most: 1000, usual: 50 } as const
 
-/** A slice of a list, newest first, and where the next slice starts. */
+/** A page of a list, newest first, and the start of the next page. */
 export interface Listed<Row, Id> {
   readonly rows: readonly Row[]
-  /** What to give as `before` for the rows after these; undefined at the end. */
+  /** The `before` of the next page; undefined on the last page. */
   readonly next: Id | undefined
 }
 
 /**
- * Asks for one row more than wanted, to know whether the list goes on.
+ * Reads one row more than the limit, to know whether more rows follow.
  *
- * @throws AdminError when the limit is not one
+ * @throws AdminError when the limit is invalid
  */
 export async function listPage<Row extends { readonly id: Id }, Id>(
   list: (page: { readonly before: Id | undefined; readonly limit: number }) => Promise<readonly Row[]>,
@@ -26,7 +26,7 @@ export async function listPage<Row extends { readonly id: Id }, Id>(
   return { rows, next: found.length > limit ? rows.at(-1)?.id : undefined }
 }
 
-/** @throws AdminError when the limit is not one */
+/** @throws AdminError when the limit is invalid */
 export function requireLimit(limit: number): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= LIST_LIMIT.most) return limit
   throw new AdminError(`A list has between 1 and ${LIST_LIMIT.most} rows.`)

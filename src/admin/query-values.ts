@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import { placeOf, type Task } from './task.ts'
 
-/** What the texts of a query stand for. */
+/** The type that the texts of a query parameter are converted to. */
 export type QueryType = 'string' | 'boolean' | 'number' | 'list'
 
-/** How to read each member of a task's query. */
+/** The types of the query parameters of a task. */
 export function queryTypes(task: Task): ReadonlyMap<string, QueryType> {
   const members = Object.entries(task.input.shape).filter(([member]) => placeOf(task, member) === 'query')
   return new Map(members.map(([member, schema]) => [member, typeOf(schema)]))
@@ -17,7 +17,7 @@ function typeOf(schema: z.core.$ZodType): QueryType {
   return type === 'array' ? 'list' : 'string'
 }
 
-/** A query's texts as the member's value. What is none stays the text, which the member's schema then refuses. */
+/** Converts the texts of a query parameter. A text that cannot be converted is returned unchanged, and the schema rejects it. */
 export function readQueryValue(type: QueryType, texts: readonly string[]): unknown {
   const [text = ''] = texts
   switch (type) {

@@ -4,14 +4,13 @@ import { AdminError, conflict } from './admin-error.ts'
 import { problemsOf } from './input-problems.ts'
 import { placeOf, type Task, type TaskContext } from './task.ts'
 
-/** What a member of the input is called by whoever typed it; undefined: as on the wire. */
+/** The name of a member of the input in messages: its option or argument; undefined: its name on the wire. */
 export type Spell = (member: string) => string | undefined
 
 /**
- * Reads the input and does the task. Members that the task does not know are refused: a mistyped filter would otherwise
- * choose everything.
+ * Reads the input and performs the task. Unknown members are rejected: a mistyped filter would otherwise select all rows.
  *
- * @throws AdminError with every problem of the input at once, or what the task says
+ * @throws AdminError with every problem of the input at once, or the error of the task
  */
 export async function runTask<Input extends z.ZodObject, Output extends z.ZodObject>(
   context: TaskContext,
@@ -20,16 +19,16 @@ export async function runTask<Input extends z.ZodObject, Output extends z.ZodObj
   spell: Spell,
 ): Promise<z.output<Output>> {
   const read = readInput(task, input)
-  if (read.kind === 'sound') return performTask(context, task, read.input)
+  if (read.kind === 'valid') return performTask(context, task, read.input)
   const { problems } = read
   throw new AdminError(problems.map((one) => sentenceOf(one, spell)).join('\n'), 'refused', problems)
 }
 
 /**
- * Does the task at the database's time, which is right on any node (threats.md STO-13). Where the database has no clock, a
- * task is refused while the clock of this node differs, unless it ends something.
+ * Performs the task at the time of the database, which is the same for all nodes (threats.md STO-13). Without a clock of the
+ * database, a task is rejected while the clock of this node differs, unless the task revokes something.
  *
- * @throws AdminError when the clock differs, or what the task says
+ * @throws AdminError when the clock differs, or the error of the task
  */
 export async function performTask<Input extends z.ZodObject, Output extends z.ZodObject>(
   context: TaskContext,
@@ -49,15 +48,15 @@ export async function performTask<Input extends z.ZodObject, Output extends z.Zo
 function clockDiffers(aheadMs: number): AdminError {
   const seconds = Math.round(Math.abs(aheadMs) / 1000)
   return conflict(
-    `The clock of this machine is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the time at which a server last knew it to be right. Set it by NTP; if it is right now: grantor clock confirm`,
+    `The clock of this machine is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the last time that a server knew to be right. Set the clock by NTP. If it is right now, run: grantor clock confirm`,
   )
 }
 
 type ReadInput<Input extends z.ZodObject> =
-  | { readonly kind: 'sound'; readonly input: z.output<Input> }
-  | { readonly kind: 'faulty'; readonly problems: readonly Problem[] }
+  | { readonly kind: 'valid'; readonly input: z.output<Input> }
+  | { readonly kind: 'invalid'; readonly problems: readonly Problem[] }
 
-/** The input as the task takes it, or everything that is wrong with it. */
+/** Returns the parsed input, or all problems of the input. */
 export function readInput<Input extends z.ZodObject>(
   task: Task<Input>,
   input: Readonly<Record<string, unknown>>,
@@ -65,15 +64,15 @@ export function readInput<Input extends z.ZodObject>(
   const parsed = task.input.strict().safeParse(input, { reportInput: true })
   const problems = [...choiceProblems(task, input), ...(parsed.success ? [] : problemsOf(task, parsed.error.issues))]
   return parsed.success && problems.length === 0
-    ? { kind: 'sound', input: parsed.data as z.output<Input> }
-    : { kind: 'faulty', problems }
+    ? { kind: 'valid', input: parsed.data as z.output<Input> }
+    : { kind: 'invalid', problems }
 }
 
 function choiceProblems(task: Task, input: Readonly<Record<string, unknown>>): readonly Problem[] {
   const { exactlyOneOf: names } = task
   const [first = ''] = names
   if (names.length === 0 || names.filter((name) => input[name] !== undefined).length === 1) return []
-  const msg = `Give one of these, and not two: ${names.join(', ')}.`
+  const msg = `Give exactly one of ${names.join(' and ')}.`
   return [problem([placeOf(task, first)], 'value_error', msg, null, { expected: names })]
 }
 

@@ -4,14 +4,14 @@ import { chainStart } from '../protocol/audit-link.ts'
 import { after, type EpochMs } from '../protocol/brand.ts'
 import { REVOCATION_MARGIN_MS } from '../protocol/clock.ts'
 
-/** Rows of each kind at a time: a few milliseconds of the store. */
+/** Rows of each kind in one slice, which takes the store a few milliseconds. */
 const SLICE = 200
 /** Spent codes are evidence: a second use revokes what the first one issued (RFC 6749 §4.1.2). */
 const EVIDENCE_MS = 24 * 60 * 60 * 1000
 /** An authorization is removed this long after it has expired at the latest moment, because nodes' clocks differ. */
 const SKEW_MS = 60 * 1000
 
-/** Nothing was recorded before it. */
+/** The start of all times: nothing was recorded earlier. */
 const NEVER = 0 as EpochMs
 
 const NOTHING = {
@@ -29,12 +29,12 @@ const NOTHING = {
 
 type Needs = Pick<Context, 'clockCheck' | 'settings'> & { readonly store: Pick<Context['store'], 'sweepExpired'> }
 
-/** Where a round of slices begins. */
+/** The start of a round of slices. */
 export const SWEEP_START: SweepPlace = { authorizationsAfter: '', grantsAfter: '', consentsAfter: '' }
 
 /**
- * Removes a slice of what expired; called again and again. `place` is the answer of the call before. Nothing is removed while
- * the clock of this node differs (threats.md STO-13).
+ * Removes a slice of expired rows. It is called repeatedly; `place` is the result of the previous call. Nothing is removed
+ * while the clock of this node differs (threats.md STO-13).
  */
 export async function sweep({ clockCheck, settings, store }: Needs, place: SweepPlace): Promise<Swept> {
   const { authorizationsAfter, grantsAfter, consentsAfter } = place
@@ -56,9 +56,9 @@ export async function sweep({ clockCheck, settings, store }: Needs, place: Sweep
 }
 
 /**
- * Whether as many rows of a kind went as may at a time, so that there are probably more: what expires by the thousand, such
- * as opaque tokens, must go as fast as it comes. Grants and consents are examined, not found: where a quarter of them is dead,
- * as among the oldest, more are, and elsewhere they have time.
+ * Whether a slice of a kind was full, so that more expired rows probably follow: rows that expire by the thousand, such as
+ * opaque tokens, must be removed as fast as they are added. Grants and consents are examined one by one: where a quarter of
+ * them is expired, as among the oldest, the next slice follows at once, and elsewhere later.
  */
 export function isWholeSlice(swept: Swept): boolean {
   const { authorizations, authorizationsExamined, sessions, clients, hits, revokedTokens, opaqueTokens, auditLinks } =

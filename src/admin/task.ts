@@ -2,26 +2,26 @@ import type * as z from 'zod'
 import type { Context } from '../ports/context.ts'
 import type { OrganizationId } from '../protocol/ids.ts'
 
-/** Who has a task done. */
+/** The administrator who performs a task. */
 export interface Administrator {
-  /** As the audit names one: `command-line`, or the id of the credentials. */
+  /** The actor in the audit: `command-line`, or the id of the credentials. */
   readonly actor: string
   readonly access: Access
-  /** Nothing but this organization is there for the administrator; undefined: everything is. */
+  /** The one organization that the administrator has access to; undefined: the whole server. */
   readonly organizationId: OrganizationId | undefined
 }
 
-/** Whoever may write may read. */
+/** `write` includes `read`. */
 export type Access = 'read' | 'write'
 
-/** What a task has: a store that writes down the administrator with every change. */
+/** The context of a task. Its store records the administrator with every change. */
 export interface TaskContext extends Context {
   readonly administrator: Administrator
 }
 
 /**
- * One thing that operators do. The HTTP API, its description and the command line all come from it, so none of them can
- * do what the others cannot.
+ * One task of operators. The HTTP API, its OpenAPI description and the command line are derived from it, so all of them have
+ * the same tasks.
  */
 export interface Task<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodObject = z.ZodObject> {
   /** `client.list`: a noun and a verb. */
@@ -33,19 +33,22 @@ export interface Task<Input extends z.ZodObject = z.ZodObject, Output extends z.
   /** One line, in the imperative. */
   readonly summary: string
   /**
-   * Not for administrators of one organization though it stands below it (threats.md ADM-03): it looks for what belongs to
-   * none, or is about what an organization is called and whether it is there.
+   * Not for administrators of one organization, although the path is below it (threats.md ADM-03): the task reads users of
+   * other organizations, or changes the name or the existence of the organization.
    */
   readonly serverOnly: boolean
-  /** It ends something, or is about the clock: it is done while the clock of the node differs, too. A DELETE is, unless it says otherwise. */
+  /**
+   * Allowed while the clock of the node differs, because the task revokes something or is about the clock. The default is true
+   * for DELETE, and false otherwise.
+   */
   readonly anyClock: boolean
-  /** It makes something new: 201. */
+  /** The task creates a record: the status is 201. */
   readonly creates: boolean
-  /** Members of the input of which a request has one, and not two. Empty: there is no such rule. */
+  /** Members of the input of which a request must have exactly one. Empty: no such rule. */
   readonly exactlyOneOf: readonly string[]
-  /** Path parameters, and of a GET or DELETE the query, of all others the JSON body. Other members are refused. */
+  /** Path parameters, and the members of the query (GET, DELETE) or of the JSON body. Other members are rejected. */
   readonly input: Input
-  /** What is answered, and what `--json` prints: snake_case, null for what is not there, times as ISO 8601. */
+  /** The answer, which `--json` prints: snake_case, null for absent values, times as ISO 8601. */
   readonly output: Output
   /** @throws AdminError */
   run(context: TaskContext, input: z.output<Input>): Promise<z.output<Output>>
@@ -74,25 +77,25 @@ export function defineTask<Input extends z.ZodObject, Output extends z.ZodObject
   return { ...definition, anyClock, creates, exactlyOneOf, serverOnly }
 }
 
-/** Every path of what belongs to one organization begins so. */
+/** The prefix of all paths of one organization. */
 const ORGANIZATION_PATH = '/admin/v1/organizations/{organization_id}'
 
-/** Whether administrators of one organization may do it, for that organization. */
+/** Whether administrators of one organization may perform the task for that organization. */
 export function isOfOrganization({ path, serverOnly }: Task): boolean {
   return !serverOnly && (path === ORGANIZATION_PATH || path.startsWith(`${ORGANIZATION_PATH}/`))
 }
 
-/** The parameters in a task's path. */
+/** The parameters in the path of a task. */
 export function pathParameters({ path }: Pick<Task, 'path'>): readonly string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '')
 }
 
-/** Whether the members that do not stand in the path come in a JSON body; otherwise in the query. */
+/** Whether the members outside the path are in a JSON body; otherwise they are in the query. */
 export function hasBody({ method }: Pick<Task, 'method'>): boolean {
   return method !== 'GET' && method !== 'DELETE'
 }
 
-/** Where a member of the input stands in a request. */
+/** The part of a request that has a member of the input. */
 export function placeOf(task: Pick<Task, 'path' | 'method'>, member: string): 'path' | 'query' | 'body' {
   if (pathParameters(task).includes(member)) return 'path'
   return hasBody(task) ? 'body' : 'query'

@@ -12,7 +12,7 @@ import type { Task } from './task.ts'
 import { TOKEN_TASKS } from './token-tasks.ts'
 import { USER_TASKS } from './user-tasks.ts'
 
-/** THE TABLE. The HTTP API, its description and the command line derive from it, so what is not here does not exist. */
+/** THE TABLE of tasks, from which the HTTP API, its OpenAPI description and the command line are derived. */
 export const TASKS: readonly Task[] = [
   ...CLIENT_TASKS,
   ...USER_TASKS,
@@ -28,7 +28,7 @@ export const TASKS: readonly Task[] = [
   ...AUDIT_TASKS,
 ]
 
-/** The task of a name, for the command line. */
+/** Returns the task of a name, for the command line. */
 export function findTask(name: string): Task | undefined {
   return TASKS.find((task) => task.name === name)
 }

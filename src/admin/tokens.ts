@@ -7,13 +7,13 @@ import { findToken, type FoundToken } from '../principals/find-token.ts'
 import { hasExpiredEverywhere } from '../principals/has-expired-everywhere.ts'
 import { unknown } from './admin-error.ts'
 
-/** A token that the operator holds, and why no resource may rely on it at this moment; undefined: it may. */
+/** A token, and the reason why it is inactive; undefined: it is active. */
 export interface InspectedToken {
   readonly token: FoundToken
   readonly end: End | undefined
 }
 
-/** Says what a token is; undefined: nothing that this server issued and still knows of. */
+/** Inspects a token. Returns undefined for a token that this server did not issue, or that it has deleted. */
 export async function inspectToken(
   context: Pick<Context, 'clock' | 'secrets' | 'store' | 'tokenReader' | 'notBefore'>,
   text: string,
@@ -23,21 +23,21 @@ export async function inspectToken(
   return { token, end: await findInactiveReason(context, token, context.clock()) }
 }
 
-/** What was ended: one access token, or a grant with everything that was issued on it. */
+/** The revoked access token, or the revoked grant with all of its tokens. */
 export type RevokedToken =
   | {
       readonly kind: 'access'
       readonly tokenId: string
-      /** undefined: it is opaque. */
+      /** undefined: the token is opaque. */
       readonly jwtExpiresAt: EpochMs | undefined
     }
   | { readonly kind: 'family'; readonly grantId: GrantId; readonly resources: readonly Resource[] }
 
 /**
- * Ends a token on every node, before this is answered (decisions.md D5). A refresh token takes its grant with it, and so
- * does an access token of a grant when its `family` is meant.
+ * Revokes a token on all nodes before it returns (decisions.md D5). A refresh token is revoked with its grant, and so is an
+ * access token with the extent `family`.
  *
- * @throws AdminError when it is no token of this server, or none with a family
+ * @throws AdminError when it is not a token of this server, or has no grant
  */
 export async function revokeToken(
   context: Pick<Context, 'clock' | 'clockCheck' | 'secrets' | 'store' | 'tokenReader'>,
@@ -46,7 +46,7 @@ export async function revokeToken(
 ): Promise<RevokedToken> {
   const { store, clock, clockCheck } = context
   const found = await findToken(context, text)
-  if (found === undefined) throw unknown('This is no token that the server issued and still knows of.')
+  if (found === undefined) throw unknown('The server did not issue this token, or has deleted it.')
   const grantId = found.kind === 'refresh' ? found.grant.id : extent === 'family' ? found.facts.grantId : undefined
   const { clientId, userId, organizationId, resources } = found.kind === 'refresh' ? found.grant : found.facts
   const about = { clientId, userId, organizationId }
@@ -55,7 +55,7 @@ export async function revokeToken(
     return { kind: 'family', grantId, resources }
   }
   if (found.kind === 'refresh' || extent === 'family') {
-    throw unknown('The client got this token without a person, so there is no grant to end with it.')
+    throw unknown('The client got this token without a user, so there is no grant to revoke.')
   }
   const { tokenId } = found.facts
   const expiresAt = (found.facts.expiresAt * 1000) as EpochMs

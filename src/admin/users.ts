@@ -5,15 +5,15 @@ import { mintUserId, parseUserId, type Random, type UserId } from '../protocol/i
 import { AdminError, conflict, unknown } from './admin-error.ts'
 import { listPage, type Listed } from './page.ts'
 
-/** No letter that is mistaken for another when it is copied by hand; 32 of them are 5 bits each. */
+/** 32 characters, 5 bits each, without those that are easily confused. */
 const PASSWORD_ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789'
 
 type StoreNeeds<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
-/** A user is named by id or by e-mail address. */
+/** A user is found by id or by e-mail address. */
 type Finding = StoreNeeds<'findUser' | 'findUserByEmail'>
 type Changing<Name extends keyof Context['store']> = Finding & StoreNeeds<Name> & Pick<Context, 'clock'>
 
-/** @throws AdminError when the address cannot be one, or is taken */
+/** Creates a user. @throws AdminError when the address is invalid or taken */
 export async function createUser(
   context: StoreNeeds<'createUser'> & Pick<Context, 'clock' | 'random' | 'passwords'>,
   account: { readonly email: string; readonly password: string; readonly name: string | undefined },
@@ -35,7 +35,7 @@ export async function createUser(
   return user
 }
 
-/** Newest first; with an address, whoever has it. @throws AdminError when the limit is none */
+/** Lists users, newest first, or the user with an address. @throws AdminError when the limit is invalid */
 export async function listUsers(
   { store }: StoreNeeds<'listUsers' | 'findUserByEmail'>,
   page: { readonly before: UserId | undefined; readonly limit: number; readonly email?: string | undefined },
@@ -47,13 +47,13 @@ export async function listUsers(
   return listPage(store.listUsers, page)
 }
 
-/** A password that nobody guesses and anybody can type: 75 random bits in three groups. */
+/** Returns a random password of 75 bits, in three groups that are easy to type. */
 export function inventPassword(random: Random): string {
   const letters = [...random(15)].map((byte) => PASSWORD_ALPHABET[byte % PASSWORD_ALPHABET.length]).join('')
   return `${letters.slice(0, 5)}-${letters.slice(5, 10)}-${letters.slice(10)}`
 }
 
-/** Ends every session and grant from before, too. @throws AdminError when there is no such user */
+/** Sets the password, and revokes all sessions and grants of the user. @throws AdminError when there is no such user */
 export async function setPassword(
   context: Changing<'setPassword'> & Pick<Context, 'passwords'>,
   who: string,
@@ -65,35 +65,35 @@ export async function setPassword(
   return findUser(context, id)
 }
 
-/** Nothing of the user works from now on. @throws AdminError when there is no such user */
+/** Disables the user: sessions and tokens of the user stop working. @throws AdminError when there is no such user */
 export async function disableUser(context: Changing<'disableUser'>, who: string): Promise<UserRecord> {
   const { id } = await findUser(context, who)
   await context.store.disableUser({ id, now: context.clock() })
   return findUser(context, id)
 }
 
-/** The user may sign in again; what was issued until now is dead. @throws AdminError when there is no such user */
+/** Enables the user. Sessions and tokens issued until now stay revoked. @throws AdminError when there is no such user */
 export async function enableUser(context: Changing<'enableUser'>, who: string): Promise<UserRecord> {
   const { id } = await findUser(context, who)
   await context.store.enableUser({ id, now: context.clock() })
   return findUser(context, id)
 }
 
-/** Signs the user out everywhere: sessions and tokens from before are dead. @throws AdminError when there is no such user */
+/** Sets the not-before time of the user to now, which revokes all sessions and tokens. @throws AdminError when there is no such user */
 export async function revokeTokensOfUser(context: Changing<'expireUser'>, who: string): Promise<UserRecord> {
   const { id } = await findUser(context, who)
   await context.store.expireUser({ id, now: context.clock() })
   return findUser(context, id)
 }
 
-/** With everything that the user had; another account may take the address. @throws AdminError when there is no such user */
+/** Deletes the user with all records. The address can be used again. @throws AdminError when there is no such user */
 export async function deleteUser(context: Finding & StoreNeeds<'deleteUser'>, who: string): Promise<UserRecord> {
   const user = await findUser(context, who)
   if ((await context.store.deleteUser(user.id)) === 'unknown') throw noSuchUser(who)
   return user
 }
 
-/** By id or e-mail address. @throws AdminError when there is no such user */
+/** Finds a user by id or e-mail address. @throws AdminError when there is no such user */
 export async function findUser({ store }: Finding, who: string): Promise<UserRecord> {
   const id = parseUserId(who)
   const user = await (id === undefined ? store.findUserByEmail(normalizeEmail(who)) : store.findUser(id))

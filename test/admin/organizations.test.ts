@@ -86,15 +86,15 @@ test('who cannot be a member is told why', async (t) => {
   const ada = await stage.makeUser()
   const nobody = mintUserId(context.clock(), context.random)
   const nowhere = { organization_id: mintOrganizationId(context.clock(), context.random) }
-  await refuses(perform('member.add', place), 'refused', /one of these, and not two: user_id, email/)
+  await refuses(perform('member.add', place), 'refused', /exactly one of user_id and email/)
   const both = { ...place, user_id: ada.id, email: ada.email }
-  await refuses(perform('member.add', both), 'refused', /one of these, and not two: user_id, email/)
+  await refuses(perform('member.add', both), 'refused', /exactly one of user_id and email/)
   await refuses(perform('member.add', { ...place, email: 'x@acme.test' }), 'unknown', /no user with the address x@/)
   await refuses(perform('member.add', { ...place, user_id: nobody }), 'unknown', /There is no user gus_/)
   await refuses(perform('member.add', { ...nowhere, user_id: ada.id }), 'unknown', /There is no organization/)
   await refuses(perform('member.list', nowhere), 'unknown', /There is no organization/)
   await perform('member.add', { ...place, user_id: ada.id })
-  await refuses(perform('member.add', { ...place, user_id: ada.id }), 'conflict', /is a member of Acme already/)
+  await refuses(perform('member.add', { ...place, user_id: ada.id }), 'conflict', /is already a member of Acme/)
   for (let count = 1; count < 100; count += 1) {
     await perform('member.add', { organization_id: await stage.makeOrganization(), user_id: ada.id })
   }
@@ -141,7 +141,7 @@ test('decisions.md D4: a client is installed with scopes that an API declares, a
   const interactive = await registerClient(stage.server, { grant_types: ['authorization_code'] })
   for (const { client_id: other } of [publicClient, interactive]) {
     const attempt = perform('installation.install', { ...place, client_id: other, scope: '' })
-    await refuses(attempt, 'conflict', /cannot act without a person/)
+    await refuses(attempt, 'conflict', /cannot act without a user/)
   }
   assert.notEqual((await perform('installation.disable', key))['disabled_at'], null)
   assert.equal((await perform('installation.enable', key))['disabled_at'], null)

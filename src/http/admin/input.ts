@@ -37,8 +37,8 @@ export async function readTaskInput(
     sent.push(Object.fromEntries(Object.entries(members).filter(([member]) => !foreign.includes(member))))
   }
   const read = readInput(task, Object.assign({}, ...sent, parameters) as Members)
-  if (read.kind === 'sound' && problems.length === 0) return read.input
-  throw malformed(422, [...problems, ...(read.kind === 'faulty' ? read.problems : [])])
+  if (read.kind === 'valid' && problems.length === 0) return read.input
+  throw malformed(422, [...problems, ...(read.kind === 'invalid' ? read.problems : [])])
 }
 
 function readQuery(url: string, types: ReadonlyMap<string, QueryType>, problems: Problem[]): Members {

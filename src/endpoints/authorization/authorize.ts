@@ -98,10 +98,10 @@ function findRequestedAccess(
   if (!client.metadata.grantTypes.includes('authorization_code')) {
     return { error: 'unauthorized_client', reason: 'grant_type_not_registered' }
   }
-  const asked = findResources(catalog, request.resources)
-  if (asked === undefined) return { error: 'invalid_target', reason: 'resource_unknown' }
+  const requested = findResources(catalog, request.resources)
+  if (requested === undefined) return { error: 'invalid_target', reason: 'resource_unknown' }
   const requester = { kind: 'user', client, installed: undefined } as const
-  const decision = decideScope(catalog, requester, { scope: request.scope, resources: asked })
+  const decision = decideScope(catalog, requester, { scope: request.scope, resources: requested })
   if (decision.kind === 'refused') {
     const { refusal } = decision
     return { error: 'invalid_scope', reason: refusal.reason, refusal }

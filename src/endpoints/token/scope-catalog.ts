@@ -45,14 +45,14 @@ export function isByDefault({ grantedTo }: Pick<ApiScope, 'grantedTo'>, kind: Sc
 }
 
 /** Returns the resource as declared; undefined if the server issues no token for it. */
-export function findResource({ isOpen, apis }: ScopeCatalog, asked: Resource): Resource | undefined {
-  const api = apis.find(({ resource }) => sameResource(resource, asked))
-  return api?.resource ?? (isOpen ? asked : undefined)
+export function findResource({ isOpen, apis }: ScopeCatalog, requested: Resource): Resource | undefined {
+  const api = apis.find(({ resource }) => sameResource(resource, requested))
+  return api?.resource ?? (isOpen ? requested : undefined)
 }
 
 /** Returns the resources as declared, without duplicates; undefined if the server issues no token for one of them. */
-export function findResources(catalog: ScopeCatalog, asked: readonly Resource[]): readonly Resource[] | undefined {
-  const found = asked.map((one) => findResource(catalog, one))
+export function findResources(catalog: ScopeCatalog, requested: readonly Resource[]): readonly Resource[] | undefined {
+  const found = requested.map((one) => findResource(catalog, one))
   return found.includes(undefined) ? undefined : [...new Set(found.filter((one) => one !== undefined))]
 }
 

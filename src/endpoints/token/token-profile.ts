@@ -35,8 +35,8 @@ export function chooseTokenProfile(
     algorithm: signingAlgorithm,
     jwtType: 'at+jwt',
   } as const
-  const wanted = resources.map((asked): TokenProfile => {
-    const tokens = apis.find(({ resource }) => sameResource(resource, asked))?.tokens
+  const wanted = resources.map((requested): TokenProfile => {
+    const tokens = apis.find(({ resource }) => sameResource(resource, requested))?.tokens
     if (tokens === undefined && !isOpen) throw invalidGrant('resource_gone')
     if (tokens === undefined) return usual
     const { format, lifetime = usual.lifetime, algorithm = usual.algorithm, jwtType } = tokens

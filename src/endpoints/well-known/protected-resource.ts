@@ -20,12 +20,12 @@ export async function describeResource(
   { apis, issuer }: Pick<Context, 'apis' | 'issuer'>,
   { query }: Request,
 ): Promise<Reply> {
-  const asked = query.get('resource')
-  if (asked === undefined) throw invalidRequest('parameter_missing', { problems: [missing('query', 'resource')] })
-  const api = (await apis()).find(({ resource }) => sameResource(resource, asked))
+  const requested = query.get('resource')
+  if (requested === undefined) throw invalidRequest('parameter_missing', { problems: [missing('query', 'resource')] })
+  const api = (await apis()).find(({ resource }) => sameResource(resource, requested))
   if (api !== undefined)
     return { kind: 'json', status: 200, body: describe(api, issuer), maxAgeSeconds: MAX_AGE_SECONDS }
-  const problems = [unacceptable('query', 'resource', 'No API is declared for this resource.', asked)]
+  const problems = [unacceptable('query', 'resource', 'No API is declared for this resource.', requested)]
   throw new OAuthError('invalid_target', 'resource_unknown', { status: 404, problems })
 }
 

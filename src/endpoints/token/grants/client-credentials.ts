@@ -55,10 +55,10 @@ export async function clientCredentials(
 }
 
 function chooseResources(catalog: ScopeCatalog, form: Parameters): readonly Resource[] {
-  const asked = readResources(form)
-  const found = findResources(catalog, asked)
+  const requested = readResources(form)
+  const found = findResources(catalog, requested)
   if (found !== undefined) return found
   throw invalidTarget('resource_unknown', [
-    unacceptable('body', 'resource', 'This server issues no tokens for this resource.', asked.join(' ')),
+    unacceptable('body', 'resource', 'This server issues no tokens for this resource.', requested.join(' ')),
   ])
 }

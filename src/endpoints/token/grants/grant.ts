@@ -53,10 +53,10 @@ export function readScope(form: Parameters): Scope | undefined {
  * @throws OAuthError invalid_target
  */
 export function narrowResources(granted: readonly Resource[], form: Parameters): readonly Resource[] {
-  const asked = readResources(form)
-  if (asked.length === 0) return granted
-  const foreign = asked.find((one) => !granted.some((resource) => sameResource(resource, one)))
-  if (foreign === undefined) return granted.filter((resource) => asked.some((one) => sameResource(resource, one)))
+  const requested = readResources(form)
+  if (requested.length === 0) return granted
+  const foreign = requested.find((one) => !granted.some((resource) => sameResource(resource, one)))
+  if (foreign === undefined) return granted.filter((resource) => requested.some((one) => sameResource(resource, one)))
   throw invalidTarget('resource_not_granted', [
     unacceptable('body', 'resource', 'This resource was not granted.', foreign),
   ])

@@ -38,7 +38,7 @@ await declareApi(server, LONG_API, { lifetime: 7200 })
 await declareApi(server, GUARDED_API, {}, GUARDED_SCOPES)
 knowApis(server)
 
-test('a JWT lives as long as its API says, in its claims and in the answer, by all three grants', async () => {
+test('a JWT has the lifetime of its API, in its claims and in the response, by all three grant types', async () => {
   for (const [resource, lifetime] of [
     [JWT_API, 600],
     [LONG_API, 7200],
@@ -54,7 +54,7 @@ test('a JWT lives as long as its API says, in its claims and in the answer, by a
   }
 })
 
-test('without a refresh token the grant lives as long as the token that its API takes', async (t) => {
+test('without a refresh token, the grant expires with the access token', async (t) => {
   const { server: own } = await openWithOpaqueApis(t)
   await declareApi(own, LONG_API, { lifetime: 7200 })
   knowApis(own)
@@ -67,7 +67,7 @@ test('without a refresh token the grant lives as long as the token that its API 
   assert.equal(await isActive(own, client, token), false)
 })
 
-test('of several APIs that take the same kind of token the one with the shortest lifetime decides', async () => {
+test('of several APIs with the same kind of token, the shortest lifetime is used', async () => {
   const client = await registerClient(server)
   const code = await obtainCodeFor(server, client, [LONG_API, JWT_API])
   const tokens = tokensOf(await redeem(server, client, code))
@@ -77,7 +77,7 @@ test('of several APIs that take the same kind of token the one with the shortest
   assert.equal(long.expires_in, 7200)
 })
 
-test('RFC 8707 §2.2: a token for one of several APIs has the scopes of that one, and no others can be asked for', async (t) => {
+test('RFC 8707 §2.2: a token for one of several APIs has the scopes of that API, and no others can be requested', async (t) => {
   const own = await openTestServer(t)
   await createAda(own)
   const sentence = 'Read'
@@ -99,7 +99,7 @@ test('RFC 8707 §2.2: a token for one of several APIs has the scopes of that one
   assert.equal(all.scope, 'read write')
 })
 
-test('CODE-09: one token for APIs that take different kinds is invalid_target, and leaves the code alone', async () => {
+test('CODE-09: one token for APIs with different kinds of token is invalid_target, and does not redeem the code', async () => {
   const client = await registerClient(server)
   const code = await obtainCodeFor(server, client, [JWT_API, OPAQUE_API])
   const refused = await assertStoreUnchanged(server, () => redeem(server, client, code))
@@ -111,7 +111,7 @@ test('CODE-09: one token for APIs that take different kinds is invalid_target, a
   assert.match(token, /^gat_/)
 })
 
-test('RT-09: one token for APIs that take different kinds is invalid_target, and leaves the refresh token alone', async () => {
+test('RT-09: one token for APIs with different kinds of token is invalid_target, and does not rotate the refresh token', async () => {
   const client = await registerClient(server)
   const code = await obtainCodeFor(server, client, [JWT_API, OPAQUE_API])
   const { refresh_token: token = '' } = tokensOf(await redeem(server, client, code, { resource: JWT_API }))
@@ -124,7 +124,7 @@ test('RT-09: one token for APIs that take different kinds is invalid_target, and
   assert.equal(jwt.refresh_token, opaque.refresh_token, 'two APIs refreshed at once are no theft')
 })
 
-test('RT-09: a code for an API that is gone meanwhile is invalid_grant, not spent, and good when the API is back', async (t) => {
+test('RT-09: a code for a removed API is invalid_grant, is not redeemed, and is valid once the API is declared again', async (t) => {
   const { server: own } = await openWithOpaqueApis(t)
   const client = await registerClient(own)
   const code = await obtainCode(own, client, { resource: OPAQUE_API })
@@ -137,7 +137,7 @@ test('RT-09: a code for an API that is gone meanwhile is invalid_grant, not spen
   assert.match(tokensOf(await redeem(own, client, code)).access_token, /^gat_/)
 })
 
-test('a grant follows its API: changed to opaque, the next token is, and the one before stays good until it expires', async (t) => {
+test('after an API changes to opaque tokens, the next token of a grant is opaque, and the previous JWT remains valid', async (t) => {
   const { server: own } = await openWithOpaqueApis(t)
   const client = await registerClient(own, { scope: 'read' })
   const tokens = await obtainTokens(own, client, { scope: 'read', resource: JWT_API })
@@ -153,7 +153,7 @@ test('a grant follows its API: changed to opaque, the next token is, and the one
   assert.equal(await isActive(own, client, tokens.access_token), true)
 })
 
-test('AUTH-13: a resource that is not declared is refused, and a declared one is stored with the code', async () => {
+test('AUTH-13: an undeclared resource is rejected, and a declared one is stored with the code', async () => {
   const client = await registerClient(server, { scope: 'read' })
   const browser = await consentedBrowser(server, client)
   for (const resource of ['https://unknown.example', `${JWT_API}/deeper`, '/relative', `${JWT_API}#f`]) {
@@ -174,7 +174,7 @@ async function mayHave(client: RegisteredClient, scope: string): Promise<{ machi
   return { machine: machine.statusCode === 200, user: start.statusCode === 303 }
 }
 
-test('CC-05: what only approved clients may have is registered, but given to nobody before the operator approves', async () => {
+test('CC-05: a scope for approved clients can be registered, but is granted only after the operator’s approval', async () => {
   const client = await registerClient(server, { scope: 'export browse' })
   assert.equal(client['scope'], 'export browse')
   assert.deepEqual(await mayHave(client, 'export'), { machine: false, user: false })
@@ -187,7 +187,7 @@ test('CC-05: what only approved clients may have is registered, but given to nob
   assert.deepEqual(await mayHave(stranger, 'export'), { machine: false, user: false })
 })
 
-test('CC-05: a client that the operator approved for a scope of users has it by itself, too, until that ends', async () => {
+test('CC-05: a client approved for a user scope also gets it without a user, until the approval is withdrawn', async () => {
   const client = await registerClient(server, { scope: 'browse' })
   await approveScopes(server.context, client.client_id, 'browse')
   assert.deepEqual(await mayHave(client, 'browse'), { machine: true, user: true })
@@ -195,13 +195,13 @@ test('CC-05: a client that the operator approved for a scope of users has it by 
   assert.deepEqual(await mayHave(client, 'browse'), { machine: false, user: true })
 })
 
-test('CC-05: an approval reaches no further than what the client registered and what APIs declare', async () => {
+test('CC-05: an approval grants no scope that the client did not register or that no API declares', async () => {
   const client = await registerClient(server, { scope: 'browse' })
   await approveScopes(server.context, client.client_id, 'browse export')
   assert.deepEqual(await mayHave(client, 'export'), { machine: false, user: false })
 })
 
-test('an approved scope is consented to and comes with the code', async () => {
+test('an approved scope requires consent and is granted with the code', async () => {
   const client = await registerClient(server, { scope: 'export' })
   await approveScopes(server.context, client.client_id, 'export')
   const tokens = await obtainTokens(server, client, { resource: GUARDED_API })
@@ -209,7 +209,7 @@ test('an approved scope is consented to and comes with the code', async () => {
   assert.ok(isCodeAnswer(await (await consentedBrowser(server, client)).get(authorizeUrl(client))))
 })
 
-test('RFC 9728 §2: a declared API has a document for clients, which names it, this server and its scopes', async () => {
+test('RFC 9728 §2: a declared API has a document with its identifier, this server and its scopes', async () => {
   const path = '/v2/oauth/protected-resource'
   for (const asked of [GUARDED_API, `${GUARDED_API}/`]) {
     const answer = await server.inject({ method: 'GET', url: `${path}?resource=${encodeURIComponent(asked)}` })
@@ -225,7 +225,7 @@ test('RFC 9728 §2: a declared API has a document for clients, which names it, t
   }
 })
 
-test('RFC 9728 §2: an API has a name in its document where it has one', async (t) => {
+test('RFC 9728 §2: the document has the name of the API if there is one', async (t) => {
   const own = await openTestServer(t)
   await declareApi(own, JWT_API, {}, [])
   await updateApi(own.context, await findApi(own.context, JWT_API), {
@@ -243,7 +243,7 @@ test('RFC 9728 §2: an API has a name in its document where it has one', async (
   })
 })
 
-test('RFC 9728 §3: what is not declared has no document, and an answer that says so', async () => {
+test('RFC 9728 §3: an undeclared resource has no document, and the error says so', async () => {
   const path = '/v2/oauth/protected-resource'
   for (const asked of ['https://unknown.example', `${JWT_API}/deeper`, 'nonsense']) {
     const answer = await server.inject({ method: 'GET', url: `${path}?resource=${encodeURIComponent(asked)}` })

@@ -22,7 +22,7 @@ import { WHOLE_FILE } from './authorize-answers.ts'
 const server = await openTestServer(WHOLE_FILE)
 await createAda(server)
 
-test('CODE-09: a resource outside the grant is invalid_target and leaves the code alone', async () => {
+test('CODE-09: a resource outside the grant is invalid_target and does not redeem the code', async () => {
   const client = await registerClient(server)
   const code = await obtainCode(server, client, { resource: 'https://api.example' })
   for (const resource of ['https://other.example', 'https://api.example/x', 'relative', 'https://api.example#x']) {
@@ -34,7 +34,7 @@ test('CODE-09: a resource outside the grant is invalid_target and leaves the cod
   assert.equal(claimsOf(redeemed)['aud'], 'https://api.example')
 })
 
-test('CODE-10: scope at the token endpoint is no way to more', async () => {
+test('CODE-10: scope at the token endpoint cannot widen the grant', async () => {
   const client = await registerClient(server)
   const code = await obtainCode(server, client, { scope: 'read' })
   const redeemed = await redeem(server, client, code, { scope: 'read admin' })
@@ -44,7 +44,7 @@ test('CODE-10: scope at the token endpoint is no way to more', async () => {
   assert.equal(grantsOf(client)[0]?.['scope'], 'read')
 })
 
-test('D4: org_id and user_id that are not the grant’s are invalid_request and leave the code alone', async () => {
+test('D4: an org_id or user_id other than the grant’s is invalid_request and does not redeem the code', async () => {
   const client = await registerClient(server)
   const code = await obtainCode(server, client)
   const { sub } = claimsOf(await redeem(server, client, await obtainCode(server, client, { prompt: 'consent' })))
@@ -55,7 +55,7 @@ test('D4: org_id and user_id that are not the grant’s are invalid_request and 
   assert.equal((await redeem(server, client, code, { user_id: String(sub) })).statusCode, 200)
 })
 
-test('CODE-13: a refresh token only for a client that registered for it', async () => {
+test('CODE-13: only a client that registered refresh_token gets a refresh token', async () => {
   for (const [grant_types, expects] of [
     [['authorization_code'], false],
     [['authorization_code', 'refresh_token'], true],
@@ -67,7 +67,7 @@ test('CODE-13: a refresh token only for a client that registered for it', async 
   }
 })
 
-test('UI-13: a person who was disabled or changed the password after the consent gives no tokens', async (t) => {
+test('UI-13: no tokens are issued if the user was disabled or the password changed after the consent', async (t) => {
   const changes = [
     async (context: typeof server.context) => void (await disableUser(context, EMAIL)),
     async (context: typeof server.context) => void (await setPassword(context, EMAIL, 'another password')),
@@ -98,7 +98,7 @@ test('UI-13: a client that was deleted or disabled after the consent gets no tok
   }
 })
 
-test('D7: a client counts as used from its first token on, and not before', async () => {
+test('D7: a client counts as used from its first token on', async () => {
   const client = await registerClient(server)
   const usedAt = (): unknown =>
     selectAll(server, 'select used_at from clients where client_id = ?', client.client_id)[0]?.['used_at']
@@ -109,7 +109,7 @@ test('D7: a client counts as used from its first token on, and not before', asyn
   assert.notEqual(usedAt(), null)
 })
 
-test('RFC 6749 §5.1: the answer may not be cached and holds no null', async () => {
+test('RFC 6749 §5.1: the response must not be cached and has no null', async () => {
   const client = await registerClient(server)
   const response = await redeem(server, client, await obtainCode(server, client))
   assert.equal(response.headers['cache-control'], 'no-store')
@@ -119,7 +119,7 @@ test('RFC 6749 §5.1: the answer may not be cached and holds no null', async () 
   assert.deepEqual(Object.keys(rest), ['access_token', 'refresh_token'])
 })
 
-test('RFC 9068 §2.2: the access token says for whom, for what, until when, and names its grant', async () => {
+test('RFC 9068 §2.2: the access token has its user, client, audience, scope, expiry and grant', async () => {
   const client = await registerClient(server)
   const code = await obtainCode(server, client, { scope: 'read', resource: 'https://api.example' })
   const claims = claimsOf(await redeem(server, client, code))

@@ -20,7 +20,7 @@ import { WHOLE_FILE } from './authorize-answers.ts'
 const server = await openTestServer(WHOLE_FILE)
 await createAda(server)
 
-test('CODE-01: a second redemption is refused and takes back what the first one gave', async () => {
+test('CODE-01: a second redemption is rejected and revokes the tokens of the first', async () => {
   const client = await registerClient(server)
   const code = await obtainCode(server, client)
   const { refresh_token: token = '' } = (await redeem(server, client, code)).json<Tokens>()
@@ -29,7 +29,7 @@ test('CODE-01: a second redemption is refused and takes back what the first one 
   assert.ok(grantsOf(client)[0]?.['revoked_at'], 'the grant that the access token names is alive')
 })
 
-test('CODE-01: a replay an hour later is one too', async () => {
+test('CODE-01: a replay an hour later also revokes', async () => {
   const client = await registerClient(server)
   const code = await obtainCode(server, client)
   const { refresh_token: token = '' } = (await redeem(server, client, code)).json<Tokens>()
@@ -38,7 +38,7 @@ test('CODE-01: a replay an hour later is one too', async () => {
   assertInvalidGrant(await refresh(server, client, token))
 })
 
-test('CODE-01: a replay leaves other grants of the same person and client alone', async () => {
+test('CODE-01: a replay does not affect other grants of the same user and client', async () => {
   const client = await registerClient(server)
   const other = await obtainTokens(server, client)
   const code = await obtainCode(server, client, { prompt: 'consent' })
@@ -47,7 +47,7 @@ test('CODE-01: a replay leaves other grants of the same person and client alone'
   assert.equal((await refresh(server, client, other.refresh_token ?? '')).statusCode, 200)
 })
 
-test('CODE-03: another client that presents the code changes nothing, before and after it is spent', async () => {
+test('CODE-03: another client that presents the code changes nothing, before and after it is redeemed', async () => {
   const client = await registerClient(server)
   const thief = await registerClient(server)
   const code = await obtainCode(server, client)
@@ -60,7 +60,7 @@ test('CODE-03: another client that presents the code changes nothing, before and
   assert.match(server.log(), /code\.presented-by-another-client/)
 })
 
-test('CODE-03: a replay with a wrong verifier or redirect_uri takes nothing back', async () => {
+test('CODE-03: a replay with a wrong verifier or redirect_uri revokes nothing', async () => {
   const client = await registerClient(server)
   const code = await obtainCode(server, client)
   const { refresh_token: token = '' } = (await redeem(server, client, code)).json<Tokens>()
@@ -69,7 +69,7 @@ test('CODE-03: a replay with a wrong verifier or redirect_uri takes nothing back
   assert.equal((await refresh(server, client, token)).statusCode, 200)
 })
 
-test('CODE-04: another redirect_uri is refused and leaves the code alone; none at all is fine', async () => {
+test('CODE-04: another redirect_uri is rejected and does not redeem the code; it may be omitted', async () => {
   const client = await registerClient(server, {
     redirect_uris: ['https://app.example/callback', 'https://app.example/two'],
   })
@@ -80,7 +80,7 @@ test('CODE-04: another redirect_uri is refused and leaves the code alone; none a
   assert.equal((await redeem(server, client, code, { redirect_uri: '' })).statusCode, 200)
 })
 
-test('CODE-05: without a verifier the code is refused and left alone, for public and confidential clients', async () => {
+test('CODE-05: without a verifier the code is rejected and not redeemed, for public and confidential clients', async () => {
   for (const client of [await registerClient(server), await publicClient()]) {
     const code = await obtainCode(server, client)
     await assertNothingHappens(server, () => redeem(server, client, code, { code_verifier: '' }))
@@ -88,7 +88,7 @@ test('CODE-05: without a verifier the code is refused and left alone, for public
   }
 })
 
-test('CODE-06: a stored request without a challenge gives nothing, with any verifier', async () => {
+test('CODE-06: a stored request without a challenge gives no token, with any verifier', async () => {
   const client = await registerClient(server)
   const code = await obtainCode(server, client)
   const strip = `update authorizations set request = json_set(request, '$.codeChallenge', '') where client_id = ?`
@@ -97,7 +97,7 @@ test('CODE-06: a stored request without a challenge gives nothing, with any veri
   assert.deepEqual(grantsOf(client), [])
 })
 
-test('CODE-07: a wrong verifier burns the code', async () => {
+test('CODE-07: a wrong verifier invalidates the code', async () => {
   const client = await registerClient(server)
   const code = await obtainCode(server, client)
   assertInvalidGrant(await redeem(server, client, code, { code_verifier: `${VERIFIER}x` }))
@@ -107,7 +107,7 @@ test('CODE-07: a wrong verifier burns the code', async () => {
   assert.equal(row?.['status'], 'burned')
 })
 
-test('CODE-07: a wrong verifier with a wrong secret burns nothing', async () => {
+test('CODE-07: a wrong verifier with a wrong secret does not invalidate the code', async () => {
   const client = await registerClient(server)
   const code = await obtainCode(server, client)
   const { client_secret: other = '' } = await registerClient(server)
@@ -117,7 +117,7 @@ test('CODE-07: a wrong verifier with a wrong secret burns nothing', async () => 
   assert.equal((await redeem(server, client, code)).statusCode, 200)
 })
 
-test('CODE-08: a verifier that is none is invalid_request and leaves the code alone', async () => {
+test('CODE-08: a malformed verifier is invalid_request and does not redeem the code', async () => {
   const client = await registerClient(server)
   const code = await obtainCode(server, client)
   for (const code_verifier of [
@@ -137,7 +137,7 @@ test('CODE-08: a verifier that is none is invalid_request and leaves the code al
   assert.equal((await redeem(server, client, code)).statusCode, 200)
 })
 
-test('CODE-11: a spent, a burned and an expired code stay refused after a restart', async (t) => {
+test('CODE-11: a redeemed, an invalidated and an expired code are rejected after a restart', async (t) => {
   const before = await openTestServer(t)
   await createAda(before)
   const client = await registerClient(before)
@@ -158,7 +158,7 @@ test('CODE-11: a code survives a restart', async (t) => {
   assert.equal((await redeem(await before.reopen(), client, code)).statusCode, 200)
 })
 
-test('CODE-11: a spent, a burned and an expired code stay refused when the clock goes back an hour', async (t) => {
+test('CODE-11: a redeemed, an invalidated and an expired code are rejected when the clock goes back an hour', async (t) => {
   const own = await openTestServer(t)
   await createAda(own)
   const client = await registerClient(own)
@@ -172,7 +172,7 @@ test('CODE-11: a spent, a burned and an expired code stay refused when the clock
   for (const code of [spent, burned, expired]) assertInvalidGrant(await redeem(own, client, code))
 })
 
-test('CODE-11: a clock that is half a minute behind refuses nothing', async () => {
+test('CODE-11: a clock that is half a minute behind causes no error', async () => {
   const client = await registerClient(server)
   const code = await obtainCode(server, client)
   server.clock.advance(-30_000)
@@ -180,7 +180,7 @@ test('CODE-11: a clock that is half a minute behind refuses nothing', async () =
   server.clock.advance(30_000)
 })
 
-test('CODE-12: a code whose redemption did not commit is still good', async () => {
+test('CODE-12: a code whose redemption did not commit is still valid', async () => {
   const client = await registerClient(server)
   const code = await obtainCode(server, client)
   const { DatabaseSync } = await import('node:sqlite')
@@ -193,7 +193,7 @@ test('CODE-12: a code whose redemption did not commit is still good', async () =
   assert.equal((await redeem(server, client, code)).statusCode, 200)
 })
 
-test('TOK-07: a confidential client gets nothing for its code without its secret, and the code stays', async () => {
+test('TOK-07: a confidential client without its secret gets no token, and the code is not redeemed', async () => {
   const client = await registerClient(server)
   const code = await obtainCode(server, client)
   const { client_id } = client
@@ -203,7 +203,7 @@ test('TOK-07: a confidential client gets nothing for its code without its secret
   assert.equal((await redeem(server, client, code)).statusCode, 200)
 })
 
-test('TOK-09: a client that is not registered for codes may not redeem one', async () => {
+test('TOK-09: a client that did not register the code grant may not redeem a code', async () => {
   const machine = await registerClient(server, { grant_types: ['client_credentials'] })
   const client = await registerClient(server)
   const code = await obtainCode(server, client)
@@ -211,7 +211,7 @@ test('TOK-09: a client that is not registered for codes may not redeem one', asy
   assert.equal(refused.json().error, 'unauthorized_client')
 })
 
-test('TOK-03: a repeated parameter is refused, and the code stays', async () => {
+test('TOK-03: a repeated parameter is rejected, and the code is not redeemed', async () => {
   const client = await registerClient(server)
   const code = await obtainCode(server, client)
   const form = new URLSearchParams({
@@ -243,7 +243,7 @@ test('a missing code is invalid_request and names the field', async () => {
   assert.deepEqual(refused.json().detail[0].loc, ['body', 'code'])
 })
 
-test('TOK-20: a code that was edited anywhere is refused and the right one stays', async () => {
+test('TOK-20: an edited code is rejected, and the original remains valid', async () => {
   const client = await registerClient(server)
   const code = await obtainCode(server, client)
   const edited = [

@@ -40,7 +40,7 @@ const PROVOKED: readonly (readonly [error: string, parameters: Readonly<Record<s
   ['request_not_supported', { request: 'x' }],
 ]
 
-test('AUTH-10: nobody is redirected to an unverified client by an error: a page names the host and has a link', async () => {
+test('AUTH-10: an error of an unverified client is a page with the host and a link, and no redirect', async () => {
   const client = await registerClient(server)
   for (const [error, parameters] of PROVOKED) {
     const page = await new PlainBrowser(server).get(authorizeUrl(client, parameters))
@@ -49,7 +49,7 @@ test('AUTH-10: nobody is redirected to an unverified client by an error: a page 
   }
 })
 
-test('AUTH-10: a session that never consented to this client changes nothing about that', async () => {
+test('AUTH-10: a session without a consent for this client makes no difference', async () => {
   const browser = await consentedBrowser(server, await registerClient(server))
   const client = await registerClient(server)
   assertReturnPage(await browser.get(authorizeUrl(client, { prompt: 'none' })), 'consent_required')
@@ -57,7 +57,7 @@ test('AUTH-10: a session that never consented to this client changes nothing abo
     assertReturnPage(await browser.get(authorizeUrl(client, parameters)), error)
 })
 
-test('AUTH-10: who consented to the client before is redirected, others are not', async () => {
+test('AUTH-10: a user who consented to the client earlier is redirected, other users are not', async () => {
   const client = await registerClient(server)
   const browser = await consentedBrowser(server, client)
   for (const [error, parameters] of PROVOKED.slice(1))
@@ -68,21 +68,21 @@ test('AUTH-10: who consented to the client before is redirected, others are not'
   )
 })
 
-test('AUTH-10: a verified client is redirected to', async () => {
+test('AUTH-10: an error of a verified client is a redirect', async () => {
   const client = await registerClient(server)
   await verifyClient(server.context, client.client_id)
   for (const [error, parameters] of PROVOKED)
     assertErrorRedirect(server, await new PlainBrowser(server).get(authorizeUrl(client, parameters)), error)
 })
 
-test('AUTH-10: GRANTOR_REDIRECT_ERRORS=true redirects to every client', async (t) => {
+test('AUTH-10: GRANTOR_REDIRECT_ERRORS=true makes every error a redirect', async (t) => {
   const redirecting = await openTestServer(t, { env: { GRANTOR_REDIRECT_ERRORS: 'true' } })
   const client = await registerClient(redirecting)
   for (const [error, parameters] of PROVOKED)
     assertErrorRedirect(redirecting, await redirecting.inject({ url: authorizeUrl(client, parameters) }), error)
 })
 
-test('AUTH-10: the page for an app or this computer names it, and links there', async () => {
+test('AUTH-10: the page for an app or loopback client names the destination and links to it', async () => {
   const client = await registerClient(server, {
     redirect_uris: ['http://127.0.0.1/cb', 'cursor://anysphere.cursor-mcp/oauth/callback'],
   })
@@ -118,7 +118,7 @@ test('AUTH-16: prompt=none with a session and a consent gives a code that works 
   assert.equal((await redeem(server, client, code)).json().error, 'invalid_grant')
 })
 
-test('AUTH-16: prompt=none never skips the question for loopback and apps', async () => {
+test('AUTH-16: prompt=none never skips consent for loopback and app clients', async () => {
   const uris = ['http://127.0.0.1:5555/cb', 'cursor://anysphere.cursor-mcp/oauth/callback']
   const client = await registerClient(server, { redirect_uris: uris })
   for (const redirect_uri of uris) {
@@ -129,7 +129,7 @@ test('AUTH-16: prompt=none never skips the question for loopback and apps', asyn
   }
 })
 
-test('AUTH-17: prompt=login asks for the password though there is a session, and a session from before will not do', async () => {
+test('AUTH-17: prompt=login requires the password, and rejects a session that started before the request', async () => {
   const client = await registerClient(server)
   const browser = await consentedBrowser(server, client)
   server.clock.advance(1)
@@ -142,7 +142,7 @@ test('AUTH-17: prompt=login asks for the password though there is a session, and
   assert.ok(isCodeAnswer(signedIn), 'the consent is remembered, so the password is all that is asked for')
 })
 
-test('AUTH-17: giving up prompt=login leaves the old session and gives no code', async () => {
+test('AUTH-17: an abandoned prompt=login keeps the earlier session and gives no code', async () => {
   const client = await registerClient(server)
   const browser = await consentedBrowser(server, client)
   const before = browser.cookies.get('grantor-session-3000')
@@ -151,13 +151,13 @@ test('AUTH-17: giving up prompt=login leaves the old session and gives no code',
   assert.ok(isCodeAnswer(await browser.get(authorizeUrl(client, { prompt: 'none' }))))
 })
 
-test('prompt=consent asks though the consent is remembered', async () => {
+test('prompt=consent shows the page despite an earlier consent', async () => {
   const client = await registerClient(server)
   const browser = await consentedBrowser(server, client)
   assert.match(locationOf(await browser.get(authorizeUrl(client, { prompt: 'consent' }))), /\/consent\?/)
 })
 
-test('AUTH-18: every page forbids frames, referrers, sniffing and caches, and every redirect is a 303', async () => {
+test('AUTH-18: every page forbids framing, referrers, MIME sniffing and caching, and every redirect is a 303', async () => {
   const client = await registerClient(server)
   const browser = new PlainBrowser(server)
   const start = await browser.get(authorizeUrl(client))
@@ -187,7 +187,7 @@ test('AUTH-18: every page forbids frames, referrers, sniffing and caches, and ev
   }
 })
 
-test('AUTH-19: codes are 256 bits that only the root secret can tell, with our tag; none comes twice, and no id of a user, client or grant is in one', async () => {
+test('AUTH-19: codes are 256 bits derived from the root secret, with a tag; each is unique and contains no id of a user, client or grant', async () => {
   const client = await registerClient(server)
   const codes = await Promise.all(Array.from({ length: 5 }, () => obtainCode(server, client, { prompt: 'consent' })))
   const grants = await Promise.all(codes.map((code) => redeem(server, client, code)))
@@ -207,7 +207,7 @@ test('AUTH-19: codes are 256 bits that only the root secret can tell, with our t
   assert.notEqual(bits(secrets, 'browser'), bits(others, 'browser'))
 })
 
-test('AUTH-20: a code is good for 60 seconds and no longer', async () => {
+test('AUTH-20: a code is valid for 60 seconds', async () => {
   const client = await registerClient(server)
   const early = await obtainCode(server, client)
   const late = await obtainCode(server, client, { prompt: 'consent' })
@@ -228,7 +228,7 @@ test('AUTH-20: GRANTOR_CODE_LIFETIME sets the seconds', async (t) => {
   assert.equal((await redeem(brief, client, code)).json().error, 'invalid_grant')
 })
 
-test('AUTH-20: a person may take ten minutes, and no longer', async () => {
+test('AUTH-20: a pending authorization expires after ten minutes', async () => {
   const client = await registerClient(server)
   const browser = new PlainBrowser(server)
   const start = await browser.get(authorizeUrl(client))
@@ -256,7 +256,7 @@ test('AUTH-21: the pages of an authorization work in the browser that started it
   }
 })
 
-test('AUTH-21: a browser cookie that is forged, cut, or of another kind is no browser', async () => {
+test('AUTH-21: a browser cookie that is forged, truncated or of another kind is rejected', async () => {
   const client = await registerClient(server)
   const browser = new PlainBrowser(server)
   const start = locationOf(await browser.get(authorizeUrl(client)))
@@ -269,7 +269,7 @@ test('AUTH-21: a browser cookie that is forged, cut, or of another kind is no br
   assert.equal((await browser.get(start)).statusCode, 200)
 })
 
-test('two tabs of one browser both finish', async () => {
+test('two tabs of one browser can both finish', async () => {
   const client = await registerClient(server)
   const browser = new PlainBrowser(server)
   const [one, two] = [
@@ -295,7 +295,7 @@ test('two tabs of one browser both finish', async () => {
     )
 })
 
-test('a disabled person’s session does not answer for them', async (t) => {
+test('the session of a disabled user is not accepted', async (t) => {
   const own = await openTestServer(t)
   await createAda(own)
   const client = await registerClient(own)

@@ -14,7 +14,7 @@ const [PATH = '', QUERY = ''] = authorizeUrl(client).split('?')
 const FORM = Object.fromEntries(new URLSearchParams(QUERY))
 const ENDPOINT = `${server.origin}${PATH}`
 
-test('AUTH-24: a POST form leads to the same request by GET, which starts an authorization', async () => {
+test('AUTH-24: a POST redirects to the same request by GET, which starts an authorization', async () => {
   const stranger = new PlainBrowser(server)
   const posted = await stranger.post(PATH, FORM)
   assert.equal(posted.statusCode, 303)
@@ -23,7 +23,7 @@ test('AUTH-24: a POST form leads to the same request by GET, which starts an aut
   assert.ok(locationOf(started).startsWith(`${server.origin}/v2/oauth/sign-in?authorization=`))
 })
 
-test('AUTH-25: a POST sets no cookie and starts nothing, with and without cookies, from whatever site', async () => {
+test('AUTH-25: a POST sets no cookie and starts nothing, with and without cookies, from any site', async () => {
   for (const site of ['cross-site', 'same-site', 'same-origin', 'none']) {
     for (const one of [new PlainBrowser(server), browser]) {
       const post = () => one.post(PATH, FORM, { 'sec-fetch-site': site })
@@ -33,19 +33,19 @@ test('AUTH-25: a POST sets no cookie and starts nothing, with and without cookie
   }
 })
 
-test('RFC 6749 §3.1: a person who is signed in and comes by POST is not asked to sign in', async () => {
+test('RFC 6749 §3.1: a user who is signed in need not sign in again after a POST', async () => {
   // As a browser does with the POST of another site's page: no cookies.
   const posted = await postForm(server, PATH, { ...FORM, prompt: 'consent' })
   const started = await browser.get(locationOf(posted))
   assert.ok(locationOf(started).startsWith(`${server.origin}/v2/oauth/consent?authorization=`))
 })
 
-test('AUTH-16: prompt=none by POST gives a code to a client that the person allowed before', async () => {
+test('AUTH-16: prompt=none by POST gives a code to a client that the user allowed earlier', async () => {
   const posted = await postForm(server, PATH, { ...FORM, prompt: 'none' })
   assert.ok(isCodeAnswer(await browser.get(locationOf(posted))))
 })
 
-test('AUTH-12: whatever a POST has, its answer is one header of our own address with the same parameters', async () => {
+test('AUTH-12: the response to any POST is one Location header with the server’s own address and the same parameters', async () => {
   const bodies = [
     'state=a\r\nSet-Cookie:%20x=y',
     'state=%0d%0aSet-Cookie:%20x=y',
@@ -66,13 +66,13 @@ test('AUTH-12: whatever a POST has, its answer is one header of our own address 
   }
 })
 
-test('RFC 9110 §4.1: a POST whose address would be longer than 8,000 characters is refused on a page', async () => {
+test('RFC 9110 §4.1: a POST whose address would exceed 8,000 characters gets an error page', async () => {
   const spare = 8000 - `${ENDPOINT}?state=`.length
   assert.equal((await postForm(server, PATH, { state: 'x'.repeat(spare) })).statusCode, 303)
   assertLocalPage(await postForm(server, PATH, { state: 'x'.repeat(spare + 1) }))
 })
 
-test('AUTH-26: HEAD of a page changes nothing, sets no cookie and leads nowhere, in whatever state its authorization is', async () => {
+test('AUTH-26: HEAD of a page changes nothing, sets no cookie and does not redirect, in any state of the authorization', async () => {
   const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
   const consentPage = locationOf(await browser.get(authorizeUrl(client, { prompt: 'consent' })))
   const urls = [

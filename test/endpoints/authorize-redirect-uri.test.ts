@@ -78,7 +78,7 @@ const MUTANTS = [
   'https://app.test/cb?a=1 https://evil.test',
 ]
 
-test('AUTH-03: no near miss of a registered redirect URI is taken, whatever else the request says', async () => {
+test('AUTH-03: no variation of a registered redirect URI is accepted, whatever else the request contains', async () => {
   for (const mutant of MUTANTS)
     for (const prompt of ['login', 'none'])
       assertLocalPage(
@@ -97,7 +97,7 @@ test('AUTH-03: no edit of a registered redirect URI matches it: 5000 mutants', (
   )
 })
 
-test('AUTH-03: no edit of a registered redirect URI is taken over HTTP: a sample', async () => {
+test('AUTH-03: no edit of a registered redirect URI is accepted over HTTP: a sample', async () => {
   await fc.assert(
     fc.asyncProperty(edits(REGISTERED), async (mutant) => {
       const response = await server.inject({ url: authorizeUrl(client, { redirect_uri: mutant }) })
@@ -108,7 +108,7 @@ test('AUTH-03: no edit of a registered redirect URI is taken over HTTP: a sample
   )
 })
 
-test('AUTH-04: an edit of a loopback URI that still matches differs in its port alone: 5000 mutants', () => {
+test('AUTH-04: an edited loopback URI that still matches differs only in its port: 5000 mutants', () => {
   const policy = { apps: openAppRedirects([]), ownOrigin: 'https://as.example' }
   fc.assert(
     fc.property(edits('http://127.0.0.1:8080/cb'), (mutant) => {
@@ -142,7 +142,7 @@ const LOOPBACK_CASES: readonly (readonly [uri: string, isTaken: boolean])[] = [
   ['http://localhost.evil.test:51004/cb', false],
   ['http://LOCALHOST:51004/cb', false],
 ]
-test('AUTH-04: a loopback redirect may name any port, and differ in nothing else', async () => {
+test('AUTH-04: a loopback redirect may have any port, and must be equal otherwise', async () => {
   for (const [uri, isTaken] of LOOPBACK_CASES) {
     const response = await server.inject({ url: authorizeUrl(client, { redirect_uri: uri }) })
     if (isTaken) assert.equal(response.statusCode, 303, uri)
@@ -150,18 +150,18 @@ test('AUTH-04: a loopback redirect may name any port, and differ in nothing else
   }
 })
 
-test('AUTH-04: one name of this computer does not stand for another', async () => {
+test('AUTH-04: localhost, 127.0.0.1 and [::1] are not interchangeable', async () => {
   const one = await registerClient(server, { redirect_uris: ['http://127.0.0.1/cb'] })
   for (const uri of ['http://localhost:5/cb', 'http://[::1]:5/cb'])
     assertLocalPage(await server.inject({ url: authorizeUrl(one, { redirect_uri: uri }) }))
 })
 
-test('AUTH-04: a loopback port that is our own is refused, under each of its names', async () => {
+test('AUTH-04: a loopback redirect to the server’s own port is rejected, for each loopback name', async () => {
   for (const uri of ['http://127.0.0.1:3000/cb', 'http://localhost:3000/cb', 'http://[::1]:3000/cb'])
     assertLocalPage(await server.inject({ url: authorizeUrl(client, { redirect_uri: uri }) }))
 })
 
-test('AUTH-04: the token endpoint wants the port that was used', async () => {
+test('AUTH-04: the token endpoint requires the port of the authorization request', async () => {
   const code = await obtainCode(server, client, { redirect_uri: 'http://127.0.0.1:51004/cb' })
   for (const uri of ['http://127.0.0.1/cb', 'http://127.0.0.1:51005/cb', REGISTERED]) {
     const refused = await assertStoreUnchanged(server, () => redeem(server, client, code, { redirect_uri: uri }))
@@ -174,7 +174,7 @@ test('AUTH-04: the token endpoint wants the port that was used', async () => {
   assert.equal(redeemed.statusCode, 200, redeemed.body)
 })
 
-test('REG-07: a scheme that nobody allowed may be registered beside a good URI and is no way out', async () => {
+test('REG-07: a scheme that is not allowed can be registered beside a valid URI, but not used', async () => {
   const mixed = await registerClient(server, {
     redirect_uris: ['unknown-app://cb', 'cursor://anysphere.cursor-mcp/oauth/callback', 'https://app.test/cb'],
   })
@@ -185,7 +185,7 @@ test('REG-07: a scheme that nobody allowed may be registered beside a good URI a
   assert.equal(allowed.statusCode, 303)
 })
 
-test('AUTH-23: a registered query stays in front of the answer', async () => {
+test('AUTH-23: a registered query remains in front of the response parameters', async () => {
   const others = await registerClient(server, {
     redirect_uris: ['https://h.test/cb?x=1', 'https://h.test/cb?', 'https://h.test'],
   })

@@ -117,17 +117,17 @@ for (const [id, fault, change, error] of FAULTS) {
   })
 }
 
-test('AUTH-16: the request that all these faults were put into is answered silently', async () => {
+test('AUTH-16: without a fault, the base request of these cases succeeds without a page', async () => {
   const response = await signedIn.get(authorizeUrl(client, { prompt: 'none' }))
   assert.ok(isCodeAnswer(response), response.body)
 })
 
-test('AUTH-05: state twice is an error that carries neither', async () => {
+test('AUTH-05: a repeated state is an error, and the response has no state', async () => {
   const url = withParameters(authorizeUrl(client), repeat('state', 'another'))
   assertErrorRedirect(server, await signedIn.get(url), 'invalid_request', '')
 })
 
-test('AUTH-05: client_id or redirect_uri twice is a page and never a redirect', async () => {
+test('AUTH-05: a repeated client_id or redirect_uri is an error page and never a redirect', async () => {
   for (const [name, value] of [
     ['client_id', client.client_id],
     ['redirect_uri', REDIRECT_URI],
@@ -137,7 +137,7 @@ test('AUTH-05: client_id or redirect_uri twice is a page and never a redirect', 
       assertLocalPage(await browser.get(withParameters(authorizeUrl(client), repeat(name, value))))
 })
 
-test('AUTH-05: brackets, semicolons and a hundred parameters are no way around', async () => {
+test('AUTH-05: brackets, semicolons and a hundred parameters do not bypass the check', async () => {
   const bare = withParameters(authorizeUrl(client), drop('client_id'))
   for (const tail of [`&client_id[$ne]=x`, `&client_id[]=${client.client_id}`, `;client_id=${client.client_id}`])
     assertLocalPage(await signedIn.get(bare + tail))
@@ -148,7 +148,7 @@ test('AUTH-05: brackets, semicolons and a hundred parameters are no way around',
   assertLocalPage(await signedIn.get(`${authorizeUrl(client)}&x=%ff`))
 })
 
-test('AUTH-05: a POST takes nothing from the address', async () => {
+test('AUTH-05: a POST ignores parameters in the query', async () => {
   const [path = '', query = ''] = authorizeUrl(client).split('?')
   const form = Object.fromEntries(new URLSearchParams(query))
   for (const tail of [`?redirect_uri=https://evil.test`, `?${query}`, '?x=1'])
@@ -161,13 +161,13 @@ test('AUTH-24: unknown parameters are ignored', async () => {
   assert.ok(locationOf(response).startsWith(`${server.origin}/v2/oauth/sign-in?authorization=`))
 })
 
-test('AUTH-09: a client that is not registered for codes is told so', async () => {
+test('AUTH-09: a client that did not register the code grant gets unauthorized_client', async () => {
   const machine = await registerClient(server, { grant_types: ['client_credentials'], response_types: ['code'] })
   const response = await signedIn.get(authorizeUrl(machine))
   assertErrorRedirect(server, response, 'unauthorized_client')
 })
 
-test('REG-11: a scope beyond the registration is given only when the person allows it', async () => {
+test('REG-11: a scope beyond the registration requires the user’s consent', async () => {
   const reader = await registerClient(server, { scope: 'read' })
   const browser = await consentedBrowser(server, reader, { scope: 'read' })
   for (const scope of ['admin', 'read admin']) {
@@ -179,7 +179,7 @@ test('REG-11: a scope beyond the registration is given only when the person allo
   assert.equal(tokensOf(await redeem(server, reader, code)).scope, 'read')
 })
 
-test('AUTH-01: an unknown, deleted, disabled or malformed client is a page, whatever else is wrong', async () => {
+test('AUTH-01: an unknown, deleted, disabled or malformed client is an error page, whatever else is wrong', async () => {
   const deleted = await registerClient(server)
   const disabled = await registerClient(server)
   const browser = await consentedBrowser(server, disabled)
@@ -193,7 +193,7 @@ test('AUTH-01: an unknown, deleted, disabled or malformed client is a page, what
     }
 })
 
-test('AUTH-02: an unregistered redirect_uri is a page, whatever else is wrong', async () => {
+test('AUTH-02: an unregistered redirect_uri is an error page, whatever else is wrong', async () => {
   const others = [
     'https://evil.test/callback',
     `${REDIRECT_URI}/`,
@@ -214,7 +214,7 @@ test('AUTH-02: an unregistered redirect_uri is a page, whatever else is wrong', 
     }
 })
 
-test('AUTH-02: redirect_uri may be left out where one is registered, and only there', async () => {
+test('AUTH-02: redirect_uri may be omitted only if exactly one is registered', async () => {
   const two = await registerClient(server, { redirect_uris: [REDIRECT_URI, 'https://app.example/two'] })
   const none = await registerClient(server, { redirect_uris: [], grant_types: ['client_credentials'] })
   const url = (one: typeof client): string => withParameters(authorizeUrl(one), drop('redirect_uri'))
@@ -223,7 +223,7 @@ test('AUTH-02: redirect_uri may be left out where one is registered, and only th
   assertLocalPage(await server.inject({ url: url(none) }))
 })
 
-test('AUTH-11: a code and an error carry the issuer once, as the metadata spells it', async () => {
+test('AUTH-11: a code response and an error response have the issuer once, as in the metadata', async () => {
   const metadata = (await server.inject({ url: '/.well-known/oauth-authorization-server' })).json()
   assert.equal(metadata.authorization_response_iss_parameter_supported, true)
   const answers = [
@@ -247,7 +247,7 @@ const STATES = [
   'x'.repeat(2048),
   'y'.repeat(4096),
 ]
-test('AUTH-12: state comes back byte for byte, with a code and with an error', async () => {
+test('AUTH-12: state is returned byte for byte, with a code and with an error', async () => {
   for (const state of STATES)
     for (const [browser, parameters] of [
       [signedIn, { state }],
@@ -260,12 +260,12 @@ test('AUTH-12: state comes back byte for byte, with a code and with an error', a
     }
 })
 
-test('AUTH-12: a state of more than 4096 characters is an error without it', async () => {
+test('AUTH-12: a state of more than 4096 characters is an error, and the response has no state', async () => {
   const url = authorizeUrl(client, { state: 'x'.repeat(4097) })
   assertErrorRedirect(server, await signedIn.get(url), 'invalid_request', '')
 })
 
-test('AUTH-12: without a state there is none in the answer', async () => {
+test('AUTH-12: without a state, the response has none', async () => {
   const url = authorizeUrl(client, { state: '', response_type: '' })
   assertErrorRedirect(server, await anonymous.get(url), 'invalid_request', '')
 })

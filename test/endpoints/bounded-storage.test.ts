@@ -17,7 +17,7 @@ import { assertStoreUnchanged, selectAll } from '../storage/dump.ts'
 import { OPAQUE_API, openWithOpaqueApis } from './api-stage.ts'
 import { introspect, isActive, revoke } from './token-questions.ts'
 
-test('BND-04: revoking a token or a grant again and again is 200, writes nothing and records nothing', async (t) => {
+test('BND-04: repeated revocations of a token or grant return 200, write nothing and record nothing', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server)
@@ -34,7 +34,7 @@ test('BND-04: revoking a token or a grant again and again is 200, writes nothing
   assert.deepEqual(revocationsIn(server), events)
 })
 
-test('BND-04: the audit records twenty revocations of tokens a minute of one client, and counts the others', async (t) => {
+test('BND-04: the audit records twenty token revocations of a client per minute, and counts the others', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server)
   const tokens = await Promise.all(Array.from({ length: 50 }, () => accessToken(server, client)))
@@ -50,7 +50,7 @@ test('BND-04: the audit records twenty revocations of tokens a minute of one cli
   ])
 })
 
-test('BND-04: of a verified client the audit records each revocation', async (t) => {
+test('BND-04: the audit records every revocation of a verified client', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server)
   await verifyClient(server.context, client.client_id)
@@ -58,7 +58,7 @@ test('BND-04: of a verified client the audit records each revocation', async (t)
   assert.equal(revocationsIn(server).filter(({ details }) => details?.['token'] !== undefined).length, 30)
 })
 
-test('RFC 7009 §2.2.1, BND-04: beyond its rate a client’s revocations are answered 429, and none is said to be done', async (t) => {
+test('RFC 7009 §2.2.1, BND-04: above its rate a client’s revocations get 429, and none is reported as done', async (t) => {
   const server = await openTestServer(t, { env: { GRANTOR_STORED_TOKEN_RATE: '30' } })
   const [client, other] = [await registerClient(server), await registerClient(server)]
   const tokens = await Promise.all(Array.from({ length: 4 }, () => accessToken(server, client)))
@@ -78,7 +78,7 @@ test('RFC 7009 §2.2.1, BND-04: beyond its rate a client’s revocations are ans
   assert.equal(await isActive(server, client, tokens[3] ?? ''), false)
 })
 
-test('BND-04: a stranger who names a shared public client spends the budget of the own network only', async (t) => {
+test('BND-04: a caller that uses a shared public client spends only the budget of its own network', async (t) => {
   const env = { GRANTOR_STORED_TOKEN_RATE: '1', GRANTOR_TRUST_PROXY: '127.0.0.1' }
   const server = await openTestServer(t, { env })
   await createAda(server)
@@ -98,7 +98,7 @@ test('BND-04: a stranger who names a shared public client spends the budget of t
   assert.equal((await from('203.0.113.1', second.access_token)).statusCode, 200)
 })
 
-test('BND-04: beyond its rate a client gets no opaque token for itself, and a verified one does', async (t) => {
+test('BND-04: above its rate a client gets no opaque token for itself, but a verified client does', async (t) => {
   const { server, api } = await openWithOpaqueApis(t, { env: { GRANTOR_STORED_TOKEN_RATE: '2' } })
   const client = await registerClient(server)
   const ask = () => requestToken(server, client, { grant_type: 'client_credentials', resource: OPAQUE_API })
@@ -111,7 +111,7 @@ test('BND-04: beyond its rate a client gets no opaque token for itself, and a ve
   for (let count = 0; count < 5; count += 1) assert.equal((await ask()).statusCode, 200)
 })
 
-test('BND-02: a network that starts authorizations beyond the server’s rate does not keep others from starting theirs', async (t) => {
+test('BND-02: a network that starts authorizations above the rate does not block other networks', async (t) => {
   const env = { GRANTOR_AUTHORIZATION_RATE: '4', GRANTOR_TRUST_PROXY: '127.0.0.1' }
   const server = await openTestServer(t, { env })
   const client = await registerClient(server)
@@ -126,7 +126,7 @@ test('BND-02: a network that starts authorizations beyond the server’s rate do
   assert.equal(selectAll(server, 'select * from authorizations').length, passed + 1)
 })
 
-test('BND-01: state is bounded by the bytes that are stored of it', async (t) => {
+test('BND-01: state is limited by its stored size in bytes', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server)
@@ -140,7 +140,7 @@ test('BND-01: state is bounded by the bytes that are stored of it', async (t) =>
     assert.equal(await largest(character.repeat(2049)), usual, character)
 })
 
-test('BND-04: an update that changes nothing of a client is no event', async (t) => {
+test('BND-04: an update that changes nothing is not an audit event', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server)
   const { registration_client_uri: uri, registration_access_token: token } = client as RegisteredClient & {

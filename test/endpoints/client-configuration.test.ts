@@ -60,7 +60,7 @@ function without(client: RegisteredClient, names: readonly string[]): object {
   return Object.fromEntries(Object.entries(client).filter(([name]) => !names.includes(name)))
 }
 
-test('RFC 7592 §3: a client with a secret learns where and with what it manages itself, a public one does not', async () => {
+test('RFC 7592 §3: a client with a secret gets a registration access token and its URI, a public client does not', async () => {
   const client = await registerClient(server)
   const uri = new URL(String(client['registration_client_uri']))
   assert.equal(uri.origin, server.origin)
@@ -79,7 +79,7 @@ test('RFC 7592 §2.1: a client reads what it registered, but never its secret', 
   assert.deepEqual(answer.json(), without(client, SECRETS))
 })
 
-test('RFC 7592 §2.2: a change replaces everything, and the secret stays', async () => {
+test('RFC 7592 §2.2: an update replaces all metadata and keeps the secret', async () => {
   const client = await registerClient(server, { client_uri: 'https://app.example', scope: 'read' })
   const body = { client_id: client.client_id, client_name: 'Example', redirect_uris: ['https://app.example/new'] }
   const all = { ...body, grant_types: ['client_credentials', 'authorization_code'], scope: null }
@@ -98,14 +98,14 @@ test('RFC 7592 §2.2: a change replaces everything, and the secret stays', async
   )
 })
 
-test('REG-23: to send back what was read changes nothing', async () => {
+test('REG-23: an update with unchanged metadata changes nothing', async () => {
   const client = await registerClient(server, { scope: 'read' })
   await verifyClient(server.context, client.client_id)
   const answer = await assertStoreUnchanged(server, () => manage(client, 'PUT', { body: echoOf(client) }))
   assert.deepEqual(answer.json(), without(client, SECRETS))
 })
 
-test('REG-23: the token of another client, a wrong one and none are refused alike, and an unknown client is no different', async () => {
+test('REG-23: the error is the same for the token of another client, a wrong token, no token and an unknown client', async () => {
   const [client, other] = [await registerClient(server), await registerClient(server)]
   const shared = await registerClient(server, { token_endpoint_auth_method: 'none' })
   const disabled = await registerClient(server)
@@ -140,7 +140,7 @@ test('REG-23: the token of another client, a wrong one and none are refused alik
   }
 })
 
-test('REG-23: guesses at a registration access token are counted by network', async (t) => {
+test('REG-23: wrong registration access tokens are counted by network', async (t) => {
   const strict = await openTestServer(t, { env: { GRANTOR_CLIENT_FAILURE_RATE: '3' } })
   const ask = async () =>
     (
@@ -155,7 +155,7 @@ test('REG-23: guesses at a registration access token are counted by network', as
   assert.deepEqual(statuses, [401, 401, 401, 429, 429])
 })
 
-test('RFC 7592 §2.2: the client_id must be its own, the secret too, and what the server sets must be left out', async () => {
+test('RFC 7592 §2.2: client_id and client_secret must be the client’s own, and members that the server sets must be omitted', async () => {
   const [client, other] = [await registerClient(server), await registerClient(server)]
   const echo = echoOf(client)
   const cases: readonly (readonly [body: Record<string, unknown>, at: readonly string[]])[] = [
@@ -177,7 +177,7 @@ test('RFC 7592 §2.2: the client_id must be its own, the secret too, and what th
   }
 })
 
-test('RFC 7592 §2.2: a change is judged as a registration is, all faults at once', async () => {
+test('RFC 7592 §2.2: an update is checked like a registration, with all problems at once', async () => {
   const client = await registerClient(server)
   const refuse = async (body: object, status: number, error: string, places: number): Promise<void> => {
     const answer = await assertStoreUnchanged(server, () => manage(client, 'PUT', { body }))
@@ -195,7 +195,7 @@ async function change(client: RegisteredClient, metadata: object): Promise<Light
   return answer
 }
 
-test('REG-23: a new name or redirect host ends the verification and every remembered consent', async () => {
+test('REG-23: a new name or redirect host removes the verified mark and invalidates every consent', async () => {
   for (const metadata of [
     { client_name: 'Another' },
     { redirect_uris: [...((await registerClient(server))['redirect_uris'] as string[]), 'https://evil.example/cb'] },
@@ -219,7 +219,7 @@ test('REG-23: a new name or redirect host ends the verification and every rememb
   }
 })
 
-test('RFC 7592 §2.3: with the client its secret, codes, grants and tokens die, and nobody can manage it any more', async () => {
+test('RFC 7592 §2.3: deleting a client invalidates its secret, codes, grants and tokens, and its registration access token', async () => {
   const [client, api] = [await registerClient(server), await registerClient(server)]
   const tokens = await obtainTokens(server, client)
   const code = await obtainCode(server, client, { prompt: 'consent' })
@@ -235,14 +235,14 @@ test('RFC 7592 §2.3: with the client its secret, codes, grants and tokens die, 
   assert.equal((await manage(api, 'GET')).statusCode, 200, 'Another client died with it.')
 })
 
-test('RFC 7592 §2: scripts of any origin may manage their client, and the methods are told', async () => {
+test('RFC 7592 §2: scripts of any origin may manage their client, and a preflight lists the methods', async () => {
   const preflight = await server.inject({ method: 'OPTIONS', url: '/v2/oauth/register?client_id=x' })
   assert.equal(preflight.statusCode, 204)
   const methods = String(preflight.headers['access-control-allow-methods']).split(', ')
   assert.deepEqual(methods.toSorted(), ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT'])
 })
 
-test('of two changes at once none is lost without a word', async () => {
+test('of two simultaneous updates none is lost without an error', async () => {
   const client = await registerClient(server)
   const names = ['One', 'Two', 'Three', 'Four']
   const answers = await Promise.all(

@@ -44,7 +44,7 @@ function claimsOf(body: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(claims, 'base64url').toString()) as Record<string, unknown>
 }
 
-test('CC-01: a public client gets no token by itself', async (t) => {
+test('CC-01: a public client gets no token by client credentials', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server, { token_endpoint_auth_method: 'none' })
   assert.deepEqual(client['grant_types'], ['authorization_code', 'refresh_token'])
@@ -52,7 +52,7 @@ test('CC-01: a public client gets no token by itself', async (t) => {
   assertError(await ask(server, { ...client, client_secret: 'x' }), 401, 'invalid_client')
 })
 
-test('CC-01: a public client gets none even if its row said so', async (t) => {
+test('CC-01: a public client gets no token even if its record has the grant type', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server, { token_endpoint_auth_method: 'none' })
   const widened = `update clients set metadata = json_replace(metadata, '$.grantTypes', json('["client_credentials"]')) where client_id = ?`
@@ -61,7 +61,7 @@ test('CC-01: a public client gets none even if its row said so', async (t) => {
   assert.match(server.log(), /"reason":"client_public"/)
 })
 
-test('CC-02: a scope outside the registration is never given, and without one the registered is', async (t) => {
+test('CC-02: a scope outside the registration is never granted, and without scope the registered one is', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server, { scope: 'read write' })
   for (const scope of ['admin', '*', 'READ', 'read,write', 'readwrite']) {
@@ -75,7 +75,7 @@ test('CC-02: a scope outside the registration is never given, and without one th
   assert.equal(claimsOf(narrow.body)['scope'], 'write')
 })
 
-test('CC-02: a client that asked for scopes and got none may have none', async (t) => {
+test('CC-02: a client whose requested scopes were all dropped at registration gets no scope', async (t) => {
   const server = await openWithApis(t)
   const client = await registerClient(server, { scope: 'nonsense' })
   assert.equal(client['scope'], '')
@@ -83,7 +83,7 @@ test('CC-02: a client that asked for scopes and got none may have none', async (
   assert.ok(!('scope' in (await ask(server, client)).json()))
 })
 
-test('CC-03: there is no refresh token, also for a client that registered for them', async (t) => {
+test('CC-03: there is no refresh token, even for a client that registered refresh_token', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server, { scope: 'read offline_access' })
   for (const form of [{}, { scope: 'offline_access' }]) {
@@ -93,7 +93,7 @@ test('CC-03: there is no refresh token, also for a client that registered for th
   }
 })
 
-test('CC-05: registering gives no authority: a scope is given to machines only where its API says so', async (t) => {
+test('CC-05: registration gives no authority: a machine gets a scope only if its API gives it to machines', async (t) => {
   for (const env of [PUBLIC_ISSUER, {}]) {
     const server = await openWithApis(t, { env })
     const client = await registerClient(server, { scope: 'read write admin' })
@@ -104,7 +104,7 @@ test('CC-05: registering gives no authority: a scope is given to machines only w
   }
 })
 
-test('CC-05: a client that registered no scope is limited by what machines may have', async (t) => {
+test('CC-05: a client that registered no scope is limited to scopes for machines', async (t) => {
   const server = await openWithApis(t, { env: PUBLIC_ISSUER })
   const client = await registerClient(server)
   assert.ok(!('scope' in (await ask(server, client)).json()))
@@ -113,7 +113,7 @@ test('CC-05: a client that registered no scope is limited by what machines may h
   assertError(await ask(server, client, { scope: 'undeclared' }), 400, 'invalid_scope')
 })
 
-test('CC-05: a scope belongs to its API: asked for with another resource it is refused', async (t) => {
+test('CC-05: a scope that is requested with the resource of another API is rejected', async (t) => {
   const server = await openWithApis(t)
   const client = await registerClient(server)
   assert.equal((await ask(server, client, { scope: 'admin', resource: OTHER })).statusCode, 200)
@@ -121,7 +121,7 @@ test('CC-05: a scope belongs to its API: asked for with another resource it is r
   assertError(await ask(server, client, { scope: 'read', resource: 'https://unknown.example' }), 400, 'invalid_target')
 })
 
-test('CC-05: the token of a self-registered machine names the client and nobody else', async (t) => {
+test('CC-05: the token of a self-registered machine has no subject other than the client', async (t) => {
   const server = await openWithApis(t, { env: PUBLIC_ISSUER })
   const client = await registerClient(server, { org_id: 'x', user_id: 'x' })
   const { iat, exp, jti, ...claims } = claimsOf(
@@ -144,7 +144,7 @@ test('D3: without a resource the audience is the issuer', async (t) => {
   assert.equal(claimsOf((await ask(server, client)).body)['aud'], server.origin)
 })
 
-test('RFC 9068 §2.2: each token has an id of its own', async (t) => {
+test('RFC 9068 §2.2: each token has its own id', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server)
   const answers = await Promise.all(Array.from({ length: 20 }, () => ask(server, client)))

@@ -34,7 +34,7 @@ await createAda(server)
 await createAccount(server, { email: EVE, password: PASSWORD, name: 'Eve' })
 const allow = { decision: 'allow' }
 
-test('UI-01: a consent form without its token, with another one, or from another site is refused', async () => {
+test('UI-01: a consent form without its token, with another token, or from another site is rejected', async () => {
   const client = await registerClient(server)
   const { browser, page } = await consentPage(client)
   const other = await consentPage(client)
@@ -48,7 +48,7 @@ test('UI-01: a consent form without its token, with another one, or from another
   assert.ok(isCodeAnswer(await browser.submit(page, allow)))
 })
 
-test('UI-01: the token of the sign-in form is none for the consent', async () => {
+test('UI-01: the consent form rejects the token of the sign-in form', async () => {
   const client = await registerClient(server)
   const browser = new PlainBrowser(server)
   const signIn = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
@@ -56,7 +56,7 @@ test('UI-01: the token of the sign-in form is none for the consent', async () =>
   await assertForged(() => browser.post('/v2/oauth/consent', { ...hiddenFields(signIn), ...allow }))
 })
 
-test('UI-02: what the form says about the request is ignored', async () => {
+test('UI-02: request parameters in the consent form are ignored', async () => {
   const client = await registerClient(server, {
     redirect_uris: [REDIRECT_URI, 'https://app.example/two'],
     scope: 'read admin',
@@ -83,7 +83,7 @@ test('UI-02: what the form says about the request is ignored', async () => {
   assert.equal(tokens.json().scope, 'read')
 })
 
-test('UI-03: twenty simultaneous approvals give one code, and all get the same answer', async () => {
+test('UI-03: twenty simultaneous approvals return the same code', async () => {
   const client = await registerClient(server)
   const { browser, page } = await consentPage(client)
   const answers = await Promise.all(Array.from({ length: 20 }, () => browser.submit(page, allow)))
@@ -94,7 +94,7 @@ test('UI-03: twenty simultaneous approvals give one code, and all get the same a
     assertLocalPage(await browser.get(`/v2/oauth/${path}?authorization=${authorization}`), 409)
 })
 
-test('UI-03: an approval that is sent again gets the same code until it is spent or expired, and changes nothing', async (t) => {
+test('UI-03: a repeated approval returns the same code until the code is redeemed or expires, and changes nothing', async (t) => {
   const own = await openTestServer(t)
   await createAda(own)
   const client = await registerClient(own)
@@ -114,7 +114,7 @@ test('UI-03: an approval that is sent again gets the same code until it is spent
   assertLocalPage(await assertStoreUnchanged(own, () => browser.submit(second, allow)), 400)
 })
 
-test('UI-03: an approval that is sent again by another person gets no code', async () => {
+test('UI-03: a repeated approval by another user gets no code', async () => {
   const client = await registerClient(server)
   const { browser, page } = await consentPage(client)
   await browser.submit(page, allow)
@@ -135,7 +135,7 @@ test('UI-03: allowing after denying, or denying after allowing, changes nothing'
   }
 })
 
-test('UI-04: after Deny the client gets access_denied, and there is no grant, no consent and no code', async () => {
+test('UI-04: after a denial the client gets access_denied, and there is no grant, no consent and no code', async () => {
   const client = await registerClient(server)
   const { browser, page } = await consentPage(client)
   const answer = await browser.submit(page, { decision: 'deny' })
@@ -150,13 +150,13 @@ test('UI-04: after Deny the client gets access_denied, and there is no grant, no
     assert.deepEqual(selectAll(server, `select * from ${table} where client_id = ?`, client.client_id), [])
 })
 
-test('UI-04: a decision that is neither is refused', async () => {
+test('UI-04: a decision other than allow and deny is rejected', async () => {
   const { browser, page } = await consentPage(await registerClient(server))
   for (const decision of ['', 'ALLOW', 'yes'])
     assertLocalPage(await assertStoreUnchanged(server, () => browser.submit(page, { decision })))
 })
 
-test('D8: consent fails if somebody else signed in meanwhile', async () => {
+test('D8: consent fails if another user has signed in since', async () => {
   const client = await registerClient(server)
   const { browser, page } = await consentPage(client)
   const { page: evesTab } = await consentPage(client, { prompt: 'login' }, browser, EVE)
@@ -165,14 +165,14 @@ test('D8: consent fails if somebody else signed in meanwhile', async () => {
   assert.ok(isCodeAnswer(await browser.submit(evesTab, allow)))
 })
 
-test('D8: consent goes on if the same person signed in again meanwhile', async () => {
+test('D8: consent succeeds if the same user has signed in again since', async () => {
   const client = await registerClient(server)
   const { browser, page } = await consentPage(client)
   await consentPage(client, { prompt: 'login' }, browser)
   assert.ok(isCodeAnswer(await browser.submit(page, allow)))
 })
 
-test('UI-13: a person who was disabled or changed the password on the way is asked to sign in again', async (t) => {
+test('UI-13: a user who was disabled or whose password changed during the flow must sign in again', async (t) => {
   for (const change of [
     disableUser,
     (context: typeof server.context, email: string) => setPassword(context, email, 'another password'),
@@ -187,21 +187,21 @@ test('UI-13: a person who was disabled or changed the password on the way is ask
   }
 })
 
-test('UI-13: a client that was deleted or disabled on the way gets no code', async () => {
+test('UI-13: a client that was deleted or disabled during the flow gets no code', async () => {
   const client = await registerClient(server)
   const { browser, page } = await consentPage(client)
   await server.context.store.deleteClient(client.client_id as never)
   assertLocalPage(await assertStoreUnchanged(server, () => browser.submit(page, allow)))
 })
 
-test('the sign-out of another tab makes the consent ask for the sign-in again', async () => {
+test('after a sign-out in another tab, the consent page requires a new sign-in', async () => {
   const client = await registerClient(server)
   const { browser, page } = await consentPage(client)
   await browser.submit(await browser.get('/v2/oauth/sign-out'), {})
   assert.match(locationOf(await browser.submit(page, allow)), /\/sign-in\?/)
 })
 
-test('UI-10: the page says who asks, that nobody verified it, since when it is known, for what, where to, and as whom', async () => {
+test('UI-10: the page shows the client, that it is unverified, its age, the access, the destination and the account', async () => {
   const client = await registerClient(server, { client_name: 'Tom & "Jerry"', logo_uri: 'https://evil.test/logo.png' })
   server.clock.advance(5 * 60_000)
   const { page } = await consentPage(client, { scope: 'read files:write', resource: 'https://api.example/v1' })
@@ -221,7 +221,7 @@ test('UI-10: the page says who asks, that nobody verified it, since when it is k
   assert.match(String(page.headers['content-security-policy']), /form-action 'self' https:\/\/app\.example;/)
 })
 
-test('UI-10: for loopback it says that it is this computer, and warns of pasting the address', async () => {
+test('UI-10: the page for a loopback client names this computer, and warns against pasting the address', async () => {
   const client = await registerClient(server, { redirect_uris: ['http://127.0.0.1/cb'] })
   const { page } = await consentPage(client, { redirect_uri: 'http://127.0.0.1:51004/cb' })
   const text = visible(page)
@@ -235,7 +235,7 @@ test('UI-10: a verified client is not called unverified', async () => {
   assert.ok(!visible((await consentPage(client)).page).includes('Unverified'))
 })
 
-test('UI-11: what a person allowed is not asked again, and nothing more goes with it', async () => {
+test('UI-11: an earlier consent skips the page for the same access, and for no other access', async () => {
   const uris = [REDIRECT_URI, 'https://other.example/cb', 'https://app.example:8443/cb']
   const client = await registerClient(server, { redirect_uris: uris, scope: 'read write' })
   const browser = await consentedBrowser(server, client, { scope: 'read' })
@@ -257,14 +257,14 @@ test('UI-11: what a person allowed is not asked again, and nothing more goes wit
   assert.ok(!isCodeAnswer(await eve.get(authorizeUrl(client, { scope: 'read' }))), 'another person')
 })
 
-test('UI-11: two consents together cover what each allowed', async () => {
+test('UI-11: two consents together cover the scopes of both', async () => {
   const client = await registerClient(server, { scope: 'read write' })
   const browser = await consentedBrowser(server, client, { scope: 'read' })
   await signInAndAllow(browser, authorizeUrl(client, { scope: 'write' }))
   assert.ok(isCodeAnswer(await browser.get(authorizeUrl(client, { scope: 'read write' }))))
 })
 
-test('UI-11: an unverified client on loopback or of an app is asked for every time, a verified one is not', async () => {
+test('UI-11: an unverified loopback or app client requires consent every time, a verified one does not', async () => {
   for (const redirect_uri of [
     'http://127.0.0.1:51004/cb',
     'http://localhost:51004/cb',
@@ -289,7 +289,7 @@ test('UI-11: a consent that was denied is not remembered', async () => {
 })
 
 const MARKUP = [`"><script>alert(1)</script>`, `'><img src=x onerror=alert(1)>`, `</title><svg onload=alert(1)>`]
-test('UI-17: what came with the request is text on the consent page', async () => {
+test('UI-17: values of the request are escaped as text on the consent page', async () => {
   for (const markup of MARKUP) {
     const client = await registerClient(server, { client_name: markup })
     const scope = markup.replaceAll(/[" \\]/g, '')

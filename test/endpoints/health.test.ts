@@ -21,7 +21,7 @@ for (const stepMs of [0, 2000, -2000]) {
 }
 
 for (const stepMs of [2001, -2001, 60_000, -60_000]) {
-  test(`STO-13: a node whose clock is ${stepMs} ms ahead is not ready, and says by how much`, async (t) => {
+  test(`STO-13: a node whose clock is ${stepMs} ms ahead is not ready, and reports by how much`, async (t) => {
     const answer = await readiness(t, stepMs)
     assert.equal(answer.statusCode, 503)
     assert.equal(answer.headers['retry-after'], '1')
@@ -30,7 +30,7 @@ for (const stepMs of [2001, -2001, 60_000, -60_000]) {
   })
 }
 
-test('a node that is about to stop is not ready, but alive', async (t) => {
+test('a node that is shutting down is not ready, but alive', async (t) => {
   const server = await openTestServer(t)
   server.drain()
   const answer = await server.inject({ method: 'GET', url: '/health/ready' })

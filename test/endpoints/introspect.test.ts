@@ -48,7 +48,7 @@ async function aGrantFor(resource: string) {
   return { client, access: tokens.access_token, refreshToken: tokens.refresh_token ?? '' }
 }
 
-test('RFC 7662 §2.2: an API reads what a live token of its audience says, and nothing more than the token itself', async () => {
+test('RFC 7662 §2.2: an API reads the claims of an active token of its audience, and nothing that the token does not have', async () => {
   const { access } = await aGrantFor(API)
   const answer = await introspect(server, api, access)
   assert.equal(answer.statusCode, 200)
@@ -72,7 +72,7 @@ test('RFC 7662 §2.2: a client reads its own access and refresh tokens', async (
   })
 })
 
-test('INT-01: whoever asks must prove who it is', async () => {
+test('INT-01: the caller must authenticate', async () => {
   const { access } = await aGrantFor(API)
   const attempts: Readonly<Record<string, string>>[] = [
     {},
@@ -99,7 +99,7 @@ test('INT-01: by Basic as well as by post', async () => {
   assert.equal(answer.json().active, true)
 })
 
-test('INT-02: a public client may not ask, and a client sees no token of another one', async () => {
+test('INT-02: a public client may not introspect tokens, and a client sees no token of another client', async () => {
   const { access, refreshToken } = await aGrantFor(API)
   const open = await registerClient(server, {
     token_endpoint_auth_method: 'none',
@@ -111,7 +111,7 @@ test('INT-02: a public client may not ask, and a client sees no token of another
   for (const token of [access, refreshToken]) assert.equal((await introspect(server, other, token)).body, INACTIVE)
 })
 
-test('INT-03: of a token that is unknown, malformed, expired, spent or revoked nothing is told', async () => {
+test('INT-03: the response for an unknown, malformed, expired, replaced or revoked token is only active: false', async () => {
   const { client, access, refreshToken } = await aGrantFor(API)
   await refresh(server, client, refreshToken)
   for (const token of ['x', 'grt_x', 'a.b.c', `${access}x`, access.slice(0, -1), 'x'.repeat(10_000), refreshToken]) {
@@ -123,7 +123,7 @@ test('INT-03: of a token that is unknown, malformed, expired, spent or revoked n
   assert.equal((await introspect(server, client, access)).body, INACTIVE)
 })
 
-test('INT-04: an API that a token does not name learns nothing of it', async () => {
+test('INT-04: an API that is not in the audience of a token gets only active: false', async () => {
   const { access } = await aGrantFor(API)
   assert.equal((await introspect(server, otherApi, access)).body, INACTIVE)
   const client = await registerClient(server, { scope: 'read' })
@@ -131,12 +131,12 @@ test('INT-04: an API that a token does not name learns nothing of it', async () 
   assert.equal((await introspect(server, api, issuerOnly)).body, INACTIVE)
 })
 
-test('INT-05: a refresh token is nothing that an API may see', async () => {
+test('INT-05: an API cannot introspect a refresh token', async () => {
   const { refreshToken } = await aGrantFor(API)
   assert.equal((await introspect(server, api, refreshToken)).body, INACTIVE)
 })
 
-test('INT-06: with the user or the client every older token is dead', async () => {
+test('INT-06: deleting the client or disabling the user makes every older token inactive, even after the user is enabled again', async () => {
   const { client, access } = await aGrantFor(API)
   await server.context.store.deleteClient(client.client_id as never)
   assert.equal((await introspect(server, api, access)).body, INACTIVE)
@@ -147,7 +147,7 @@ test('INT-06: with the user or the client every older token is dead', async () =
   assert.equal((await introspect(server, api, second.access)).body, INACTIVE)
 })
 
-test('INT-06: the tokens of a disabled client are dead, it can ask and revoke nothing, and both are undone once enabled', async () => {
+test('INT-06: the tokens of a disabled client are inactive and it cannot introspect or revoke, until it is enabled again', async () => {
   const { client, access } = await aGrantFor(API)
   await disableClient(server.context, client.client_id)
   assert.equal((await introspect(server, api, access)).body, INACTIVE)
@@ -158,13 +158,13 @@ test('INT-06: the tokens of a disabled client are dead, it can ask and revoke no
   assert.equal(await isActive(server, client, access), true)
 })
 
-test('an answer is never kept, and is no business of scripts from elsewhere', async () => {
+test('a response must not be cached, and scripts of other origins cannot read it', async () => {
   const { headers } = await introspect(server, api, 'x')
   assert.equal(headers['cache-control'], 'no-store')
   assert.equal(headers['access-control-allow-origin'], undefined)
 })
 
-test('new credentials of an API end the old ones', async () => {
+test('new credentials of an API invalidate the old ones', async () => {
   const { id, secret } = await makeApiCredentials(server.context, OTHER_API)
   server.clock.advance(2000)
   assert.equal((await introspect(server, otherApi, 'x')).statusCode, 401)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { jwks } from '../../src/endpoints/well-known/jwks.ts'
 
-test('the document of the same keys is the same object, so that its text is made once', async () => {
+test('the document of the same keys is the same object, so that it is serialized once', async () => {
   let published: readonly object[] = [{ kid: 'a' }]
   const keys = { published: () => Promise.resolve(published), create: () => assert.fail('nobody asked for a key') }
   const bodyOf = async () => {

@@ -38,7 +38,7 @@ async function accepts(token: string, options: JWTVerifyOptions): Promise<boolea
 
 const typeOf = (token: string): string | undefined => decodeProtectedHeader(token).typ
 
-test('INT-10: an API that takes typ JWT gets it by all three grants, and can ask about it', async () => {
+test('INT-10: an API that requires typ JWT gets it by all three grant types, and can introspect the token', async () => {
   const client = await registerClient(server, { scope: 'read' })
   const tokens = await obtainTokens(server, client, { scope: 'read', resource: PLAIN_API })
   const refreshed = tokensOf(await refresh(server, client, tokens.refresh_token ?? ''))
@@ -52,7 +52,7 @@ test('INT-10: an API that takes typ JWT gets it by all three grants, and can ask
   }
 })
 
-test('INT-10: no token for another API, or for the issuer, is accepted in its place, nor the other way round', async () => {
+test('INT-10: an API with typ JWT rejects tokens for another API or the issuer, and the reverse', async () => {
   const client = await registerClient(server, { scope: 'read' })
   const grant = { grant_type: 'client_credentials', scope: 'read' }
   const [plain, other] = await Promise.all(
@@ -70,7 +70,7 @@ test('INT-10: no token for another API, or for the issuer, is accepted in its pl
   assert.equal(await accepts(plain?.access_token ?? '', { audience: server.origin }), false)
 })
 
-test('INT-10: one token is not for two APIs that take different types, and the code is not spent', async () => {
+test('INT-10: one token cannot be for two APIs with different types, and the code is not redeemed', async () => {
   const client = await registerClient(server)
   const code = await obtainCodeFor(server, client, [JWT_API, PLAIN_API])
   assertError(await redeem(server, client, code), 400, 'invalid_target')
@@ -78,7 +78,7 @@ test('INT-10: one token is not for two APIs that take different types, and the c
   assert.equal(typeOf(token), 'JWT')
 })
 
-test('a grant follows its API: changed to typ JWT, the next token has it', async () => {
+test('after an API changes to typ JWT, the next token of a grant has it', async () => {
   const resource = 'https://changing.example'
   await declareApi(server, resource)
   knowApis(server)
@@ -93,7 +93,7 @@ test('a grant follows its API: changed to typ JWT, the next token has it', async
 
 // The audience of an ID token is a client id. A release that accepts URLs as client ids has to refuse a URL that is a declared
 // resource, and to refuse to declare a resource that is the id of a client, before it changes this test.
-test('INT-10: no id that this server gives to a client, a user, an API or an organization can be declared as a resource', () => {
+test('INT-10: no id of a client, user, API or organization can be declared as a resource', () => {
   const { clock, context } = server
   for (const mint of [mintClientId, mintUserId, mintApiCredentialId, mintOrganizationId]) {
     assert.equal(parseResource(mint(clock.now(), context.random)), undefined)

@@ -61,7 +61,7 @@ test('OpenID Connect Discovery 1.0 §3: the documents have subject_types_support
   assert.equal(metadata['id_token_signing_alg_values_supported'], undefined)
 })
 
-test('MET-01: a server whose issuer has a path works below it, and its tokens name it', async (t) => {
+test('MET-01: a server whose issuer has a path serves requests below it, and its tokens have that issuer', async (t) => {
   const issuer = 'http://localhost:3000/tenant'
   const server = await openTestServer(t, { env: { GRANTOR_ISSUER: issuer } })
   const metadata = await read(server, `/tenant${WELL_KNOWN[0]}`)
@@ -80,7 +80,7 @@ test('MET-01: a server whose issuer has a path works below it, and its tokens na
   assert.equal(payload['client_id'], client_id)
 })
 
-test('MET-02: no header of the request changes the document', async (t) => {
+test('MET-02: no request header changes the document', async (t) => {
   for (const env of [{}, HTTPS, { ...HTTPS, GRANTOR_TRUST_PROXY: '127.0.0.1' }]) {
     const server = await openTestServer(t, { env })
     const plain = await server.inject({ method: 'GET', url: WELL_KNOWN[0] })
@@ -108,7 +108,7 @@ test('MET-02: no header of the request changes the document', async (t) => {
   }
 })
 
-test('MET-03: the document names what is implemented and nothing else', async (t) => {
+test('MET-03: the document lists exactly what is implemented', async (t) => {
   const server = await openTestServer(t)
   const metadata = await read(server)
   assert.deepEqual(metadata, {
@@ -133,7 +133,7 @@ test('MET-03: the document names what is implemented and nothing else', async (t
   })
 })
 
-test('MET-03: every advertised address answers, by the method that its RFC names', async (t) => {
+test('MET-03: every advertised endpoint responds to the method of its RFC', async (t) => {
   const server = await openTestServer(t)
   const addresses = addressesOf(await read(server))
   assert.deepEqual(Object.keys(addresses).toSorted(), [
@@ -151,7 +151,7 @@ test('MET-03: every advertised address answers, by the method that its RFC names
   }
 })
 
-test('MET-03: every advertised method of client authentication registers and works', async (t) => {
+test('MET-03: every advertised client authentication method can be registered and used', async (t) => {
   const server = await openTestServer(t)
   const metadata = await read(server)
   for (const method of metadata['token_endpoint_auth_methods_supported'] as string[]) {
@@ -162,7 +162,7 @@ test('MET-03: every advertised method of client authentication registers and wor
   }
 })
 
-test('MET-03: every advertised grant, response, prompt, mode and challenge method is taken', async (t) => {
+test('MET-03: every advertised grant, response type, prompt, response mode and challenge method is accepted', async (t) => {
   const server = await openTestServer(t)
   const metadata = await read(server)
   const values = (name: string) => metadata[`${name}_supported`] as string[]
@@ -192,7 +192,7 @@ test('MET-03: every advertised grant, response, prompt, mode and challenge metho
     assert.ok(!(await taken({ [name]: value })), `${name}=${value}`)
 })
 
-test('MET-03: every advertised language is spoken', async (t) => {
+test('MET-03: every advertised language has pages', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server)
   for (const language of (await read(server))['ui_locales_supported'] as string[]) {
@@ -202,7 +202,7 @@ test('MET-03: every advertised language is spoken', async (t) => {
   }
 })
 
-test('MET-03: scopes that any client may ask for are advertised once an API declares them, and never as an empty list', async (t) => {
+test('MET-03: scopes that any client may request are advertised once an API declares them, and never as an empty list', async (t) => {
   const server = await openTestServer(t)
   assert.ok(!('scopes_supported' in (await read(server))))
   const scopes = [
@@ -221,7 +221,7 @@ test('MET-03: scopes that any client may ask for are advertised once an API decl
   assert.deepEqual((await read(server))['scopes_supported'], ['read', 'write'])
 })
 
-test('MET-04: the published keys are public, unique, and verify what is issued', async (t) => {
+test('MET-04: the published keys are public, unique, and verify issued tokens', async (t) => {
   const server = await openTestServer(t)
   const answer = await server.inject({ method: 'GET', url: '/v2/oauth/jwks' })
   const keys = answer.json<JSONWebKeySet>()
@@ -241,7 +241,7 @@ test('MET-04: the published keys are public, unique, and verify what is issued',
   assert.equal((await jwtVerify(token, createLocalJWKSet(keys), options)).payload.sub, client.client_id)
 })
 
-test('MET-06: no address in the metadata means more to a shell than itself', async (t) => {
+test('MET-06: no address in the metadata contains characters that a shell interprets', async (t) => {
   const server = await openTestServer(t, { env: { ...HTTPS, GRANTOR_ISSUER: 'https://auth.acme.test:8443/tenant_1' } })
   const metadata = await read(server, `/tenant_1${WELL_KNOWN[0]}`)
   const addresses = Object.values(metadata).filter((value) => String(value).includes('://'))
@@ -249,7 +249,7 @@ test('MET-06: no address in the metadata means more to a shell than itself', asy
   for (const address of addresses) assert.match(String(address), /^https:\/\/[A-Za-z0-9.:/_-]+$/)
 })
 
-test('MET-07: a query changes nothing, whatever stands in it', async (t) => {
+test('MET-07: a query does not change the response', async (t) => {
   const server = await openTestServer(t)
   for (const path of [...WELL_KNOWN, '/v2/oauth/jwks']) {
     const plain = await server.inject({ method: 'GET', url: path })
@@ -284,7 +284,7 @@ test('MET-07: HEAD has the headers of GET, and caches may keep both for minutes'
   }
 })
 
-test('MET-07: odd spellings of the path give the same document or none', async (t) => {
+test('MET-07: variations of the path give the same document or none', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const { body } = await ask(server, { method: 'GET', target: WELL_KNOWN[0] })
   const targets = [

@@ -41,7 +41,7 @@ async function machineToken(client: RegisteredClient, form: Record<string, strin
   return tokensOf(await requestToken(server, client, { ...MACHINE, resource: OPAQUE_API, ...form }))
 }
 
-test('an API that takes opaque tokens gets them by all three grants, for as long as it wants them', async () => {
+test('an API with opaque tokens gets them by all three grant types, with its lifetime', async () => {
   const { client, tokens, again } = await aGrantFor(OPAQUE_API)
   const refreshed = tokensOf(await refresh(server, client, again))
   const machine = await machineToken(client)
@@ -59,7 +59,7 @@ test('an API that takes opaque tokens gets them by all three grants, for as long
   }
 })
 
-test('an opaque token tells its holder when it expires and nothing else, and cannot be read in the store', async () => {
+test('an opaque token reveals only its expiry time, and the store has only its hash', async () => {
   const { client, tokens } = await aGrantFor(OPAQUE_API)
   const about = (await introspect(server, client, tokens.access_token)).json()
   assert.equal(Number.parseInt(about.jti.slice(0, 12), 16), about.exp * 1000)
@@ -71,14 +71,14 @@ test('an opaque token tells its holder when it expires and nothing else, and can
   assert.ok(!stored.includes(tokens.access_token.slice(38)), 'the store has the secret of a token')
 })
 
-test('a token for the issuer is a JWT with the lifetime of the server, whatever APIs there are', async () => {
+test('a token for the issuer is a JWT with the server’s lifetime, whatever APIs are declared', async () => {
   const client = await registerClient(server, { scope: 'read' })
   const { access_token: token, expires_in: seconds } = tokensOf(await requestToken(server, client, MACHINE))
   assert.equal(decodeJwt(token).aud, server.origin)
   assert.equal(seconds, 900)
 })
 
-test('RT-02: a lost answer is given again, the opaque token byte for byte, and after a restart too', async (t) => {
+test('RT-02: a retry after a lost response returns the same opaque token, even after a restart', async (t) => {
   const stage = await openWithOpaqueApis(t)
   const client = await registerClient(stage.server)
   const { refresh_token: token = '' } = await obtainTokens(stage.server, client, { resource: OPAQUE_API })
@@ -93,7 +93,7 @@ test('RT-02: a lost answer is given again, the opaque token byte for byte, and a
   assert.equal(third.access_token, first.access_token)
 })
 
-test('RT-03: within the window a narrower scope gets an opaque token of its own beside the same successor', async () => {
+test('RT-03: within the window a narrower scope gets its own opaque token with the same successor', async () => {
   const { client, again } = await aGrantFor(OPAQUE_API)
   const all = tokensOf(await refresh(server, client, again))
   const narrow = tokensOf(await refresh(server, client, again, { scope: 'read' }))
@@ -103,7 +103,7 @@ test('RT-03: within the window a narrower scope gets an opaque token of its own 
   assert.equal((await introspect(server, api, all.access_token)).json().scope, 'read write')
 })
 
-test('no opaque token is given out that is not kept', async (t) => {
+test('an opaque token is returned only if it is stored', async (t) => {
   const stage = await openWithOpaqueApis(t)
   const client = await registerClient(stage.server, { scope: 'read' })
   await requestToken(stage.server, client, MACHINE)
@@ -117,7 +117,7 @@ test('no opaque token is given out that is not kept', async (t) => {
   assert.equal((await requestToken(stage.server, client, { ...MACHINE, resource: OPAQUE_API })).statusCode, 200)
 })
 
-test('CODE-12: a store that goes away as soon as a code is spent has its opaque token too', async () => {
+test('CODE-12: a code is redeemed and its opaque token stored in one commit, even if the store fails right after', async () => {
   const client = await registerClient(server, { scope: 'read' })
   const code = await obtainCode(server, client, { scope: 'read', resource: OPAQUE_API })
   const { context } = server
@@ -139,7 +139,7 @@ test('CODE-12: a store that goes away as soon as a code is spent has its opaque 
   assert.equal(await isActive(server, api, response.access_token), true)
 })
 
-test('INT-04: an opaque token is nothing to an API that it is not for, and nothing to a client that it is not of', async () => {
+test('INT-04: an opaque token is inactive to an API that is not its audience and to another client', async () => {
   const { tokens } = await aGrantFor(OPAQUE_API)
   const stranger = await registerClient(server)
   for (const asker of [jwtApi, otherApi, stranger])
@@ -147,13 +147,13 @@ test('INT-04: an opaque token is nothing to an API that it is not for, and nothi
   assert.equal(await isActive(server, api, tokens.access_token), true)
 })
 
-test('INT-05: to an API that takes opaque tokens a refresh token is none', async () => {
+test('INT-05: a refresh token is inactive to an API with opaque tokens', async () => {
   const { again } = await aGrantFor(OPAQUE_API)
   for (const hint of ['refresh_token', 'access_token'])
     assert.equal((await introspect(server, api, again, { token_type_hint: hint })).body, INACTIVE)
 })
 
-test("INT-07: an opaque token that somebody made up, or whose row is gone or another one's, is inactive", async () => {
+test('INT-07: an opaque token that is forged, or whose row is missing or of another token, is inactive', async () => {
   const client = await registerClient(server, { scope: 'read' })
   const { access_token: token } = await machineToken(client)
   const { context } = server
@@ -168,7 +168,7 @@ test("INT-07: an opaque token that somebody made up, or whose row is gone or ano
   assert.equal(await isActive(server, api, token), true)
 })
 
-test('INT-07: nothing expired is active, and the sweep removes it and nothing that lives', async (t) => {
+test('INT-07: an expired token is inactive, and the sweep removes expired tokens and no others', async (t) => {
   const stage = await openWithOpaqueApis(t)
   const client = await registerClient(stage.server, { scope: 'read' })
   const ask = async (resource: string) =>
@@ -183,7 +183,7 @@ test('INT-07: nothing expired is active, and the sweep removes it and nothing th
   assert.equal(selectAll(stage.server, 'select * from opaque_tokens').length, 1)
 })
 
-test('REV-03: to revoke a refresh token ends the opaque tokens of its grant, and to revoke one of those ends it alone', async () => {
+test('REV-03: revoking a refresh token revokes the opaque tokens of its grant, and revoking an opaque token revokes only that one', async () => {
   const { client, tokens, again } = await aGrantFor(OPAQUE_API)
   const refreshed = tokensOf(await refresh(server, client, again))
   assert.equal((await revoke(server, client, tokens.access_token)).statusCode, 200)
@@ -194,14 +194,14 @@ test('REV-03: to revoke a refresh token ends the opaque tokens of its grant, and
   for (const { access_token: dead } of [tokens, refreshed, next]) assert.equal(await isActive(server, api, dead), false)
 })
 
-test('REV-02: nobody revokes an opaque token but the client that it was issued to', async () => {
+test('REV-02: only the client of an opaque token can revoke it', async () => {
   const { client, tokens } = await aGrantFor(OPAQUE_API)
   assert.equal((await revoke(server, await registerClient(server), tokens.access_token)).statusCode, 200)
   assert.equal(await isActive(server, api, tokens.access_token), true)
   assert.equal(await isActive(server, client, tokens.access_token), true)
 })
 
-test('CODE-01: a code that is spent twice takes back the opaque token that it gave', async () => {
+test('CODE-01: a replayed code revokes its opaque token', async () => {
   const client = await registerClient(server)
   const code = await obtainCode(server, client, { resource: OPAQUE_API })
   const { access_token: token } = tokensOf(await redeem(server, client, code))
@@ -210,7 +210,7 @@ test('CODE-01: a code that is spent twice takes back the opaque token that it ga
   assert.equal(await isActive(server, api, token), false)
 })
 
-test('a grant for several opaque APIs gives a token for all of them, as long as the shortest, or for one', async () => {
+test('a grant for several opaque APIs gives a token for all, with the shortest lifetime, or for one', async () => {
   const client = await registerClient(server)
   const code = await obtainCodeFor(server, client, [OPAQUE_API, OTHER_OPAQUE_API])
   const both = tokensOf(await redeem(server, client, code))
@@ -224,7 +224,7 @@ test('a grant for several opaque APIs gives a token for all of them, as long as 
   assert.equal(await isActive(server, otherApi, one.access_token), false)
 })
 
-test('TOK-20: no edit of an opaque token is taken, by introspection or revocation', async () => {
+test('TOK-20: an edited opaque token is rejected by introspection and revocation', async () => {
   const client = await registerClient(server, { scope: 'read' })
   const { access_token: token } = await machineToken(client)
   for (const mutant of mutantsOf(token)) {
@@ -234,7 +234,7 @@ test('TOK-20: no edit of an opaque token is taken, by introspection or revocatio
   assert.equal(await isActive(server, api, token), true)
 })
 
-test('an opaque token of a client that acts by itself is one row in the store, and a JWT none', async () => {
+test('an opaque token without a grant is one row in the store, and a JWT is none', async () => {
   const client = await registerClient(server, { scope: 'read' })
   await machineToken(client)
   const rows = (): number => selectAll(server, 'select * from opaque_tokens').length

@@ -59,13 +59,13 @@ async function organizationOf(client: RegisteredClient, answer: LightMyRequestRe
   return decodeJwt((await redeem(server, client, code)).json<Tokens>().access_token)['org_id']
 }
 
-test('D4: whoever belongs to no organization is not asked for one', async () => {
+test('D4: a user without an organization is not asked for one', async () => {
   const { browser, page, client } = await openPage([])
   assert.equal(optionsIn(page), undefined)
   assert.equal(await organizationOf(client, await browser.submit(page, { decision: 'allow' })), undefined)
 })
 
-test('D4: whoever belongs to one finds it chosen, and may go without', async () => {
+test('D4: the only organization of a user is preselected, and the user may choose none', async () => {
   const { browser, page, client, person } = await openPage([acme])
   assert.deepEqual(optionsIn(page), [
     { value: acme, text: 'Acme', isSelected: true },
@@ -80,7 +80,7 @@ test('D4: whoever belongs to one finds it chosen, and may go without', async () 
   assert.equal(await organizationOf(client, without), undefined)
 })
 
-test('D4: whoever belongs to several must say which, in the order of their names, and may deny without', async () => {
+test('D4: a user of several organizations must choose one, listed by name, and may deny without a choice', async () => {
   const { browser, page, client } = await openPage([beta, acme])
   assert.deepEqual(
     optionsIn(page)?.map(({ value, isSelected }) => [value, isSelected]),
@@ -103,7 +103,7 @@ test('D4: whoever belongs to several must say which, in the order of their names
   assertErrorRedirect(server, await other.browser.submit(other.page, { decision: 'deny' }), 'access_denied')
 })
 
-test('D4: organizations and memberships that are disabled are no choice, and namesakes are told apart', async () => {
+test('D4: disabled organizations and memberships are not offered, and equal names are made distinct', async () => {
   const [closed, twin] = [await createOrganization(server, 'Closed'), await createOrganization(server, 'Acme')]
   const person = await personIn(acme, beta, closed, twin)
   const now = server.clock.now()
@@ -122,7 +122,7 @@ test('D4: a client that names an organization gets that one; the page says so an
   assert.equal(await organizationOf(client, await browser.submit(page, { decision: 'allow' })), acme)
 })
 
-test('UI-02: an organization that is not the person’s cannot be put into the form', async () => {
+test('UI-02: the form cannot name an organization that the user does not belong to', async () => {
   const { browser, page, client } = await openPage([acme])
   for (const organization of [foreign, beta, nowhere, 'x', ` ${acme}`, acme.toUpperCase(), '*']) {
     const allowed = { decision: 'allow', organization, org_id: organization }
@@ -142,7 +142,7 @@ test('UI-02: an organization that is not the person’s cannot be put into the f
   )
 })
 
-test('UI-02: one authorization gives one code for one organization, whatever is sent after it', async () => {
+test('UI-02: one authorization gives one code for one organization, whatever is submitted afterwards', async () => {
   const { browser, page, client } = await openPage([acme, beta])
   const [first, second] = await Promise.all([
     browser.submit(page, { decision: 'allow', organization: acme }),
@@ -156,7 +156,7 @@ test('UI-02: one authorization gives one code for one organization, whatever is 
   assert.equal(await organizationOf(client, winner.answer), winner.id)
 })
 
-test('AUTH-22: an organization that the person is not in, or that does not exist: access_denied, and no code', async () => {
+test('AUTH-22: an organization that the user does not belong to or that does not exist is access_denied, and gives no code', async () => {
   const client = await registerClient(server)
   await verifyClient(server.context, client.client_id)
   const { email } = await personIn(acme)
@@ -180,7 +180,7 @@ test('AUTH-22: an organization that the person is not in, or that does not exist
   )
 })
 
-test('AUTH-22: for a client that nobody vouches for the refusal is a page with a link, before and after the sign-in', async () => {
+test('AUTH-22: for an unverified client the error is a page with a link, before and after the sign-in', async () => {
   const client = await registerClient(server)
   const { email } = await personIn(acme)
   const browser = new PlainBrowser(server)
@@ -188,7 +188,7 @@ test('AUTH-22: for a client that nobody vouches for the refusal is a page with a
   assertReturnPage(await browser.get(authorizeUrl(client, { org_id: foreign })), 'access_denied')
 })
 
-test('AUTH-22: nobody learns of an organization without signing in, and prompt=login lets its member sign in', async () => {
+test('AUTH-22: without a sign-in the response reveals no organization, and prompt=login lets a member sign in', async () => {
   const client = await registerClient(server)
   const [stranger, member] = [await personIn(acme), await personIn(foreign)]
   for (const org_id of [foreign, nowhere]) {
@@ -204,13 +204,13 @@ test('AUTH-22: nobody learns of an organization without signing in, and prompt=l
   assert.equal(await organizationOf(client, await browser.submit(page, { decision: 'allow' })), foreign)
 })
 
-test('AUTH-22: an org_id that is none is invalid_request', async () => {
+test('AUTH-22: a malformed org_id is invalid_request', async () => {
   const client = await registerClient(server)
   for (const org_id of ['x', acme.toUpperCase(), `${acme}x`, `${acme} `, client.client_id])
     assertReturnPage(await new PlainBrowser(server).get(authorizeUrl(client, { org_id })), 'invalid_request')
 })
 
-test('UI-11: a consent is remembered for its organization and no other', async () => {
+test('UI-11: a consent is used only for its organization', async () => {
   const { browser, page, client } = await openPage([acme, beta])
   await browser.submit(page, { decision: 'allow', organization: acme })
   const silently = async (parameters: object) => browser.get(authorizeUrl(client, { prompt: 'none', ...parameters }))
@@ -225,7 +225,7 @@ test('UI-11: a consent is remembered for its organization and no other', async (
   assert.equal(optionsIn(await openConsent(browser, authorizeUrl(client)))?.length, 4)
 })
 
-test('UI-11: a consent from before the membership or the organization began anew is forgotten', async () => {
+test('UI-11: a consent from before the not-before time of the membership or the organization is ignored', async () => {
   const { browser, page, client, person } = await openPage([acme, beta])
   await browser.submit(page, { decision: 'allow', organization: beta })
   const key = { userId: person.id, organizationId: beta }
@@ -244,7 +244,7 @@ test('UI-11: a consent from before the membership or the organization began anew
   assertErrorRedirect(server, await silently(), 'consent_required')
 })
 
-test('UI-13: whoever leaves the organization between two pages gives no code for it, and is told', async () => {
+test('UI-13: a user who leaves the organization between two pages gives no code for it, and sees why', async () => {
   const { browser, page, client, person } = await openPage([acme])
   await store.removeMember({ userId: person.id, organizationId: acme })
   const answer = await browser.submit(page, { decision: 'allow', organization: acme })
@@ -260,7 +260,7 @@ test('UI-13: whoever leaves the organization between two pages gives no code for
   assert.equal(codeIn(await fixed.browser.submit(fixed.page, { decision: 'allow' })), undefined)
 })
 
-test('UI-13: whoever leaves the organization between sign-in and consent page is refused there', async () => {
+test('UI-13: a user who leaves the organization between sign-in and consent page is refused there', async () => {
   const client = await registerClient(server)
   const person = await personIn(acme)
   const browser = new PlainBrowser(server)

@@ -104,7 +104,7 @@ const ENDINGS: readonly Ending[] = [
 ]
 
 for (const [index, { name, end, error, mayAllow }] of ENDINGS.entries()) {
-  test(`TOK-18, RT-11, UI-13, INT-06, INT-08, ADM-09: ${name}: no code, no tokens, and what there was is dead`, async () => {
+  test(`TOK-18, RT-11, UI-13, INT-06, INT-08, ADM-09: ${name}: no code and no tokens are issued, and earlier ones are inactive`, async () => {
     const cast = await openCast(index)
     const browser = new PlainBrowser(server)
     const codes = []
@@ -161,7 +161,7 @@ const UNATTENDED: readonly Pick<Ending, 'name' | 'end' | 'mayAsk'>[] = [
 ]
 
 for (const [index, { name, end, mayAsk }] of UNATTENDED.entries()) {
-  test(`TOK-18, INT-06, INT-08, ADM-09: ${name}: what the client got without a person is dead`, async () => {
+  test(`TOK-18, INT-06, INT-08, ADM-09: ${name}: tokens that the client got without a user are inactive`, async () => {
     const cast = await openCast(1000 + index)
     await install(server, cast.client, cast.organizationId, { actsForMembers: true })
     const form = { org_id: cast.organizationId, user_id: cast.userId }
@@ -178,7 +178,7 @@ for (const [index, { name, end, mayAsk }] of UNATTENDED.entries()) {
   })
 }
 
-test('INT-06: what ended between the consent and the exchange is dead, also where that was not known at the exchange', async () => {
+test('INT-06: a revocation between the consent and the exchange applies, even if the node did not know of it at the exchange', async () => {
   const cast = await openCast(3000)
   const code = await allow(new PlainBrowser(server), cast, { resource: 'https://jwt.example' })
   server.clock.advance(10)
@@ -226,7 +226,7 @@ const LATE_NEWS: readonly (Pick<Ending, 'name'> & {
 ]
 
 for (const [index, { name, disable, enable, ends }] of LATE_NEWS.entries()) {
-  test(`INT-06, ADM-09: what was issued where nobody knew yet that ${name} was disabled stays dead when enabled`, async () => {
+  test(`INT-06, ADM-09: a token that a node issued before it knew that ${name} was disabled remains inactive after enabling`, async () => {
     const cast = await openCast(5000 + index)
     await install(server, cast.client, cast.organizationId, { actsForMembers: true })
     const disabledAt = server.clock.now()
@@ -249,7 +249,7 @@ for (const [index, { name, disable, enable, ends }] of LATE_NEWS.entries()) {
   })
 }
 
-test('INT-06: what ends while a client is asking without a person ends what it is about to get', async () => {
+test('INT-06: a revocation during a client credentials request applies to the token of that request', async () => {
   const cast = await openCast(4000)
   await install(server, cast.client, cast.organizationId)
   const client = await store.findClient(cast.id)
@@ -267,7 +267,7 @@ test('INT-06: what ends while a client is asking without a person ends what it i
   assert.equal((await introspect(server, cast.client, response.access_token)).json().active, false)
 })
 
-test('INT-08: what ends a member leaves the organization’s own tokens alone, and other organizations', async () => {
+test('INT-08: disabling a member does not affect tokens of the organization itself or of other organizations', async () => {
   const cast = await openCast(2000)
   await install(server, cast.client, cast.organizationId, { actsForMembers: true })
   const own = await machineTokens(cast, { org_id: cast.organizationId })

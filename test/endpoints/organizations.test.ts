@@ -62,7 +62,7 @@ async function codeFor(client: RegisteredClient, organization: OrganizationId | 
   return code
 }
 
-test('D4: the organization of the consent stands in every token of the grant, and at introspection', async () => {
+test('D4: every token of the grant has the organization of the consent, and so has introspection', async () => {
   const client = await registerClient(server)
   const tokens = (await redeem(server, client, await codeFor(client, acme))).json<Tokens>()
   const second = (await refresh(server, client, tokens.refresh_token ?? '')).json<Tokens>()
@@ -83,7 +83,7 @@ test('D4: a consent without an organization gives tokens without one', async () 
   assert.ok(!('org_id' in (await introspect(server, client, tokens.access_token)).json()))
 })
 
-test('D4: with a code, org_id and user_id must be those of the grant; a refusal leaves the code alone', async () => {
+test('D4: with a code, org_id and user_id must be those of the grant; an error does not redeem the code', async () => {
   const client = await registerClient(server)
   const code = await codeFor(client, acme)
   const wrongs = [...wrongOrganizations(beta), ...wrongUsers(eve)]
@@ -95,7 +95,7 @@ test('D4: with a code, org_id and user_id must be those of the grant; a refusal 
   assert.equal(answer.statusCode, 200, answer.body)
 })
 
-test('D4: at refresh, org_id and user_id must be those of the grant; a refusal leaves the token alone', async () => {
+test('D4: at refresh, org_id and user_id must be those of the grant; an error does not rotate the token', async () => {
   const client = await registerClient(server)
   const tokens = (await redeem(server, client, await codeFor(client, acme))).json<Tokens>()
   for (const [field, form] of [...wrongOrganizations(beta), ...wrongUsers(eve)]) {
@@ -106,7 +106,7 @@ test('D4: at refresh, org_id and user_id must be those of the grant; a refusal l
   assert.equal(answer.statusCode, 200, answer.body)
 })
 
-test('D4: a grant without an organization cannot be widened to one that the person is in', async () => {
+test('D4: a grant without an organization cannot be widened to an organization of the user', async () => {
   const client = await registerClient(server)
   const code = await codeFor(client, 'none')
   assertMismatch(await redeem(server, client, code, { org_id: acme }), 'org_id')
@@ -127,7 +127,7 @@ test('CC-04: a client gets tokens for the organization that installed it, and na
   assert.ok(!('org_id' in decodeJwt((await machineTokens(client, {})).access_token)))
 })
 
-test('CC-04: an organization that did not install the client, does not exist or is no id: one answer', async () => {
+test('CC-04: the error is the same for an organization that did not install the client, does not exist or is malformed', async () => {
   const client = await registerClient(server)
   await install(server, client, acme)
   const answers = []
@@ -139,7 +139,7 @@ test('CC-04: an organization that did not install the client, does not exist or 
   assert.equal(new Set(answers).size, 1)
 })
 
-test('CC-04: a client acts for a member where the organization allowed that, and the token says who acts', async () => {
+test('CC-04: a client acts for a member if the organization allows it, and the token names the client as the actor', async () => {
   const client = await registerClient(server)
   await install(server, client, acme, { actsForMembers: true })
   for (const resource of [API, OPAQUE_API]) {
@@ -152,7 +152,7 @@ test('CC-04: a client acts for a member where the organization allowed that, and
   assert.deepEqual([sub, act], [ada, { sub: client.client_id }])
 })
 
-test('CC-04: acting for nobody, a stranger, another organization’s member or without leave: one answer', async () => {
+test('CC-04: the error is the same for an unknown user, a user outside the organization, and a client without permission', async () => {
   const client = await registerClient(server)
   await install(server, client, acme, { actsForMembers: true })
   const modest = await registerClient(server)
@@ -172,7 +172,7 @@ test('CC-04: acting for nobody, a stranger, another organization’s member or w
   assert.equal(new Set(answers).size, 1)
 })
 
-test('CC-04: with org_id a client gets what the installation allows, and without scope no more than that', async () => {
+test('CC-04: with org_id a client gets at most the scope of the installation, with and without a requested scope', async () => {
   const client = await registerClient(server, { scope: 'read write admin own' })
   await install(server, client, acme, { scope: 'read admin own' as Scope })
   for (const form of [{}, { scope: 'read' }, { scope: 'read write admin own' }])
@@ -185,7 +185,7 @@ test('CC-04: with org_id a client gets what the installation allows, and without
   }
 })
 
-test('CC-04: a scope for approved clients takes the operator’s approval beside the installation', async () => {
+test('CC-04: a scope for approved clients requires the operator’s approval and the installation', async () => {
   const client = await registerClient(server, { scope: 'read admin' })
   await server.context.store.approveClientScope({ id: clientId(client), scope: 'admin' as Scope })
   await install(server, client, acme, { scope: 'read' as Scope })
@@ -196,7 +196,7 @@ test('CC-04: a scope for approved clients takes the operator’s approval beside
   assert.equal((await machineTokens(client, form)).scope, 'admin')
 })
 
-test('CC-04: an installation of one client is none of another, and a public client has no use for it', async () => {
+test('CC-04: an installation is for one client only, and a public client cannot use one', async () => {
   const client = await registerClient(server)
   const other = await registerClient(server)
   await install(server, client, acme)
@@ -206,7 +206,7 @@ test('CC-04: an installation of one client is none of another, and a public clie
   assert.equal((await askAsMachine(open, { org_id: acme })).json().error, 'unauthorized_client')
 })
 
-test('a token counts from the millisecond of its issue: within one second before is dead and after is alive', async () => {
+test('not-before times are compared in milliseconds: within one second, earlier tokens are inactive and later ones active', async () => {
   const client = await registerClient(server)
   await install(server, client, acme)
   for (const resource of [API, OPAQUE_API]) {

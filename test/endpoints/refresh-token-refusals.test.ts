@@ -15,7 +15,7 @@ const OTHER_API = 'https://other.example'
 const server = await openTestServer(WHOLE_FILE)
 await createAda(server)
 
-test('RT-06: another client that presents a live token gets nothing and changes nothing', async () => {
+test('RT-06: another client that presents an active token gets no token and changes nothing', async () => {
   const { client, token } = await aGrant(server)
   const thief = await registerClient(server)
   await assertNothingHappens(server, () => refresh(server, thief, token))
@@ -23,7 +23,7 @@ test('RT-06: another client that presents a live token gets nothing and changes 
   tokensOf(await refresh(server, client, token))
 })
 
-test('RT-07: without its secret, or with a wrong one, a confidential client gets nothing and nothing changes', async () => {
+test('RT-07: without its secret, or with a wrong one, a confidential client gets no token and changes nothing', async () => {
   const { client, token } = await aGrant(server)
   const { client_id, client_secret = '' } = client
   const other = await registerClient(server)
@@ -66,7 +66,7 @@ test('RT-09: a resource outside the grant is invalid_target and changes nothing'
   tokensOf(await refresh(server, client, token, { resource: API }))
 })
 
-test('RT-09: a grant whose API is gone is invalid_grant, and back when the API is', async (t) => {
+test('RT-09: a grant whose API is removed is invalid_grant, and is valid once the API is declared again', async (t) => {
   const own = await openTestServer(t)
   await createAda(own)
   const api = (resource: string): Parameters<typeof own.context.store.declareApi>[0] => ({
@@ -87,7 +87,7 @@ test('RT-09: a grant whose API is gone is invalid_grant, and back when the API i
   assert.equal((await refresh(own, client, token)).statusCode, 200)
 })
 
-test('RT-11: a person who was disabled, came back, or changed the password ends the grants from before', async (t) => {
+test('RT-11: disabling a user, enabling the user again or changing the password invalidates earlier grants', async (t) => {
   const changes = [
     async (context: TestServer['context']) => void (await disableUser(context, EMAIL)),
     async (context: TestServer['context']) => void (await setPassword(context, EMAIL, 'another password')),
@@ -106,7 +106,7 @@ test('RT-11: a person who was disabled, came back, or changed the password ends 
   }
 })
 
-test('RT-11: a client that was deleted or disabled gets nothing', async () => {
+test('RT-11: a deleted or disabled client gets no token', async () => {
   const [deleted, disabled] = [await aGrant(server), await aGrant(server)]
   await server.context.store.deleteClient(deleted.client.client_id as never)
   await disableClient(server.context, disabled.client.client_id)
@@ -116,7 +116,7 @@ test('RT-11: a client that was deleted or disabled gets nothing', async () => {
   }
 })
 
-test('RT-15: another client that presents a rotated-out token ends nothing', async () => {
+test('RT-15: another client that presents a replaced token revokes nothing', async () => {
   const { client, token } = await aGrant(server)
   const thief = await registerClient(server)
   const { refresh_token: successor = '' } = tokensOf(await refresh(server, client, token))
@@ -127,7 +127,7 @@ test('RT-15: another client that presents a rotated-out token ends nothing', asy
   tokensOf(await refresh(server, client, successor))
 })
 
-test('RT-16: a request that is wrong changes nothing, for a live, a spent and a dead token', async () => {
+test('RT-16: an invalid request changes nothing, for an active, a replaced and a revoked token', async () => {
   const { client, token } = await aGrant(server, { scope: 'read', resource: API })
   const live = tokensOf(await refresh(server, client, token)).refresh_token ?? ''
   const dead = await aGrant(server)
@@ -152,14 +152,14 @@ test('RT-16: a request that is wrong changes nothing, for a live, a spent and a 
   tokensOf(await refresh(server, client, live))
 })
 
-test('RT-16: generations that were never issued are refused as made up', async () => {
+test('RT-16: generations that were never issued are rejected as unknown', async () => {
   const { client, token } = await aGrant(server)
   for (const generation of ['000001', '000002', 'ffffff', '00000A'])
     await assertNothingHappens(server, () => refresh(server, client, token.slice(0, 38) + generation + token.slice(44)))
   tokensOf(await refresh(server, client, token))
 })
 
-test('RT-20: a refresh token is nothing but a refresh token', async () => {
+test('RT-20: a refresh token is not accepted in place of any other credential', async () => {
   const { client, token } = await aGrant(server)
   const code = await obtainCode(server, client, { prompt: 'consent' })
   const { client_id } = client
@@ -181,7 +181,7 @@ test('RT-20: a refresh token is nothing but a refresh token', async () => {
   tokensOf(await refresh(server, client, token))
 })
 
-test('TOK-09: a client that is not registered for refresh tokens may not use one', async () => {
+test('TOK-09: a client that did not register refresh_token may not use a refresh token', async () => {
   const { token } = await aGrant(server)
   const other = await registerClient(server, { grant_types: ['authorization_code'] })
   const refused = await assertStoreUnchanged(server, () => refresh(server, other, token))

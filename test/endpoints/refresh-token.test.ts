@@ -24,7 +24,7 @@ const OTHER_API = 'https://other.example'
 const server = await openTestServer(WHOLE_FILE)
 await createAda(server)
 
-test('RT-01: each refresh gives a new token, and the old one is refused after the window', async () => {
+test('RT-01: each refresh returns a new token, and the old one is rejected after the window', async () => {
   const { client, token } = await aGrant(server)
   const seen = new Set([token])
   let live = token
@@ -39,7 +39,7 @@ test('RT-01: each refresh gives a new token, and the old one is refused after th
   assertInvalidGrant(await refresh(server, client, next.refresh_token ?? ''))
 })
 
-test('RT-02: a lost answer is given again: the same refresh token, and an access token of the same jti, iat and exp', async () => {
+test('RT-02: a retry after a lost response returns the same refresh token, and an access token with the same jti, iat and exp', async () => {
   const { client, token } = await aGrant(server)
   const first = tokensOf(await refresh(server, client, token))
   server.clock.advance(20_000)
@@ -52,7 +52,7 @@ test('RT-02: a lost answer is given again: the same refresh token, and an access
   assert.equal(tokensOf(await refresh(server, client, token)).refresh_token, first.refresh_token)
 })
 
-test('RT-02: after a retry the successor rotates as ever', async () => {
+test('RT-02: after a retry the successor rotates as usual', async () => {
   const { client, token } = await aGrant(server)
   const { refresh_token: successor = '' } = tokensOf(await refresh(server, client, token))
   await refresh(server, client, token)
@@ -70,7 +70,7 @@ test('RT-02: a retry survives a restart', async (t) => {
   assert.equal(decodeJwt(second.access_token).jti, decodeJwt(first.access_token).jti)
 })
 
-test('RT-02: GRANTOR_REFRESH_RETRY=0 gives no second answer', async (t) => {
+test('RT-02: GRANTOR_REFRESH_RETRY=0 rejects retries', async (t) => {
   const strict = await openTestServer(t, { env: { GRANTOR_REFRESH_RETRY: '0' } })
   await createAda(strict)
   const { client, token } = await aGrant(strict)
@@ -79,7 +79,7 @@ test('RT-02: GRANTOR_REFRESH_RETRY=0 gives no second answer', async (t) => {
   assertInvalidGrant(await refresh(strict, client, successor))
 })
 
-test('RT-04: the token before, after the window, revokes the family and is recorded', async () => {
+test('RT-04: the previous token, presented after the window, revokes the family and is recorded', async () => {
   const { client, token } = await aGrant(server)
   const { refresh_token: successor = '', access_token: access } = tokensOf(await refresh(server, client, token))
   server.clock.advance(30_001)
@@ -100,7 +100,7 @@ test('RT-05: a token two generations back revokes the family, within the window 
   for (const dead of [second, third]) assertInvalidGrant(await refresh(server, client, dead))
 })
 
-test('RT-03: within the window another scope or resource gets a token of its own beside the same successor', async () => {
+test('RT-03: within the window another scope or resource gets its own token with the same successor', async () => {
   const client = await registerClient(server)
   const code = await obtainCodeFor(client, [API, OTHER_API])
   const { refresh_token: token = '' } = tokensOf(await redeem(server, client, code))
@@ -130,7 +130,7 @@ test('RT-03: within the window another scope or resource gets a token of its own
   assert.deepEqual(decodeJwt(again.access_token), claims[2])
 })
 
-test('RT-10: an unused token dies after its idle lifetime', async () => {
+test('RT-10: an unused token expires after its idle lifetime', async () => {
   const { client, token } = await aGrant(server)
   const { client: late, token: lateToken } = await aGrant(server)
   server.clock.advance(30 * DAY - 60_000)
@@ -139,7 +139,7 @@ test('RT-10: an unused token dies after its idle lifetime', async () => {
   await assertNothingHappens(server, () => refresh(server, late, lateToken))
 })
 
-test('RT-10: a token that is used stays alive up to the absolute lifetime, and no longer', async () => {
+test('RT-10: a token that is used regularly expires after the absolute lifetime', async () => {
   const { client, token } = await aGrant(server)
   let live = token
   for (let day = 0; day < 80; day += 20) {
@@ -150,7 +150,7 @@ test('RT-10: a token that is used stays alive up to the absolute lifetime, and n
   await assertNothingHappens(server, () => refresh(server, client, live))
 })
 
-test('RT-10: an access token never outlives its grant', async () => {
+test('RT-10: an access token never expires after its grant', async () => {
   const { client, token } = await aGrant(server)
   let live = token
   for (let count = 0; count < 3; count += 1) {
@@ -167,7 +167,7 @@ test('RT-10: an access token never outlives its grant', async () => {
   assert.ok(last.expires_in <= 100 && last.expires_in > 90, String(last.expires_in))
 })
 
-test('RT-13: around every end there is 200 or invalid_grant, and expires_in is never negative', async (t) => {
+test('RT-13: around every expiry time the response is 200 or invalid_grant, and expires_in is never negative', async (t) => {
   const env = {
     GRANTOR_REFRESH_IDLE_LIFETIME: '100',
     GRANTOR_REFRESH_ABSOLUTE_LIFETIME: '150',
@@ -194,7 +194,7 @@ test('RT-13: around every end there is 200 or invalid_grant, and expires_in is n
   assert.ok(refused > 20 && refused < 60, `${refused} refusals`)
 })
 
-test('RT-13: a retry in the last moments of the access token is answered', async (t) => {
+test('RT-13: a retry shortly before the access token expires succeeds', async (t) => {
   const own = await openTestServer(t, { env: { GRANTOR_ACCESS_TOKEN_LIFETIME: '5' } })
   await createAda(own)
   const { client, token } = await aGrant(own)
@@ -205,7 +205,7 @@ test('RT-13: a retry in the last moments of the access token is answered', async
   }
 })
 
-test('RT-18: a reuse on one device leaves the other device alone', async () => {
+test('RT-18: a reuse on one device does not affect another device', async () => {
   const { client, token } = await aGrant(server)
   const other = await obtainTokens(server, client, { prompt: 'consent' })
   await refresh(server, client, token)
@@ -214,7 +214,7 @@ test('RT-18: a reuse on one device leaves the other device alone', async () => {
   tokensOf(await refresh(server, client, other.refresh_token ?? ''))
 })
 
-test('MCP: a public client rotates as well, named by its id alone', async () => {
+test('MCP: a public client, identified only by its id, rotates too', async () => {
   const metadata = { token_endpoint_auth_method: 'none', grant_types: ['authorization_code', 'refresh_token'] }
   const { client, token } = await aGrant(server, {}, metadata)
   assert.equal(client.client_secret, undefined)
@@ -222,7 +222,7 @@ test('MCP: a public client rotates as well, named by its id alone', async () => 
   assert.notEqual(next, token)
 })
 
-test('STO-13: a clock that goes back neither revives a dead family nor kills a live one', async () => {
+test('STO-13: a clock that goes back neither reactivates a revoked family nor revokes an active one', async () => {
   const [live, dead] = [await aGrant(server), await aGrant(server)]
   await refresh(server, dead.client, dead.token)
   server.clock.advance(31_000)

@@ -23,7 +23,7 @@ function post(
   })
 }
 
-test('D1: a registration answers 201 with the client, and no cache keeps it', async (t) => {
+test('D1: a registration returns 201 with the client and must not be cached', async (t) => {
   const server = await openTestServer(t)
   const answer = await post(server, '{}')
   assert.equal(answer.statusCode, 201)
@@ -32,7 +32,7 @@ test('D1: a registration answers 201 with the client, and no cache keeps it', as
   assert.equal(answer.headers['pragma'], 'no-cache')
 })
 
-test('D1: a body that is no JSON answers 422 in both languages of errors', async (t) => {
+test('D1: a body that is not JSON is a 422 in both error formats', async (t) => {
   const server = await openTestServer(t)
   for (const body of [
     '',
@@ -58,7 +58,7 @@ test('RFC 8259 §8.1: a byte order mark before a registration is ignored', async
   assert.equal(answer.json().client_name, 'Marked')
 })
 
-test('D1: a body that is no object answers 422', async (t) => {
+test('D1: a body that is not an object is a 422', async (t) => {
   const server = await openTestServer(t)
   for (const body of ['[]', 'null', '"x"', '5', 'true']) {
     const seen = assertError(await post(server, body), 422, 'invalid_client_metadata')
@@ -66,7 +66,7 @@ test('D1: a body that is no object answers 422', async (t) => {
   }
 })
 
-test('D1: every problem is listed at once, those of policy with those of shape', async (t) => {
+test('D1: all problems are listed at once, of policy and of syntax', async (t) => {
   const server = await openTestServer(t)
   const body = {
     redirect_uris: ['https://a.test/#x', 7, 'javascript:alert(1)'],
@@ -87,7 +87,7 @@ test('D1: every problem is listed at once, those of policy with those of shape',
   ])
 })
 
-test('D1: metadata that is well-formed and not allowed answers 400 and names every field', async (t) => {
+test('D1: well-formed metadata that is not allowed is a 400 that names every field', async (t) => {
   const server = await openTestServer(t)
   const body = { token_endpoint_auth_method: 'private_key_jwt', tos_uri: 'data:x', software_id: 'x'.repeat(257) }
   const seen = assertError(await postJson(server, PATH, body), 400, 'invalid_client_metadata')
@@ -101,7 +101,7 @@ test('D1: metadata that is well-formed and not allowed answers 400 and names eve
   assert.deepEqual(problemsOf(other), [...problemsOf(seen), 'body.redirect_uris.0:value_error'].toSorted())
 })
 
-test('D1: the offending value comes back, cut at 200 characters', async (t) => {
+test('D1: the error repeats the offending value, truncated to 200 characters', async (t) => {
   const server = await openTestServer(t)
   const long = `https://a.test/#${'x'.repeat(300)}`
   const answer = await postJson(server, PATH, { redirect_uris: [long, 'data:x'], client_name: 5, contacts: { a: [1] } })
@@ -115,7 +115,7 @@ test('D1: the offending value comes back, cut at 200 characters', async (t) => {
   })
 })
 
-test('D1: the offending value is what was sent, also where a list has entries of another type', async (t) => {
+test('D1: the offending value is as sent, even in a list with entries of another type', async (t) => {
   const server = await openTestServer(t)
   const answer = await postJson(server, PATH, { grant_types: [5, 'password'] })
   const { detail = [] } = assertError(answer, 422, 'invalid_client_metadata')
@@ -128,7 +128,7 @@ test('D1: the offending value is what was sent, also where a list has entries of
   )
 })
 
-test('D1: ctx says what was expected', async (t) => {
+test('D1: ctx has the expected values', async (t) => {
   const server = await openTestServer(t)
   const answer = await postJson(server, PATH, { token_endpoint_auth_method: 'x', client_name: 'x'.repeat(129) })
   const { detail = [] } = assertError(answer, 400, 'invalid_client_metadata')
@@ -138,7 +138,7 @@ test('D1: ctx says what was expected', async (t) => {
   )
 })
 
-test('D1: another content type answers 415 before the body is looked at', async (t) => {
+test('D1: another content type is a 415 before the body is parsed', async (t) => {
   const server = await openTestServer(t)
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json\ta', 'application/jsonx']) {
     for (const body of ['{}', '{', 'x'.repeat(20_000)]) {
@@ -150,7 +150,7 @@ test('D1: another content type answers 415 before the body is looked at', async 
   assert.equal(assertError(missing, 415, 'invalid_client_metadata').detail?.[0]?.input, null)
 })
 
-test('D1: a body above 16 KiB answers 413 before it is parsed, one of 16 KiB is read', async (t) => {
+test('D1: a body of more than 16 KiB is a 413 before it is parsed, one of 16 KiB is accepted', async (t) => {
   const server = await openTestServer(t)
   const fit = `{"x":"${'x'.repeat(16 * 1024 - 8)}"}`
   assert.equal(fit.length, 16 * 1024)
@@ -161,7 +161,7 @@ test('D1: a body above 16 KiB answers 413 before it is parsed, one of 16 KiB is 
   }
 })
 
-test('D1: too many requests answer 429 with Retry-After and RateLimit headers, as JSON', async (t) => {
+test('D1: too many requests are a 429 with Retry-After and RateLimit headers, as JSON', async (t) => {
   const server = await openTestServer(t, { env: { GRANTOR_REGISTRATION_RATE: '2' } })
   assert.equal((await post(server, '{}')).statusCode, 201)
   assert.equal((await post(server, '{')).statusCode, 422)
@@ -174,7 +174,7 @@ test('D1: too many requests answer 429 with Retry-After and RateLimit headers, a
   assert.equal((await post(server, '{}')).statusCode, 201)
 })
 
-test('D1: a store that is busy answers 503 with Retry-After, and the next request works', async (t) => {
+test('D1: a busy store causes a 503 with Retry-After, and the next request succeeds', async (t) => {
   const server = await openTestServer(t)
   const other = new DatabaseSync(join(server.folder, 'grantor.db'))
   other.exec('begin immediate')
@@ -186,7 +186,7 @@ test('D1: a store that is busy answers 503 with Retry-After, and the next reques
   assert.equal((await post(server, '{}')).statusCode, 201)
 })
 
-test('D1: unknown members are ignored, and of a name that stands twice the last counts', async (t) => {
+test('D1: unknown members are ignored, and of a duplicate name the last value is used', async (t) => {
   const server = await openTestServer(t)
   const answer = await post(server, '{"client_name":5,"x":{"y":[1]},"client_name":"A","client_name":"B"}')
   assert.equal(answer.statusCode, 201)
@@ -194,7 +194,7 @@ test('D1: unknown members are ignored, and of a name that stands twice the last 
   assert.ok(!('x' in answer.json()))
 })
 
-test('D1: a refused registration changes nothing', async (t) => {
+test('D1: a rejected registration changes nothing', async (t) => {
   const server = await openTestServer(t)
   await post(server, '{}')
   for (const body of [
@@ -208,7 +208,7 @@ test('D1: a refused registration changes nothing', async (t) => {
     await assertNoStateChange(server, async () => assert.notEqual((await post(server, body)).statusCode, 201), body)
 })
 
-test('D1: the query of a registration is no part of it, whatever stands there', async (t) => {
+test('D1: the query of a registration request is ignored', async (t) => {
   const server = await openTestServer(t)
   for (const query of ['?client_name=x', '?%zz', '?a&a&a'])
     assert.equal((await server.inject({ ...request(), url: PATH + query })).statusCode, 201, query)

@@ -52,14 +52,14 @@ async function register(server: TestServer, body: object): Promise<{ echo: objec
   }
 }
 
-test('The spec: {} is answered with the four defaults, the four added fields and what manages them, and nothing else', async (t) => {
+test('The spec: {} returns the four defaults, the four added fields and the registration access token with its URI, and nothing else', async (t) => {
   const server = await openTestServer(t)
   const { echo, added } = await register(server, {})
   assert.deepEqual(echo, DEFAULTS)
   assert.deepEqual(Object.keys(added).toSorted(), [...ADDED, ...MANAGEMENT].toSorted())
 })
 
-test('The spec: every field that was given is echoed under the same name', async (t) => {
+test('The spec: every field of the request is echoed under the same name', async (t) => {
   const server = await openTestServer(t)
   const { echo } = await register(server, EVERYTHING)
   assert.deepEqual(echo, EVERYTHING)
@@ -73,7 +73,7 @@ test('The spec: each field alone is echoed beside the defaults', async (t) => {
   }
 })
 
-test('D2: a field that was not given is absent, and an empty text was not given', async (t) => {
+test('D2: a field that was not sent is omitted, and an empty text counts as not sent', async (t) => {
   const server = await openTestServer(t)
   const texts = Object.keys(NULLABLE).filter((field) => field !== 'contacts')
   const { echo } = await register(server, Object.fromEntries(texts.map((field) => [field, ''])))
@@ -81,7 +81,7 @@ test('D2: a field that was not given is absent, and an empty text was not given'
   assert.deepEqual((await register(server, { contacts: [] })).echo, { ...DEFAULTS, contacts: [] })
 })
 
-test('D2: null comes back as null in a field that may be null, and as the default in the others', async (t) => {
+test('D2: null is echoed in a nullable field, and replaced by the default in the others', async (t) => {
   const server = await openTestServer(t)
   const nulls = Object.fromEntries(Object.keys(DEFAULTS).map((field) => [field, null]))
   const { echo, added } = await register(server, { ...nulls, ...NULLABLE })
@@ -89,7 +89,7 @@ test('D2: null comes back as null in a field that may be null, and as the defaul
   assert.ok(Object.values(added).every((value) => value !== null))
 })
 
-test('D2: the times are seconds, and 0 says that the secret does not expire', async (t) => {
+test('D2: times are in seconds, and 0 means that the secret does not expire', async (t) => {
   const server = await openTestServer(t)
   const before = Math.floor(server.clock.now() / 1000)
   const { added } = await register(server, {})
@@ -105,7 +105,7 @@ test('D2: a public client gets neither secret nor expiry', async (t) => {
   assert.deepEqual(echo, { ...DEFAULTS, token_endpoint_auth_method: 'none' })
 })
 
-test('D2: what is not offered is dropped, and the answer echoes what is left', async (t) => {
+test('D2: unsupported values are dropped, and the response has the remaining ones', async (t) => {
   const server = await openTestServer(t)
   const table = [
     [{ grant_types: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'] }, {}],
@@ -126,7 +126,7 @@ test('D2: what is not offered is dropped, and the answer echoes what is left', a
     assert.deepEqual((await register(server, sent)).echo, { ...DEFAULTS, ...kept }, JSON.stringify(sent))
 })
 
-test('REG-11: a scope is cut to what the declared APIs offer, and the answer says so', async (t) => {
+test('REG-11: a scope is reduced to what the declared APIs declare, and the response has the result', async (t) => {
   const server = await openTestServer(t)
   const resource = 'https://api.example' as never
   const scopes = [{ name: 'read', sentence: 'Read', grantedTo: 'users' } as const]
@@ -142,13 +142,13 @@ test('REG-11: a scope is cut to what the declared APIs offer, and the answer say
   assert.deepEqual((await register(server, { scope: 'admin *' })).echo, { ...DEFAULTS, scope: '' })
 })
 
-test('REG-11: away from this computer an undeclared scope is dropped although no API is declared', async (t) => {
+test('REG-11: an undeclared scope is dropped if the issuer is not a loopback address, even if no API is declared', async (t) => {
   const env = { GRANTOR_ISSUER: 'https://auth.example', GRANTOR_HOST: '127.0.0.1' }
   const server = await openTestServer(t, { env })
   assert.deepEqual((await register(server, { scope: 'admin' })).echo, { ...DEFAULTS, scope: '' })
 })
 
-test('REG-07: a registration with one odd address is taken whole, and one with a dangerous address is refused', async (t) => {
+test('REG-07: a registration with an unsupported redirect URI is accepted, and one with a dangerous redirect URI is rejected', async (t) => {
   const server = await openTestServer(t)
   const redirect_uris = [
     'cursor://anysphere.cursor-mcp/oauth/callback',
@@ -162,7 +162,7 @@ test('REG-07: a registration with one odd address is taken whole, and one with a
   assert.deepEqual(problemsOf(answer), ['body.redirect_uris.4:value_error'])
 })
 
-test('D2: what VS Code registers is taken', async (t) => {
+test('D2: the registration of VS Code is accepted', async (t) => {
   const server = await openTestServer(t)
   const sent = {
     client_name: 'Visual Studio Code',
@@ -183,7 +183,7 @@ test('D2: what VS Code registers is taken', async (t) => {
   assert.deepEqual(echo, { ...rest, grant_types: ['authorization_code', 'refresh_token'] })
 })
 
-test('RFC 7591 §2, RFC 9449 §5.2: a registration that asks for tokens bound by DPoP is told that they are not', async (t) => {
+test('RFC 7591 §2, RFC 9449 §5.2: a registration that requests DPoP-bound tokens gets the value false', async (t) => {
   const server = await openTestServer(t)
   for (const method of ['client_secret_post', 'none']) {
     const body = { ...DEFAULTS, token_endpoint_auth_method: method }

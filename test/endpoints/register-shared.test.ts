@@ -48,7 +48,7 @@ test('REG-21: the same public client, registered a thousand times, is one client
   assert.equal(rows.length, 1)
 })
 
-test('REG-21: each is answered what it sent, with the time of the first registration', async () => {
+test('REG-21: each response has the metadata as sent, with the time of the first registration', async () => {
   const app = anApp()
   const first = await registerClient(server, app)
   server.clock.advance(5000)
@@ -68,7 +68,7 @@ test('REG-21: one byte more is another client, and clients with a secret are nev
   assert.equal(new Set([client_id, one.client_id, two.client_id]).size, 3)
 })
 
-test('REG-21, RFC 8252 §7.3: a client that takes another loopback port at each start is one client, and each port is its own', async () => {
+test('REG-21, RFC 8252 §7.3: a client with another loopback port at each start is one client, and can use each port', async () => {
   const app = anApp()
   const redirect = (port: number): string => `http://localhost:${port}/callback`
   const clients = []
@@ -87,7 +87,7 @@ test('REG-21, RFC 8252 §7.3: a client that takes another loopback port at each 
   }
 })
 
-test('RFC 6749 §3.1.2.3: a public client with a loopback redirect names it, because the registered port may be that of another program', async () => {
+test('RFC 6749 §3.1.2.3: a public client must send its loopback redirect_uri, because the registered port may be another program’s', async () => {
   const app = { ...anApp(), redirect_uris: ['http://localhost:51004/callback'] }
   const query = { redirect_uri: '' }
   const shared = await registerClient(server, app)
@@ -98,7 +98,7 @@ test('RFC 6749 §3.1.2.3: a public client with a loopback redirect names it, bec
   assert.equal((await server.inject({ url: authorizeUrl(web, query) })).statusCode, 303)
 })
 
-test('decisions.md D7: a disabled client is handed out to nobody any more', async () => {
+test('decisions.md D7: a disabled client is not returned to later registrations', async () => {
   const app = anApp()
   const first = await registerClient(server, app)
   await disableClient(server.context, first.client_id)
@@ -108,7 +108,7 @@ test('decisions.md D7: a disabled client is handed out to nobody any more', asyn
   assert.equal((await registerClient(server, app)).client_id, second.client_id)
 })
 
-test('decisions.md D7: who registers again keeps the client for another day, and a used one stays', async () => {
+test('decisions.md D7: a repeated registration keeps the client for another day, and a used client is kept', async () => {
   const [unused, used] = [anApp(), anApp()]
   const { client_id } = await registerClient(server, unused)
   const signedIn = await registerClient(server, used)

@@ -36,7 +36,7 @@ async function assertAccepted(server: TestServer, uris: readonly string[]): Prom
   }
 }
 
-test('REG-01: a javascript: redirect refuses the whole registration, and so does every scheme that a browser runs', async (t) => {
+test('REG-01: a redirect URI with javascript: or another scheme that browsers execute rejects the whole registration', async (t) => {
   const server = await openTestServer(t)
   await assertRefused(server, [
     'javascript:alert(1)',
@@ -53,17 +53,17 @@ test('REG-01: a javascript: redirect refuses the whole registration, and so does
   ])
 })
 
-test('REG-02: plain http off loopback is refused', async (t) => {
+test('REG-02: http is rejected for hosts other than loopback', async (t) => {
   const server = await openTestServer(t)
   await assertRefused(server, ['http://app.example/cb', 'http://192.168.0.1/cb'])
 })
 
-test('REG-03: a fragment is refused', async (t) => {
+test('REG-03: a fragment is rejected', async (t) => {
   const server = await openTestServer(t)
   await assertRefused(server, ['https://a.test/cb#x', 'https://a.test/cb#'])
 })
 
-test('REG-04: userinfo, backslashes, spaces and control characters are refused', async (t) => {
+test('REG-04: userinfo, backslashes, spaces and control characters are rejected', async (t) => {
   const server = await openTestServer(t)
   await assertRefused(server, [
     'https://good.test@evil.test/',
@@ -80,12 +80,12 @@ test('REG-04: userinfo, backslashes, spaces and control characters are refused',
   ])
 })
 
-test('REG-05: wildcards are refused', async (t) => {
+test('REG-05: wildcards are rejected', async (t) => {
   const server = await openTestServer(t)
   await assertRefused(server, ['https://*.a.test/', 'https://a.test/*'])
 })
 
-test('REG-06: dot segments, encoded slashes and path parameters are refused', async (t) => {
+test('REG-06: dot segments, encoded slashes and path parameters are rejected', async (t) => {
   const server = await openTestServer(t)
   await assertRefused(
     server,
@@ -93,7 +93,7 @@ test('REG-06: dot segments, encoded slashes and path parameters are refused', as
   )
 })
 
-test('REG-07: of the registered addresses only the usable ones can be used', async (t) => {
+test('REG-07: only the supported redirect URIs of a registration can be used', async (t) => {
   const server = await openTestServer(t)
   const redirect_uris = ['odd://callback', SOUND, 'http://127.0.0.1:1/cb']
   const client = await registerClient(server, { redirect_uris })
@@ -104,7 +104,7 @@ test('REG-07: of the registered addresses only the usable ones can be used', asy
   for (const uri of redirect_uris.slice(1)) assert.equal((await visit(uri)).statusCode, 303, uri)
 })
 
-test('REG-08: only the three names of this computer are loopback', async (t) => {
+test('REG-08: only localhost, 127.0.0.1 and [::1] are loopback', async (t) => {
   const server = await openTestServer(t)
   await assertAccepted(server, ['http://127.0.0.1/cb', 'http://[::1]/cb', 'http://localhost/cb'])
   await assertRefused(
@@ -122,7 +122,7 @@ test('REG-08: only the three names of this computer are loopback', async (t) => 
   )
 })
 
-test('REG-09: long lists, long addresses, long names, deep nesting and odd members are refused', async (t) => {
+test('REG-09: long lists, long addresses, long names, deep nesting and unexpected members are rejected', async (t) => {
   const server = await openTestServer(t)
   const post = (payload: string) =>
     server.inject({ method: 'POST', url: PATH, headers: { 'content-type': 'application/json' }, payload })
@@ -147,7 +147,7 @@ test('REG-09: long lists, long addresses, long names, deep nesting and odd membe
   assert.equal((await post('{"x":[[[1]]]}')).statusCode, 201)
 })
 
-test('REG-09: hostile registrations are answered quickly', async (t) => {
+test('REG-09: hostile registrations are rejected quickly', async (t) => {
   const server = await openTestServer(t)
   const payloads = [
     '['.repeat(16_000),
@@ -163,7 +163,7 @@ test('REG-09: hostile registrations are answered quickly', async (t) => {
   assert.ok(each < 50, `${each} ms for each`)
 })
 
-test('REG-10: members that would give power are neither stored nor echoed', async (t) => {
+test('REG-10: members that would give authority are neither stored nor echoed', async (t) => {
   const server = await openTestServer(t)
   const power = {
     client_id: 'gci_mine',
@@ -201,7 +201,7 @@ test('REG-10: members that would give power are neither stored nor echoed', asyn
   assert.notEqual(second?.['secret_hash'], 'x')
 })
 
-test('REG-11: a scope that was stripped cannot be had afterwards', async (t) => {
+test('REG-11: a scope that was dropped cannot be obtained later', async (t) => {
   const server = await openTestServer(t)
   const scopes = [{ name: 'read', sentence: 'Read', grantedTo: 'users-and-machines' } as const]
   const resource = 'https://api.example' as never
@@ -222,7 +222,7 @@ test('REG-11: a scope that was stripped cannot be had afterwards', async (t) => 
   assert.match(page.body, /error=invalid_scope/)
 })
 
-test('REG-12: grants and response types that nobody can use together are refused', async (t) => {
+test('REG-12: grant types and response types that do not fit together are rejected', async (t) => {
   const server = await openTestServer(t)
   for (const metadata of [
     { grant_types: ['password'] },
@@ -238,7 +238,7 @@ test('REG-12: grants and response types that nobody can use together are refused
   }
 })
 
-test('REG-12: a self-registered machine client gets a token without any authority', async (t) => {
+test('REG-12: a self-registered machine client gets a token without scope', async (t) => {
   const env = { GRANTOR_ISSUER: 'https://auth.example', GRANTOR_HOST: '127.0.0.1' }
   const server = await openTestServer(t, { env })
   const client = await registerClient(server, { grant_types: ['client_credentials'], scope: 'admin' })
@@ -255,7 +255,7 @@ test('REG-12: a self-registered machine client gets a token without any authorit
   )
 })
 
-test('REG-15: a descriptive address that is no https address is refused', async (t) => {
+test('REG-15: a descriptive URI other than https is rejected', async (t) => {
   const server = await openTestServer(t)
   for (const field of ['client_uri', 'logo_uri', 'tos_uri', 'policy_uri'])
     for (const uri of ['javascript:alert(1)', 'data:text/html,x', 'http://a.test/', 'x', 'https://u:p@a.test/']) {
@@ -265,7 +265,7 @@ test('REG-15: a descriptive address that is no https address is refused', async 
     }
 })
 
-test('REG-22: the secrets are given once, and ids are random', async (t) => {
+test('REG-22: secrets are returned once, and ids are random', async (t) => {
   const server = await openTestServer(t)
   const ids = new Set<string>()
   for (let index = 0; index < 50; index += 1) {
@@ -282,7 +282,7 @@ test('REG-22: the secrets are given once, and ids are random', async (t) => {
   assert.equal(ids.size, 50)
 })
 
-test('REG-22: a client that was deleted is unknown, and its id is not given again', async (t) => {
+test('REG-22: a deleted client is unknown, and its id is not reused', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server)
   assert.equal(await server.context.store.deleteClient(client.client_id as never), 'deleted')
@@ -302,7 +302,7 @@ test('REG-24: any origin may register, and cookies have no effect', async (t) =>
   }
 })
 
-test('REG-25: a content type that is not exactly JSON reaches no handler, as bytes on the wire', async (t) => {
+test('REG-25: a content type that is not exactly JSON does not reach the endpoint, over a raw connection', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const register = (...headers: string[]) => ask(server, { target: PATH, headers, body: '{}' })
   const before = dumpStore(server)
@@ -324,7 +324,7 @@ test('REG-25: a content type that is not exactly JSON reaches no handler, as byt
   assert.equal((await register('Content-Type:  application/json  ')).status, 201)
 })
 
-test('REG-26: a public client that brings a secret is refused, and so is a confidential one without', async (t) => {
+test('REG-26: a public client with a secret is rejected, and so is a confidential client without one', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const open = await registerClient(server, { token_endpoint_auth_method: 'none', grant_types: ['authorization_code'] })
@@ -339,7 +339,7 @@ test('REG-26: a public client that brings a secret is refused, and so is a confi
   assertError(await requestToken(server, bare, { grant_type: 'client_credentials' }), 401, 'invalid_client')
 })
 
-test('REG-27: a redirect to the server itself is refused, another port of this computer is not', async (t) => {
+test('REG-27: a redirect to the server itself is rejected, another loopback port is accepted', async (t) => {
   const server = await openTestServer(t)
   await assertRefused(server, [
     'http://localhost:3000/cb',
@@ -349,7 +349,7 @@ test('REG-27: a redirect to the server itself is refused, another port of this c
   await assertAccepted(server, ['http://localhost:3001/cb', 'http://127.0.0.1/cb'])
 })
 
-test('REG-28: a redirect that already carries a parameter of the answer is refused', async (t) => {
+test('REG-28: a redirect URI that already has a response parameter is rejected', async (t) => {
   const server = await openTestServer(t)
   await assertRefused(
     server,

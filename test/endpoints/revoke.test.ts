@@ -26,7 +26,7 @@ async function aClientWithTokens() {
   return { client, access, refreshToken }
 }
 
-test('REV-01: a client with a secret must authenticate, by post or Basic; a public one names itself', async () => {
+test('REV-01: a client with a secret must authenticate, by post or Basic; a public client sends its client_id', async () => {
   const { client, refreshToken } = await aClientWithTokens()
   await assertStoreUnchanged(server, async () => {
     for (const credentials of [
@@ -58,7 +58,7 @@ test('REV-01: a client with a secret must authenticate, by post or Basic; a publ
   assert.equal((await refresh(server, open, tokens.refresh_token ?? '')).statusCode, 400)
 })
 
-test('REV-02: another client revokes nothing, and learns nothing from the answer', async () => {
+test('REV-02: another client revokes nothing, and learns nothing from the response', async () => {
   const { client, access, refreshToken } = await aClientWithTokens()
   const made = await assertStoreUnchanged(server, () => revoke(server, other, 'made-up'))
   for (const token of [access, refreshToken]) {
@@ -68,7 +68,7 @@ test('REV-02: another client revokes nothing, and learns nothing from the answer
   }
 })
 
-test('REV-03: RFC 7009 §2.1: with its refresh token a grant dies, and every access token of it', async () => {
+test('REV-03: RFC 7009 §2.1: revoking the refresh token revokes the grant and all its access tokens', async () => {
   const { client, access, refreshToken } = await aClientWithTokens()
   const next = (await refresh(server, client, refreshToken)).json()
   assert.equal((await revoke(server, client, next.refresh_token)).statusCode, 200)
@@ -78,14 +78,14 @@ test('REV-03: RFC 7009 §2.1: with its refresh token a grant dies, and every acc
   assert.equal((await refresh(server, client, next.refresh_token)).json().error, 'invalid_grant')
 })
 
-test('REV-03: an old refresh token of the family revokes it as well', async () => {
+test('REV-03: an old refresh token of the family revokes the grant too', async () => {
   const { client, refreshToken } = await aClientWithTokens()
   const next = (await refresh(server, client, refreshToken)).json()
   await revoke(server, client, refreshToken)
   assert.equal(await isActive(server, client, next.access_token), false)
 })
 
-test('REV-03: with an access token only that one dies; its refresh token and its siblings live', async () => {
+test('REV-03: revoking an access token leaves the refresh token and the other access tokens valid', async () => {
   const { client, access, refreshToken } = await aClientWithTokens()
   const next = (await refresh(server, client, refreshToken)).json()
   await revoke(server, client, access)
@@ -94,7 +94,7 @@ test('REV-03: with an access token only that one dies; its refresh token and its
   assert.equal((await refresh(server, client, next.refresh_token)).statusCode, 200)
 })
 
-test('a token of client credentials, which has no grant, is revoked by its id', async () => {
+test('a client credentials token, which has no grant, is revoked by its id', async () => {
   const client = await registerClient(server)
   const issue = async (): Promise<string> =>
     (await requestToken(server, client, { grant_type: 'client_credentials' })).json().access_token
@@ -106,7 +106,7 @@ test('a token of client credentials, which has no grant, is revoked by its id', 
   assert.equal(row?.['expires_at'], (exp ?? 0) * 1000)
 })
 
-test('REV-04: a wrong hint does no harm, and a token that is unknown, expired or revoked before is answered 200', async () => {
+test('REV-04: a wrong hint is ignored, and a token that is unknown, expired or already revoked gets 200', async () => {
   const { client, access, refreshToken } = await aClientWithTokens()
   const hinted = await revoke(server, client, refreshToken, { token_type_hint: 'access_token' })
   assert.equal(hinted.statusCode, 200)
@@ -122,7 +122,7 @@ test('REV-04: a wrong hint does no harm, and a token that is unknown, expired or
   assert.equal(answer.statusCode, 200)
 })
 
-test('REV-05: while the store cannot write, a revocation answers 503 and not 200, and can be repeated', async () => {
+test('REV-05: while the store cannot write, a revocation gets 503 and can be repeated', async () => {
   const { client, access, refreshToken } = await aClientWithTokens()
   const blocker = new DatabaseSync(databasePath(server))
   blocker.exec('begin immediate')
@@ -138,7 +138,7 @@ test('REV-05: while the store cannot write, a revocation answers 503 and not 200
   assert.equal(await isActive(server, client, access), false)
 })
 
-test('REV-08: RFC 7009 §2.3: no GET, no callback; a request without a token says what is missing', async () => {
+test('REV-08: RFC 7009 §2.3: GET and callback are not supported; a request without a token names the missing parameter', async () => {
   const { client, access } = await aClientWithTokens()
   assert.equal((await server.inject({ url: `/v2/oauth/revoke?token=${access}` })).statusCode, 405)
   const inQuery = await server.inject({ method: 'POST', url: `/v2/oauth/revoke?token=${access}` })
@@ -152,7 +152,7 @@ test('REV-08: RFC 7009 §2.3: no GET, no callback; a request without a token say
   assert.deepEqual(empty.json().detail[0].loc, ['body', 'token'])
 })
 
-test('REV-09: a revoked token is dead wherever this server reads one', async () => {
+test('REV-09: a revoked token is rejected by every endpoint that reads one', async () => {
   const { client, access } = await aClientWithTokens()
   await revoke(server, client, access)
   assert.deepEqual((await introspect(server, client, access)).json(), { active: false })

@@ -43,12 +43,12 @@ async function setScopes(own: TestServer, resource: string, scopes: readonly Api
   knowApis(own)
 }
 
-test('RFC 8414 §2, RFC 9728 §2: no document names a scope that is given on request', async () => {
+test('RFC 8414 §2, RFC 9728 §2: no metadata document lists a scope that is granted only on request', async () => {
   for (const url of ['/.well-known/oauth-authorization-server', `/v2/oauth/protected-resource?resource=${NOTES}`])
     assert.deepEqual((await server.inject({ url })).json().scopes_supported, ['read'], url)
 })
 
-test('CC-05: a scope on request takes a request that names it and the consent of a person', async () => {
+test('CC-05: a scope on request requires a request that names it and the user’s consent', async () => {
   const client = await registerClient(server, { scope: 'read purge' })
   const silent = await openConsent(new PlainBrowser(server), authorizeUrl(client, { resource: NOTES }))
   assert.match(silent.body, /Read your notes/)
@@ -62,7 +62,7 @@ test('CC-05: a scope on request takes a request that names it and the consent of
   assert.equal(tokensOf(await requestToken(server, client, { ...MACHINE, scope: 'purge' })).scope, 'purge')
 })
 
-test('a release that does not know scopes on request reads one as a scope for approved clients', () => {
+test('an older release treats a scope on request as a scope for approved clients', () => {
   const [row] = selectAll(server, 'select scopes from apis where resource = ?', NOTES)
   const stored = JSON.parse(String(row?.['scopes'])) as readonly ApiScope[]
   assert.deepEqual(
@@ -74,7 +74,7 @@ test('a release that does not know scopes on request reads one as a scope for ap
   )
 })
 
-test('CC-07: an API that declares scopes later takes no token of a grant that has none of them', async (t) => {
+test('CC-07: an API that declares scopes later gets no token of a grant without any of them', async (t) => {
   const own = await openTestServer(t)
   await createAda(own)
   await declareApi(own, FILES, {}, [])
@@ -91,7 +91,7 @@ test('CC-07: an API that declares scopes later takes no token of a grant that ha
   tokensOf(await refresh(own, client, tokens.refresh_token ?? ''))
 })
 
-test('RT-08: a grant of the release before, which kept no ungranted scope, is refreshed strictly', async (t) => {
+test('RT-08: a grant of the previous release, without an ungranted scope, is refreshed strictly', async (t) => {
   const own = await openTestServer(t)
   await createAda(own)
   await declareApi(own, NOTES, {}, [READ])
@@ -104,7 +104,7 @@ test('RT-08: a grant of the release before, which kept no ungranted scope, is re
   assert.equal(tokensOf(await refresh(own, client, token, { scope: 'read' })).scope, 'read')
 })
 
-test('RFC 8707 §2.2: the token endpoint takes several resources, in whatever order, and each once', async (t) => {
+test('RFC 8707 §2.2: the token endpoint accepts several resources in any order, and counts each once', async (t) => {
   const own = await openTestServer(t)
   await createAda(own)
   const resources = ['https://one.example', 'https://two.example', 'https://three.example'] as const
@@ -136,7 +136,7 @@ test('RFC 8707 §2.2: the token endpoint takes several resources, in whatever or
   assert.deepEqual(decodeJwt(some.access_token).aud, [one, three])
 })
 
-test('D8: the consent page says what a token can do when the client requests no scope', async () => {
+test('D8: the consent page describes the access of a token if the client requests no scope', async () => {
   const client = await registerClient(server)
   const pageFor = async (parameters: Readonly<Record<string, string>>): Promise<string> =>
     (await openConsent(new PlainBrowser(server), authorizeUrl(client, parameters))).body
@@ -145,7 +145,7 @@ test('D8: the consent page says what a token can do when the client requests no 
   assert.match(await pageFor({ resource: FILES }), /at <bdi>https:\/\/files\.example<\/bdi> is not limited/)
 })
 
-test('RFC 6749 §4.1.2.1: the page for developers names the refused scopes, escaped', async () => {
+test('RFC 6749 §4.1.2.1: the error page names the refused scopes, escaped', async () => {
   const client = await registerClient(server)
   const wanted = '<b>'
   const page = await new PlainBrowser(server).get(authorizeUrl(client, { scope: wanted }))

@@ -66,31 +66,31 @@ const SEVERAL =
   /no resource, and its scopes belong to several APIs: https:\/\/files\.example, https:\/\/notes\.example\.$/
 
 const CASES: Readonly<Record<string, Case>> = {
-  'RFC 6749 §3.3: without scope the default of the API is given': {
+  'RFC 6749 §3.3: without scope, the default of the API is granted': {
     resource: NOTES,
     user: ['notes:read notes:write shared', NOTES],
     machine: ['notes:read shared', NOTES],
   },
-  'RFC 6749 §3.3: a request for everything is narrowed': {
+  'RFC 6749 §3.3: a request for all scopes is narrowed': {
     scope: `${ALL} nonsense`,
     resource: NOTES,
     user: ['notes:read notes:write notes:purge', NOTES],
     machine: ['notes:read', NOTES],
   },
-  'RFC 6749 §3.3: without scope the registered one is given, but nothing that is given on request only': {
+  'RFC 6749 §3.3: without scope, the registered scope is granted, except scopes on request': {
     registered: ALL,
     resource: NOTES,
     user: ['notes:read notes:write', NOTES],
     machine: ['notes:read', NOTES],
   },
-  'CC-02: a machine gets nothing beyond its registration; a person may allow what any client may have': {
+  'CC-02: a machine gets nothing beyond its registration; a user may allow scopes that any client may have': {
     registered: 'notes:read',
     scope: 'notes:read notes:write notes:purge shared',
     resource: NOTES,
     user: ['notes:read notes:write notes:purge shared', NOTES],
     machine: ['notes:read', NOTES],
   },
-  'CC-05: what takes an approval is given to no client that did not register it': {
+  'CC-05: a scope that needs an approval is granted only to a client that registered it': {
     registered: 'notes:read',
     approved: 'notes:read notes:export',
     scope: 'notes:read notes:export',
@@ -98,27 +98,27 @@ const CASES: Readonly<Record<string, Case>> = {
     user: ['notes:read', NOTES],
     machine: ['notes:read', NOTES],
   },
-  'CC-05: the operator’s approval counts for what is requested': {
+  'CC-05: the operator’s approval applies to requested scopes': {
     approved: 'notes:export notes:write',
     scope: ALL,
     resource: NOTES,
     user: [ALL, NOTES],
     machine: ['notes:read notes:write notes:export', NOTES],
   },
-  'CC-05: the default holds nothing that takes an approval': {
+  'CC-05: the default has no scope that needs an approval': {
     approved: 'notes:export notes:write',
     resource: NOTES,
     user: ['notes:read notes:write shared', NOTES],
     machine: ['notes:read shared', NOTES],
   },
-  'CC-05: an approved scope that was registered is given without being requested': {
+  'CC-05: an approved scope that was registered is granted without being requested': {
     registered: 'notes:export',
     approved: 'notes:export',
     resource: NOTES,
     user: ['notes:export', NOTES],
     machine: ['notes:export', NOTES],
   },
-  'RFC 6749 §3.3: where nothing requested remains, the request is refused with the reason for each scope': {
+  'RFC 6749 §3.3: if no requested scope remains, the request is refused with the reason for each scope': {
     registered: 'notes:export notes:read',
     scope: 'nonsense notes:export files:read',
     resource: NOTES,
@@ -126,7 +126,7 @@ const CASES: Readonly<Record<string, Case>> = {
     machine:
       /: nonsense \(not declared\), notes:export \(not approved for the client\), files:read \(not declared\)\.$/,
   },
-  'CC-02: where only the registration is in the way, the refusal says so': {
+  'CC-02: if only the registration lacks a scope, the error says so': {
     registered: 'files:read',
     approved: 'files:read notes:export',
     scope: 'notes:export',
@@ -134,13 +134,13 @@ const CASES: Readonly<Record<string, Case>> = {
     user: /: notes:export \(not registered by the client\)\.$/,
     machine: /: notes:export \(not registered by the client\)\.$/,
   },
-  'RFC 6749 §3.3: where nothing of the default remains, a request without scope is refused as well': {
+  'RFC 6749 §3.3: if no default scope remains, a request without scope is refused too': {
     resource: VAULT,
     registered: 'vault:open',
     user: /for https:\/\/vault\.example: vault:open \(not approved for the client\)\.$/,
     machine: /vault:open \(not approved for the client\)/,
   },
-  'CC-02: a machine that registered no declared scope gets none; a person is asked for the default': {
+  'CC-02: a machine that registered no declared scope gets none; a user is asked for the default': {
     registered: 'nonsense',
     resource: FILES,
     user: ['files:read shared', FILES],
@@ -152,18 +152,18 @@ const CASES: Readonly<Record<string, Case>> = {
     user: /for https:\/\/notes\.example: none of its scopes was requested or registered\.$/,
     machine: /for https:\/\/notes\.example: none of its scopes was requested or registered\.$/,
   },
-  'RFC 8707 §2.2: several resources are one audience': {
+  'RFC 8707 §2.2: several resources form one audience': {
     scope: 'notes:read files:read',
     resource: `${NOTES} ${FILES}`,
     user: ['notes:read files:read', `${NOTES} ${FILES}`],
     machine: ['notes:read files:read', `${NOTES} ${FILES}`],
   },
-  'D6: tokens for an API without scopes need the consent of a person': {
+  'D6: tokens for an API without scopes need the consent of a user': {
     resource: BARE,
     user: [undefined, BARE],
     machine: /need the consent of a user: https:\/\/bare\.example\.$/,
   },
-  'RFC 6749 §3.3: a scope that an API without scopes cannot give is refused, as no answer could say so': {
+  'RFC 6749 §3.3: a scope that an API without scopes cannot give is refused, because no response could omit it': {
     scope: 'nonsense',
     resource: BARE,
     user: /The client gets no scope: nonsense \(not declared\)\.$/,
@@ -178,12 +178,12 @@ const CASES: Readonly<Record<string, Case>> = {
     user: ['notes:read files:read', ISSUER],
     machine: ['notes:read files:read', ISSUER],
   },
-  'RFC 9068 §3: without resource, scopes of one API name it': {
+  'RFC 9068 §3: without resource, scopes of one API select that API': {
     scope: 'nonsense notes:read notes:write',
     user: ['notes:read notes:write', NOTES],
     machine: ['notes:read', NOTES],
   },
-  'RFC 9068 §3: scopes that ask about the person name no API': {
+  'RFC 9068 §3: identity scopes select no API': {
     scope: 'openid email profile offline_access notes:read',
     user: ['notes:read', NOTES],
     machine: ['notes:read', NOTES],
@@ -261,7 +261,7 @@ async function askAsUser(client: RegisteredClient, { scope: wanted, resource }: 
   return { token: tokens.access_token }
 }
 
-test('a refusal of scopes is in the log with each scope and its reason', async () => {
+test('the log has each refused scope and its reason', async () => {
   const client = await registerClient(server)
   const secret = 'x'.repeat(300)
   assertError(
@@ -283,7 +283,7 @@ test('a refusal of scopes is in the log with each scope and its reason', async (
   )
 })
 
-test('RFC 6749 §5.2: a refusal names at most eight scopes, and 100 characters of each', async () => {
+test('RFC 6749 §5.2: the description names at most eight scopes, and 100 characters of each', async () => {
   const client = await registerClient(server)
   const many = Array.from({ length: 90 }, (_, index) => `s${index}${'x'.repeat(110)}`).join(' ')
   const { description = '' } = await askAsMachine(client, { scope: many, resource: NOTES })
@@ -291,7 +291,7 @@ test('RFC 6749 §5.2: a refusal names at most eight scopes, and 100 characters o
   assert.ok(description.length < 1200)
 })
 
-test('RT-08: a refresh may repeat the scope that was requested at the start, and gets what was granted', async () => {
+test('RT-08: a refresh may repeat the scope that was requested at the start, and gets the granted scope', async () => {
   const client = await registerClient(server)
   const requested = 'notes:read notes:export nonsense'
   const code = await obtainCode(server, client, { scope: requested, resource: NOTES })
@@ -309,7 +309,7 @@ test('RT-08: a refresh may repeat the scope that was requested at the start, and
   }
 })
 
-test('RT-08: what a client requested and did not get is remembered up to 1,024 characters', async () => {
+test('RT-08: scopes that were requested and not granted are stored up to 1,024 characters', async () => {
   const client = await registerClient(server)
   const requested = `notes:read ${'x'.repeat(1025)}`
   const tokens = tokensOf(await redeem(server, client, await obtainCode(server, client, { scope: requested })))
@@ -317,7 +317,7 @@ test('RT-08: what a client requested and did not get is remembered up to 1,024 c
   tokensOf(await refresh(server, client, tokens.refresh_token ?? '', { scope: 'notes:read' }))
 })
 
-test('CC-07: a refresh for several APIs keeps a scope of each', async () => {
+test('CC-07: a refresh for several APIs must keep a scope of each', async () => {
   const client = await registerClient(server)
   const url = `${authorizeUrl(client, { scope: 'notes:read files:read', resource: NOTES })}&resource=${FILES}`
   const browser = new PlainBrowser(server)

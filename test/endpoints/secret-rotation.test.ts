@@ -50,7 +50,7 @@ async function works(at: TestServer, client: RegisteredClient): Promise<boolean>
   return answer.statusCode === 200
 }
 
-test('CC-06: a new secret works at once, and the one before beside it until its day is over', async (t) => {
+test('CC-06: a new secret is valid at once, and the previous one remains valid for a day', async (t) => {
   const own = await openTestServer(t)
   const client = await registerClient(own)
   const next = await rotated(own, client)
@@ -62,7 +62,7 @@ test('CC-06: a new secret works at once, and the one before beside it until its 
   assert.deepEqual([await works(own, client), await works(own, next)], [false, true])
 })
 
-test('CC-06: both secrets work by Basic and for introspection, and neither answer tells which one came', async () => {
+test('CC-06: both secrets are valid by Basic and for introspection, and the responses do not differ', async () => {
   const client = await registerClient(server)
   const next = await rotated(server, client)
   const bodies: unknown[] = []
@@ -82,13 +82,13 @@ test('CC-06: both secrets work by Basic and for introspection, and neither answe
   assert.deepEqual(bodies[0], bodies[1])
 })
 
-test('CC-06: with an overlap of 0 the secret before is dead with the answer', async () => {
+test('CC-06: with an overlap of 0 the previous secret is invalid as soon as the response is sent', async () => {
   const client = await registerClient(server)
   const next = await rotated(server, client, 0)
   assert.deepEqual([await works(server, client), await works(server, next)], [false, true])
 })
 
-test('CC-06: two secrets work, never three', async () => {
+test('CC-06: at most two secrets are valid', async () => {
   const client = await registerClient(server)
   const second = await rotated(server, client)
   const third = await rotated(server, client)
@@ -98,7 +98,7 @@ test('CC-06: two secrets work, never three', async () => {
   assert.deepEqual([await works(server, second), await works(server, third)], [false, false])
 })
 
-test('CC-06: who lost the answer asks again with the secret it has, which goes on working as long as it was to', async (t) => {
+test('CC-06: a client that lost the response can rotate again with its secret, which remains valid as long as promised', async (t) => {
   const own = await openTestServer(t)
   const client = await registerClient(own)
   const lost = await rotated(own, client, 3600)
@@ -123,7 +123,7 @@ test('CC-06: who lost the answer asks again with the secret it has, which goes o
   assert.deepEqual([await works(own, third), await works(own, next)], [true, true])
 })
 
-test('CC-06: who asks again may end the secret that it names, sooner than it was to', async () => {
+test('CC-06: a repeated rotation can end the named secret earlier than promised', async () => {
   const client = await registerClient(server)
   await rotated(server, client)
   const payload = JSON.stringify({ overlap_seconds: 0, client_secret: client.client_secret })
@@ -131,7 +131,7 @@ test('CC-06: who asks again may end the secret that it names, sooner than it was
   assert.deepEqual([await works(server, client), await works(server, next)], [false, true])
 })
 
-test('CC-06: of many who rotate at once each one either gets a secret or changes nothing, and two secrets work', async () => {
+test('CC-06: of many simultaneous rotations each returns a secret or changes nothing, and two secrets are valid', async () => {
   const client = await registerClient(server)
   const answers = await Promise.all(Array.from({ length: 5 }, () => rotate(server, client)))
   const given = answers.filter(({ statusCode }) => statusCode === 200)
@@ -145,7 +145,7 @@ test('CC-06: of many who rotate at once each one either gets a secret or changes
   assert.equal(working.filter(Boolean).length, 2)
 })
 
-test('the answer is the client information with the new secret, which nobody may keep and the store cannot tell', async () => {
+test('the response is the client information with the new secret; it must not be cached, and the store has only a hash', async () => {
   const client = await registerClient(server, { scope: 'read', contacts: ['a@b.test'] })
   const answer = await rotate(server, client)
   assert.equal(answer.headers['cache-control'], 'no-store')
@@ -159,7 +159,7 @@ test('the answer is the client information with the new secret, which nobody may
   assert.match(server.log(), /client\.secret-rotated/)
 })
 
-test('the overlap is a number of seconds of at most 30 days; anything else changes nothing', async () => {
+test('the overlap is a number of seconds up to 30 days; any other value changes nothing', async () => {
   const client = await registerClient(server)
   for (const overlap of [-1, 30 * DAY + 1, 0.5, '60', null, [], true, 1e300]) {
     const payload = JSON.stringify({ overlap_seconds: overlap })
@@ -175,7 +175,7 @@ test('the overlap is a number of seconds of at most 30 days; anything else chang
     assert.equal((await rotate(server, client, { payload })).statusCode, 200, payload)
 })
 
-test('REG-23: nobody rotates a secret but who holds the registration access token of that client', async () => {
+test('REG-23: only the registration access token of the client can rotate its secret', async () => {
   const [client, other] = [await registerClient(server), await registerClient(server)]
   const shared = await registerClient(server, { token_endpoint_auth_method: 'none' })
   const disabled = await registerClient(server)
@@ -196,7 +196,7 @@ test('REG-23: nobody rotates a secret but who holds the registration access toke
   }
 })
 
-test('RFC 7592 §2.2: who changes the registration may name the secret or, while it works, the one before', async (t) => {
+test('RFC 7592 §2.2: an update may contain the current secret or a previous one that is still valid', async (t) => {
   const own = await openTestServer(t)
   const client = await registerClient(own)
   const next = await rotated(own, client, 3600)
@@ -217,7 +217,7 @@ test('RFC 7592 §2.2: who changes the registration may name the secret or, while
   assert.deepEqual(problemsOf(assertError(refused, 400, 'invalid_client_metadata')), ['body.client_secret:value_error'])
 })
 
-test('a rotation is kept over a restart, and so is its end', async (t) => {
+test('a rotation and the end of its overlap survive a restart', async (t) => {
   const before = await openTestServer(t)
   const client = await registerClient(before)
   const next = await rotated(before, client, 3600)
@@ -228,7 +228,7 @@ test('a rotation is kept over a restart, and so is its end', async (t) => {
   assert.equal(await works(after, client), false)
 })
 
-test('CC-06: on another node the new secret works, and a secret that ended does not, within a second', async (t) => {
+test('CC-06: another node accepts the new secret and rejects an ended one within a second', async (t) => {
   const closed = closedFirst(t)
   const env = { DATABASE_URL: await openMigratedDatabase(t), GRANTOR_SECRET: 's'.repeat(40) }
   const a = closed(await openTestServer(t, { env }))

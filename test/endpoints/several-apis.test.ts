@@ -43,7 +43,7 @@ function bothUrl(client: Parameters<typeof authorizeUrl>[0], scope: string): str
   return `${authorizeUrl(client, { scope, resource: STRICT })}&resource=${encodeURIComponent(LAX)}`
 }
 
-test('CC-05: what an API gives to approved clients alone, no other API of the grant gives away by the same name', async () => {
+test('CC-05: a scope that one API gives only to approved clients is not given by another API with the same scope name', async () => {
   const client = await registerClient(server)
   assertReturnPage(await new PlainBrowser(server).get(bothUrl(client, 'write')), 'invalid_scope')
   await approveScopes(server.context, client.client_id, 'write')
@@ -51,7 +51,7 @@ test('CC-05: what an API gives to approved clients alone, no other API of the gr
   assert.equal(tokensOf(await redeem(server, client, code, { resource: STRICT })).scope, 'read write')
 })
 
-test('CC-05: without scope, several APIs give what each of them that has it gives to the client', async () => {
+test('CC-05: without scope, a token for several APIs has the scopes that every API that declares them gives', async () => {
   const client = await registerClient(server, { scope: 'read write' })
   const browser = new PlainBrowser(server)
   const page = await openConsent(browser, bothUrl(client, '').replace('scope=&', ''))
@@ -60,14 +60,14 @@ test('CC-05: without scope, several APIs give what each of them that has it give
   assert.equal(tokensOf(await redeem(server, client, code)).scope, 'read')
 })
 
-test('a scope that several APIs of the request have is told in the words of each', async () => {
+test('the consent page describes a scope that several APIs share in the text of each', async () => {
   const client = await registerClient(server)
   const page = await openConsent(new PlainBrowser(server), bothUrl(client, 'read'))
   assert.match(page.body, /Read your files/)
   assert.match(page.body, /Read your notes/)
 })
 
-test('RFC 8707 §2: an API that is asked for twice, with and without the slash, is one', async () => {
+test('RFC 8707 §2: an API that is requested twice, with and without a trailing slash, counts once', async () => {
   const client = await registerClient(server)
   const browser = new PlainBrowser(server)
   const url = `${authorizeUrl(client, { scope: 'read', resource: LAX })}&resource=${encodeURIComponent(`${LAX}/`)}`
@@ -76,7 +76,7 @@ test('RFC 8707 §2: an API that is asked for twice, with and without the slash, 
   assert.equal(decodeJwt(tokensOf(await redeem(server, client, code)).access_token).aud, LAX)
 })
 
-test('RFC 9728 §2: whoever asks for all scopes of the document, as MCP clients do, is asked to sign in', async () => {
+test('RFC 9728 §2: a client that requests all scopes of the document, as MCP clients do, reaches the sign-in page', async () => {
   const document = await server.inject({ method: 'GET', url: `/v2/oauth/protected-resource?resource=${STRICT}` })
   const scopes = document.json<{ scopes_supported: string[] }>().scopes_supported
   const client = await registerClient(server)

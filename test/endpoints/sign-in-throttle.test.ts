@@ -21,7 +21,7 @@ import { recordPostgres } from '../store/recorded-statements.ts'
 
 const WINDOW_MS = 15 * 60_000
 
-test('BND-03: a network that is over its limit writes nothing when it tries again, whatever the account', async (t) => {
+test('BND-03: a network above its limit writes nothing when it tries again, for any account', async (t) => {
   const { server, tryAs } = await open(t)
   for (let count = 0; count < 20; count += 1) assert.equal((await tryAs(`user${count}@acme.test`)).statusCode, 401)
   assert.equal((await tryAs('first@acme.test')).statusCode, 429)
@@ -36,7 +36,7 @@ test('BND-03: a network that is over its limit writes nothing when it tries agai
   assert.equal(eventsOf(server), recorded)
 })
 
-test('BND-03: an attempt that the network’s count refuses does not count for the account', async (t) => {
+test('BND-03: an attempt above the limit of the network does not count for the account', async (t) => {
   const { server, tryAs } = await open(t)
   await spend(server, 'network', '127.0.0.1', 20)
   for (let count = 0; count < 30; count += 1) {
@@ -46,7 +46,7 @@ test('BND-03: an attempt that the network’s count refuses does not count for t
   assert.equal(hitsOf(server).length, 1)
 })
 
-test('BND-03: very many networks cause only as many counts as the server has room for, and others get in', async (t) => {
+test('BND-03: many networks cause a limited number of counts, and other users can still sign in', async (t) => {
   const { server, tryAs } = await open(t, { env: { GRANTOR_TRUST_PROXY: '127.0.0.1' } })
   const { budgets, clock } = server.context
   for (let index = 0; index < 4000; index += 1)
@@ -59,7 +59,7 @@ test('BND-03: very many networks cause only as many counts as the server has roo
   assert.equal((await tryAs(EMAIL, PASSWORD, { 'x-forwarded-for': '203.0.113.1' })).statusCode, 303)
 })
 
-test('BND-03: the store is asked again after ten seconds, and a clock that was set back makes no lock-out longer', async (t) => {
+test('BND-03: the store is queried again after ten seconds, and a clock that is set back does not extend a lock-out', async (t) => {
   const { server, tryAs } = await open(t)
   const counted = (): number => hitsOf(server).reduce((sum, row) => sum + Number(row['count']), 0)
   await spend(server, 'account', EMAIL, 10)
@@ -74,7 +74,7 @@ test('BND-03: the store is asked again after ten seconds, and a clock that was s
   assert.equal((await tryAs(EMAIL)).statusCode, 401)
 })
 
-test('UI-08: more right sign-ins at once than a network may fail do not lock the network out', async (t) => {
+test('UI-08: many simultaneous correct sign-ins do not lock the network out', async (t) => {
   const { server, tryAs } = await open(t)
   const people = Array.from({ length: 25 }, (_, index) => `person${index}@acme.test`)
   // Hashed once: all of them have the password of Ada.
@@ -94,7 +94,7 @@ test('UI-08: more right sign-ins at once than a network may fail do not lock the
   assert.equal((await tryAs(EMAIL, PASSWORD)).statusCode, 303)
 })
 
-test('UI-08: the owner’s own browser gets in while its network is over its limit', async (t) => {
+test('UI-08: the owner’s browser can sign in while its network is above the limit', async (t) => {
   const { server, tryAs, client } = await open(t)
   const owner = new PlainBrowser(server)
   await signInAndAllow(owner, authorizeUrl(client))
@@ -104,7 +104,7 @@ test('UI-08: the owner’s own browser gets in while its network is over its lim
   assert.equal((await owner.submit(page, { email: EMAIL, password: PASSWORD })).statusCode, 303)
 })
 
-test('UI-08: a known and an unknown account leave as many rows, allowed and refused', async (t) => {
+test('UI-08: a known and an unknown account cause the same number of rows, allowed and refused', async (t) => {
   const rows = []
   for (const prefix of ['person', 'nobody']) {
     const { server, tryAs } = await open(t)
@@ -121,7 +121,7 @@ test('UI-08: a known and an unknown account leave as many rows, allowed and refu
   assert.deepEqual(rows[0], rows[1])
 })
 
-test('UI-08: a known and an unknown account cause the same questions to PostgreSQL, allowed and refused', async (t) => {
+test('UI-08: a known and an unknown account cause the same queries to PostgreSQL, allowed and refused', async (t) => {
   const url = await openMigratedDatabase(t)
   const server = await openNode(t, url)
   const { tryAs } = await prepare(server)

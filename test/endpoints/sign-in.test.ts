@@ -23,7 +23,7 @@ const SESSION = 'grantor-session-3000'
 /** Attempts are counted in windows; no case may straddle two. */
 const WINDOW_MS = 15 * 60_000
 
-test('UI-01: a sign-in form without its token, with another one, or from another site is refused', async (t) => {
+test('UI-01: a sign-in form without its token, with another token, or from another site is rejected', async (t) => {
   const { server, client } = await open(t)
   const browser = new PlainBrowser(server)
   const page = await signInPage(browser, client)
@@ -42,7 +42,7 @@ test('UI-01: a sign-in form without its token, with another one, or from another
   assert.equal((await browser.submit(page, right)).statusCode, 303)
 })
 
-test('UI-05: a sign-in makes a new session each time, and the one before is dead', async (t) => {
+test('UI-05: each sign-in starts a new session and ends the previous one', async (t) => {
   const { server, client } = await open(t)
   const browser = new PlainBrowser(server)
   const first = await signInPage(browser, client)
@@ -55,7 +55,7 @@ test('UI-05: a sign-in makes a new session each time, and the one before is dead
   assert.ok(!(await isSignedIn(server, before)), 'the cookie from before still signs in')
 })
 
-test('UI-05: a session cookie that was planted is not the one that a sign-in fills', async (t) => {
+test('UI-05: a sign-in does not reuse a planted session cookie', async (t) => {
   const { server, client } = await open(t)
   const attacker = new PlainBrowser(server)
   await createUser(server.context, { email: 'eve@acme.test', password: PASSWORD, name: undefined })
@@ -71,7 +71,7 @@ test('UI-05: a session cookie that was planted is not the one that a sign-in fil
   assert.ok(!shown.body.includes(EMAIL), 'the planted cookie shows the account of who signed in')
 })
 
-test('UI-06: a session cookie with any byte changed, cut, longer, empty or of another kind is nobody’s', async (t) => {
+test('UI-06: a session cookie that is edited, truncated, extended, empty or of another kind is rejected', async (t) => {
   const { server, client } = await open(t)
   const browser = new PlainBrowser(server)
   await signInAndAllow(browser, authorizeUrl(client))
@@ -120,7 +120,7 @@ test('UI-06: on a loopback issuer the cookies carry the port in their names, and
   for (const { httpOnly, sameSite } of cookies.values()) assert.deepEqual([httpOnly, sameSite], [true, 'Lax'])
 })
 
-test('UI-06: a session ends by its lifetime', async (t) => {
+test('UI-06: a session expires after its lifetime', async (t) => {
   const { server, client } = await open(t, { GRANTOR_SESSION_LIFETIME: '100' })
   const browser = new PlainBrowser(server)
   await signInAndAllow(browser, authorizeUrl(client))
@@ -130,7 +130,7 @@ test('UI-06: a session ends by its lifetime', async (t) => {
   assert.match(locationOf(await browser.get(authorizeUrl(client))), /\/sign-in\?/)
 })
 
-test('UI-07: nothing but an authorization’s id says where a sign-in leads', async (t) => {
+test('UI-07: only the authorization id determines where a sign-in leads', async (t) => {
   const { server, client } = await open(t)
   const evils = [
     '//evil.test',
@@ -152,7 +152,7 @@ test('UI-07: nothing but an authorization’s id says where a sign-in leads', as
   }
 })
 
-test('UI-08: an unknown account and a wrong password get the same answer', async (t) => {
+test('UI-08: an unknown account and a wrong password get the same response', async (t) => {
   const { server, client } = await open(t)
   const answers = await Promise.all(
     [EMAIL, 'nobody@acme.test'].map(async (email) => {
@@ -168,7 +168,7 @@ test('UI-08: an unknown account and a wrong password get the same answer', async
   assert.deepEqual(answers[0], answers[1])
 })
 
-test('UI-08: ten wrong passwords for an account lock strangers out for a while, and nobody is signed in', async (t) => {
+test('UI-08: ten wrong passwords for an account lock unknown browsers out for a while, and sign in no user', async (t) => {
   const { server, client } = await open(t)
   const stranger = new PlainBrowser(server)
   const page = await signInPage(stranger, client)
@@ -185,7 +185,7 @@ test('UI-08: ten wrong passwords for an account lock strangers out for a while, 
   assert.equal((await stranger.submit(later, { email: EMAIL, password: PASSWORD })).statusCode, 303)
 })
 
-test('UI-08: the owner’s own browser is not locked out by strangers, and has a limit of its own', async (t) => {
+test('UI-08: the owner’s browser is not locked out by others, and has its own limit', async (t) => {
   const { server, client } = await open(t)
   const owner = new PlainBrowser(server)
   await signInAndAllow(owner, authorizeUrl(client))
@@ -221,7 +221,7 @@ test('UI-08: parallel guesses are counted one by one', async (t) => {
   assert.deepEqual(statuses, [...Array<number>(10).fill(401), ...Array<number>(20).fill(429)])
 })
 
-test('UI-09: a password of a megabyte, or one over 1024 bytes, is refused without hashing it', async (t) => {
+test('UI-09: a password of more than 1024 bytes is rejected without hashing it', async (t) => {
   const { server, client } = await open(t)
   const browser = new PlainBrowser(server)
   const page = await signInPage(browser, client)
@@ -233,7 +233,7 @@ test('UI-09: a password of a megabyte, or one over 1024 bytes, is refused withou
   assert.equal(huge.statusCode, 413)
 })
 
-test('UI-13: a disabled person cannot sign in, and is told what a stranger is told', async (t) => {
+test('UI-13: a disabled user cannot sign in, and gets the same response as an unknown account', async (t) => {
   const { server, client } = await open(t)
   const [user] = selectAll(server, 'select user_id from users')
   await server.context.store.disableUser({ id: user?.['user_id'] as never, now: server.clock.now() })
@@ -244,7 +244,7 @@ test('UI-13: a disabled person cannot sign in, and is told what a stranger is to
   assert.ok(!browser.cookies.has(SESSION))
 })
 
-test('UI-13: a password that changes, or an account that is disabled, while it is being checked signs nobody in', async (t) => {
+test('UI-13: a password change or a disabled account during the password check prevents the sign-in', async (t) => {
   for (const change of ['setPassword', 'disableUser'] as const) {
     // The change has to come while the password is hashed, which a busy machine may miss.
     let status = 0
@@ -262,7 +262,7 @@ test('UI-13: a password that changes, or an account that is disabled, while it i
   }
 })
 
-test('UI-12: addresses that the pages make follow the issuer, whatever headers say', async (t) => {
+test('UI-12: addresses in pages follow the issuer, whatever the headers contain', async (t) => {
   const { server, client } = await open(t)
   const lies = {
     'x-forwarded-host': 'evil.test',
@@ -286,7 +286,7 @@ const MARKUP = [
   `</title><svg onload=alert(1)>`,
   '&lt;b&gt;',
 ]
-test('UI-17: what came with the request is text on the sign-in page', async (t) => {
+test('UI-17: values of the request are escaped as text on the sign-in page', async (t) => {
   const { server } = await open(t)
   for (const markup of MARKUP) {
     const client = await registerClient(server, { client_name: markup.slice(0, 60) })

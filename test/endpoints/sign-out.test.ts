@@ -21,7 +21,7 @@ const server = await openTestServer(WHOLE_FILE)
 await createAda(server)
 const client = await registerClient(server)
 
-test('UI-15: the address alone signs nobody out; it asks', async () => {
+test('UI-15: a GET does not sign the user out; the page asks for confirmation', async () => {
   const browser = await signedIn()
   const page = await assertStoreUnchanged(server, () => browser.get(PATH))
   assert.equal(page.statusCode, 200)
@@ -29,7 +29,7 @@ test('UI-15: the address alone signs nobody out; it asks', async () => {
   assert.ok(browser.cookies.has(SESSION))
 })
 
-test('signing out ends the session here and in the store', async () => {
+test('signing out removes the cookie and ends the session in the store', async () => {
   const browser = await signedIn()
   const cookie = browser.cookies.get(SESSION) ?? ''
   const page = await browser.submit(await browser.get(PATH), {})
@@ -40,7 +40,7 @@ test('signing out ends the session here and in the store', async () => {
   assert.match(locationOf(await browser.get(authorizeUrl(client))), /\/sign-in\?/)
 })
 
-test('UI-15: a form from another site, without its token or with another session’s is refused', async () => {
+test('UI-15: a form from another site, without its token or with another session’s is rejected', async () => {
   const browser = await signedIn()
   const stranger = await signedIn()
   const csrf = /name="csrf" value="([^"]*)"/.exec((await stranger.get(PATH)).body)?.[1] ?? ''
@@ -54,7 +54,7 @@ test('UI-15: a form from another site, without its token or with another session
   assert.ok(browser.cookies.has(SESSION))
 })
 
-test('signing out without a session is no error, and forgets a dead cookie', async () => {
+test('signing out without a session is not an error, and removes an expired cookie', async () => {
   const browser = new PlainBrowser(server)
   browser.cookies.set(SESSION, 'dead')
   const page = await assertStoreUnchanged(server, async () => browser.submit(await browser.get(PATH), {}))
@@ -62,7 +62,7 @@ test('signing out without a session is no error, and forgets a dead cookie', asy
   assert.ok(!browser.cookies.has(SESSION))
 })
 
-test('signing out leaves what clients were allowed', async () => {
+test('signing out does not affect the grants of clients', async () => {
   const other = await registerClient(server)
   const { refresh_token: token = '' } = await obtainTokens(server, other)
   const browser = await signedIn()

@@ -40,7 +40,7 @@ function lastReason(server: TestServer): unknown {
   return (JSON.parse(line) as { reason?: unknown }).reason
 }
 
-test('D1: every way not to be the client answers 401 invalid_client, and the log alone knows why', async (t) => {
+test('D1: every failed client authentication gets 401 invalid_client, and only the log has the reason', async (t) => {
   const server = await openTestServer(t, PATIENT)
   const client = await registerClient(server)
   const other = await registerClient(server)
@@ -79,7 +79,7 @@ test('D1: every way not to be the client answers 401 invalid_client, and the log
   assert.equal(bodies.size, 1)
 })
 
-test('TOK-05: malformed and wrong Basic credentials answer 401 with a challenge', async (t) => {
+test('TOK-05: malformed and wrong Basic credentials get 401 with a challenge', async (t) => {
   const server = await openTestServer(t, PATIENT)
   const { client_id: id, client_secret: secret = '' } = await registerClient(server)
   const table = [
@@ -111,7 +111,7 @@ test('TOK-05: malformed and wrong Basic credentials answer 401 with a challenge'
   }
 })
 
-test('D1: Basic credentials are read raw and percent-encoded, whatever the case of the scheme', async (t) => {
+test('D1: Basic credentials may be raw or percent-encoded, and the scheme is case-insensitive', async (t) => {
   const server = await openTestServer(t)
   const { client_id: id, client_secret: secret = '' } = await registerClient(server)
   const headers = [
@@ -127,7 +127,7 @@ test('D1: Basic credentials are read raw and percent-encoded, whatever the case 
   assert.equal((await basic(server, encode(id, secret), { client_id: id })).statusCode, 200)
 })
 
-test('TOK-08: a client with a secret may present it by post or Basic, whichever it registered', async (t) => {
+test('TOK-08: a client may send its secret by post or Basic, regardless of the method that it registered', async (t) => {
   const server = await openTestServer(t)
   for (const token_endpoint_auth_method of ['client_secret_post', 'client_secret_basic']) {
     const client = await registerClient(server, { token_endpoint_auth_method })
@@ -136,7 +136,7 @@ test('TOK-08: a client with a secret may present it by post or Basic, whichever 
   }
 })
 
-test('TOK-04: two client authentications in one request are refused', async (t) => {
+test('TOK-04: two client authentications in one request are rejected', async (t) => {
   const server = await openTestServer(t)
   const { client_id: id, client_secret: secret = '' } = await registerClient(server)
   const other = await registerClient(server)
@@ -149,7 +149,7 @@ test('TOK-04: two client authentications in one request are refused', async (t) 
   assert.deepEqual(problemsOf(assertError(mixed, 400, 'invalid_request')), ['body.client_id:value_error'])
 })
 
-test('TOK-06: a wrong secret spends neither code nor refresh token', async (t) => {
+test('TOK-06: a wrong secret neither redeems a code nor rotates a refresh token', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server)
@@ -163,7 +163,7 @@ test('TOK-06: a wrong secret spends neither code nor refresh token', async (t) =
   assert.equal((await refresh(server, client, refresh_token)).statusCode, 200)
 })
 
-test('TOK-07: a confidential client that leaves its secret out gets nothing by any grant', async (t) => {
+test('TOK-07: a confidential client without its secret gets no token by any grant type', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server)
@@ -182,7 +182,7 @@ test('TOK-07: a confidential client that leaves its secret out gets nothing by a
 })
 
 // The comparison itself is timed by the full proof; here: one path and one answer, however much of a secret is right.
-test('TOK-13: a secret that is right in part is refused like one that is wrong from the start', async (t) => {
+test('TOK-13: a partly correct secret is rejected like a completely wrong one', async (t) => {
   const server = await openTestServer(t, PATIENT)
   const client = await registerClient(server)
   const other = await registerClient(server)
@@ -195,7 +195,7 @@ test('TOK-13: a secret that is right in part is refused like one that is wrong f
   }
 })
 
-test('TOK-14: guessing is throttled for the network that guesses, and the right secret still works from anywhere', async (t) => {
+test('TOK-14: guessing is throttled for the network of the caller, and the correct secret is accepted from any network', async (t) => {
   const server = await openTestServer(t, { env: { GRANTOR_CLIENT_FAILURE_RATE: '3' } })
   const client = await registerClient(server)
   const ask = (secret: string, remoteAddress: string) =>
@@ -219,7 +219,7 @@ test('TOK-14: guessing is throttled for the network that guesses, and the right 
   assert.equal((await ask('x', '192.0.2.1')).statusCode, 401)
 })
 
-test('D7: what is not a failed authentication does not count against the network', async (t) => {
+test('D7: other errors do not count as failed authentications of the network', async (t) => {
   const server = await openTestServer(t, { env: { GRANTOR_CLIENT_FAILURE_RATE: '1' } })
   const client = await registerClient(server, { grant_types: ['authorization_code'] })
   for (let round = 0; round < 5; round += 1) {

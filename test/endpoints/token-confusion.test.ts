@@ -111,7 +111,7 @@ function cookieOf({ cookies }: PlainBrowser, purpose: string): string {
   return [...cookies].find(([name]) => name.includes(purpose))?.[1] ?? ''
 }
 
-test('TOK-19: of all kinds of value only a code is a code', async (t) => {
+test('TOK-19: only an authorization code is accepted as a code, of all kinds of value', async (t) => {
   const { server, client, kinds } = await openWorld(t)
   for (const [kind, value] of Object.entries(kinds).filter(([name]) => name !== 'code')) {
     const attempt = () => redeem(server, client, value)
@@ -120,7 +120,7 @@ test('TOK-19: of all kinds of value only a code is a code', async (t) => {
   assert.equal((await redeem(server, client, kinds['code'] ?? '')).statusCode, 200)
 })
 
-test('TOK-19: of all kinds of value only a refresh token is a refresh token', async (t) => {
+test('TOK-19: only a refresh token is accepted as a refresh token, of all kinds of value', async (t) => {
   const { server, client, kinds } = await openWorld(t)
   for (const [kind, value] of Object.entries(kinds).filter(([name]) => name !== 'refresh token')) {
     const attempt = () => refresh(server, client, value)
@@ -129,7 +129,7 @@ test('TOK-19: of all kinds of value only a refresh token is a refresh token', as
   assert.equal((await refresh(server, client, kinds['refresh token'] ?? '')).statusCode, 200)
 })
 
-test('TOK-19: of all kinds of value only the client secret is one, by post and by Basic', async (t) => {
+test('TOK-19: only the client secret is accepted as a secret, by post and by Basic, of all kinds of value', async (t) => {
   const { server, client, kinds } = await openWorld(t)
   const machine = { grant_type: 'client_credentials' }
   for (const [kind, value] of Object.entries(kinds).filter(([name]) => name !== 'client secret')) {
@@ -145,7 +145,7 @@ test('TOK-19: of all kinds of value only the client secret is one, by post and b
   }
 })
 
-test('TOK-19: of all kinds of value only the client id names the client', async (t) => {
+test('TOK-19: only the client id is accepted as a client id, of all kinds of value', async (t) => {
   const { server, client, kinds } = await openWorld(t)
   for (const [kind, value] of Object.entries(kinds).filter(([name]) => name !== 'client id')) {
     const attempt = () => requestToken(server, { ...client, client_id: value }, { grant_type: 'client_credentials' })
@@ -153,7 +153,7 @@ test('TOK-19: of all kinds of value only the client id names the client', async 
   }
 })
 
-test('TOK-19: of all kinds of value only a session is a session cookie', async (t) => {
+test('TOK-19: only a session is accepted as a session cookie, of all kinds of value', async (t) => {
   const { server, client, kinds, cookies } = await openWorld(t)
   for (const [kind, value] of Object.entries(kinds)) {
     const browser = new PlainBrowser(server)
@@ -163,7 +163,7 @@ test('TOK-19: of all kinds of value only a session is a session cookie', async (
   }
 })
 
-test('TOK-19: of all kinds of value only its own cookie opens an interaction', async (t) => {
+test('TOK-19: only its own cookie opens an interaction, of all kinds of value', async (t) => {
   const { server, kinds, cookies } = await openWorld(t)
   const url = `/v2/oauth/sign-in?authorization=${kinds['interaction id']}`
   for (const [kind, value] of Object.entries(kinds)) {
@@ -173,7 +173,7 @@ test('TOK-19: of all kinds of value only its own cookie opens an interaction', a
   }
 })
 
-test('TOK-19: of all kinds of value only an interaction id names an interaction', async (t) => {
+test('TOK-19: only an interaction id names an interaction, of all kinds of value', async (t) => {
   const { server, kinds, cookies } = await openWorld(t)
   for (const [kind, value] of Object.entries(kinds)) {
     const browser = new PlainBrowser(server)
@@ -183,7 +183,7 @@ test('TOK-19: of all kinds of value only an interaction id names an interaction'
   }
 })
 
-test('TOK-19: of all kinds of value only its own form token consents', async (t) => {
+test('TOK-19: only its own form token is accepted by the consent form, of all kinds of value', async (t) => {
   const { server, kinds, cookies } = await openWorld(t)
   const browser = new PlainBrowser(server)
   for (const [name, cookie] of cookies) browser.cookies.set(name, cookie)
@@ -197,7 +197,7 @@ test('TOK-19: of all kinds of value only its own form token consents', async (t)
   assert.match(locationOf(allowed), /[?&]code=/)
 })
 
-test('TOK-19: of all kinds of value only access and refresh tokens are tokens to introspection', async (t) => {
+test('TOK-19: introspection accepts only access and refresh tokens, of all kinds of value', async (t) => {
   const { server, client, kinds } = await openWorld(t)
   for (const [kind, value] of Object.entries(kinds)) {
     const isToken = ['access token', 'opaque token', 'refresh token'].includes(kind)
@@ -205,7 +205,7 @@ test('TOK-19: of all kinds of value only access and refresh tokens are tokens to
   }
 })
 
-test('TOK-19: of all kinds of value only a registration access token manages a client', async (t) => {
+test('TOK-19: only a registration access token manages a client, of all kinds of value', async (t) => {
   const { server, client, kinds } = await openWorld(t)
   const url = `/v2/oauth/register?client_id=${client.client_id}`
   for (const [kind, value] of Object.entries(kinds).filter(([name]) => name !== 'management token')) {
@@ -215,7 +215,7 @@ test('TOK-19: of all kinds of value only a registration access token manages a c
   }
 })
 
-test('TOK-20: no edit of a code or refresh token is taken, and none does harm', async (t) => {
+test('TOK-20: an edited code or refresh token is rejected and changes nothing', async (t) => {
   const { server, client, kinds } = await openWorld(t)
   const code = kinds['code'] ?? ''
   const refreshToken = kinds['refresh token'] ?? ''
@@ -227,7 +227,7 @@ test('TOK-20: no edit of a code or refresh token is taken, and none does harm', 
   assert.equal((await refresh(server, client, refreshToken)).statusCode, 200)
 })
 
-test('TOK-20: no edit of a client id or secret is taken', async (t) => {
+test('TOK-20: an edited client id or secret is rejected', async (t) => {
   const server = await openTestServer(t, PATIENT)
   const client = await registerClient(server)
   const machine = { grant_type: 'client_credentials' }

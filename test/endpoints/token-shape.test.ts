@@ -27,7 +27,7 @@ async function verify(server: TestServer, token: string, audience: string | stri
   return payload
 }
 
-test('TOK-17: the header says at+jwt, a published key and its algorithm, and nothing that leads elsewhere', async (t) => {
+test('TOK-17: the header has at+jwt, a published key and its algorithm, and no key reference to another place', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server)
   const { access_token } = (await requestToken(server, client, { grant_type: 'client_credentials' })).json<Tokens>()
@@ -37,7 +37,7 @@ test('TOK-17: the header says at+jwt, a published key and its algorithm, and not
   assert.ok(keys.some((key) => key.kid === kid && key.alg === 'ES256'))
 })
 
-test('TOK-17: a token of a person names the person, the client, the grant, the API and the scope', async (t) => {
+test('TOK-17: a token with a user has the user, the client, the grant, the API and the scope', async (t) => {
   const server = await openTestServer(t, LIFETIME)
   await createAda(server)
   const client = await registerClient(server, { scope: 'read write' })
@@ -51,7 +51,7 @@ test('TOK-17: a token of a person names the person, the client, the grant, the A
   assert.equal(tokens.expires_in, 300)
 })
 
-test('TOK-17: a token of a machine names the client alone', async (t) => {
+test('TOK-17: a token without a user has only the client as its subject', async (t) => {
   const server = await openTestServer(t, LIFETIME)
   const client = await registerClient(server)
   const { access_token } = (await requestToken(server, client, { grant_type: 'client_credentials' })).json<Tokens>()
@@ -61,7 +61,7 @@ test('TOK-17: a token of a machine names the client alone', async (t) => {
   assert.ok(typeof jti === 'string' && exp - iat === 300)
 })
 
-test('TOK-17: a token of several APIs lists them, and one that is narrowed names one', async (t) => {
+test('TOK-17: a token for several APIs lists them, and a narrowed token lists one', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server)
@@ -73,7 +73,7 @@ test('TOK-17: a token of several APIs lists them, and one that is narrowed names
   assert.equal((await verify(server, narrowed.json<Tokens>().access_token, API)).aud, API)
 })
 
-test('D5: no access token outlives its grant', async (t) => {
+test('D5: no access token expires after its grant', async (t) => {
   const env = { GRANTOR_REFRESH_ABSOLUTE_LIFETIME: '400', GRANTOR_ACCESS_TOKEN_LIFETIME: '300' }
   const server = await openTestServer(t, { env })
   await createAda(server)

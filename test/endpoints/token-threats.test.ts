@@ -28,7 +28,7 @@ function post(server: TestServer, payload: string | Buffer, type = FORM): Promis
   return server.inject({ method: 'POST', url: PATH, headers: { 'content-type': type }, payload })
 }
 
-test('TOK-01: the token endpoint takes POST only', async (t) => {
+test('TOK-01: the token endpoint accepts only POST', async (t) => {
   const server = await openTestServer(t)
   for (const method of ['GET', 'PUT', 'DELETE', 'PATCH'] as const) {
     const answer = await server.inject({ method, url: `${PATH}?grant_type=client_credentials` })
@@ -37,7 +37,7 @@ test('TOK-01: the token endpoint takes POST only', async (t) => {
   }
 })
 
-test('TOK-01: parameters in the address are refused and not logged', async (t) => {
+test('TOK-01: parameters in the query are rejected and not logged', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server)
   const all = new URLSearchParams({
@@ -67,7 +67,7 @@ test('TOK-01: parameters in the address are refused and not logged', async (t) =
   )
 })
 
-test('TOK-02: malformed bodies and content types answer 4xx and never 5xx', async (t) => {
+test('TOK-02: malformed bodies and content types are a 4xx and never a 5xx', async (t) => {
   const server = await openTestServer(t)
   const table: readonly (readonly [status: number, body: string | Buffer, type: string])[] = [
     [415, 'grant_type=x', 'application/json, application/x-www-form-urlencoded'],
@@ -88,7 +88,7 @@ test('TOK-02: malformed bodies and content types answer 4xx and never 5xx', asyn
   for (const [status, body, type] of table) assertError(await post(server, body, type), status, 'invalid_request')
 })
 
-test('TOK-03: any parameter that stands twice is refused, also with the same value or none', async (t) => {
+test('TOK-03: a repeated parameter is rejected, even with the same or an empty value', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server)
@@ -110,7 +110,7 @@ test('TOK-03: any parameter that stands twice is refused, also with the same val
   assert.equal((await post(server, body)).statusCode, 200)
 })
 
-test('TOK-09: a client gets exactly the grants that it registered', async (t) => {
+test('TOK-09: a client can use exactly the grant types that it registered', async (t) => {
   const server = await openTestServer(t)
   for (let mask = 1; mask < 1 << GRANT_TYPES.length; mask += 1) {
     const grant_types = GRANT_TYPES.filter((_, index) => (mask & (1 << index)) !== 0)
@@ -127,7 +127,7 @@ test('TOK-09: a client gets exactly the grants that it registered', async (t) =>
   }
 })
 
-test('TOK-09: a client that lost a grant type loses its refresh token with it', async (t) => {
+test('TOK-09: a client that removes a grant type cannot use its refresh token any more', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server)
@@ -138,7 +138,7 @@ test('TOK-09: a client that lost a grant type loses its refresh token with it', 
   assertError(await assertNoStateChange(server, attempt, 'lost grant type'), 400, 'unauthorized_client')
 })
 
-test('TOK-10: a grant type that is unknown or empty is refused before the client is looked at', async (t) => {
+test('TOK-10: an unknown or empty grant type is rejected before client authentication', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server)
   for (const grant_type of [
@@ -152,7 +152,7 @@ test('TOK-10: a grant type that is unknown or empty is refused before the client
   assertError(await requestToken(server, client, { grant_type: '' }), 422, 'invalid_request')
 })
 
-test('TOK-11: no answer of the token endpoint may be cached, sets a cookie or allows credentials', async (t) => {
+test('TOK-11: no response of the token endpoint may be cached, sets a cookie or allows credentials', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server)
@@ -181,7 +181,7 @@ test('TOK-11: no answer of the token endpoint may be cached, sets a cookie or al
   }
 })
 
-test('TOK-12: errors tell nothing of secrets, SQL, paths or the program', async (t) => {
+test('TOK-12: errors contain no secrets, SQL, paths or stack traces', async (t) => {
   const server = await openTestServer(t, PATIENT)
   await createAda(server)
   const client = await registerClient(server)
@@ -223,7 +223,7 @@ test('TOK-12: errors tell nothing of secrets, SQL, paths or the program', async 
       }
 })
 
-test('TOK-15: oversized requests are refused, and quickly', async (t) => {
+test('TOK-15: oversized requests are rejected quickly', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const client = await registerClient(server)
   const table: readonly (readonly [statuses: readonly number[], body: string, headers: Record<string, string>])[] = [
@@ -250,7 +250,7 @@ test('TOK-15: oversized requests are refused, and quickly', async (t) => {
   assert.equal((await requestToken(server, client, MACHINE)).statusCode, 200)
 })
 
-test('TOK-16: the subject of a client can never be that of a user', async (t) => {
+test('TOK-16: the subject of a client is never the subject of a user', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const user = await server.context.store.findUserByEmail(EMAIL)
@@ -261,7 +261,7 @@ test('TOK-16: the subject of a client can never be that of a user', async (t) =>
   assert.equal(subjectOf((await redeem(server, client, await obtainCode(server, client))).body), user?.id)
 })
 
-test('TOK-18: a disabled client gets nothing by any grant from the moment it is disabled, and again once enabled', async (t) => {
+test('TOK-18: a disabled client gets no token by any grant type, and does once it is enabled again', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server)
@@ -279,7 +279,7 @@ test('TOK-18: a disabled client gets nothing by any grant from the moment it is 
   for (const attempt of attempts) assert.equal((await attempt()).statusCode, 200)
 })
 
-test('TOK-18: what a person allowed is dead from the moment the person is disabled, and stays dead', async (t) => {
+test('TOK-18: grants of a user are invalid as soon as the user is disabled, and remain invalid', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server)

@@ -68,8 +68,7 @@ function chooseRedirectUri(context: Context, client: ClientRecord, params: Param
   const registered = client.metadata.redirectUris
   const presented = params.get('redirect_uri') ?? soleRedirectUri(client)
   if (presented === undefined || !registered.some((one) => redirectUriMatches(one, presented))) return undefined
-  // Checked again: a loopback port may be the server's own, and the settings may not allow a private-use scheme that an
-  // operator registered.
+  // Checked again: a registration may contain schemes that are not allowed, and a loopback port may be the server's own.
   const policy = { apps: context.settings.redirectApps, ownOrigin: new URL(context.issuer).origin }
   return checkRedirectUri(presented, policy).kind === 'usable' ? (presented as RedirectUri) : undefined
 }

@@ -44,8 +44,8 @@ type Needs = Pick<Context, 'apis' | 'settings'> & {
  * An authorization begins when a client sends the user's browser to the authorization endpoint (`authorize.ts`). The endpoint
  * first finds the client and checks the redirect URI. If either is wrong, the user sees an error page, because no address is
  * known to be safe. The endpoint then checks the rest of the request: PKCE, resources, scopes, prompt. If something is wrong
- * there, the client receives the error. A valid request is stored as a pending authorization with the hash of a cookie, so
- * that no other browser can continue it.
+ * there, the client receives the error (`refuse`). A valid request is stored as a pending authorization with the hash of a
+ * cookie, so that no other browser can continue it.
  *
  * From then on this function decides. It looks at the stored authorization, at the session and at the answer of the user,
  * in this order:
@@ -54,19 +54,20 @@ type Needs = Pick<Context, 'apis' | 'settings'> & {
  *  2. Denial. If the user pressed "deny", the authorization ends.
  *  3. Organization. If the client named an organization, the user must be an active member of it; otherwise the authorization
  *     ends. If the client named none, the user may choose one of their own, or none.
- *  4. Consent. If the user allowed the same client the same access earlier, for exactly one organization, the consent page is
- *     skipped. `prompt=consent` always shows it. So does a client whose redirect URI another program could receive.
+ *  4. Consent. If the user allowed the client this access earlier, the consent page is skipped, unless consents for several
+ *     organizations match. `prompt=consent` always shows the page. So does an unverified client with a redirect URI that other
+ *     programs could receive.
  *  5. Approval. The authorization is marked as approved and the browser carries the code to the client.
  *
- * The endpoints of the flow never decide on each other's steps. Each parses its request, calls this function and replies:
+ * No endpoint decides which endpoint follows. Each parses its request, calls this function and replies:
  *
  *  - `authorize.ts` has a new request, and redirects to a page or directly to the client.
  *  - `sign-in.ts` has checked a password and started a session. Usually the consent page is next.
  *  - `consent.ts` displays the question, and accepts the answer.
  *
- * Every call reads the session, the memberships and the consents again. An organization may disable a member while the
- * consent page is open, and then the answer from that page must not count. For the same reason the form cannot carry
- * decisions: it names the authorization and the answer, and everything else comes from the store.
+ * Each step reads the session, the memberships and the consents again. An organization may disable a member while the consent
+ * page is open, and then an answer from that page must not count. The form has only the id of the authorization and the answer;
+ * everything else comes from the store.
  *
  * An authorization ends once. Approval and denial are single operations of the store, and the first one wins. If the browser
  * sends the approval twice, by a double click for example, it receives the same code again; any other second answer results in

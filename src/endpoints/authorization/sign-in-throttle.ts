@@ -79,7 +79,7 @@ function refused({ windowEndsAt }: SpentBucket, now: EpochMs): Attempt {
   return { kind: 'refused', retryAfterSeconds: Math.ceil((windowEndsAt - now) / 1000) }
 }
 
-/** Returns the remembered spent bucket. If the clock was set back, it is ignored, so that no user is locked out for longer. */
+/** Returns the remembered spent bucket, unless the clock was set back: a lock-out must not last longer because of that. */
 function findSpent({ spentBuckets }: Needs, { name }: Bucket, now: EpochMs): SpentBucket | undefined {
   const known = spentBuckets.get(name)
   return known !== undefined && now < known.askAgainAt && known.askAgainAt <= after(now, SPENT_MS) ? known : undefined

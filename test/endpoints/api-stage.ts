@@ -9,13 +9,13 @@ export const JWT_API = 'https://jwt.example'
 export const OPAQUE_API = 'https://opaque.example'
 export const OTHER_OPAQUE_API = 'https://other-opaque.example'
 
-/** What every API of the stage declares unless it says otherwise. */
+/** The default declaration of an API. */
 const SCOPES: readonly ApiScope[] = [
   { name: 'read', sentence: 'Read', grantedTo: 'users-and-machines' },
   { name: 'write', sentence: 'Write', grantedTo: 'users-and-machines' },
 ]
 
-/** Declares an API; answers the credentials with which it asks about tokens, in the form of a client's. */
+/** Declares an API. Returns its introspection credentials, in the form of a client's. */
 export async function declareApi(
   { context }: Pick<TestServer, 'context'>,
   resource: string,
@@ -41,7 +41,7 @@ export async function openWithOpaqueApis(
   return { server, jwtApi, api, otherApi }
 }
 
-/** Lets a node learn of what changed about APIs. */
+/** Advances the clock until a node reads the APIs again. */
 export function knowApis({ clock }: Pick<TestServer, 'clock'>): void {
   clock.advance(2000)
 }

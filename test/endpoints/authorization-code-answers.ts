@@ -4,7 +4,7 @@ import { obtainTokens, registerClient, type RegisteredClient, type Tokens } from
 import type { TestServer } from '../server.ts'
 import { assertStoreUnchanged } from '../storage/dump.ts'
 
-/** A client with a refresh token of Ada's. */
+/** A client with a refresh token for Ada. */
 export async function aGrant(
   server: TestServer,
   parameters: Readonly<Record<string, string>> = {},
@@ -21,13 +21,13 @@ export function tokensOf(response: LightMyRequestResponse): Tokens {
   return response.json<Tokens>()
 }
 
-/** Not good, and nothing more is said. */
+/** Asserts that the response is a 400 invalid_grant. */
 export function assertInvalidGrant(response: LightMyRequestResponse): void {
   assert.equal(response.statusCode, 400, response.body)
   assert.equal(response.json().error, 'invalid_grant')
 }
 
-/** invalid_grant, and nothing changed. */
+/** Asserts that the request is an invalid_grant and changes nothing in the store. */
 export async function assertNothingHappens(
   server: TestServer,
   act: () => Promise<LightMyRequestResponse>,

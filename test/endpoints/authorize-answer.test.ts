@@ -30,7 +30,7 @@ import {
 const server = await openTestServer(WHOLE_FILE)
 await createAda(server)
 
-/** Errors that whoever makes a link can provoke. */
+/** Errors that any author of a link can cause. */
 const PROVOKED: readonly (readonly [error: string, parameters: Readonly<Record<string, string>>])[] = [
   ['login_required', { prompt: 'none' }],
   ['unsupported_response_type', { response_type: 'token' }],

@@ -4,10 +4,10 @@ import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { authorizeUrl, locationOf, PlainBrowser, REDIRECT_URI, signInAndAllow, type RegisteredClient } from '../flow.ts'
 import type { TestServer } from '../server.ts'
 
-/** The life of a server that all cases of a file share. To be used before the first of them. */
+/** Keeps a server open for all cases of a file. Used before the first case. */
 export const WHOLE_FILE: Pick<TestContext, 'after'> = { after: (hook) => after(hook as () => Promise<void>) }
 
-/** What the cases call LP400: a page of ours and no way out of it. */
+/** LP400 in the list of cases: an error page without a link to the client. */
 export function assertLocalPage(response: LightMyRequestResponse, status = 400): void {
   assert.equal(response.statusCode, status, response.body.slice(0, 300))
   assert.equal(response.headers.location, undefined)
@@ -18,7 +18,7 @@ export function assertLocalPage(response: LightMyRequestResponse, status = 400):
 /** RFC 6749 §4.1.2.1: the characters that an `error_description` may have. */
 const DESCRIPTION = /^[\x20\x21\x23-\x5b\x5d-\x7e]{10,}$/
 
-/** What the cases call ER: a redirect with the error, its description, the state unless it is '', and the issuer. Returns the description. */
+/** ER in the list of cases: a redirect with the error, its description, the state unless it is '', and the issuer. Returns the description. */
 export function assertErrorRedirect(
   server: TestServer,
   response: LightMyRequestResponse,
@@ -41,7 +41,7 @@ export function assertErrorRedirect(
   return description
 }
 
-/** The page for a client that nobody vouches for: the error's name, the host, a link and no redirect. */
+/** The error page of an unverified client: the error, the host, a link and no redirect. */
 export function assertReturnPage(response: LightMyRequestResponse, error: string, host = 'app.example'): URL {
   assert.equal(response.statusCode, 400, response.body.slice(0, 300))
   assert.equal(response.headers.location, undefined)
@@ -59,7 +59,7 @@ export function isCodeAnswer(response: LightMyRequestResponse): boolean {
   return location !== undefined && new URL(location).searchParams.has('code')
 }
 
-/** A browser that is signed in and allowed the client once. */
+/** A browser that is signed in, with a consent for the client. */
 export async function consentedBrowser(
   server: TestServer,
   client: RegisteredClient,

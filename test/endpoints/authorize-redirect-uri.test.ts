@@ -16,7 +16,7 @@ const client = await registerClient(server, {
   redirect_uris: [REGISTERED, LOOPBACK, 'http://localhost/cb', 'http://[::1]/cb'],
 })
 
-/** What people got past "almost exact" comparisons with. */
+/** URIs that have passed inexact comparisons on other servers. */
 const MUTANTS = [
   'https://APP.test/cb?a=1',
   'HTTPS://app.test/cb?a=1',

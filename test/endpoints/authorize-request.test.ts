@@ -25,7 +25,7 @@ import {
   withParameters,
 } from './authorize-answers.ts'
 
-// One server for all cases: none changes what another one sees.
+// One server for all cases, because no case affects another.
 const server = await openTestServer(WHOLE_FILE, { env: { GRANTOR_REDIRECT_ERRORS: 'true' } })
 await createAda(server)
 const client = await registerClient(server)
@@ -47,7 +47,7 @@ const repeat =
   (query) =>
     query.append(name, value)
 
-/** Faults of a request whose client and redirect URI are good, and what the client is told. */
+/** Faults of a request with a valid client and redirect URI, and the error for the client. */
 const FAULTS: readonly (readonly [id: string, fault: string, change: Change, error: string])[] = [
   ['AUTH-05', 'scope twice', (query) => (repeat('scope', 'a')(query), repeat('scope', 'b')(query)), 'invalid_request'],
   ['AUTH-05', 'response_type twice', repeat('response_type', 'code'), 'invalid_request'],
@@ -99,7 +99,7 @@ const FAULTS: readonly (readonly [id: string, fault: string, change: Change, err
   ),
   ['AUTH-16', 'prompt=none login', set('prompt', 'none login'), 'invalid_request'],
   ['REG-11', 'a malformed scope', set('scope', 'a"b'), 'invalid_scope'],
-  ['D4', 'an organization that is no id', set('org_id', 'gor_other'), 'invalid_request'],
+  ['D4', 'a malformed organization id', set('org_id', 'gor_other'), 'invalid_request'],
 ]
 
 for (const [id, fault, change, error] of FAULTS) {

@@ -49,7 +49,7 @@ function manage(client: RegisteredClient, method: 'GET' | 'PUT' | 'DELETE', aski
   })
 }
 
-/** What a client would send to change nothing. */
+/** An update that changes nothing. */
 function echoOf(client: RegisteredClient): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(client).filter(([name]) => name === 'client_secret' || !SERVER_MEMBERS.includes(name)),

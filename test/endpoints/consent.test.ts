@@ -324,7 +324,7 @@ async function assertForged(act: () => Promise<LightMyRequestResponse>): Promise
   assertLocalPage(await assertStoreUnchanged(server, act), 403)
 }
 
-/** The words of a page. */
+/** The text of a page. */
 function visible({ body }: LightMyRequestResponse): string {
   return body
     .replaceAll(/<style>.*?<\/style>|<[^>]*>/gs, '')

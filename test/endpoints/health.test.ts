@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test'
 import { openMigratedDatabase } from '../migrated-database.ts'
 import { openSteppingClocks, openTestServer } from '../server.ts'
 
-/** Opens a node whose database is on a server, and which has its clock set forward by as much. */
+/** Opens a node with a database server, and with its clock set forward. */
 async function readiness(t: TestContext, stepMs: number) {
   const [clock] = openSteppingClocks(['node'])
   const env = { DATABASE_URL: await openMigratedDatabase(t), GRANTOR_SECRET: 's'.repeat(40) }

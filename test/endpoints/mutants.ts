@@ -1,4 +1,4 @@
-/** What a careless reader would take for the credential. */
+/** Variations of a credential that a careless parser would accept. */
 export function mutantsOf(credential: string): readonly string[] {
   const swap = (at: number): string => {
     const letter = credential[at] === 'A' ? 'B' : 'A'

@@ -160,7 +160,7 @@ test('INT-07: an opaque token that is forged, or whose row is missing or of anot
   const forged = [
     `gat_${'A'.repeat(99)}`,
     context.secrets.mint('access-token', 'f'.repeat(34), context.random).token,
-    // The tag and id are right, but the secret is not the one that is kept.
+    // The tag and id are right, but the secret is not the stored one.
     context.secrets.mint('access-token', token.slice(4, 38), context.random).token,
     context.secrets.mint('session', token.slice(4, 38), context.random).token,
   ]

@@ -27,7 +27,7 @@ const foreign = await createOrganization(server, 'Foreign')
 const nowhere = `gor_${'0'.repeat(34)}`
 let people = 0
 
-/** A new person who belongs to these. */
+/** A new user who belongs to these organizations. */
 async function personIn(...organizations: readonly OrganizationId[]): Promise<{ id: UserId; email: string }> {
   people += 1
   const email = `person-${people}@acme.test`
@@ -43,7 +43,7 @@ interface Open {
   readonly person: { readonly id: UserId; readonly email: string }
 }
 
-/** The consent page of a new client, for a new person who belongs to these. */
+/** The consent page of a new client, for a new user who belongs to these organizations. */
 async function openPage(organizations: readonly OrganizationId[], parameters = {}): Promise<Open> {
   const client = await registerClient(server)
   const person = await personIn(...organizations)
@@ -52,7 +52,7 @@ async function openPage(organizations: readonly OrganizationId[], parameters = {
   return { browser, page, client, person }
 }
 
-/** The organization of the tokens that an answer gives. */
+/** The organization of the tokens for the code in a response. */
 async function organizationOf(client: RegisteredClient, answer: LightMyRequestResponse): Promise<unknown> {
   const code = codeIn(answer)
   assert.ok(code, answer.body.slice(0, 300))
@@ -165,7 +165,7 @@ test('AUTH-22: an organization that the user does not belong to or that does not
     const browser = new PlainBrowser(server)
     const answer = await openConsent(browser, authorizeUrl(client, { org_id, login_hint: email }), email)
     assertErrorRedirect(server, answer, 'access_denied')
-    // Now with a session, which is what the first request of another client would have.
+    // Again with a session, as in the first request of another client.
     for (const parameters of [{ org_id }, { org_id, prompt: 'none' }, { org_id, prompt: 'consent' }]) {
       const silent = await browser.get(authorizeUrl(client, parameters))
       assertErrorRedirect(server, silent, 'access_denied')
@@ -216,7 +216,7 @@ test('UI-11: a consent is used only for its organization', async () => {
   const silently = async (parameters: object) => browser.get(authorizeUrl(client, { prompt: 'none', ...parameters }))
   assert.equal(await organizationOf(client, await silently({ org_id: acme })), acme)
   assertErrorRedirect(server, await silently({ org_id: beta }), 'consent_required')
-  // The only consent there is, so that is what is meant.
+  // There is only one consent, so it is used.
   assert.equal(await organizationOf(client, await silently({})), acme)
   const second = await openConsent(browser, authorizeUrl(client, { prompt: 'consent' }))
   await browser.submit(second, { decision: 'allow', organization: 'none' })

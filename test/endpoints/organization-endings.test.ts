@@ -29,13 +29,13 @@ import { openTestServer } from '../server.ts'
 import { WHOLE_FILE } from './authorize-answers.ts'
 import { introspect } from './token-questions.ts'
 
-/** Everybody that something can speak for, taken away between any two steps. */
+/** Each principal of a grant is disabled, deleted or invalidated between two steps of the flow. */
 
 const server = await openTestServer(WHOLE_FILE)
 const { store } = server.context
 const NEWS_MS = 1001
 
-/** Two APIs, with tokens of both formats, that ask about what they get. */
+/** Two APIs, one for each token format, that introspect the tokens they receive. */
 const apis: readonly RegisteredClient[] = await Promise.all(
   (['jwt', 'opaque'] as const).map(async (format) => {
     const resource = `https://${format}.example`
@@ -58,49 +58,57 @@ interface Cast {
 interface Ending {
   readonly name: string
   readonly end: (cast: Cast, now: EpochMs) => Promise<unknown>
-  /** What the token endpoint says from then on. */
+  /** The error of the token endpoint from then on. */
   readonly error: 'invalid_grant' | 'invalid_client'
-  /** The person may still answer a page that was open, for what begins anew. */
+  /** Whether the user may still submit a consent page that was open. */
   readonly mayAllow: boolean
-  /** The client may ask for new tokens without the person. */
+  /** Whether the client may request new tokens without the user. */
   readonly mayAsk: boolean
 }
 
 const gone = { error: 'invalid_grant', mayAllow: false, mayAsk: false } as const
-/** Only the person's session is over, and what rested on it. */
+/** The user's session and what depends on it are invalid. */
 const signedOut = { error: 'invalid_grant', mayAllow: false, mayAsk: true } as const
-const anew = { error: 'invalid_grant', mayAllow: true, mayAsk: true } as const
+const invalidated = { error: 'invalid_grant', mayAllow: true, mayAsk: true } as const
 const clientGone = { error: 'invalid_client', mayAllow: false, mayAsk: false } as const
 
 const ENDINGS: readonly Ending[] = [
   { name: 'the user is disabled', end: ({ userId: id }, now) => store.disableUser({ id, now }), ...gone },
   { name: 'the user is disabled and enabled', end: disableAndEnableUser, ...signedOut },
   { name: 'the user is deleted', end: ({ userId }) => store.deleteUser(userId), ...gone },
-  { name: 'what the user had is ended', end: ({ userId: id }, now) => store.expireUser({ id, now }), ...signedOut },
+  {
+    name: 'all tokens of the user are revoked',
+    end: ({ userId: id }, now) => store.expireUser({ id, now }),
+    ...signedOut,
+  },
   {
     name: 'the organization is disabled',
     end: ({ organizationId: id }, now) => store.disableOrganization({ id, now }),
     ...gone,
   },
-  { name: 'the organization is disabled and enabled', end: disableAndEnableOrganization, ...anew },
+  { name: 'the organization is disabled and enabled', end: disableAndEnableOrganization, ...invalidated },
   {
     name: 'the organization is deleted',
     end: ({ organizationId }) => store.deleteOrganization(organizationId),
     ...gone,
   },
   {
-    name: 'what the organization had is ended',
+    name: 'all tokens of the organization are revoked',
     end: ({ organizationId: id }, now) => store.expireOrganization({ id, now }),
-    ...anew,
+    ...invalidated,
   },
   { name: 'the member is disabled', end: (cast, now) => store.disableMember({ ...cast, now }), ...gone },
-  { name: 'the member is disabled and enabled', end: disableAndEnableMember, ...anew },
+  { name: 'the member is disabled and enabled', end: disableAndEnableMember, ...invalidated },
   { name: 'the member is removed', end: (cast) => store.removeMember(cast), ...gone },
-  { name: 'the member is removed and added', end: removeAndAddMember, ...anew },
+  { name: 'the member is removed and added', end: removeAndAddMember, ...invalidated },
   { name: 'the client is disabled', end: ({ id }, now) => store.disableClient({ id, now }), ...clientGone },
   { name: 'the client is deleted', end: ({ id }) => store.deleteClient(id), ...clientGone },
-  { name: 'what the client had is ended', end: ({ id }, now) => store.expireClient({ id, now }), ...anew },
-  { name: 'everything is ended', end: (_, now) => store.expireEverything({ now }), ...signedOut },
+  {
+    name: 'all tokens of the client are revoked',
+    end: ({ id }, now) => store.expireClient({ id, now }),
+    ...invalidated,
+  },
+  { name: 'all tokens of the server are revoked', end: (_, now) => store.expireEverything({ now }), ...signedOut },
 ]
 
 for (const [index, { name, end, error, mayAllow }] of ENDINGS.entries()) {
@@ -132,7 +140,7 @@ for (const [index, { name, end, error, mayAllow }] of ENDINGS.entries()) {
   })
 }
 
-/** What ends a token without a person, beside what ends the others. */
+/** Events that invalidate a token without a user: those above, and those of the installation. */
 const UNATTENDED: readonly Pick<Ending, 'name' | 'end' | 'mayAsk'>[] = [
   ...ENDINGS,
   {
@@ -154,7 +162,7 @@ const UNATTENDED: readonly Pick<Ending, 'name' | 'end' | 'mayAsk'>[] = [
     mayAsk: false,
   },
   {
-    name: 'the client is installed with something else',
+    name: 'the client is installed with another scope',
     end: ({ client, organizationId }) => install(server, client, organizationId, { actsForMembers: true }),
     mayAsk: true,
   },
@@ -186,17 +194,17 @@ test('INT-06: a revocation between the consent and the exchange applies, even if
   server.clock.advance(10)
   const tokens = (await redeem(server, cast.client, code)).json<Tokens>()
   assert.deepEqual(await activity([tokens]), [true])
-  // As on a node that learns of it a moment later.
+  // As on a node that learns of it later.
   await store.expireOrganization({ id: cast.organizationId, now: between })
   assert.deepEqual(await activity([tokens]), [false])
   assert.equal((await refresh(server, cast.client, tokens.refresh_token ?? '')).json().error, 'invalid_grant')
 })
 
-/** What was taken away at a moment before tokens were issued, and given back after. */
+/** Principals that are disabled before tokens are issued, and enabled afterwards. */
 const LATE_NEWS: readonly (Pick<Ending, 'name'> & {
   readonly disable: Ending['end']
   readonly enable: Ending['end']
-  /** Whether a person's tokens end, and those that the client got by itself. */
+  /** Whether tokens of the user are invalid, and tokens that the client got without the user. */
   readonly ends: readonly [family: boolean, alone: boolean]
 })[] = [
   {
@@ -235,7 +243,7 @@ for (const [index, { name, disable, enable, ends }] of LATE_NEWS.entries()) {
     const family = (await redeem(server, cast.client, code)).json<Tokens>()
     const form = { org_id: cast.organizationId, user_id: cast.userId }
     const alone = await machineTokens(cast, form)
-    // As on a node that learns of it a moment later.
+    // As on a node that learns of it later.
     await disable(cast, disabledAt)
     server.clock.advance(10)
     await enable(cast, server.clock.now())
@@ -309,7 +317,7 @@ async function allow(browser: PlainBrowser, cast: Cast, parameters: Readonly<Rec
   return code
 }
 
-/** What each API learns of the token that it was sent. */
+/** Whether each API sees its token as active. */
 function activity(tokens: readonly Tokens[]): Promise<readonly unknown[]> {
   return Promise.all(
     tokens.map(async ({ access_token }, index) => {

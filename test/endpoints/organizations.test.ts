@@ -53,7 +53,7 @@ const beta = await createOrganization(server, 'Beta')
 await addMember(server, ada, acme)
 await addMember(server, eve, beta)
 
-/** A code that Ada gave a client for an organization, or for none. */
+/** A code for a client, from Ada, for an organization or for none. */
 async function codeFor(client: RegisteredClient, organization: OrganizationId | 'none', parameters = {}) {
   const browser = new PlainBrowser(server)
   const page = await openConsent(browser, authorizeUrl(client, parameters))
@@ -210,7 +210,7 @@ test('not-before times are compared in milliseconds: within one second, earlier 
   const client = await registerClient(server)
   await install(server, client, acme)
   for (const resource of [API, OPAQUE_API]) {
-    // The whole case happens within one second of the clock, which goes on by itself.
+    // The whole case happens within one second of the clock, which advances automatically.
     server.clock.advance(1000 - (server.clock.now() % 1000))
     const before = await machineTokens(client, { org_id: acme, resource })
     server.clock.advance(5)
@@ -252,7 +252,7 @@ function assertMismatch(answer: LightMyRequestResponse, field: string): void {
   )
 }
 
-/** What an answer tells beyond what was sent. */
+/** The response without the values of the request. */
 function withoutInput(body: string): string {
   return body.replace(/"input":"[^"]*"/, '')
 }

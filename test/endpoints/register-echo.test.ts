@@ -41,7 +41,7 @@ const NULLABLE = {
   software_version: null,
 }
 
-/** What is echoed, and what the service added. */
+/** The echoed members, and the members that the server added. */
 async function register(server: TestServer, body: object): Promise<{ echo: object; added: Record<string, unknown> }> {
   const answer = await postJson(server, '/v2/oauth/register', body)
   assert.equal(answer.statusCode, 201, answer.body)

@@ -19,7 +19,7 @@ import { openTestServer, type TestServer } from '../server.ts'
 const PATH = '/v2/oauth/register'
 const SOUND = 'https://app.example/cb'
 
-/** Refuses each redirect URI alone and beside a sound one, and keeps nothing of it. */
+/** Asserts that each redirect URI is rejected, alone and beside a valid one, and that nothing is stored. */
 async function assertRefused(server: TestServer, uris: readonly string[]): Promise<void> {
   for (const uri of uris)
     for (const redirect_uris of [[uri], [SOUND, uri]]) {

@@ -24,7 +24,7 @@ import { declareApi, knowApis } from './api-stage.ts'
 import { tokensOf } from './authorization-code-answers.ts'
 import { assertReturnPage, WHOLE_FILE } from './authorize-answers.ts'
 
-/** Scopes that are given on request, APIs that change their scopes, and what the consent page says of both. */
+/** Scopes on request, APIs that change their scopes, and how the consent page shows both. */
 
 const NOTES = 'https://notes.example'
 const FILES = 'https://files.example'

@@ -55,7 +55,7 @@ interface Case {
   readonly approved?: string
   readonly scope?: string
   readonly resource?: string
-  /** What the token has, or what the refusal says. */
+  /** The scope of the token, or the text of the error. */
   readonly user: readonly [scope: string | undefined, aud: string] | RegExp
   readonly machine: readonly [scope: string | undefined, aud: string] | RegExp
 }

@@ -14,7 +14,7 @@ import { introspect } from './token-questions.ts'
 
 const MACHINE = { grant_type: 'client_credentials' }
 const DAY = 86_400
-/** decisions.md D5: what one node changes is seen on every other within this. */
+/** decisions.md D5: a change on one node takes effect on every other node within this time. */
 const NEWS_MS = 1000
 
 const server = await openTestServer(WHOLE_FILE)
@@ -109,7 +109,7 @@ test('CC-06: a client that lost the response can rotate again with its secret, w
   assert.ok(second && third)
   const all = [client, lost, second, third]
   assert.deepEqual(await Promise.all(all.map((one) => works(own, one))), [true, false, false, true])
-  // A secret that does not work is kept by nobody, and its rotation changes nothing.
+  // A rotation that names an invalid secret changes nothing.
   for (const secret of [lost.client_secret, 'gcs_x', '', 7, null]) {
     const refused = await assertStoreUnchanged(own, () => again(60, secret))
     const problems = problemsOf(assertError(refused, 400, 'invalid_client_metadata'))
@@ -237,7 +237,7 @@ test('CC-06: another node accepts the new secret and rejects an ended one within
   assert.equal(await works(b, client), true)
   const next = await rotated(a, client, 0)
   assert.deepEqual([await works(a, client), await works(a, next)], [false, true])
-  // Wall time, because that is what the copies of a node age by.
+  // Wall time, because the caches of a node expire by it.
   await delay(NEWS_MS)
   assert.deepEqual([await works(b, client), await works(b, next)], [false, true])
 })

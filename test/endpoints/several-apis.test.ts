@@ -22,7 +22,7 @@ import { declareApi, knowApis, obtainCodeFor } from './api-stage.ts'
 import { tokensOf } from './authorization-code-answers.ts'
 import { assertReturnPage, WHOLE_FILE } from './authorize-answers.ts'
 
-/** Two APIs that give the same words different meanings, asked for in one grant. */
+/** Two APIs that share scope names with different meanings, requested in one grant. */
 
 const STRICT = 'https://strict.example'
 const LAX = 'https://lax.example'

@@ -131,7 +131,7 @@ test('UI-08: a known and an unknown account cause the same queries to PostgreSQL
     for (const email of [EMAIL, 'nobody@acme.test']) {
       const statements = await recordPostgres(async () => {
         assert.equal((await tryAs(email)).statusCode, status)
-        // The audit is written after the answer.
+        // The audit is written after the response.
         if (status === 401) while ((await linksOf(server)).length === events) await turnOfTheLoop()
       })
       asked.push(statements)
@@ -148,7 +148,7 @@ async function open(t: Parameters<typeof openTestServer>[0], options: TestServer
   return { server, ...(await prepare(server)) }
 }
 
-/** Ada, and a stranger's browser with the page to sign in. At the start of a window: no case may straddle two. */
+/** Ada, and an unknown browser with the sign-in page, at the start of a window: no case may span two windows. */
 async function prepare(server: TestServer) {
   server.clock.advance(WINDOW_MS - (server.clock.now() % WINDOW_MS))
   await createUser(server.context, { email: EMAIL, password: PASSWORD, name: 'Ada' })

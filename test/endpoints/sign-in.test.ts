@@ -20,7 +20,7 @@ import { assertStoreUnchanged, selectAll } from '../storage/dump.ts'
 import { assertLocalPage, isCodeAnswer } from './authorize-answers.ts'
 
 const SESSION = 'grantor-session-3000'
-/** Attempts are counted in windows; no case may straddle two. */
+/** Starts at the beginning of a counting window, because no case may span two windows. */
 const WINDOW_MS = 15 * 60_000
 
 test('UI-01: a sign-in form without its token, with another token, or from another site is rejected', async (t) => {

@@ -29,7 +29,7 @@ function encode(id: string, secret = ''): string {
   return `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`
 }
 
-/** Every character as a percent-escape, as a zealous client may write it. */
+/** Every character as a percent-escape. */
 function escaped(text: string): string {
   return [...text].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('')
 }
@@ -181,7 +181,7 @@ test('TOK-07: a confidential client without its secret gets no token by any gran
   assert.equal((await redeem(server, client, code)).statusCode, 200)
 })
 
-// The comparison itself is timed by the full proof; here: one path and one answer, however much of a secret is right.
+// The full proof measures the time of the comparison. Here, every wrong secret must get the same response.
 test('TOK-13: a partly correct secret is rejected like a completely wrong one', async (t) => {
   const server = await openTestServer(t, PATIENT)
   const client = await registerClient(server)

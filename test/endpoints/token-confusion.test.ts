@@ -31,7 +31,7 @@ const PATIENT = { env: { GRANTOR_CLIENT_FAILURE_RATE: '1000000' } }
 interface World {
   readonly server: TestServer
   readonly client: RegisteredClient
-  /** A value of every kind that the server ever gave out or keeps. */
+  /** A value of every kind that the server issues or stores. */
   readonly kinds: Readonly<Record<string, string>>
   /** Of the browser that is signed in. */
   readonly cookies: ReadonlyMap<string, string>
@@ -83,7 +83,7 @@ async function openWorld(t: Parameters<typeof openTestServer>[0]): Promise<World
   return { server, client, kinds, cookies: browser.cookies }
 }
 
-/** What an API that takes opaque tokens would get. */
+/** Stores an opaque token and returns it. */
 async function keepOpaqueToken({ context, clock, origin }: TestServer, client: RegisteredClient): Promise<string> {
   const expiresAt = toSeconds(clock.now()) + 900
   const id = opaqueTokenId((expiresAt * 1000) as EpochMs, context.random(16).toString('base64url'))

@@ -286,7 +286,7 @@ test('STO-11: a file that other users may write to is refused, and a file with s
   const secret = `GRANTOR_SECRET=${'hidden'.repeat(6)}\n`
   for (const mode of [0o644, 0o444, 0o640]) {
     const [warning = '', ...more] = warningsOf(`${secret}PORT=4000\n`, mode)
-    assert.match(warning, /which has GRANTOR_SECRET\. .*chmod 600 .*grantor\.env$/)
+    assert.match(warning, /which contains GRANTOR_SECRET\. .*chmod 600 .*grantor\.env$/)
     assert.doesNotMatch(warning, /hidden/)
     assert.deepEqual(more, [])
   }

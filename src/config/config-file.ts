@@ -5,36 +5,38 @@ import { checkSecretFile, othersMayRead, type FileFacts } from '../protocol/secr
 
 type Values = Readonly<Record<string, string | undefined>>
 
-/** The file that GRANTOR_CONFIG names. */
+/** The content of the file that GRANTOR_CONFIG names, or what is wrong with the file. */
 export type ConfigFile =
   | { readonly kind: 'read'; readonly values: Values; readonly warnings: readonly string[] }
   | { readonly kind: 'mistaken'; readonly mistake: string }
 
-/** Reads `NAME=value` lines. `path` is undefined or empty where no file is named. */
+/** Reads a file of `NAME=value` lines. `path` is undefined or empty when there is no file. */
 export function readConfigFile(path: string | undefined): ConfigFile {
   if (path === undefined || path === '') return { kind: 'read', values: {}, warnings: [] }
   try {
-    return judge(path, readFileSync(path, 'utf8'), statSync(path))
+    return parseFile(path, readFileSync(path, 'utf8'), statSync(path))
   } catch (cause) {
     return mistaken(`${path}, which cannot be read: ${(cause as Error).message}`)
   }
 }
 
-function judge(path: string, text: string, facts: FileFacts): ConfigFile {
-  const odd = text.split('\n').findIndex((line) => !/^\s*(#.*|(export\s+)?[A-Z_][A-Z0-9_]*\s*=.*)?$/.test(line))
-  if (odd !== -1) return mistaken(`${path}, whose line ${odd + 1} is not NAME=value`)
+function parseFile(path: string, text: string, facts: FileFacts): ConfigFile {
+  const malformed = text.split('\n').findIndex((line) => !/^\s*(#.*|(export\s+)?[A-Z_][A-Z0-9_]*\s*=.*)?$/.test(line))
+  if (malformed !== -1) return mistaken(`${path}, whose line ${malformed + 1} is not NAME=value`)
   const fault = checkSecretFile(path, facts, process.getuid?.(), 'read')
   if (fault !== undefined) return mistaken(`a file that is not safe. ${fault}`)
   const values = parseEnv(text)
   return { kind: 'read', values, warnings: exposureOf(path, values, facts) }
 }
 
-/** Containers get their secrets in files that every user of them may read and none may write, so this is no mistake. */
+/** Only a warning: containers get their secrets in files that all of their users can read. */
 function exposureOf(path: string, values: Values, facts: FileFacts): readonly string[] {
   const secrets = Object.entries(values).filter(([name, value = '']) => isSecret(name, value))
   if (!othersMayRead(facts) || secrets.length === 0) return []
   const names = secrets.map(([name]) => name).join(', ')
-  return [`Others may read ${path}, which has ${names}. Unless it is mounted so, run: chmod 600 ${path}`]
+  return [
+    `Other users can read ${path}, which contains ${names}. Unless the file is mounted that way on purpose, run: chmod 600 ${path}`,
+  ]
 }
 
 function isSecret(name: string, value: string): boolean {

@@ -12,21 +12,24 @@ import { SETTINGS, type Settings } from './schema.ts'
 import { describeIssue } from './setting-mistake.ts'
 import { parseHeaderList, tracesBelow, type TraceConfig } from './trace-config.ts'
 
-/** Everything the operator can choose, parsed once. */
+/** The settings of the operator, parsed once. */
 export interface Config {
   readonly port: number
-  /** What to listen on. `localhost` is both 127.0.0.1 and ::1. */
+  /** The address to listen on. `localhost` means both 127.0.0.1 and ::1. */
   readonly host: string
-  /** Where the administration listens; undefined: nowhere. A port that nobody chose it does without when it is taken. */
+  /**
+   * Where the administration listens; undefined when it is off. If the default port is taken, the server starts without the
+   * administration. A configured port (`isChosen`) that is taken is an error.
+   */
   readonly admin: { readonly host: string; readonly port: number; readonly isChosen: boolean } | undefined
   readonly issuer: string
   readonly isLoopbackIssuer: boolean
   readonly database: DatabaseChoice
-  /** undefined: kept in a file beside the database. */
+  /** Undefined when the secret is in a file beside the database. */
   readonly secret: string | undefined
   readonly trustedProxies: readonly string[]
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
-  /** How long a stopping server still listens. */
+  /** How long the server continues to listen after the signal to stop. */
   readonly drainSeconds: number
   readonly rates: {
     readonly registration: number
@@ -35,21 +38,21 @@ export interface Config {
     readonly storedToken: number
   }
   readonly lifetimes: Lifetimes
-  /** Seconds; 0: only by hand. */
+  /** Seconds; with 0, only an operator rotates keys. */
   readonly keyRotation: number
   readonly signingAlgorithm: SigningAlgorithm
-  /** Seconds; 0: for ever. */
+  /** Seconds; with 0, the audit is kept for ever. */
   readonly auditRetention: number
   readonly redirectSchemes: readonly string[]
   readonly redirectErrors: boolean
   readonly branding: Branding
-  /** undefined: none are made. */
+  /** Undefined when tracing is off. */
   readonly traces: TraceConfig | undefined
-  /** What is no mistake, and what an operator should know of. */
+  /** Messages for the operator about settings that are allowed but may be unintended. */
   readonly warnings: readonly string[]
 }
 
-/** Every mistake in the configuration at once. */
+/** Lists all mistakes in the configuration. */
 export class ConfigError extends Error {
   readonly mistakes: readonly string[]
 
@@ -63,7 +66,7 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the environment and the optional file. Unset and empty mean the default.
+ * Reads the environment and the optional file. A setting that is unset or empty has its default.
  *
  * @throws ConfigError with all mistakes
  */
@@ -90,7 +93,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   if (database.kind === 'mistaken') mistakes.push(...database.mistakes)
   if (namesPostgres(settings.DATABASE_URL) && values['GRANTOR_SECRET'] === undefined) {
     mistakes.push(
-      'GRANTOR_SECRET must be set with PostgreSQL, because every node needs the same one. Make one: openssl rand -base64 32',
+      'GRANTOR_SECRET must be set with PostgreSQL, because every node needs the same secret. Create one: openssl rand -base64 32',
     )
   }
   if (mistakes.length > 0 || database.kind === 'mistaken') throw new ConfigError(mistakes)
@@ -101,20 +104,20 @@ function withoutEmpty(values: Readonly<Record<string, string | undefined>>): Rec
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== ''))
 }
 
-/** What is left is judged all the same, so that one answer names every mistake. */
+/** Returns the settings without the invalid ones. The rest is checked too, so that one error lists every mistake. */
 function withoutFaulty(values: Readonly<Record<string, string | undefined>>, { issues }: z.ZodError): object {
   const faulty = new Set(issues.map((issue) => issue.path[0]))
   return Object.fromEntries(Object.entries(values).filter(([name]) => !faulty.has(name)))
 }
 
-/** Of commands with --server; the server does not read it, and whoever uses both need not unset it. */
+/** Used by CLI commands with --server. Accepted and ignored by the server, so one environment serves both. */
 const COMMAND_TOKEN = 'GRANTOR_ADMIN_TOKEN'
 const PORT_LIMIT = 65_535
 
-/** Nothing that means more to a shell than itself (threats.md MET-06). */
+/** Contains no character that has a special meaning in a shell (threats.md MET-06). */
 const PLAIN_ADDRESS = /^(\[[0-9a-f:.]+\]|[\w.-]+)[\w.:/-]*$/
 
-/** decisions.md D9: an https issuer unless it is a loopback address. RFC 8414 §2: no query, no fragment. */
+/** RFC 8414 §2: the issuer has no query and no fragment. It uses https unless it is a loopback address (decisions.md D9). */
 function issuerMistakes(issuer: string): readonly string[] {
   if (!URL.canParse(issuer)) return ['GRANTOR_ISSUER must be an absolute URL']
   const url = new URL(issuer)
@@ -122,7 +125,7 @@ function issuerMistakes(issuer: string): readonly string[] {
   const isLoopback = isLoopbackHost(url.hostname)
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback)) {
     mistakes.push(
-      'GRANTOR_ISSUER must use https, because secrets travel to it; http is for localhost, 127.0.0.1 and [::1]',
+      'GRANTOR_ISSUER must use https, because clients send secrets to it; http is allowed for localhost, 127.0.0.1 and [::1]',
     )
   }
   if (url.search !== '' || url.hash !== '' || issuer.includes('?') || issuer.includes('#')) {
@@ -130,13 +133,13 @@ function issuerMistakes(issuer: string): readonly string[] {
   }
   if (!PLAIN_ADDRESS.test(url.host + url.pathname)) {
     mistakes.push(
-      'GRANTOR_ISSUER must have only letters, digits and . : / _ - in it, because clients hand it to other programs',
+      'GRANTOR_ISSUER must contain only letters, digits and . : / _ -, because clients pass it to other programs',
     )
   }
-  if (url.username !== '' || url.password !== '') mistakes.push('GRANTOR_ISSUER must name no user')
+  if (url.username !== '' || url.password !== '') mistakes.push('GRANTOR_ISSUER must not contain a user or password')
   if (issuer.endsWith('/'))
     mistakes.push(
-      'GRANTOR_ISSUER must not end in a slash: write it without one here and in every client and API, which compare it byte for byte. A library that adds a slash, such as pydantic with AnyHttpUrl, takes it as a plain string',
+      'GRANTOR_ISSUER must not end in a slash. Write it without a slash here and in every client and API, because they compare it byte for byte. Where a library adds a slash, as pydantic does with AnyHttpUrl, configure the issuer as a plain string',
     )
   else if (url.href !== issuer && url.href !== `${issuer}/`)
     mistakes.push(`GRANTOR_ISSUER must be written as ${url.href.replace(/\/$/, '')}`)
@@ -149,27 +152,27 @@ function listenMistakes(settings: Settings, issuer: string, host: string): reado
   )
   if (issuer.startsWith('https:') && !isLoopbackHost(host) && settings.GRANTOR_TRUST_PROXY.length === 0) {
     mistakes.push(
-      'GRANTOR_TRUST_PROXY must name the network of the proxy that ends TLS, or GRANTOR_HOST must be 127.0.0.1: Grantor itself speaks plain HTTP',
+      'GRANTOR_TRUST_PROXY must name the network of the proxy that terminates TLS, or GRANTOR_HOST must be 127.0.0.1: Grantor itself speaks plain HTTP',
     )
   }
   return mistakes
 }
 
-/** Two listeners, two ports. */
+/** The two listeners need two ports. */
 function adminPortMistakes({ PORT, GRANTOR_ADMIN_PORT: port }: Settings): readonly string[] {
-  if (port === PORT) return ['GRANTOR_ADMIN_PORT must differ from PORT: the administration has a port of its own']
+  if (port === PORT) return ['GRANTOR_ADMIN_PORT must differ from PORT: the administration listens on its own port']
   return port === undefined && PORT === PORT_LIMIT
     ? [`GRANTOR_ADMIN_PORT must be set, because there is no port after ${PORT_LIMIT}`]
     : []
 }
 
-/** Schemes and patterns of apps; none that a browser would execute, which the rules of redirect URIs would refuse anyway. */
+/** Entries are schemes or patterns of apps. Schemes that a browser executes are rejected here and in every redirect URI. */
 function schemeMistakes(entries: readonly string[]): readonly string[] {
   return entries
     .filter((entry) => !isAppRedirect(entry) || isBrowserScheme(schemeOf(entry)))
     .map(
       (entry) =>
-        `GRANTOR_REDIRECT_SCHEMES has ${entry}, which is neither a scheme of an app nor a pattern such as app://host/callback`,
+        `GRANTOR_REDIRECT_SCHEMES has ${entry}, which is neither the scheme of an app nor a pattern such as app://host/callback`,
     )
 }
 

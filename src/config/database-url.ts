@@ -1,19 +1,19 @@
-/** Where everything is kept. The address of a PostgreSQL may hold a password: `locationOf` is what may be shown. */
+/** The database. A PostgreSQL URL may contain a password, so `locationOf` is what logs and messages show. */
 export type DatabaseChoice =
   | { readonly kind: 'sqlite'; readonly path: string }
   | { readonly kind: 'postgres'; readonly url: string }
 
 const FORM = 'postgres://<user>:<password>@<host>:<port>/<database>'
 const ESCAPES = 'In a user or password @ : / ? # and % are written %40 %3A %2F %3F %23 and %25'
-/** What pg makes of them stands in docs/configuration.md. */
+/** docs/configuration.md explains what each mode does in pg. */
 const SSL_MODES = ['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 'verify-full']
 
-/** Whether it means PostgreSQL, right or wrong. */
+/** Whether the URL has a scheme of PostgreSQL, be it valid or not. */
 export function namesPostgres(text: string): boolean {
   return /^postgres(ql)?:/.test(text)
 }
 
-/** What DATABASE_URL says, or what is wrong with it in words that repeat nothing of it. */
+/** Parses DATABASE_URL. The mistakes repeat nothing of the URL, which may contain a password. */
 export function readDatabaseUrl(
   text: string,
 ): DatabaseChoice | { readonly kind: 'mistaken'; readonly mistakes: readonly string[] } {
@@ -26,14 +26,17 @@ export function readDatabaseUrl(
   return { kind: 'mistaken', mistakes: ['DATABASE_URL must be sqlite:<path> or postgres://<user>@<host>/<database>'] }
 }
 
-/** The database as it may be shown, without a password. */
+/** Returns the location of the database without the password. */
 export function locationOf(database: DatabaseChoice): string {
   if (database.kind === 'sqlite') return database.path
   const { host, pathname, searchParams } = new URL(database.url)
   return `postgres://${searchParams.get('host') ?? host}${pathname}`
 }
 
-/** A password that is not escaped would cut the address elsewhere, and stand in what is shown of it: nothing odd passes. */
+/**
+ * Rejects unescaped special characters: an unescaped `@` or `/` in the password would move the host part, and part of the
+ * password would appear in messages.
+ */
 function postgresMistakes(text: string): readonly string[] {
   if (!/^postgres(ql)?:\/\//.test(text)) return [`DATABASE_URL must have two slashes: ${FORM}`]
   const port = portOf(/^\w+:\/\/([^/?#]*)/.exec(text)?.[1] ?? '')
@@ -59,7 +62,9 @@ function searchMistakes({ host, searchParams }: URL): readonly string[] {
   const mode = searchParams.get('sslmode')
   return [
     ...(searchParams.has('options')
-      ? ['DATABASE_URL must not have options: they would replace those that keep what was answered']
+      ? [
+          'DATABASE_URL must not have options: they would replace the options that Grantor sets to keep committed data safe',
+        ]
       : []),
     ...(host === '' && !searchParams.has('host') ? [`DATABASE_URL must name a host: ${FORM}`] : []),
     ...(mode !== null && !SSL_MODES.includes(mode)
@@ -68,7 +73,7 @@ function searchMistakes({ host, searchParams }: URL): readonly string[] {
   ]
 }
 
-/** What stands behind the last colon, which in an IPv6 address is none. */
+/** Returns the text after the last colon, unless that colon is part of an IPv6 address. */
 function portOf(authority: string): string | undefined {
   return /:([^:\]]*)$/.exec(authority.slice(authority.lastIndexOf('@') + 1))?.[1]
 }
@@ -77,7 +82,7 @@ function isPort(text: string): boolean {
   return /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535
 }
 
-/** Whether every escape is one of UTF-8. */
+/** Whether every percent-escape is complete and decodes to UTF-8. */
 function isEscaped(text: string): boolean {
   const decoded = new URLSearchParams(`text=${text.replaceAll('&', '')}`).get('text') ?? ''
   return !/%(?![0-9a-f]{2})/i.test(text) && !decoded.includes('\uFFFD')

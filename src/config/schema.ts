@@ -8,7 +8,7 @@ const seconds = (max: number) => whole(1, max)
 const list = z.string().transform((text) => text.split(/[\s,]+/).filter((one) => one !== ''))
 const link = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional()
 
-/** The one schema: it validates, and `--help` and docs/configuration.md are made from it. Texts are the defaults as written. */
+/** The schema of all settings. It validates them, and `--help` and docs/configuration.md are generated from it. */
 export const SETTINGS = z.object({
   PORT: whole(1, 65_535).default(3000).describe('Port to listen on.'),
   GRANTOR_HOST: z
@@ -18,89 +18,87 @@ export const SETTINGS = z.object({
   GRANTOR_ADMIN_PORT: z
     .union([z.literal('off'), whole(1, 65_535)], { error: 'must be a port or off' })
     .optional()
-    .describe('Port of the administration, or off. Default: PORT + 1, and off when that is taken.'),
+    .describe('Port of the administration, or off. Default: PORT + 1, or off when that port is taken.'),
   GRANTOR_ADMIN_HOST: z
     .string()
     .default('localhost')
     .describe(
-      'Address that the administration listens on. From elsewhere than this machine it is reached over TLS only, as the issuer is; /metrics needs credentials then.',
+      'Address that the administration listens on. Requests from other machines need TLS, as for the issuer, and credentials for /metrics too.',
     ),
   GRANTOR_ISSUER: z
     .string()
     .optional()
     .describe(
-      'Address that clients know the server by, exactly as it is put into tokens and metadata. https, unless it is a loopback address. Default: http://localhost:<PORT>.',
+      'Public address of the server, exactly as it appears in tokens and metadata. It uses https unless it is a loopback address. Default: http://localhost:<PORT>.',
     ),
   DATABASE_URL: z
     .string()
     .default('sqlite:./data/grantor.db')
-    .describe('Where everything is kept: sqlite:<path>, or postgres://<user>:<password>@<host>:<port>/<database>.'),
+    .describe('Database: sqlite:<path>, or postgres://<user>:<password>@<host>:<port>/<database>.'),
   GRANTOR_SECRET: z
     .string()
     .min(32, 'must have at least 32 characters')
     .optional()
     .describe(
-      'Root of the keys that hash credentials and encrypt signing keys. At least 32 characters. Default: made at first start and kept in a file beside the database that only its owner can read.',
+      'Root of the keys that hash credentials and encrypt signing keys. At least 32 characters. Default: created at the first start, in a file beside the database that only its owner can read.',
     ),
   GRANTOR_TRUST_PROXY: list
     .default([])
     .describe(
-      'Networks of the reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are believed, in CIDR notation, separated by commas.',
+      'Networks of the reverse proxies whose X-Forwarded-For and X-Forwarded-Proto headers are trusted, in CIDR notation, separated by commas.',
     ),
   LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'])
     .optional()
-    .describe('Least important events to log. Default: info, and warn when standard output is a terminal.'),
+    .describe('Lowest level of events to log. Default: info, or warn when standard output is a terminal.'),
   GRANTOR_DRAIN_SECONDS: whole(0, 4)
     .optional()
     .describe(
-      'Seconds between the signal to stop and the end of listening. /health/ready answers 503 meanwhile and everything else is served, so that load balancers go elsewhere. Default: 2, and 0 when standard output is a terminal.',
+      'Seconds between the signal to stop and the end of listening. Meanwhile /health/ready returns 503, so that load balancers choose other nodes, and everything else is served. Default: 2, or 0 when standard output is a terminal.',
     ),
   GRANTOR_REGISTRATION_RATE: whole(1, 1e9).default(60).describe('Registrations per minute and network.'),
   GRANTOR_AUTHORIZATION_RATE: whole(1, 1e9).default(600).describe('Authorization requests per minute and network.'),
   GRANTOR_CLIENT_FAILURE_RATE: whole(1, 1e9)
     .default(60)
-    .describe('Failed client authentications per minute and network before they are answered with 429.'),
+    .describe('Failed client authentications per minute and network before the server returns 429.'),
   GRANTOR_STORED_TOKEN_RATE: whole(1, 1e9)
     .default(6000)
     .describe(
-      'Opaque tokens that a client gets without a person, per minute. Of tokens that it revokes one by one, a tenth: of a client with a secret, or of a network. Clients that an administrator verified have no limit.',
+      'Opaque tokens that a client may get without a user, per minute. The limit for single token revocations is a tenth of it, per client with a secret or per network. Verified clients have no limit.',
     ),
   GRANTOR_CODE_LIFETIME: seconds(600).default(60).describe('Seconds that an authorization code may be redeemed.'),
   GRANTOR_ACCESS_TOKEN_LIFETIME: seconds(DAY).default(900).describe('Seconds that an access token is valid.'),
   GRANTOR_REFRESH_IDLE_LIFETIME: seconds(3650 * DAY)
     .default(30 * DAY)
-    .describe('Seconds after which an unused refresh token dies.'),
+    .describe('Seconds after which an unused refresh token expires.'),
   GRANTOR_REFRESH_ABSOLUTE_LIFETIME: seconds(3650 * DAY)
     .default(90 * DAY)
     .describe('Seconds after which a grant ends, however often it was refreshed.'),
   GRANTOR_REFRESH_RETRY: whole(0, 300)
     .default(30)
-    .describe('Seconds in which a refresh whose answer was lost may be repeated.'),
+    .describe('Seconds in which a refresh request may be repeated because its response was lost.'),
   GRANTOR_SESSION_LIFETIME: seconds(365 * DAY)
     .default(DAY / 2)
-    .describe('Seconds that a person stays signed in.'),
+    .describe('Seconds that a user stays signed in.'),
   GRANTOR_AUTHORIZATION_LIFETIME: seconds(DAY)
     .default(600)
-    .describe('Seconds that a person may take to sign in and decide.'),
+    .describe('Seconds that a user may take to sign in and decide.'),
   GRANTOR_UNUSED_CLIENT_LIFETIME: seconds(365 * DAY)
     .default(DAY)
     .describe('Seconds after which a client that never got a token is removed.'),
   GRANTOR_KEY_ROTATION: whole(0, 3650 * DAY)
-    .refine((rotation) => rotation <= 0 || rotation >= DAY, 'must be 0, or a day (86400) at least')
+    .refine((rotation) => rotation <= 0 || rotation >= DAY, 'must be 0, or at least a day (86400)')
     .default(30 * DAY)
     .describe(
-      'Seconds that a signing key signs before the next one does; at least a day, for which the next one is published before. 0: only "grantor key rotate" changes it.',
+      'Seconds that a signing key is used before the next key signs. At least a day, because the next key is published a day before it signs. With 0, only "grantor key rotate" rotates keys.',
     ),
   GRANTOR_SIGNING_ALGORITHM: z
     .enum(['ES256', 'EdDSA', 'RS256'])
     .default('ES256')
-    .describe(
-      'How keys that are made from now on sign: ES256, EdDSA (Ed25519), or RS256 (2048 bits, ten times slower).',
-    ),
+    .describe('Algorithm of new signing keys: ES256, EdDSA (Ed25519), or RS256 (2048 bits, ten times slower).'),
   GRANTOR_AUDIT_RETENTION: whole(0, 3650 * DAY)
     .default(90 * DAY)
-    .describe('Seconds that the audit is kept; 0: for ever. It goes by whole hours.'),
+    .describe('Seconds that audit events are kept, in whole hours; 0 keeps them for ever.'),
   GRANTOR_REDIRECT_SCHEMES: list
     .default([
       'cursor://anysphere.cursor-mcp/oauth/callback',
@@ -118,7 +116,7 @@ export const SETTINGS = z.object({
     .stringbool()
     .default(false)
     .describe(
-      'Whether a refused authorization request of an unverified client goes back by redirect instead of a page with a link.',
+      'Whether the error of an authorization request of an unverified client is returned by redirect instead of a page with a link.',
     ),
   GRANTOR_NAME: z.string().min(1).max(60).default('Grantor').describe('Name on the pages.'),
   GRANTOR_ACCENT: z
@@ -129,10 +127,10 @@ export const SETTINGS = z.object({
   GRANTOR_TERMS_URI: link.describe('Link to the terms of service on the pages.'),
   GRANTOR_PRIVACY_URI: link.describe('Link to the privacy policy on the pages.'),
   OTEL_EXPORTER_OTLP_ENDPOINT: link.describe(
-    'Collector that OpenTelemetry traces are sent to by OTLP over HTTP, at /v1/traces below this address. Unset: no traces are made.',
+    'Collector that OpenTelemetry traces are sent to by OTLP over HTTP, at /v1/traces below this address. Tracing is off while it is unset.',
   ),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: link.describe(
-    'The same, as the whole address. It wins over OTEL_EXPORTER_OTLP_ENDPOINT.',
+    'Complete address of the collector. It takes precedence over OTEL_EXPORTER_OTLP_ENDPOINT.',
   ),
   OTEL_EXPORTER_OTLP_HEADERS: z
     .string()
@@ -145,7 +143,10 @@ export const SETTINGS = z.object({
     .min(0)
     .max(1)
     .default(1)
-    .describe('Share of the traces that is sent, from 0 to 1.'),
-  GRANTOR_CONFIG: z.string().optional().describe('File with settings as NAME=value lines. The environment wins.'),
+    .describe('Share of requests that are traced, from 0 to 1.'),
+  GRANTOR_CONFIG: z
+    .string()
+    .optional()
+    .describe('File with settings as NAME=value lines. The environment takes precedence.'),
 })
 export type Settings = z.infer<typeof SETTINGS>

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 
-/** What is wrong with a setting, as the end of a sentence that begins with its name. */
+/** Describes what is wrong with a setting, as the end of a sentence that begins with the name of the setting. */
 export function describeIssue(issue: z.core.$ZodIssue): string {
   const { message } = issue
   if (message.startsWith('must')) return message

@@ -292,7 +292,7 @@ test('STO-11: a file that other users may write to is refused, and a file with s
   }
   assert.match(
     warningsOf(`${secret}DATABASE_URL=postgres://a:b@c/d\n`, 0o644).join(),
-    /which has DATABASE_URL, GRANTOR_SECRET\./,
+    /which contains DATABASE_URL, GRANTOR_SECRET\./,
   )
   assert.deepEqual(warningsOf(secret, 0o600), [])
   assert.deepEqual(warningsOf('PORT=4000\nDATABASE_URL=sqlite:./grantor.db\n', 0o644), [])

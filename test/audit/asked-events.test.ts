@@ -6,7 +6,7 @@ import { command, commandJson, openServerForCommands } from '../cli/command.ts'
 import { stageOf, type Stage } from '../http/admin/stage.ts'
 import type { TestServer } from '../server.ts'
 
-/** Events that a list of the audit is asked for: one that there is not would list nothing, as if nothing had happened. */
+/** The filter by event name. An unknown name is rejected, because an empty list would suggest that nothing happened. */
 
 const ends: (() => unknown)[] = []
 let server: TestServer
@@ -41,7 +41,7 @@ const UNKNOWN: readonly (readonly [event: string, says: RegExp])[] = [
 ]
 
 for (const [event, says] of UNKNOWN) {
-  test(`an event that there is not is refused: "${event}"`, async () => {
+  test(`an unknown event name is rejected: "${event}"`, async () => {
     const answer = await stage.performByName('audit.list', { event }, token)
     assert.equal(answer.statusCode, 422, answer.body)
     const [problem, ...others] = answer.json<{ detail: readonly { loc: string[]; type: string; msg: string }[] }>()
@@ -57,7 +57,7 @@ for (const [event, says] of UNKNOWN) {
   })
 }
 
-test('every word of the audit may be asked for, and what words begin with; OpenAPI names them', async () => {
+test('the audit can be filtered by every event name and every prefix, and OpenAPI lists them', async () => {
   await stage.makeClient()
   const families = [...new Set(AUDIT_EVENTS.map((word) => word.slice(0, word.indexOf('.') + 1)))]
   for (const event of [...families, ...AUDIT_EVENTS]) {

@@ -24,7 +24,7 @@ function openSteady() {
 const registering = (): readonly Operation[] => [{ name: 'registerClient', input: aClient() }]
 const DONE = ['registered']
 
-test('each committed link follows the one before, with its digest', () => {
+test('each committed link has the digest of the previous link', () => {
   const { chains } = openSteady()
   const links = [1, 2, 3].map(() => {
     const writing = chains.begin()
@@ -43,7 +43,7 @@ test('each committed link follows the one before, with its digest', () => {
   assert.equal(new Set(links.map((link) => link?.chainId)).size, 1)
 })
 
-test('what certainly was not committed gives its place to the next link', () => {
+test('after a failed commit the next link takes the same sequence', () => {
   const { chains } = openSteady()
   const first = chains.begin()
   const lost = first.link(registering(), DONE)
@@ -52,7 +52,7 @@ test('what certainly was not committed gives its place to the next link', () => 
   assert.deepEqual([next?.chainId, next?.sequence], [lost?.chainId, 0])
 })
 
-test('after a commit of which nobody knows the outcome a new chain begins', () => {
+test('after a commit with an unknown outcome a new chain begins', () => {
   const { chains } = openSteady()
   const first = chains.begin()
   first.link(registering(), DONE)
@@ -66,7 +66,7 @@ test('after a commit of which nobody knows the outcome a new chain begins', () =
   assert.equal(next?.sequence, 0)
 })
 
-test('a transaction that is tried again makes its link again, in the same place', () => {
+test('a retried transaction creates its link again, with the same sequence', () => {
   const { chains } = openSteady()
   const writing = chains.begin()
   const [tried, again] = [writing.link(registering(), DONE), writing.link(registering(), DONE)]
@@ -75,7 +75,7 @@ test('a transaction that is tried again makes its link again, in the same place'
   assert.equal(chains.begin().link(registering(), DONE)?.previousHash, again?.hash)
 })
 
-test('two transactions at once never share a chain, and one that has nothing to tell takes none', () => {
+test('concurrent transactions never share a chain, and a transaction without events takes none', () => {
   const { chains } = openSteady()
   const [one, other, silent] = [chains.begin(), chains.begin(), chains.begin()]
   assert.notEqual(one.link(registering(), DONE)?.chainId, other.link(registering(), DONE)?.chainId)
@@ -85,7 +85,7 @@ test('two transactions at once never share a chain, and one that has nothing to 
   assert.deepEqual(chains.takeHeads(), [])
 })
 
-test('a clock that is set back does not turn a chain around, and another hour begins another chain', () => {
+test('times in a chain never decrease when the clock is set back, and each hour begins a new chain', () => {
   const { chains, clock } = openSteady()
   const write = () => {
     const writing = chains.begin()
@@ -106,7 +106,7 @@ test('a clock that is set back does not turn a chain around, and another hour be
   assert.equal(later.sequence, 0)
 })
 
-test('the id of a link follows from its moment, its place and its chain, in the order of time', () => {
+test('the id of a link is derived from its time, sequence and chain, and ordered by time', () => {
   const place = { chainId: '0199aabbccddAAAAAAAAbbbbbbbbCCCCCC', sequence: 10, recordedAt: NOW }
   const id = auditLinkId(place)
   assert.equal(id.length, place.chainId.length)

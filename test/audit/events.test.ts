@@ -34,11 +34,11 @@ interface Stage {
   readonly client: RegisteredClient
   readonly other: RegisteredClient
   readonly userId: UserId
-  /** What was told since the stage was made, or since this was asked. */
+  /** Returns the events since the previous call. */
   readonly told: () => Promise<readonly AuditEvent[]>
 }
 
-test('audit: a registration is told, also a shared one, and one that is repeated is not', async (t) => {
+test('audit: a registration is recorded, also of a shared client, and a repeated one is not', async (t) => {
   const { server, told } = await openStage(t)
   const { client_id: own } = await registerClient(server)
   const { client_id: shared } = await registerClient(server, { token_endpoint_auth_method: 'none' })
@@ -49,7 +49,7 @@ test('audit: a registration is told, also a shared one, and one that is repeated
   ])
 })
 
-test('audit: a sign-in and a consent are told, with client, user and authorization', async (t) => {
+test('audit: a sign-in and a consent are recorded with client, user and authorization', async (t) => {
   const { server, client, userId, told } = await openStage(t)
   await obtainCode(server, client)
   const [started, approved, ...rest] = await told()
@@ -64,7 +64,7 @@ test('audit: a sign-in and a consent are told, with client, user and authorizati
   assert.deepEqual(rest, [])
 })
 
-test('audit: a failed sign-in is told with the user, if there is one, and never with what was typed', async (t) => {
+test('audit: a failed sign-in is recorded with the user, if known, and never with the typed text', async (t) => {
   const { server, client, userId, told } = await openStage(t)
   const browser = new PlainBrowser(server)
   const page = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
@@ -84,7 +84,7 @@ test('audit: a failed sign-in is told with the user, if there is one, and never 
   assert.deepEqual(rest, [])
 })
 
-test('audit: a refusal of the person is told, and whose it is', async (t) => {
+test('audit: a denied authorization is recorded with the user who denied it', async (t) => {
   const { server, client, userId, told } = await openStage(t)
   const browser = new PlainBrowser(server)
   const page = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
@@ -95,7 +95,7 @@ test('audit: a refusal of the person is told, and whose it is', async (t) => {
   assert.deepEqual([denied?.clientId, denied?.userId], [client.client_id, userId])
 })
 
-test('audit: a code that is replayed is told once, however often it is replayed', async (t) => {
+test('audit: a replayed code is recorded once, however often it is replayed', async (t) => {
   const { server, client, userId, told } = await openStage(t)
   const code = await obtainCode(server, client)
   assert.equal((await redeem(server, client, code)).statusCode, 200)
@@ -108,7 +108,7 @@ test('audit: a code that is replayed is told once, however often it is replayed'
   )
 })
 
-test('audit: a burned code, and one that another client presents, are told', async (t) => {
+test('audit: a burned code, and a code that another client presents, are recorded', async (t) => {
   const { server, client, other, told } = await openStage(t)
   const code = await obtainCode(server, client)
   await told()
@@ -123,7 +123,7 @@ test('audit: a burned code, and one that another client presents, are told', asy
   )
 })
 
-test('RT-04: a refresh token that is used again after the retry window is told as refresh-token.reused, with its family', async (t) => {
+test('RT-04: a refresh token that is reused after the retry window is recorded as refresh-token.reused, with its family', async (t) => {
   const { server, client, userId, told } = await openStage(t)
   const tokens = await obtainTokens(server, client)
   await refresh(server, client, tokens.refresh_token ?? '')
@@ -137,7 +137,7 @@ test('RT-04: a refresh token that is used again after the retry window is told a
   assert.deepEqual(rest, [])
 })
 
-test('RT-15: a client that presents the refresh token of another is told, and how often within the minute', async (t) => {
+test('RT-15: a client that presents the refresh token of another client is recorded, with the count of the minute', async (t) => {
   const { server, client, other, told } = await openStage(t)
   const tokens = await obtainTokens(server, client)
   await told()
@@ -152,7 +152,7 @@ test('RT-15: a client that presents the refresh token of another is told, and ho
   )
 })
 
-test('audit: a refusal of scopes is told with three scopes of each reason, 40 characters of each', async (t) => {
+test('audit: a refusal of scopes is recorded with three scopes of each reason, 40 characters of each', async (t) => {
   const { server, client, other, told } = await openStage(t)
   await declareApi(server, 'https://notes.example', {}, [
     { name: 'purge', sentence: 'Purge', grantedTo: 'approved-clients' },
@@ -177,7 +177,7 @@ test('audit: a refusal of scopes is told with three scopes of each reason, 40 ch
   ])
 })
 
-test('audit: a revoked grant and a revoked token are told with their client', async (t) => {
+test('audit: a revoked grant and a revoked token are recorded with their client', async (t) => {
   const { server, client, userId, told } = await openStage(t)
   const tokens = await obtainTokens(server, client)
   await told()
@@ -193,7 +193,7 @@ test('audit: a revoked grant and a revoked token are told with their client', as
   )
 })
 
-test('audit: a wrong client secret is told, and a made-up client is not', async (t) => {
+test('audit: a wrong client secret is recorded, and an unknown client is not', async (t) => {
   const { server, client, told } = await openStage(t)
   await requestToken(server, { ...client, client_secret: 'gcs_wrong' }, { grant_type: 'client_credentials' })
   const unknown = `${client.client_id.slice(0, -1)}${client.client_id.endsWith('A') ? 'B' : 'A'}`
@@ -201,7 +201,7 @@ test('audit: a wrong client secret is told, and a made-up client is not', async 
   assert.deepEqual(await told(), [{ event: 'client.authentication-failed', clientId: client.client_id }])
 })
 
-test('ADM-06: each change of an administrator is told with who made it', async (t) => {
+test('ADM-06: each change by an administrator is recorded with the administrator as actor', async (t) => {
   const { server, client, told } = await openStage(t)
   const id = client.client_id as ClientId
   const store = server.context.actingAs('command-line')
@@ -218,7 +218,7 @@ test('ADM-06: each change of an administrator is told with who made it', async (
   assert.deepEqual([events[2]?.event, events[2]?.actor], ['key.added', 'a-credential'])
 })
 
-test('ADM-06: line breaks and escape sequences in what a caller sent stay within one line of JSON', async (t) => {
+test('ADM-06: line breaks and escape sequences that a caller sends stay within one line of JSON', async (t) => {
   const { server, told } = await openStage(t)
   const evil = 'a\r\n{"event":"client.verified"}\u001b[31m\u2028'
   await postJson(server, '/v2/oauth/register', { client_name: evil, redirect_uris: ['https://app.example/cb'] })
@@ -231,7 +231,7 @@ test('ADM-06: line breaks and escape sequences in what a caller sent stay within
   for (const line of server.log().trim().split('\n')) JSON.parse(line)
 })
 
-test('STO-01: after whole flows no secret, e-mail address or name of a client stands in any row of the audit', async (t) => {
+test('STO-01: after complete flows no row of the audit has a secret, an e-mail address or a client name', async (t) => {
   const { server, client, other } = await openStage(t)
   const tokens = await obtainTokens(server, client)
   const next = (await refresh(server, client, tokens.refresh_token ?? '')).json<{ refresh_token: string }>()

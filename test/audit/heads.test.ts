@@ -17,7 +17,7 @@ import { openSteadyClock } from './steady-clock.ts'
 const MINUTE = 60_000
 const SOMETHING = { event: 'sign-in.failed' } as const
 
-test('audit: a command that ended is named by the server within a minute, though the last it wrote are heads of others', async (t) => {
+test('audit: the server records the head of a finished command within a minute, although the last event of the command is audit.head', async (t) => {
   const { open, clock, links } = openStage(t)
   const server = open()
   await server.store.recordEvent(SOMETHING)
@@ -36,7 +36,7 @@ test('audit: a command that ended is named by the server within a minute, though
   assert.ok(isNamed(await links(), last))
 })
 
-test('audit: of two processes each names what the other told, also after the other named it', async (t) => {
+test('audit: each of two processes records the heads of the other, also after the other has recorded its head', async (t) => {
   const { open, clock, links } = openStage(t)
   const [one, other] = [open(), open()]
   for (const { recorder } of [one, other]) await recorder.flush()
@@ -49,7 +49,7 @@ test('audit: of two processes each names what the other told, also after the oth
   for (const link of [ofOne, ofOther]) assert.ok(link !== undefined && isNamed(await links(), link))
 })
 
-test('audit: processes that tell nothing come to rest, and do not name what only names', async (t) => {
+test('audit: idle processes stop recording heads, and a link of heads alone is not recorded', async (t) => {
   const { open, clock, links } = openStage(t)
   const processes = [open(), open(), open()]
   for (const { store } of processes) await store.recordEvent(SOMETHING)
@@ -62,7 +62,7 @@ test('audit: processes that tell nothing come to rest, and do not name what only
   assert.equal(counts[9], counts[4], String(counts))
 })
 
-test('audit: a command names a hundred heads at most, however many commands ran before', async (t) => {
+test('audit: a command records at most a hundred heads, however many commands ran before', async (t) => {
   const { open, links } = openStage(t)
   for (let number = 0; number < 120; number += 1) {
     const command = open()

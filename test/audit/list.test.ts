@@ -34,7 +34,7 @@ const NEWEST_FIRST = LINKS.flat()
   .filter(({ event }) => event !== 'audit.head')
   .toReversed()
 
-test('the audit is listed newest first, in slices that go on in the middle of a link', async (t) => {
+test('the audit is listed newest first, in pages that may end in the middle of a link', async (t) => {
   const { store } = await openStage(t)
   for (const limit of [1, 2, 3, 5, 100]) {
     const seen: AuditEntry[] = []
@@ -70,14 +70,14 @@ for (const [filter, words] of FILTERS) {
   })
 }
 
-test('the audit is listed from a moment on', async (t) => {
+test('the audit is listed from a given time on', async (t) => {
   const { store, lastHour } = await openStage(t)
   const { rows } = await listAudit({ store }, { before: undefined, limit: 100, since: lastHour })
   assert.deepEqual(rows.map(withoutPlace), LINKS[2]?.toReversed())
   for (const { recordedAt } of rows) assert.equal(recordedAt, lastHour)
 })
 
-test('a filter that fits nothing does not read for ever: the slice ends, and says where it goes on', async () => {
+test('a filter without matches does not read for ever: the page ends with a cursor', async () => {
   const link = (index: number) => ({
     id: `${(1e12 - index).toString(16).padStart(12, '0')}${'0'.repeat(8)}${'A'.repeat(14)}`,
     chainId: 'A'.repeat(34),
@@ -100,7 +100,7 @@ test('a filter that fits nothing does not read for ever: the slice ends, and say
   assert.equal(reads, 100)
 })
 
-test('what is no place of the audit is refused, and so is a limit that is none', async (t) => {
+test('an invalid cursor of the audit and an invalid limit are rejected', async (t) => {
   const { store } = await openStage(t)
   for (const before of ['', 'x', "' or 1=1 --", '0'.repeat(34), `${'0'.repeat(34)}--1`, `${'~'.repeat(34)}-0`])
     await assert.rejects(listAudit({ store }, { before, limit: 10 }), AdminError, before)

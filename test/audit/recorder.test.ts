@@ -43,7 +43,7 @@ function openStage() {
   return { recorder, events, uses, lines, state }
 }
 
-test('tokens are counted by client, grant type and minute, and told when the minute is over', async () => {
+test('tokens are counted by client, grant type and minute, and recorded at the end of the minute', async () => {
   const { recorder, events, uses, state } = openStage()
   const grants: readonly GrantType[] = ['client_credentials', 'refresh_token', 'client_credentials']
   for (const grantType of grants) recorder.issued(aClientId(1), grantType)
@@ -65,7 +65,7 @@ test('tokens are counted by client, grant type and minute, and told when the min
   assert.equal(events.length, 2)
 })
 
-test('what the last minute issued is told at the end of the process', async () => {
+test('the tokens of the last minute are recorded at the end of the process', async () => {
   const { recorder, events } = openStage()
   recorder.issued(aClientId(1), 'client_credentials')
   await recorder.close()
@@ -75,7 +75,7 @@ test('what the last minute issued is told at the end of the process', async () =
   )
 })
 
-test('100,000 clients in one minute are all told, a few at a time', async () => {
+test('100,000 clients in one minute are all recorded, a few at a time', async () => {
   const { recorder, events, state } = openStage()
   for (let index = 0; index < 100_000; index += 1) {
     recorder.issued(aClientId(index), 'client_credentials')
@@ -88,7 +88,7 @@ test('100,000 clients in one minute are all told, a few at a time', async () => 
   assert.ok(state.mostWaiting <= 256, String(state.mostWaiting))
 })
 
-test('while the store takes nothing, the memory of a token counter has a bound, and beyond it tokens are counted without their client', () => {
+test('while the store is unavailable, a token counter has a limit of clients, and beyond it counts tokens without their client', () => {
   const counter = openTokenCounter()
   for (let index = 0; index < 100_000; index += 1) counter.add(aClientId(index), 'refresh_token', NOW)
   const counts = counter.take('all')
@@ -98,7 +98,7 @@ test('while the store takes nothing, the memory of a token counter has a bound, 
   assert.equal(held + others, 100_000)
 })
 
-test('what is reported again within a minute is counted; another minute begins anew', async () => {
+test('a repeated report is counted within its minute, and recorded again in the next minute', async () => {
   const { recorder, events, lines, state } = openStage()
   const event = { event: 'code.presented-by-another-client', clientId: aClientId(1) } as const
   for (let time = 0; time < 1000; time += 1) recorder.report(event)
@@ -114,7 +114,7 @@ test('what is reported again within a minute is counted; another minute begins a
   assert.equal(lines.filter((line) => line.includes(event.event)).length, 1002)
 })
 
-test('reports of very many different things in a minute are told by their word, so that nobody fills the store', async () => {
+test('beyond a limit, different reports of a minute are counted by their event name alone, so that they cannot fill the store', async () => {
   const { recorder, events, state } = openStage()
   for (let index = 0; index < 5000; index += 1) recorder.report({ event: 'sign-in.failed', clientId: aClientId(index) })
   state.now += MINUTE
@@ -123,7 +123,7 @@ test('reports of very many different things in a minute are told by their word, 
   assert.deepEqual(events.at(-1), { event: 'sign-in.failed', details: { again: 4974 } })
 })
 
-test('BND-04: very many different reports of one word displace those of no other word', async () => {
+test('BND-04: many different reports of one event name do not displace reports of another name', async () => {
   const { recorder, events, state } = openStage()
   for (let index = 0; index < 200; index += 1) recorder.report({ event: 'scope.refused', clientId: aClientId(index) })
   const event = { event: 'sign-in.failed', clientId: aClientId(1) } as const
@@ -136,7 +136,7 @@ test('BND-04: very many different reports of one word displace those of no other
   )
 })
 
-test('a store that is away fails nothing and is logged, and the next minute is told again', async () => {
+test('an unavailable store is logged and causes no failure, and the next minute is recorded again', async () => {
   const { recorder, events, lines, state } = openStage()
   state.isAway = true
   recorder.report({ event: 'sign-in.failed' })

@@ -12,7 +12,7 @@ import { openSteadyClock } from './steady-clock.ts'
 const wordsOf = async ({ context }: TestServer): Promise<readonly string[]> =>
   eventsOf(await listLinks(context.store, 0 as EpochMs)).map(({ event }) => event)
 
-test('the audit is kept for as long as the operator says, by whole hours, and what was swept is not missed', async (t) => {
+test('the audit is kept for the configured time, in whole hours, and swept links are not reported as missing', async (t) => {
   const options = { clock: openSteadyClock(), env: { GRANTOR_AUDIT_RETENTION: '7200' } }
   const first = await openTestServer(t, options)
   await registerClient(first)
@@ -38,7 +38,7 @@ test('the audit is kept for as long as the operator says, by whole hours, and wh
   assert.deepEqual((await verifyAudit(last.context, [])).faults, [])
 })
 
-test('what is swept while the audit is verified is not missed either', async (t) => {
+test('links that are swept during a verification are not reported as missing', async (t) => {
   const options = { clock: openSteadyClock(), env: { GRANTOR_AUDIT_RETENTION: '7200' } }
   const first = await openTestServer(t, options)
   // More than one read takes.

@@ -12,7 +12,7 @@ const COLUMNS = ['link_id', 'chain_id', 'sequence', 'recorded_at', 'previous_has
 
 type LinkRow = Readonly<Record<(typeof COLUMNS)[number], string | number>>
 
-test('audit: one byte changed in any column of any row is found, and the row is named', async (t) => {
+test('audit: one changed byte in any column of any row is found, with its row', async (t) => {
   const stage = await openStage(t)
   for (const row of stage.rows) {
     for (const column of COLUMNS) {
@@ -26,7 +26,7 @@ test('audit: one byte changed in any column of any row is found, and the row is 
   assert.deepEqual(await stage.verify(), [])
 })
 
-test('audit: any byte of the events of a link matters', async (t) => {
+test('audit: a change of any byte of the events of a link is found', async (t) => {
   const stage = await openStage(t)
   const row = stage.rows.find(({ events }) => String(events).includes('refresh-token.reused'))
   assert.ok(row)
@@ -41,7 +41,7 @@ test('audit: any byte of the events of a link matters', async (t) => {
   }
 })
 
-test('audit: a removed row is missed, from the start of a chain, from its middle and from its end', async (t) => {
+test('audit: a removed row is found at the start, in the middle and at the end of a chain', async (t) => {
   const stage = await openStage(t)
   for (const row of stage.rows.filter(({ chain_id }) => chain_id !== stage.lastChain)) {
     stage.remove('link_id = ?', row.link_id)
@@ -56,7 +56,7 @@ test('audit: a removed row is missed, from the start of a chain, from its middle
   }
 })
 
-test('audit: a chain that is gone as a whole, or cut off anywhere, is missed because others saw it', async (t) => {
+test('audit: a removed or truncated chain is found, because other chains recorded its head', async (t) => {
   const stage = await openStage(t)
   const chains = new Set(stage.rows.map(({ chain_id }) => chain_id))
   assert.equal(chains.size, 3)
@@ -77,7 +77,7 @@ test('audit: a chain that is gone as a whole, or cut off anywhere, is missed bec
   }
 })
 
-test('audit: the end of the newest chain is missed by who has its head from the log', async (t) => {
+test('audit: truncating the newest chain is detected with its head from the log', async (t) => {
   const stage = await openStage(t)
   const chain = String(stage.lastChain)
   const sequence = Math.max(...stage.rows.flatMap((row) => (row.chain_id === chain ? [Number(row.sequence)] : [])))
@@ -97,7 +97,7 @@ test('audit: the end of the newest chain is missed by who has its head from the 
   )
 })
 
-test('audit: nobody who only has the database can write a link that verifies', async (t) => {
+test('audit: without the root secret, no link that verifies can be written', async (t) => {
   const stage = await openStage(t)
   const row = stage.rows.at(-1)
   assert.ok(row)
@@ -107,7 +107,7 @@ test('audit: nobody who only has the database can write a link that verifies', a
   assert.equal(report.faults.filter(({ kind }) => kind === 'changed').length, stage.rows.length)
 })
 
-test('audit: whoever changed all of it is found, and a thousand faults are named', async (t) => {
+test('audit: a change of every row is found, and at most a thousand faults are reported', async (t) => {
   const { context } = await openTestServer(t)
   const link = (index: number) => ({
     id: `${(1e12 - index).toString(16).padStart(12, '0')}${'0'.repeat(8)}${'A'.repeat(14)}`,
@@ -132,11 +132,11 @@ interface Stage {
   readonly server: TestServer
   /** Oldest first. */
   readonly rows: readonly LinkRow[]
-  /** The one that nobody saw after its end. */
+  /** The chain whose end no other chain has recorded. */
   readonly lastChain: string | number | undefined
   readonly log: () => string
   readonly verify: (known?: Parameters<typeof verifyAudit>[1]) => Promise<readonly AuditFault[]>
-  /** Answers the id that the row has then. */
+  /** Returns the new id of the row. */
   readonly change: (row: LinkRow, column: (typeof COLUMNS)[number], value: string | number) => string
   readonly remove: (where: string, ...values: (string | number)[]) => void
   readonly restore: () => void

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../server.ts'
 const LINKS = 1000
 const SLICE = 200
 
-test('audit: whoever reads all of it on SQLite leaves others their turns after each slice', async (t) => {
+test('audit: reading the whole audit on SQLite yields to other requests after each slice', async (t) => {
   const path = join(temporaryFolder(t), 'grantor.db')
   const store = openSqliteStore({ path, patienceMs: 1000, checkpoints: 'inline', audit: openTestChains() })
   t.after(() => store.close())

@@ -12,7 +12,7 @@ import { databasePath } from '../storage/dump.ts'
 import { openSteadyClock } from './steady-clock.ts'
 
 for (const when of ['before', 'after'] as const) {
-  test(`audit: a commit whose answer is lost ${when} it happened is told exactly if it happened, and no chain has a gap`, async (t) => {
+  test(`audit: a commit whose reply is lost ${when} it happened is recorded exactly if it happened, and no chain has a gap`, async (t) => {
     const url = await openMigratedDatabase(t)
     const proxy = await openChaosProxy(t, url)
     const server = await openTestServer(t, {
@@ -37,7 +37,7 @@ for (const when of ['before', 'after'] as const) {
   })
 }
 
-test('audit: what cannot be told does not happen', async (t) => {
+test('audit: an operation whose event cannot be written does not happen', async (t) => {
   const server = await openTestServer(t)
   const database = new DatabaseSync(databasePath(server), { timeout: 5000 })
   t.after(() => database.close())

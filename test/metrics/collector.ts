@@ -27,7 +27,7 @@ export interface Collector {
   readonly resource: Readonly<Record<string, string | number>>
 }
 
-/** Takes traces as OpenTelemetry collectors do: protobuf over HTTP. `status` is what it answers. */
+/** Receives traces as OpenTelemetry collectors do: protobuf over HTTP. `status` is the status of its responses. */
 export async function openCollector(test: Pick<TestContext, 'after'>, status = 200): Promise<Collector> {
   const spans: ReceivedSpan[] = []
   const bodies: string[] = []

@@ -43,7 +43,7 @@ function listExpressions(): readonly string[] {
   return [...panels.map(({ expr }) => expr), ...alerts.map(([, block, line]) => block ?? line ?? '')]
 }
 
-/** Names of metrics with what stands in braces after them. */
+/** Matches the name of a metric and the text in braces after it. */
 function selectorsOf(expression: string): readonly { readonly name: string; readonly matchers: string }[] {
   return [...expression.matchAll(/\b((?:grantor|process|nodejs)_[a-z0-9_]+)(?:\{([^}]*)\})?/g)].map(
     ([, name = '', matchers = '']) => ({ name, matchers }),
@@ -61,7 +61,7 @@ async function aScrape(t: TestContext): Promise<Scraped> {
   return scrape(server)
 }
 
-test('every metric that the dashboard and the alerts name is in a scrape', async (t) => {
+test('every metric of the dashboard and the alerts is in a scrape', async (t) => {
   const { samples } = await aScrape(t)
   const scraped = new Set(samples.map(({ name }) => name))
   for (const expression of listExpressions()) {
@@ -71,7 +71,7 @@ test('every metric that the dashboard and the alerts name is in a scrape', async
   }
 })
 
-test('every label that they choose or add up by is one of that metric', () => {
+test('every label that they use belongs to the metric', () => {
   for (const expression of listExpressions()) {
     const known = new Set(ADDED_LABELS)
     for (const { name, matchers } of selectorsOf(expression)) {
@@ -85,7 +85,7 @@ test('every label that they choose or add up by is one of that metric', () => {
   }
 })
 
-test('what an alert waits for is counted from zero, or its first time would not be seen', async (t) => {
+test('a series with an alert starts at zero, so that its first increase is seen', async (t) => {
   const { value } = await aScrape(t)
   const watched = selectorsOf(rules).filter(({ name }) => name === 'grantor_store_operations_total')
   assert.equal(watched.length, 2)
@@ -98,7 +98,7 @@ test('what an alert waits for is counted from zero, or its first time would not 
   }
 })
 
-test('the dashboard asks the Prometheus that its user chooses, and no panel lies on another', () => {
+test('the dashboard uses the chosen Prometheus, and no panel overlaps another', () => {
   const variables = new Map(dashboard.templating.list.map(({ name, type, query }) => [name, { type, query }]))
   assert.deepEqual(variables.get('datasource'), { type: 'datasource', query: 'prometheus' })
   const text = JSON.stringify(dashboard)
@@ -116,7 +116,7 @@ test('the dashboard asks the Prometheus that its user chooses, and no panel lies
   }
 })
 
-test('the example scrapes the port where the administration listens by default', () => {
+test('the example scrapes the default port of the administration', () => {
   const { admin } = readConfig({})
   const [, target] = /targets: \['([^']+)'\]/.exec(readFileSync('deploy/prometheus/prometheus.yml', 'utf8')) ?? []
   assert.equal(target, `127.0.0.1:${admin?.port}`)

@@ -5,7 +5,7 @@ import { renderMetrics } from '../../src/metrics/exposition.ts'
 import { FAMILIES, SECONDS, type Family, type Sample } from '../../src/metrics/families.ts'
 import { parseScrape } from './scraped.ts'
 
-test('a histogram tells how many were at or below each bound, how many there were, and their sum', () => {
+test('a histogram has the count at or below each bound, the total count and the sum', () => {
   const histogram = newHistogram(SECONDS)
   for (const seconds of [0.0001, 0.001, 0.0011, 4, 60]) observe(histogram, seconds)
   const { buckets, sum } = histogram
@@ -18,14 +18,14 @@ test('a histogram tells how many were at or below each bound, how many there wer
   assert.match(text, /^# TYPE grantor_request_seconds histogram$/m)
 })
 
-test('what stands in a label cannot end it', () => {
+test('a label value cannot end its label', () => {
   const labels = ['a"} 1\ngrantor_up 5', 'back\\slash']
   const text = renderMetrics([{ worker: undefined, samples: [{ name: 'grantor_build_info', labels, value: 1 }] }])
   assert.equal(text.split('\n').length, 4)
   assert.ok(text.endsWith('{version="a\\"} 1\\ngrantor_up 5",node="back\\\\slash"} 1\n'))
 })
 
-test('each worker has series of its own, and what is about the store has none of theirs', () => {
+test('each worker has its own series, and metrics of the store have no label worker', () => {
   const samples: readonly Sample[] = [
     { name: 'grantor_up', labels: [], value: 1 },
     { name: 'grantor_grants', labels: ['live'], value: 7 },
@@ -41,7 +41,7 @@ test('each worker has series of its own, and what is about the store has none of
   assert.equal(value('grantor_grants', { state: 'live' }), 7)
 })
 
-test('beyond two thousand series a family grows no more, and counts the rest together', () => {
+test('a family has at most two thousand series, and counts the rest together', () => {
   const series = openSeries(2, () => ({ value: 0 }))
   for (let number = 0; number < 5000; number += 1) series.at('token', `made-up-${number}`).value += 1
   const entries = series.entries()
@@ -51,7 +51,7 @@ test('beyond two thousand series a family grows no more, and counts the rest tog
   assert.equal(entries[0]?.[1].value, 2)
 })
 
-test('names and units are as Prometheus has them', () => {
+test('names and units follow the conventions of Prometheus', () => {
   for (const [name, { type, labels, help }] of Object.entries<Family>(FAMILIES)) {
     assert.match(name, /^(grantor|process|nodejs)_[a-z0-9_]+$/)
     assert.equal(name.endsWith('_total'), type === 'counter', name)

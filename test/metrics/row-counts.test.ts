@@ -37,12 +37,12 @@ function numbersOf(samples: readonly Sample[]): Readonly<Record<string, number>>
   )
 }
 
-test('a small store is known at the first look', async () => {
+test('a small store is counted completely in the first step', async () => {
   const { look } = openGrants(1234)
   assert.equal((await look())['grantor_grants live'], 1234)
 })
 
-test('a large store is walked in bounded steps, and its number is told once the walk is at the end', async () => {
+test('a large store is counted in bounded steps, and its numbers appear at the end of the count', async () => {
   const { state, look } = openGrants(50_000)
   const first = await look()
   assert.equal(state.walked, 40)
@@ -54,14 +54,14 @@ test('a large store is walked in bounded steps, and its number is told once the 
   assert.equal(third['grantor_row_counts_age_seconds grants'], 30)
 })
 
-test('however many scrape, the store is looked at every five seconds at most', async () => {
+test('however many scrapes there are, the store is read at most every five seconds', async () => {
   const { state, rowCounts, look } = openGrants(10)
   await look()
   await Promise.all(Array.from({ length: 50 }, () => rowCounts.sample()))
   assert.equal(state.walked, 1)
 })
 
-test('while the store is away the last numbers stay, and grow older', async () => {
+test('while the store is unavailable the last numbers remain, and their age increases', async () => {
   const { state, look } = openGrants(10)
   await look()
   state.isAway = true
@@ -72,7 +72,7 @@ test('while the store is away the last numbers stay, and grow older', async () =
   assert.equal((await look())['grantor_row_counts_age_seconds grants'], 0)
 })
 
-test('a store that does not answer keeps no scrape waiting, and is asked once', async (t) => {
+test('a store that does not reply blocks no scrape, and is asked once', async (t) => {
   const { state, look } = openGrants(10)
   const answer = Promise.withResolvers<void>()
   state.delay = answer.promise

@@ -11,7 +11,7 @@ import { createAda, obtainTokens, postForm, postJson, refresh, registerClient, r
 import { openTestServer, type TestServer } from '../server.ts'
 import { scrape, seriesOf } from './scraped.ts'
 
-/** Refuses, issues, refreshes and replays, so that every metric has something to tell. Answers all secrets. */
+/** Refuses, issues, refreshes and replays, so that every metric has a value. Returns all secrets. */
 async function runEverything(server: TestServer): Promise<readonly string[]> {
   await createAda(server)
   const client = await registerClient(server)
@@ -25,7 +25,7 @@ async function runEverything(server: TestServer): Promise<readonly string[]> {
   return [client.client_id, client.client_secret ?? '', tokens.access_token, first, second, third, 'ada@acme.test']
 }
 
-test('ADM-10: metrics are read at the administration, and the public listener has nothing of it', async (t) => {
+test('ADM-10: metrics are served by the administration and not by the public listener', async (t) => {
   const server = await openTestServer(t)
   await scrape(server)
   for (const url of [
@@ -40,7 +40,7 @@ test('ADM-10: metrics are read at the administration, and the public listener ha
     assert.equal((await server.inject({ method: 'GET', url })).statusCode, 404, url)
 })
 
-test('a scrape tells what was asked and what became of it', async (t) => {
+test('a scrape has requests and operations by outcome', async (t) => {
   const server = await openTestServer(t)
   await runEverything(server)
   await sweep(server.context, SWEEP_START)
@@ -65,7 +65,7 @@ test('a scrape tells what was asked and what became of it', async (t) => {
   assert.equal(value('grantor_store_commit_seconds_count', { outcome: 'failed' }), 0)
 })
 
-test('the number of operations in all batches is that of all operations', async (t) => {
+test('the batch sizes add up to the number of operations', async (t) => {
   const server = await openTestServer(t)
   await runEverything(server)
   const { samples, value } = await scrape(server)
@@ -75,7 +75,7 @@ test('the number of operations in all batches is that of all operations', async 
   assert.equal(value('grantor_store_batch_operations_sum'), total)
 })
 
-test('what a sweep removed is counted by kind', async (t) => {
+test('swept rows are counted by kind', async (t) => {
   const server = await openTestServer(t)
   await registerClient(server)
   server.clock.advance(25 * 60 * 60 * 1000)
@@ -85,7 +85,7 @@ test('what a sweep removed is counted by kind', async (t) => {
   assert.equal(value('grantor_swept_rows_total', { kind: 'grants' }), 0)
 })
 
-test('the key that signs grows older, and what is known of the store says its age', async (t) => {
+test('the age of the signing key and the age of the row counts are reported', async (t) => {
   const server = await openTestServer(t)
   await scrape(server)
   server.clock.advance(3_600_000)
@@ -93,7 +93,7 @@ test('the key that signs grows older, and what is known of the store says its ag
   assert.ok(age >= 3600 && age < 3700, String(age))
 })
 
-test('NET-10: a scrape holds no id, no secret, no token and no name of anybody', async (t) => {
+test('NET-10: a scrape has no id, secret, token or name of a user or client', async (t) => {
   const server = await openTestServer(t)
   const secrets = await runEverything(server)
   const { text } = await scrape(server)
@@ -101,7 +101,7 @@ test('NET-10: a scrape holds no id, no secret, no token and no name of anybody',
   assert.doesNotMatch(text, /g[a-z]{2}_[A-Za-z0-9_-]{8}/)
 })
 
-test('requests that anybody makes up add no series beyond those of the known refusals', async (t) => {
+test('arbitrary requests add no series beyond those of the known refusals', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server)
   const text = fc.string({ maxLength: 40 })
@@ -145,7 +145,7 @@ test('requests that anybody makes up add no series beyond those of the known ref
   }
 })
 
-test('requests that were made before add no series', async (t) => {
+test('requests with other values add no series', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server)
   const everything = async (salt: string): Promise<void> => {
@@ -167,7 +167,7 @@ test('requests that were made before add no series', async (t) => {
   assert.deepEqual(seriesOf(await scrape(server)), before)
 })
 
-test('connections and bytes that are no request are counted', async (t) => {
+test('connections, and bytes that are not HTTP, are counted', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const socket = connect(Number(new URL(server.origin).port), '127.0.0.1')
   await once(socket, 'connect')
@@ -175,13 +175,13 @@ test('connections and bytes that are no request are counted', async (t) => {
   assert.match(await read(), /^grantor_connections 1$/m)
   socket.write('this is no request\r\n\r\n')
   await once(socket.resume(), 'close')
-  // Its own end of the connection may close a moment later.
+  // The server's side of the connection may close slightly later.
   let text = await read()
   while (!/^grantor_connections 0$/m.test(text)) text = await read()
   assert.match(text, /^grantor_broken_requests_total 1$/m)
 })
 
-test('every metric of the table is there from the first scrape on, as docs/metrics.md has it', async (t) => {
+test('every metric of the table is in the first scrape and in docs/metrics.md', async (t) => {
   const server = await openTestServer(t)
   await registerClient(server)
   const { families } = await scrape(server)
@@ -202,7 +202,7 @@ test('every metric of the table is there from the first scrape on, as docs/metri
   )
 })
 
-/** A reason that docs/errors.md tells of, or a word that an event adds. */
+/** A reason of docs/errors.md, or a detail of an event. */
 function isKnownReason(reason: string): boolean {
   return new RegExp(`\`${reason}\``).test(readFileSync('docs/errors.md', 'utf8'))
 }

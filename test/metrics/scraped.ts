@@ -7,7 +7,7 @@ export interface Scraped {
   /** By name, as HELP and TYPE say. */
   readonly families: ReadonlyMap<string, { readonly type: string; readonly help: string }>
   readonly samples: readonly ScrapedSample[]
-  /** The one sample of that name that has these labels. Fails the test when there is none, or more than one. */
+  /** Returns the value of the sample with this name and these labels. Fails the test unless there is exactly one. */
   readonly value: (name: string, labels?: Readonly<Record<string, string>>) => number
 }
 
@@ -20,7 +20,7 @@ export interface ScrapedSample {
 const SAMPLE = /^([a-z_][a-z0-9_]*)(?:\{(.*)\})? (\S+)$/
 const LABEL = /([a-z_]+)="((?:\\.|[^"\\])*)"(?:,|$)/g
 
-/** Fails the test when a line is none that the format knows, or a sample stands outside of its family. */
+/** Fails the test when a line is malformed, or a sample is outside of its family. */
 export function parseScrape(text: string): Scraped {
   assert.ok(text.endsWith('\n'))
   const families = new Map<string, { type: string; help: string }>()

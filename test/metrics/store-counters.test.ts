@@ -18,7 +18,7 @@ function openCounted(commit: (count: number) => Promise<readonly OperationResult
 const fill = (count: number, settled: OperationResult): readonly OperationResult[] =>
   Array.from({ length: count }, () => settled)
 
-test('a batch that is lost is counted as failed, and so is everything in it', async () => {
+test('a lost batch is counted as failed, and so is each of its operations', async () => {
   const { store, read } = openCounted(() => Promise.reject(new StoreUnavailable('planted')))
   await Promise.allSettled([store.endSession('gss_1' as never), store.endSession('gss_2' as never)])
   const { value } = read()
@@ -27,7 +27,7 @@ test('a batch that is lost is counted as failed, and so is everything in it', as
   assert.equal(value('grantor_store_operations_total', { operation: 'endSession', outcome: 'failed' }), 2)
 })
 
-test('an operation at fault is counted as failed, and its neighbours by their outcomes', async () => {
+test('a failed operation is counted as failed, and the others of its batch by their outcomes', async () => {
   const { store, read } = openCounted(async () => [
     { kind: 'done', outcome: 'ended' },
     { kind: 'failed', cause: new Error('planted') },
@@ -39,7 +39,7 @@ test('an operation at fault is counted as failed, and its neighbours by their ou
   assert.equal(value('grantor_store_batch_operations_sum'), 2)
 })
 
-test('a text that the store answers is no label', async () => {
+test('an arbitrary text that the store returns does not become a label', async () => {
   const { store, read } = openCounted(async (count) => fill(count, { kind: 'done', outcome: 'a-kept-text' }))
   await store.insertSettingOnce({ name: 'secret-check', value: 'a-kept-text' })
   const { text, value } = read()
@@ -47,7 +47,7 @@ test('a text that the store answers is no label', async () => {
   assert.equal(value('grantor_store_operations_total', { operation: 'insertSettingOnce', outcome: 'done' }), 1)
 })
 
-test('what waits, what is under way and what is refused for too many are told', async () => {
+test('waiting operations, running batches and operations rejected by a full queue are reported', async () => {
   const commit = Promise.withResolvers<void>()
   const { store, read } = openCounted(async (count) => {
     await commit.promise
@@ -70,7 +70,7 @@ test('what waits, what is under way and what is refused for too many are told', 
   assert.equal(after.value('grantor_store_operations_total', { operation: 'endSession', outcome: 'ended' }), 10_001)
 })
 
-test('what waited for too long is counted as refused', async (t) => {
+test('an operation that waited for too long is counted as rejected', async (t) => {
   const commit = Promise.withResolvers<void>()
   const { store, read } = openCounted(async (count) => {
     await commit.promise

@@ -4,10 +4,10 @@ import { openTestServer } from '../server.ts'
 import { openCollector } from './collector.ts'
 
 const PARENT = '00f067aa0ba902b7'
-/** As low as a trace's id can be: whoever goes by ids samples it at any ratio. */
+/** The lowest trace id: a sampler that decides by the id samples it at any ratio. */
 const CHOSEN = `${'0'.repeat(31)}1`
 
-test('a caller who chooses the id of a trace has no more of it sent than the operator wants', async (t) => {
+test('a caller that chooses a trace id causes no more spans than the configured ratio', async (t) => {
   const collector = await openCollector(t)
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, GRANTOR_TRACE_RATIO: '0.2' }
   const server = await openTestServer(t, { env })

@@ -54,7 +54,7 @@ test('each request is a span with its route, its status and its reason, and belo
   assert.equal(collector.requests[0]?.headers['content-type'], 'application/x-protobuf')
 })
 
-test('what a request asks of the store stands below it, and the batch that did it points there', async (t) => {
+test('an operation of the store is a child span of its request, and its batch links to it', async (t) => {
   const collector = await openCollector(t)
   const server = await openTestServer(t, collectedBy(collector))
   await registerClient(server)
@@ -87,7 +87,7 @@ test('requests at the same time are not mixed up', async (t) => {
   }
 })
 
-test('a traceparent that is malformed begins a trace of our own', async (t) => {
+test('a malformed traceparent is ignored, and a new trace begins', async (t) => {
   const collector = await openCollector(t)
   const server = await openTestServer(t, collectedBy(collector))
   const malformed = [
@@ -111,7 +111,7 @@ test('a traceparent that is malformed begins a trace of our own', async (t) => {
   }
 })
 
-test('NET-10: no parameter, token, secret, address or header of a caller stands in a trace', async (t) => {
+test('NET-10: a trace has no parameter, token, secret, address or header of a caller', async (t) => {
   const collector = await openCollector(t)
   const server = await openTestServer(t, collectedBy(collector))
   await createAda(server)
@@ -146,7 +146,7 @@ test('NET-10: no parameter, token, secret, address or header of a caller stands 
     assert.ok(!collector.text().includes(text), text.slice(0, 20))
 })
 
-test('what fails in us is an error of the span, with its reason', async (t) => {
+test('a failure of the server is an error of the span, with its reason', async (t) => {
   const collector = await openCollector(t)
   const server = await openTestServer(t, collectedBy(collector))
   server.drain()
@@ -157,7 +157,7 @@ test('what fails in us is an error of the span, with its reason', async (t) => {
   assert.equal(span.attributes['error.type'], 'shutting_down')
 })
 
-test('the operator names the service, its headers and the share of the traces that is sent', async (t) => {
+test('the operator configures the service name, the headers and the ratio of traces', async (t) => {
   const collector = await openCollector(t)
   const headers = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Basic%20c2VjcmV0, x-tenant=acme' }
   const whole = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/otlp/v1/traces` }
@@ -179,7 +179,7 @@ test('the operator names the service, its headers and the share of the traces th
   assert.deepEqual(none.spans, [], 'a caller’s wish for a trace does not count')
 })
 
-test('mistakes in the settings of traces are told, and values of headers are not', () => {
+test('mistakes in the trace settings are reported without the values of headers', () => {
   const environment = {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318',
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'ftp://collector',
@@ -199,7 +199,7 @@ for (const [what, open] of [
   ['is not there', async () => `http://127.0.0.1:${await freePort()}`],
   ['refuses', async (t: TestContext) => (await openCollector(t, 400)).url],
 ] as const) {
-  test(`a collector that ${what} disturbs nobody, and that is told once`, async (t) => {
+  test(`a collector that ${what} does not affect requests, and is reported once`, async (t) => {
     const told = Promise.withResolvers<void>()
     const server = await openTestServer(t, {
       ...collectedBy({ url: await open(t) }),

@@ -38,7 +38,7 @@ function join(rollCall: RollCall, answers: number | 'never'): Worker {
   return { scrape: caller.ask, leave: attendance.leave, asked }
 }
 
-test('whichever worker is scraped answers for all, and one of them looks at the store', async () => {
+test('any worker returns the metrics of all workers, and one of them counts the rows of the store', async () => {
   const rollCall = openWorkerMetrics()
   const workers = [join(rollCall, 10), join(rollCall, 20), join(rollCall, 30)]
   for (const worker of workers) {
@@ -58,7 +58,7 @@ test('whichever worker is scraped answers for all, and one of them looks at the 
   )
 })
 
-test('a worker that takes the place of another one gets its number, so no series is left behind', async () => {
+test('a restarted worker gets the number of its predecessor, so no stale series remains', async () => {
   const rollCall = openWorkerMetrics()
   const [first, second] = [join(rollCall, 10), join(rollCall, 20)]
   first.leave()
@@ -69,7 +69,7 @@ test('a worker that takes the place of another one gets its number, so no series
   assert.equal(value('grantor_connections', { worker: '2' }), 20)
 })
 
-test('a worker that does not answer is told as down, and keeps nobody waiting for more than two seconds', async (t: TestContext) => {
+test('a worker that does not reply is reported as down, and delays a scrape by at most two seconds', async (t: TestContext) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const rollCall = openWorkerMetrics()
   join(rollCall, 'never')
@@ -83,7 +83,7 @@ test('a worker that does not answer is told as down, and keeps nobody waiting fo
   assert.equal(samples.length, 3)
 })
 
-test('what is no question and no answer is passed over', async () => {
+test('messages of any other kind are ignored', async () => {
   const rollCall = openWorkerMetrics()
   const attendance = rollCall.join(() => assert.fail('nobody is asked'))
   for (const message of ['serving', null, {}, { kind: 'sample', call: 99, samples: [] }]) attendance.receive(message)

@@ -35,7 +35,7 @@ async function untilLogged(server: RunningServer, text: string): Promise<void> {
   while (!server.stdout().includes(text)) await once(server.child.stdout ?? server.child, 'data')
 }
 
-test('whichever worker Prometheus reaches, a scrape is of all of them, and of one that took another’s place', async (t) => {
+test('a scrape of any worker has all workers, also a restarted one', async (t) => {
   const place = await openPostgresPlace(t)
   const server = await serve(place, { flags: ['--workers', '2'] })
   const registrations = 12

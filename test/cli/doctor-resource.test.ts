@@ -253,6 +253,6 @@ test('doctor --resource: where no server answers as the issuer of the settings, 
     }
     assert.equal(code, 1)
     assert.equal(said.length, 1, said.join('\n'))
-    assert.match(said[0] ?? '', /^failed: No server answers as the issuer http.* check GRANTOR_ISSUER and PORT/)
+    assert.match(said[0] ?? '', /^failed: No server responds as the issuer http.* check GRANTOR_ISSUER and PORT/)
   }
 })

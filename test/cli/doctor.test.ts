@@ -215,9 +215,9 @@ test('an administration that others reach is a complaint, unless they come by TL
   const plain = judge(
     listeningOn('0.0.0.0', { issuer: 'http://localhost:3000', isLoopbackIssuer: true, host: 'localhost' }),
   )
-  assert.match(plain.join(), /admin: .* without TLS: .* Unset GRANTOR_ADMIN_HOST\./)
+  assert.match(plain.join(), /admin: .* without TLS, .* Unset GRANTOR_ADMIN_HOST\./)
   const alone = judge(listeningOn('0.0.0.0', { trustedProxies: [] }))
-  assert.match(alone.join(), /admin: .* refuses everybody there.* GRANTOR_TRUST_PROXY/)
+  assert.match(alone.join(), /admin: .* rejects all requests there.* GRANTOR_TRUST_PROXY/)
 })
 
 test('a key that signs for more than twice as long as it should is a complaint, unless keys do not rotate', () => {
@@ -246,15 +246,15 @@ test('choices about the network that do not fit are warned about', () => {
   const { choices } = SOUND
   const loopback = { ...choices, issuer: 'http://localhost:3000', isLoopbackIssuer: true, trustedProxies: [] }
   const probe = { ...SOUND.probe, issuer: 'http://localhost:3000' } as Examination['probe']
-  assert.match(judge({ choices: { ...choices, trustedProxies: ['0.0.0.0/0'] } })[0] ?? '', /anybody can claim/)
-  assert.match(judge({ choices: { ...choices, trustedProxies: [] } })[0] ?? '', /shares one budget/)
+  assert.match(judge({ choices: { ...choices, trustedProxies: ['0.0.0.0/0'] } })[0] ?? '', /any caller can claim/)
+  assert.match(judge({ choices: { ...choices, trustedProxies: [] } })[0] ?? '', /share one rate limit/)
   assert.match(judge({ probe, choices: { ...loopback, host: '0.0.0.0' } })[0] ?? '', /without TLS/)
   assert.match(judge({ probe, choices: { ...loopback, host: 'localhost', port: 3001 } })[0] ?? '', /another port/)
 })
 
 test('RFC 8414 §3.3: the issuer that answers is the configured one byte for byte', () => {
   const probe = { ...SOUND.probe, issuer: 'https://AUTH.acme.test' } as Examination['probe']
-  assert.match(judge({ probe })[0] ?? '', /calls itself https:\/\/AUTH\.acme\.test/)
+  assert.match(judge({ probe })[0] ?? '', /has the issuer https:\/\/AUTH\.acme\.test/)
 })
 
 /** A server that nothing is wrong with, but for the difference. */

@@ -1,7 +1,7 @@
 import { isLoopbackHost } from '../../protocol/loopback.ts'
 import { ok, warning, type Examination, type Finding } from './finding.ts'
 
-/** Who reaches the administration, and how. */
+/** Checks how the administration can be reached. */
 export function checkAdmin({ choices }: Examination): readonly Finding[] {
   const { admin, isLoopbackIssuer, trustedProxies } = choices
   if (admin === undefined) return [ok('admin', 'The administration is off.')]
@@ -11,7 +11,7 @@ export function checkAdmin({ choices }: Examination): readonly Finding[] {
     return [
       warning(
         'admin',
-        `The administration listens on ${host}, where others reach it without TLS: whoever listens in has its credentials.`,
+        `The administration listens on ${host}, where other machines reach it without TLS, so the credentials can be read on the network.`,
         'Unset GRANTOR_ADMIN_HOST.',
       ),
     ]
@@ -20,10 +20,10 @@ export function checkAdmin({ choices }: Examination): readonly Finding[] {
     return [
       warning(
         'admin',
-        `The administration listens on ${host}, but refuses everybody there: they come without TLS.`,
-        'Unset GRANTOR_ADMIN_HOST, or name in GRANTOR_TRUST_PROXY the network of the proxy that ends TLS.',
+        `The administration listens on ${host}, but rejects all requests there, because they arrive without TLS.`,
+        'Unset GRANTOR_ADMIN_HOST, or set GRANTOR_TRUST_PROXY to the network of the proxy that terminates TLS.',
       ),
     ]
   }
-  return [ok('admin', `The administration listens on ${host}, port ${port}, for who comes by TLS.`)]
+  return [ok('admin', `The administration listens on ${host}, port ${port}, for requests over TLS.`)]
 }

@@ -1,23 +1,23 @@
 import type { IssuerProbe, StoreInspection } from '../../ports/inspection.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 
-/** The choices that the doctor has an opinion on. */
+/** The settings that the doctor checks. */
 export interface NetworkChoices {
   readonly issuer: string
   readonly isLoopbackIssuer: boolean
   readonly host: string
   readonly port: number
   readonly trustedProxies: readonly string[]
-  /** Where the administration listens; undefined: nowhere. */
+  /** The address of the administration; undefined: it is off. */
   readonly admin: { readonly host: string; readonly port: number } | undefined
 }
 
 export interface KeyChoices {
-  /** Seconds; 0: only by hand. */
+  /** In seconds; 0: keys are rotated manually. */
   readonly keyRotation: number
 }
 
-/** Everything that was found out, without changing anything. */
+/** The data of all checks, which were collected without changing anything. */
 export interface Examination {
   readonly choices: NetworkChoices & KeyChoices
   readonly store: StoreInspection
@@ -25,12 +25,12 @@ export interface Examination {
   readonly now: EpochMs
 }
 
-/** One line of the doctor's report. */
+/** One line of the report. */
 export interface Finding {
   readonly check: string
   readonly verdict: 'ok' | 'warning' | 'failed'
   readonly message: string
-  /** How to mend it; undefined where nothing is wrong. */
+  /** How to fix the problem; undefined without a problem. */
   readonly remedy: string | undefined
 }
 

@@ -4,7 +4,7 @@ import { failed, ok, warning, type Examination, type Finding, type NetworkChoice
 /** Clocks that differ by more make tokens look expired or not valid yet. */
 const CLOCK_TOLERANCE_MS = 30_000
 
-/** The address, who is believed about it, what answers there, and whether anything may be asked for. */
+/** Checks the addresses, the trusted proxies, the response of the issuer, and the declared APIs. */
 export function checkIssuer(examination: Examination): readonly Finding[] {
   return [...checkNetwork(examination.choices), ...checkAnswer(examination), ...checkApis(examination)]
 }
@@ -16,7 +16,7 @@ function checkNetwork({ issuer, isLoopbackIssuer, host, port, trustedProxies }: 
     findings.push(
       warning(
         'network',
-        `The issuer is for this machine only, and the server listens on ${host}, where others reach it without TLS.`,
+        `The issuer is for this machine only, and the server listens on ${host}, where other machines reach it without TLS.`,
         'Unset GRANTOR_HOST, or set GRANTOR_ISSUER to the https address that others use.',
       ),
     )
@@ -26,7 +26,7 @@ function checkNetwork({ issuer, isLoopbackIssuer, host, port, trustedProxies }: 
     findings.push(
       warning(
         'network',
-        `GRANTOR_TRUST_PROXY has ${everyone.join(' and ')}: anybody can claim any address, and no budget holds.`,
+        `GRANTOR_TRUST_PROXY has ${everyone.join(' and ')}: any caller can claim any address, so rate limits have no effect.`,
         'Name the networks of your proxies only.',
       ),
     )
@@ -35,7 +35,7 @@ function checkNetwork({ issuer, isLoopbackIssuer, host, port, trustedProxies }: 
     findings.push(
       warning(
         'network',
-        'No proxy is trusted, so everybody behind yours shares one budget.',
+        'No proxy is trusted, so all callers behind your proxy share one rate limit.',
         'Name the network that the proxy connects from, such as GRANTOR_TRUST_PROXY=127.0.0.1',
       ),
     )
@@ -68,8 +68,8 @@ function checkAnswer({ choices, store, probe, now }: Examination): readonly Find
       return [
         failed(
           'issuer',
-          `${probe.address} answered, but not as Grantor does: ${probe.reason}.`,
-          'Let the proxy hand this path to Grantor unchanged, and see that nothing else listens there.',
+          `${probe.address} responded, but not as Grantor does: ${probe.reason}.`,
+          'Let the proxy forward this path to Grantor unchanged, and check that no other program listens there.',
         ),
       ]
     case 'answered':
@@ -79,19 +79,19 @@ function checkAnswer({ choices, store, probe, now }: Examination): readonly Find
     return [
       failed(
         'issuer',
-        `The server at ${probe.address} calls itself ${probe.issuer}, and the issuer configured here is ${issuer}.`,
+        `The server at ${probe.address} has the issuer ${probe.issuer}, and the issuer configured here is ${issuer}.`,
         'Set GRANTOR_ISSUER to the same text for both; clients compare it byte for byte.',
       ),
     ]
   }
-  const findings = [ok('issuer', `${probe.address} answers, and says the same issuer.`)]
+  const findings = [ok('issuer', `${probe.address} responds with the same issuer.`)]
   const known = store.keys.map(({ id }) => id)
   if (probe.keyIds !== undefined && known.length > 0 && !probe.keyIds.some((id) => known.some((key) => key === id))) {
     findings.push(
       failed(
         'issuer',
-        'The server that answers signs with keys that are not in this database.',
-        'Give this command the DATABASE_URL of that server, or stop the one that should not run.',
+        'The server that responds signs with keys that are not in this database.',
+        'Give this command the DATABASE_URL of that server, or stop the server that should not run.',
       ),
     )
   }
@@ -109,17 +109,17 @@ function checkAnswer({ choices, store, probe, now }: Examination): readonly Find
 
 /** decisions.md D6. */
 function checkApis({ choices, store: { database } }: Examination): readonly Finding[] {
-  // Nobody could look.
+  // The database could not be read.
   if (database.kind === 'unusable') return []
   const count = database.kind === 'opened' ? database.apis : 0
   if (count > 0) return [ok('apis', `${count} declared.`)]
   if (choices.isLoopbackIssuer) {
-    return [ok('apis', 'None is declared, so any scope and resource may be asked for on this machine.')]
+    return [ok('apis', 'No API is declared, so any scope and resource can be requested on this machine.')]
   }
   return [
     warning(
       'apis',
-      'No API is declared, so no scope and no resource can be asked for.',
+      'No API is declared, so no scope and no resource can be requested.',
       'Declare one: grantor api create --resource https://api.example.com --scope read="Read your projects"',
     ),
   ]

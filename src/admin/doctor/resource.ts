@@ -4,7 +4,7 @@ import { failed, ok, warning, type Finding } from './finding.ts'
 const CHECK = 'resource'
 type FoundDocument = Extract<ProbedDocument, { readonly kind: 'found' }>
 
-/** What keeps clients from an API, an MCP server above all: its 401, its document, and what is declared. docs/mcp.md */
+/** Checks what clients need from an API or MCP server: its 401, its metadata, and its declaration. docs/mcp.md */
 export function checkResource(probe: ResourceProbe, issuer: string): readonly Finding[] {
   const { url, withoutToken, withFalseToken, document } = probe
   if (withoutToken.kind === 'unreachable') {
@@ -30,11 +30,11 @@ export function checkResource(probe: ResourceProbe, issuer: string): readonly Fi
   ]
 }
 
-/** The settings may be wrong instead of the resource, so nothing is said of what only the issuer knows. */
+/** The settings may be wrong instead of the resource, so nothing is reported that only the issuer knows. */
 function checkMissingIssuer(issuer: string): Finding {
   return failed(
     CHECK,
-    `No server answers as the issuer ${issuer}, so the authorization server, the declaration and the scopes were not compared.`,
+    `No server responds as the issuer ${issuer}, so the authorization server, the declaration and the scopes were not compared.`,
     'Start the server, or check GRANTOR_ISSUER and PORT: give this command the settings of the server that runs.',
   )
 }
@@ -43,7 +43,7 @@ function checkMissingIssuer(issuer: string): Finding {
 function checkChallenge(url: string, { status, challenge }: Extract<ProbedAnswer, { kind: 'answered' }>) {
   if (status >= 200 && status < 300) {
     return [
-      failed(CHECK, `${url} answers ${status} to a request without a token.`, 'Let it refuse such requests with 401.'),
+      failed(CHECK, `${url} answers ${status} to a request without a token.`, 'Let it reject such requests with 401.'),
     ]
   }
   if (status !== 401) {
@@ -53,7 +53,7 @@ function checkChallenge(url: string, { status, challenge }: Extract<ProbedAnswer
         `${url} answers ${status} to a request without a token; clients start only after 401.`,
         status >= 300 && status < 400
           ? 'Give clients, and this command, the address that it redirects to.'
-          : 'See that this is the address that clients connect to, and that it answers 401 before it looks at the request.',
+          : 'Check that this is the address that clients connect to, and that it returns 401 before it reads the request.',
       ),
     ]
   }
@@ -185,7 +185,7 @@ function checkListed(scopes: readonly string[], declared: DeclaredResource): rea
   return [others.length === scopes.length ? failed(CHECK, message, remedy) : warning(CHECK, message, remedy)]
 }
 
-/** One word for a POSIX shell: what a document says must not become a command when the remedy is copied. */
+/** Quotes a text for a POSIX shell: text of a document must not become a command when the remedy is copied. */
 function forShell(text: string): string {
   return /^[\w:/.%+=,@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -5,7 +5,7 @@ import { failed, ok, warning, type Finding } from './finding.ts'
 /** A node, a command beside it, and a rolling restart need this many. */
 const FREE_CONNECTIONS_MIN = 10
 
-/** What only a database on a server can have wrong: how it commits, its connections, and its clock. */
+/** Checks a PostgreSQL server: its durability, settings, connections and clock. */
 export function checkServer(location: string, server: ServerFacts): readonly Finding[] {
   return [
     ...checkDurability(location, server),
@@ -20,7 +20,7 @@ function checkDurability(location: string, { version, unsafeSettings }: ServerFa
   return unsafeSettings.map((name) =>
     failed(
       'database',
-      `${name} is off in PostgreSQL: a crash of its machine loses what was answered, or damages the database.`,
+      `${name} is off in PostgreSQL: a crash of its machine loses acknowledged commits, or damages the database.`,
       `Set ${name} = on in postgresql.conf and reload it.`,
     ),
   )
@@ -35,8 +35,8 @@ function checkSettings({ changedSettings, role }: ServerFacts): readonly Finding
   const losesCommits = changedSettings.some(({ name, value }) => name === 'synchronous_commit' && value === 'off')
   return [
     losesCommits
-      ? failed('settings', `Commits that were answered can be lost: ${found}.`, remedy)
-      : warning('settings', `The connections are not set up as Grantor asks: ${found}.`, remedy),
+      ? failed('settings', `Acknowledged commits can be lost: ${found}.`, remedy)
+      : warning('settings', `The connections do not have the settings of Grantor: ${found}.`, remedy),
   ]
 }
 
@@ -51,7 +51,7 @@ function checkConnection(location: string, { isExposed, connections }: ServerFac
       ? [
           warning(
             'connections',
-            `What goes to ${location} and comes from there is not encrypted.`,
+            `The connection to ${location} is not encrypted.`,
             'Add sslmode=verify-full to DATABASE_URL, and sslrootcert=<file> when the CA is not a public one.',
           ),
         ]

@@ -20,7 +20,7 @@ export function checkStore(examination: Examination): readonly Finding[] {
         warning(
           'database',
           `${location} does not exist yet.`,
-          'It is made at the first start: grantor serve. If there should be one, correct DATABASE_URL.',
+          'The first start creates it: grantor serve. If it should exist, check DATABASE_URL.',
         ),
         ...checkSecret(examination),
       ]
@@ -43,11 +43,11 @@ function checkFile(location: string, { damage }: DatabaseFacts, { freeBytes }: F
   const free = `${Math.floor(freeBytes / 1024 / 1024)} MiB`
   return [
     damage.length === 0
-      ? ok('database', `${location} is sound, private, and synced at every commit.`)
+      ? ok('database', `${location} is undamaged, private, and synced at every commit.`)
       : failed('database', `${location} is damaged: ${damage.join('; ')}.`, 'Stop the server and restore a backup.'),
     freeBytes >= FREE_BYTES_MIN
       ? ok('disk', `${free} are free.`)
-      : warning('disk', `Only ${free} are free.`, 'Make some space: a full disk stops registration and tokens.'),
+      : warning('disk', `Only ${free} are free.`, 'Free some space: a full disk stops registration and tokens.'),
   ]
 }
 
@@ -56,7 +56,7 @@ function checkSchema({ appliedMigrations, missingMigrations, unknownMigrations }
     return failed(
       'schema',
       `The database was migrated by a newer release (${unknownMigrations.join(', ')}).`,
-      'Run that release or a newer one, or restore the backup from before.',
+      'Run that release or a newer one, or restore a backup from before the migration.',
     )
   }
   if (missingMigrations.length > 0) {
@@ -69,15 +69,15 @@ function checkSecret({ store }: Examination): readonly Finding[] {
   const { secret, secretLocation, location } = store
   switch (secret.kind) {
     case 'matches':
-      return [ok('secret', `The root secret in ${secretLocation} is the one that the database was made under.`)]
+      return [ok('secret', `The root secret in ${secretLocation} belongs to the database.`)]
     case 'unused':
       return []
     case 'differs':
       return [
         failed(
           'secret',
-          `${location} was made under another root secret than the one in ${secretLocation}.`,
-          `Put the right one there. Without it every credential is lost: start with a new database then.`,
+          `${location} was created with another root secret than the one in ${secretLocation}.`,
+          `Put the right secret there. Without it all credentials are lost, and you have to start with a new database.`,
         ),
       ]
     case 'missing':
@@ -89,10 +89,10 @@ function checkSecret({ store }: Examination): readonly Finding[] {
 
 function checkKeys(examination: Examination, { secretCheck }: DatabaseFacts): readonly Finding[] {
   const { keys, secret } = examination.store
-  // Under another secret nothing decrypts, and that is said already.
+  // With another secret no key decrypts, and the secret is reported already.
   if (secretCheck === undefined || secret.kind !== 'matches') return []
   if (keys.length === 0) {
-    return [warning('keys', 'There is no signing key yet.', 'One is made at the first start: grantor serve')]
+    return [warning('keys', 'There is no signing key yet.', 'The first start creates one: grantor serve')]
   }
   const broken = keys.filter(({ state }) => state !== 'sound')
   if (broken.length === 0) return [decideRotation(examination)]
@@ -105,7 +105,7 @@ function checkKeys(examination: Examination, { secretCheck }: DatabaseFacts): re
   )
 }
 
-/** Servers rotate: one that never runs for long, or whose clock is wrong, does not. */
+/** A running server rotates keys. A server that never runs for long, or whose clock is wrong, does not. */
 function decideRotation({ store: { keys }, choices: { keyRotation }, now }: Examination): Finding {
   const signing = [...Map.groupBy(keys, ({ algorithm }) => algorithm).values()]
     .flatMap((line) => chooseSigningKey(line, now) ?? [])
@@ -116,12 +116,12 @@ function decideRotation({ store: { keys }, choices: { keyRotation }, now }: Exam
   }
   return warning(
     'keys',
-    `The key ${signing?.id} has been signing for ${days} days, more than twice as long as GRANTOR_KEY_ROTATION says.`,
-    'A running server makes the next one within a minute: look for keys.not-kept in its log, and at its clock. By hand: grantor key rotate',
+    `The key ${signing?.id} has been signing for ${days} days, more than twice as long as GRANTOR_KEY_ROTATION.`,
+    'A running server creates the next key within a minute: look for keys.not-kept in its log, and check its clock. Manually: grantor key rotate',
   )
 }
 
-/** A server that starts by this clock judges it the same way (threats.md STO-13). */
+/** A starting server checks the clock by the same rule (threats.md STO-13). */
 function checkClock({ now }: Examination, { home, time }: DatabaseFacts): readonly Finding[] {
   if (time === undefined) return []
   const behindMs = time.deletionMoment - now

@@ -34,12 +34,12 @@ export function openAuditRecorder({ clock, store, chains, logger }: Dependencies
   const tokenCounter = openTokenCounter()
   let reports = openReports(clock())
   /** The sequence of each head as it was last recorded. */
-  let named: ReadonlyMap<string, number> | undefined
+  let recorded: ReadonlyMap<string, number> | undefined
   let headsAt = 0 as EpochMs
   let underWay: Promise<void> = Promise.resolve()
 
   /** Runs one job after the other. A failure is only logged, because the next minute brings another attempt. */
-  function inTurn(work: () => Promise<void>): Promise<void> {
+  function enqueue(work: () => Promise<void>): Promise<void> {
     underWay = underWay
       .then(work)
       .then(undefined, (cause: unknown) => logger.error({ event: 'audit.recording-failed', err: cause }))
@@ -63,15 +63,15 @@ export function openAuditRecorder({ clock, store, chains, logger }: Dependencies
     await Promise.all(repeated.map(store.recordEvent))
   }
 
-  async function nameHeads(isFirst: boolean): Promise<void> {
+  async function recordHeads(isFirst: boolean): Promise<void> {
     const since = isFirst ? (0 as EpochMs) : after(clock(), -GROWING_MS)
-    const limit = named === undefined ? HEAD_LIMIT.first : HEAD_LIMIT.usual
+    const limit = recorded === undefined ? HEAD_LIMIT.first : HEAD_LIMIT.usual
     const found = await store.listAuditHeads({ since, limit })
     const grown = found.filter(
-      ({ chainId, sequence }) => named?.get(chainId) !== sequence && !chains.isOnlyOwn(chainId),
+      ({ chainId, sequence }) => recorded?.get(chainId) !== sequence && !chains.isOnlyOwn(chainId),
     )
     if (grown.some(isNews)) await Promise.all(grown.map((link) => store.recordEvent(headEvent(link))))
-    named = new Map(found.map(({ chainId, sequence }) => [chainId, sequence]))
+    recorded = new Map(found.map(({ chainId, sequence }) => [chainId, sequence]))
   }
 
   /**
@@ -79,7 +79,7 @@ export function openAuditRecorder({ clock, store, chains, logger }: Dependencies
    * several links were added, the earlier ones may hold other events.
    */
   function isNews({ chainId, sequence, events }: AuditLinkRecord): boolean {
-    return sequence > (named?.get(chainId) ?? -1) + 1 || MORE_THAN_HEADS.test(events)
+    return sequence > (recorded?.get(chainId) ?? -1) + 1 || MORE_THAN_HEADS.test(events)
   }
 
   function logHeads(): boolean {
@@ -92,7 +92,7 @@ export function openAuditRecorder({ clock, store, chains, logger }: Dependencies
 
   return {
     issued(clientId, grantType) {
-      if (tokenCounter.add(clientId, grantType, clock())) void inTurn(() => writeCounts(clock()))
+      if (tokenCounter.add(clientId, grantType, clock())) void enqueue(() => writeCounts(clock()))
     },
     report(event) {
       logger.warn({
@@ -102,21 +102,21 @@ export function openAuditRecorder({ clock, store, chains, logger }: Dependencies
         actor: event.actor,
         ...event.details,
       })
-      if (reports.isNew(event)) void inTurn(async () => void (await store.recordEvent(event)))
+      if (reports.isNew(event)) void enqueue(async () => void (await store.recordEvent(event)))
     },
     flush: () =>
-      inTurn(async () => {
+      enqueue(async () => {
         const now = clock()
         await writeCounts(now)
         if (minuteOf(now) === headsAt) return
         headsAt = minuteOf(now)
-        await nameHeads(named === undefined)
+        await recordHeads(recorded === undefined)
         logHeads()
       }),
     async close() {
-      await inTurn(() => writeCounts('all'))
+      await enqueue(() => writeCounts('all'))
       if (!logHeads()) return
-      await inTurn(() => nameHeads(false))
+      await enqueue(() => recordHeads(false))
       logHeads()
     },
   }

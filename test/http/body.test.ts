@@ -21,7 +21,7 @@ function chunked(body: string, size: number): string {
   return `Transfer-Encoding: chunked\r\n\r\n${chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join('')}0\r\n\r\n`
 }
 
-test('a body of the limit is read, and one byte more answers 413, announced or in chunks', async (t) => {
+test('a body of exactly the limit is read, and one more byte answers 413, with Content-Length or in chunks', async (t) => {
   const server = await openTestServer(t, { listen: true })
   for (const [bytes, expected] of [
     [LIMIT, 201],
@@ -40,7 +40,7 @@ test('a body of the limit is read, and one byte more answers 413, announced or i
   }
 })
 
-test('after a body that was too large the connection goes on with the next request', async (t) => {
+test('after a body that was too large the connection serves the next request', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const large = `${HEAD}Content-Length: ${LIMIT * 4}\r\n\r\n${registrationOf(LIMIT * 4)}`
   const small = `${HEAD}Connection: close\r\nContent-Length: 2\r\n\r\n{}`
@@ -48,7 +48,7 @@ test('after a body that was too large the connection goes on with the next reque
   assert.deepEqual(statuses, [413, 201])
 })
 
-test('a body that comes a byte at a time is one body', async (t) => {
+test('a body that arrives byte by byte is read as one body', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const socket = openSocket(t, server)
   const received: Buffer[] = []
@@ -64,7 +64,7 @@ test('a body that comes a byte at a time is one body', async (t) => {
   assert.match(answer.body, /Grüße|Gr\\u00fc/)
 })
 
-test('NET-18: a body of many small chunks is one body', async (t) => {
+test('NET-18: a body of many small chunks is read as one body', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const body = registrationOf(2000)
   const [answer] = parseAnswers(await exchange(server, `${HEAD}Connection: close\r\n${chunked(body, 4)}`))
@@ -77,7 +77,7 @@ test('RFC 9112 §6.3: a POST without a length has no body, and is answered', asy
   assert.equal(answer?.status, 422)
 })
 
-test('RFC 9110 §15.5.16: a compressed body answers 415 and names the encoding that is taken', async (t) => {
+test('RFC 9110 §15.5.16: a compressed body answers 415, which names the accepted encoding', async (t) => {
   const server = await openTestServer(t)
   const headers = { 'content-type': 'application/json' }
   for (const encoding of ['gzip', 'br', 'zstd', 'deflate, gzip', 'GZIP', 'x']) {
@@ -106,13 +106,13 @@ test('RFC 9110 §15.5.16: a compressed body answers 415 and names the encoding t
   }
 })
 
-test('RFC 9110 §10.1.1: who waits to be told to go on is told', async (t) => {
+test('RFC 9110 §10.1.1: a client that expects 100-continue gets it', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const text = await exchange(server, `${HEAD}Connection: close\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}`)
   assert.match(text, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 /)
 })
 
-test('a body where none belongs is passed over', async (t) => {
+test('a body at an endpoint that takes none is discarded', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const target = '/.well-known/oauth-authorization-server'
   assert.equal((await ask(server, { method: 'GET', target, body: 'x'.repeat(100_000) })).status, 200)

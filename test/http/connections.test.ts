@@ -14,7 +14,7 @@ const ALIVE = { method: 'GET', target: '/health/alive', keepAlive: true } as con
 const PAGE = '/v2/oauth/sign-in?authorization=x'
 const WIDE: ConnectionLimits = { connections: 10_000, unanswered: 10_000 }
 
-/** A plain server with nothing of Grantor but its limits. */
+/** A plain HTTP server that has only Grantor's limits on connections. */
 async function openBounded(t: TestContext, limits: ConnectionLimits, answer: (response: ServerResponse) => void) {
   const connections = openConnections(
     openProxies(['127.0.0.9'], () => undefined),
@@ -31,7 +31,7 @@ async function openBounded(t: TestContext, limits: ConnectionLimits, answer: (re
   return { server, connections, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
-/** Resolves once the server has answered or closed. */
+/** Whether the server answers a request; false when it closes the connection. */
 async function isAnswered(socket: Socket): Promise<boolean> {
   socket.write(format(ALIVE))
   return new Promise((resolve) => {
@@ -40,12 +40,12 @@ async function isAnswered(socket: Socket): Promise<boolean> {
   })
 }
 
-/** `once` of node:events would reject for a reset. */
+/** Waits for the close of a socket. `once` of node:events would reject for a reset. */
 async function closed(socket: Socket): Promise<void> {
   if (!socket.closed) await new Promise<void>((resolve) => socket.once('close', () => resolve()))
 }
 
-/** Resolves once the server has closed so many connections. A client that does not read would not notice. */
+/** Resolves when the server has closed `count` connections. A client that does not read would not notice. */
 async function closedByServer(server: HttpServer, count: number): Promise<void> {
   let left = count
   await new Promise<void>((resolve) => {
@@ -53,13 +53,13 @@ async function closedByServer(server: HttpServer, count: number): Promise<void> 
   })
 }
 
-/** Resolves once so many more requests have come. */
+/** Resolves when `count` more requests have arrived. */
 async function requestsOf(server: HttpServer, count: number): Promise<void> {
   let left = count
   await new Promise<void>((resolve) => server.on('request', () => (left -= 1) === 0 && resolve()))
 }
 
-test('NET-14: sockets that pipeline and never read are hung up on, and others are answered', async (t) => {
+test('NET-14: connections that pipeline and never read are closed, and others are answered', async (t) => {
   const server = await openTestServer(t, { listen: true })
   let requests = 0
   server.http.on('request', () => void (requests += 1))
@@ -81,7 +81,7 @@ test('NET-14: sockets that pipeline and never read are hung up on, and others ar
   assert.equal((await ask(server, { ...ALIVE, keepAlive: false })).status, 200)
 })
 
-test('NET-09: as many pipelined requests as a connection may have are all answered, again and again', async (t) => {
+test('NET-09: pipelined requests up to the limit of a connection are all answered, repeatedly', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const socket = openSocket(t, server)
   for (let round = 0; round < 3; round += 1) {
@@ -108,7 +108,7 @@ test('NET-14: an answer that the caller does not read counts as unanswered', asy
   assert.equal(await isAnswered(openSocket(t, server, '127.0.0.2')), true)
 })
 
-test('NET-14: requests without an answer are bounded for all connections of a network together', async (t) => {
+test('NET-14: unanswered requests are limited for all connections of a network together', async (t) => {
   const server = await openBounded(t, { ...WIDE, unanswered: limitFor(40) }, () => undefined)
   const sockets = Array.from({ length: 5 }, () => openSocket(t, server, '127.0.0.2'))
   for (const socket of sockets) {
@@ -124,7 +124,7 @@ test('NET-14: requests without an answer are bounded for all connections of a ne
   await came
 })
 
-test('NET-14: a request whose connection is closed counts until nothing works on it', async (t) => {
+test('NET-14: a request whose connection was closed counts until its processing ends', async (t) => {
   const waiting: ServerResponse[] = []
   const server = await openBounded(t, { ...WIDE, unanswered: limitFor(8) }, (response) => {
     server.connections.beginRequest(response)
@@ -143,7 +143,7 @@ test('NET-14: a request whose connection is closed counts until nothing works on
   await came
 })
 
-test('NET-17: one network has its share of connections, another one is let in, and what is closed is free again', async (t) => {
+test('NET-17: one network has a share of the connections, others can still connect, and a closed connection makes room', async (t) => {
   const server = await openBounded(t, { ...WIDE, connections: limitFor(40) }, (response) => response.end('{}'))
   const greedy = await Promise.all(
     Array.from({ length: 60 }, async () => {
@@ -160,14 +160,14 @@ test('NET-17: one network has its share of connections, another one is let in, a
   assert.equal(await isAnswered(openSocket(t, server, '127.0.0.2')), true)
 })
 
-test('NET-17: the connections of a trusted proxy have no share, but the limit of all holds for them', async (t) => {
+test('NET-17: the connections of a trusted proxy have no share, but the total limit applies to them', async (t) => {
   const server = await openBounded(t, { ...WIDE, connections: limitFor(40) }, (response) => response.end('{}'))
   const answers: boolean[] = []
   for (let index = 0; index < 60; index += 1) answers.push(await isAnswered(openSocket(t, server, '127.0.0.9')))
   assert.equal(answers.filter((isIn) => isIn).length, limitFor(40))
 })
 
-test('NET-14: the administration hangs up on sockets that pipeline, too', async (t) => {
+test('NET-14: the administration closes connections that pipeline, too', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const admin = { origin: server.adminOrigin }
   assert.ok(server.admin)
@@ -180,7 +180,7 @@ test('NET-14: the administration hangs up on sockets that pipeline, too', async 
 })
 
 for (const listener of ['public', 'administration'] as const) {
-  test(`NET-18: a body of thousands of chunks ends its connection, whatever the request (${listener})`, async (t) => {
+  test(`NET-18: a body of thousands of chunks closes its connection, for any request (${listener})`, async (t) => {
     const server = await openTestServer(t, { listen: true })
     const to = listener === 'public' ? server : { origin: server.adminOrigin }
     for (const start of ['POST /v2/oauth/token', 'GET /nothing-here', 'GET /health/alive', 'POST /admin/v1/clients']) {
@@ -193,7 +193,7 @@ for (const listener of ['public', 'administration'] as const) {
   })
 }
 
-test('NET-18: a body without end is not read without end after its refusal', async (t) => {
+test('NET-18: after its refusal an endless body is read only up to a limit', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const socket = openSocket(t, server).resume()
   socket.write('POST /v2/oauth/register HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n')
@@ -201,7 +201,7 @@ test('NET-18: a body without end is not read without end after its refusal', asy
   await closed(socket)
 })
 
-test('NET-17: where few files may be opened, both listeners together leave some for the database', () => {
+test('NET-17: where the process may open few files, both listeners together leave some for the database', () => {
   const table = [
     [64, 14, 2],
     [1024, 854, 122],

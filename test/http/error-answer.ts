@@ -16,8 +16,8 @@ interface Problem {
 }
 
 /**
- * Checks an error of a JSON endpoint whole (decisions.md D1): status, code, the shape of every problem, nothing null but
- * `input`, headers that keep it out of caches and let any origin's script read it. Answers its body.
+ * Checks all of an error of a JSON endpoint (decisions.md D1): the status, the code, the shape of every problem, no null except
+ * `input`, and headers that prevent caching and let scripts of any origin read it. Returns the body.
  */
 export function assertError(answer: LightMyRequestResponse, status: number, error: string): ErrorBody {
   const seen = `${answer.statusCode} ${answer.body}`
@@ -60,7 +60,7 @@ function assertNoNull(value: unknown, seen: string): void {
   if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) assertNoNull(inner, seen)
 }
 
-/** `body.redirect_uris.1:value_error` for every problem, sorted. */
+/** Every problem as `body.redirect_uris.1:value_error`, sorted. */
 export function problemsOf({ detail }: { readonly detail?: readonly Problem[] }): readonly string[] {
   return (detail ?? []).map(({ loc, type }) => `${loc.join('.')}:${type}`).toSorted()
 }

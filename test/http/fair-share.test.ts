@@ -23,7 +23,7 @@ function tokenRequest(id: string, secret: string, keepAlive: boolean) {
   return { target: '/v2/oauth/token', headers: [FORM_TYPE], body, keepAlive }
 }
 
-/** Another network asks for tokens, one after the other. */
+/** Another network requests tokens, one after the other. */
 async function askForTokens(server: TestServer, client: RegisteredClient, count: number): Promise<readonly number[]> {
   const statuses: number[] = []
   for (let index = 0; index < count; index += 1) {
@@ -37,7 +37,7 @@ async function firstStatus(socket: Socket): Promise<number> {
   return Number(bytes.toString('latin1', 9, 12))
 }
 
-test('NET-17: a network with 700 connections and wrong credentials turns no request of another network away', async (t) => {
+test('NET-17: a network with 700 connections and wrong credentials does not cause refusals for another network', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const client = await registerClient(server)
   const garbage = format(tokenRequest('nobody', 'nothing', true))
@@ -62,7 +62,7 @@ test('NET-17: a network with 700 connections and wrong credentials turns no requ
   assert.ok((refused.get('429') ?? 0) > 0, JSON.stringify([...refused]))
 })
 
-test('NET-17: bodies of one network that come slowly, and then all at once, turn no other network away', async (t) => {
+test('NET-17: bodies of one network that arrive slowly, and then all at once, do not cause refusals for another network', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const client = await registerClient(server)
   const whole = format({
@@ -80,7 +80,7 @@ test('NET-17: bodies of one network that come slowly, and then all at once, turn
   for (const status of await Promise.all(answers)) assert.ok(status === 422 || status === 503, String(status))
 })
 
-test('NET-17: bodies that are still coming have a share, and a body that has come gives its place back', () => {
+test('NET-17: unfinished bodies of a network have a share, and a complete body makes room', () => {
   const gate = openGate({ issuer: 'http://localhost', proxies: openProxies([], () => undefined) })
   for (let count = 0; count < 2000; count += 1) gate.beginBody(HOSTILE)
   assert.throws(() => gate.beginBody(HOSTILE), { reason: 'overloaded', status: 503 })
@@ -90,7 +90,7 @@ test('NET-17: bodies that are still coming have a share, and a body that has com
   gate.beginBody(HOSTILE)
 })
 
-test('NET-17: what is shed last is answered while the network has no room for anything else', () => {
+test('NET-17: requests of high priority are answered while the network has no room for other requests', () => {
   const gate = openGate({ issuer: 'http://localhost', proxies: openProxies([], () => undefined) })
   const message = { socket: {}, headers: {} } as unknown as IncomingMessage
   for (let count = 0; count < 500; count += 1) gate.enter(HOSTILE, {})
@@ -104,7 +104,7 @@ test('NET-17: what is shed last is answered while the network has no room for an
   gate.enter(HOSTILE, {})
 })
 
-test('NET-17: behind a trusted proxy, a caller is counted by its forwarded address', async (t) => {
+test('NET-17: the requests of a caller behind a trusted proxy are counted by its forwarded address', async (t) => {
   const server = await openTestServer(t, { env: { GRANTOR_TRUST_PROXY: '127.0.0.1' } })
   const { store } = server.context
   const { promise: released, resolve: release } = Promise.withResolvers<void>()

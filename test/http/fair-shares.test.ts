@@ -18,7 +18,7 @@ function ask({ admit }: ReturnType<typeof openFairShares>, network: string, now:
   return passed
 }
 
-test('BND-02: while the server has room, a network is not asked for its share', () => {
+test('BND-02: while the server has room, a network may exceed its share', () => {
   const shares = openFairShares(PER_MINUTE)
   assert.equal(ask(shares, '192.0.2.1', minute(0), PER_MINUTE / 2), PER_MINUTE / 2)
 })
@@ -32,7 +32,7 @@ const HOSTILE: readonly (readonly [whose: string, networkOf: (index: number) => 
   ['a hundred /24 anywhere', (index) => `${100 + (index % 100)}.7.9.${index % 256}`],
 ]
 for (const [whose, networkOf] of HOSTILE) {
-  test(`BND-02: ${whose} that asks for everything does not lock out other networks`, () => {
+  test(`BND-02: ${whose} that uses up its share does not lock out other networks`, () => {
     const shares = openFairShares(PER_MINUTE)
     for (let index = 0; index < 2; index += 1) {
       let hostile = 0
@@ -45,7 +45,7 @@ for (const [whose, networkOf] of HOSTILE) {
   })
 }
 
-test('BND-02: a neighbour in the same /32 or /16 has a share beside a hostile /48 or /24', () => {
+test('BND-02: a neighbour of a hostile /48 or /24 in the same /32 or /16 has a share', () => {
   const shares = openFairShares(PER_MINUTE)
   for (let index = 0; index < 6000; index += 1) {
     shares.admit(`2001:db8:1:${(index % 65_536).toString(16)}::/64`, minute(0))
@@ -54,7 +54,7 @@ test('BND-02: a neighbour in the same /32 or /16 has a share beside a hostile /4
   for (const neighbour of ['2001:db8:2:1::/64', '198.51.7.1']) assert.ok(shares.admit(neighbour, minute(0)), neighbour)
 })
 
-test('BND-02: however many networks ask, what passes in ten minutes is bounded by the rate of the server', () => {
+test('BND-02: for any number of networks, the requests that pass in ten minutes are limited by the rate of the server', () => {
   for (const widths of [1, 7, 300, 5000]) {
     const shares = openFairShares(PER_MINUTE)
     let passed = 0
@@ -69,7 +69,7 @@ test('BND-02: however many networks ask, what passes in ten minutes is bounded b
   }
 })
 
-test('STO-13: shares go on when the clock jumps, forward and back', () => {
+test('STO-13: shares keep working when the clock jumps, forward or back', () => {
   const shares = openFairShares(PER_MINUTE)
   for (const index of [0, 100_000, 1, 2]) {
     ask(shares, '198.51.100.1', minute(index), 4000)
@@ -77,7 +77,7 @@ test('STO-13: shares go on when the clock jumps, forward and back', () => {
   }
 })
 
-test('BND-02: a network that finds no room is told to come back with the next minute', () => {
+test('BND-02: a network without room in its share is asked to retry in the next minute', () => {
   const rates = { registration: 60, authorization: 10, 'client-authentication': 60, 'stored-token': 60 }
   const budgets = openBudgets(rates)
   const now = (START + 20_000) as EpochMs

@@ -20,7 +20,7 @@ function openFor(perMinute: number) {
   })
 }
 
-test('REG-19: a network has its rate as a burst, and gets it back steadily', () => {
+test('REG-19: a network may use its whole rate in a burst, and the budget refills steadily', () => {
   const budgets = openFor(6)
   const take = (seconds: number) => budgets.take('registration', 'a', at(seconds))
   for (let left = 5; left >= 0; left -= 1) {
@@ -34,7 +34,7 @@ test('REG-19: a network has its rate as a burst, and gets it back steadily', () 
   assert.equal(take(31).remaining, 1)
 })
 
-test('REG-19: asking while refused does not make the wait longer, and waiting long gives no more than the burst', () => {
+test('REG-19: requests while refused do not prolong the wait, and a long wait gives no more than the burst', () => {
   const budgets = openFor(1)
   const take = (seconds: number) => budgets.take('registration', 'a', at(seconds)).isWithin
   assert.equal(take(0), true)
@@ -44,7 +44,7 @@ test('REG-19: asking while refused does not make the wait longer, and waiting lo
   assert.equal(take(100_000), false)
 })
 
-test('REG-19: budgets are apart by name and by network', () => {
+test('REG-19: each name and each network has a budget of its own', () => {
   const budgets = openFor(1)
   assert.equal(budgets.take('registration', 'a', at(0)).isWithin, true)
   assert.equal(budgets.take('registration', 'a', at(0)).isWithin, false)
@@ -52,14 +52,14 @@ test('REG-19: budgets are apart by name and by network', () => {
   assert.equal(budgets.take('client-authentication', 'a', at(0)).isWithin, true)
 })
 
-test('STO-13: a clock that goes back gives and takes nothing', () => {
+test('STO-13: a clock that is set back does not change a budget', () => {
   const budgets = openFor(2)
   assert.equal(budgets.take('registration', 'a', at(0)).remaining, 1)
   assert.equal(budgets.take('registration', 'a', at(-3600)).remaining, 0)
   assert.equal(budgets.take('registration', 'a', at(-3600)).isWithin, false)
 })
 
-test('REG-19: ten thousand addresses of one /64 are one network', () => {
+test('REG-19: ten thousand addresses of one /64 count as one network', () => {
   const networks = new Set(
     Array.from({ length: 10_000 }, (_, index) => networkOf(`2001:db8:1:2:${index.toString(16)}::1`)),
   )
@@ -67,7 +67,7 @@ test('REG-19: ten thousand addresses of one /64 are one network', () => {
   assert.notEqual(networkOf('2001:db8:1:2::1'), networkOf('2001:db8:1:3::1'))
 })
 
-test('REG-19: every spelling of an address is one network', () => {
+test('REG-19: all spellings of an address count as one network', () => {
   const families = [
     [
       '192.0.2.7',
@@ -92,7 +92,7 @@ test('REG-19: every spelling of an address is one network', () => {
   assert.equal(new Set(families.map(([first = '']) => networkOf(first))).size, families.length)
 })
 
-test('REG-19: two IPv4 addresses are never one network, however they are written', () => {
+test('REG-19: two IPv4 addresses are never one network, in any spelling', () => {
   const property = fc.property(fc.ipV4(), fc.ipV4(), (left, right) => {
     assert.equal(networkOf(left) === networkOf(`::ffff:${right}`), left === right)
   })

@@ -26,7 +26,7 @@ import {
 import { openTestServer, type TestServer } from '../server.ts'
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
-/** What the caller chose; nothing of it belongs in a log either. */
+/** Values that the caller chose. None of them may appear in a log either. */
 const MARKS = {
   password: PASSWORD,
   'wrong password': 'marked-wrong-password',
@@ -45,7 +45,7 @@ const MARKS = {
   bearer: 'marked-bearer',
 }
 
-/** Every kind of request, good and bad, with marked values. Answers everything secret that was used or issued. */
+/** Sends every kind of request, valid and invalid, with marked values. Returns all secrets that were used or issued. */
 async function runEverything(server: TestServer): Promise<Readonly<Record<string, string>>> {
   await createUser(server.context, { email: EMAIL, password: PASSWORD, name: 'Marked Person' })
   const headers = { 'user-agent': MARKS['user agent'], cookie: `grantor-session-3000=${MARKS['made-up cookie']}` }
@@ -119,7 +119,7 @@ async function runEverything(server: TestServer): Promise<Readonly<Record<string
   }
 }
 
-/** Errors of the server itself, which are logged with their cause: a locked database, and one without a table. */
+/** Causes errors of the server, which are logged with their cause: a locked database, and a missing table. */
 async function runFaults(server: TestServer, client: RegisteredClient, tokens: Tokens): Promise<void> {
   const other = new DatabaseSync(join(server.folder, 'grantor.db'), { timeout: 1000 })
   other.exec('begin immediate')
@@ -135,7 +135,7 @@ async function runFaults(server: TestServer, client: RegisteredClient, tokens: T
   assert.doesNotMatch(broken.body, /sqlite|grants|stack/i)
 }
 
-test('NET-10: at no level does the log have a secret, token, code, cookie or anything that a caller sent', async (t) => {
+test('NET-10: at no level does the log contain a secret, token, code, cookie or any value that a caller sent', async (t) => {
   for (const level of LEVELS) {
     const server = await openTestServer(t, { env: { LOG_LEVEL: level } })
     const secrets = await runEverything(server)
@@ -143,7 +143,7 @@ test('NET-10: at no level does the log have a secret, token, code, cookie or any
     for (const [kind, value] of Object.entries(secrets)) {
       assert.ok(value.length > 5, kind)
       assert.ok(!log.includes(value), `${level}: ${kind}`)
-      // Also not in part: the secret end of a credential is enough to use it.
+      // Nor the secret end of a credential alone, which is enough to use it.
       if (value.length > 60) assert.ok(!log.includes(value.slice(-40)), `${level}: the end of ${kind}`)
       assert.ok(!log.includes(encodeURIComponent(value)) && !log.includes(btoa(value)), `${level}: ${kind} encoded`)
     }
@@ -158,7 +158,7 @@ test('NET-10: at silent nothing is logged at all', async (t) => {
   assert.equal(server.log(), '')
 })
 
-test('Style 37: an answer is one line with event, endpoint, status and duration, and the client where it is known', async (t) => {
+test('Style 37: an answer is logged as one line with event, endpoint, status, duration and, if known, the client', async (t) => {
   const server = await openTestServer(t)
   const client = (
     await postJson(server, '/v2/oauth/register', { grant_types: ['client_credentials'] })
@@ -188,7 +188,7 @@ test('Style 37: an answer is one line with event, endpoint, status and duration,
   for (const { ms } of lines) assert.ok(typeof ms === 'number' && ms >= 0)
 })
 
-test('the refusal of API credentials names those whose secret is wrong, and never a made-up id', async (t) => {
+test('the log of refused API credentials names existing credentials whose secret was wrong, and never an invented id', async (t) => {
   const server = await openTestServer(t)
   const resource = 'https://api.acme.test'
   await createApi(server.context, { resource, name: undefined, scopes: [], tokens: SERVER_TOKENS })

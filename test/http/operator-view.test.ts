@@ -36,13 +36,13 @@ function linesOf(server: TestServer, event: string): readonly Readonly<Record<st
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter((line) => line['event'] === event)
 }
 
-/** What was reported is written in the background: it comes before whatever is asked for from now on. */
-async function toldOf({ context: { store } }: TestServer, word: string): Promise<readonly AuditEvent[]> {
+/** The audit events of a name. Events are written in the background, so this waits until all reported events are stored. */
+async function auditEvents({ context: { store } }: TestServer, name: string): Promise<readonly AuditEvent[]> {
   await store.insertSettingOnce({ name: 'a-write-of-a-test', value: '' })
-  return eventsOf(await listLinks(store, 0 as EpochMs)).filter(({ event }) => event === word)
+  return eventsOf(await listLinks(store, 0 as EpochMs)).filter(({ event }) => event === name)
 }
 
-test('UI-13: the operator sees that an account is disabled, where the person sees what a wrong password shows', async (t) => {
+test('UI-13: the operator sees that an account is disabled, while the user sees the same page as for a wrong password', async (t) => {
   const { server, client, user } = await open(t)
   const attempt = async (password: string) => {
     const browser = new PlainBrowser(server)
@@ -63,9 +63,9 @@ test('UI-13: the operator sees that an account is disabled, where the person see
       event,
     )
   }
-  const told = await toldOf(server, 'sign-in.failed')
+  const recorded = await auditEvents(server, 'sign-in.failed')
   assert.deepEqual(
-    told.map(({ details }) => details?.['reason']),
+    recorded.map(({ details }) => details?.['reason']),
     reasons,
   )
   const { value } = await scrape(server)
@@ -74,7 +74,7 @@ test('UI-13: the operator sees that an account is disabled, where the person see
   }
 })
 
-test('INT-06: log, metrics and audit tell that an API was shown a token whose access was taken away', async (t) => {
+test('INT-06: log, metrics and audit report that an API introspected a token whose access was revoked', async (t) => {
   const { server, client, user, api } = await open(t)
   const { access_token: access } = await obtainTokens(server, client, { scope: 'read', resource: API })
   await introspect(server, api, access)
@@ -95,8 +95,8 @@ test('INT-06: log, metrics and audit tell that an API was shown a token whose ac
   assert.equal(value('grantor_introspections_total', { api: API, active: 'true' }), 1)
   assert.equal(value('grantor_introspections_total', { api: API, active: 'false' }), 2)
   assert.equal(value('grantor_introspections_total', { api: '', active: 'false' }), 1)
-  const told = await toldOf(server, 'introspection.inactive')
-  assert.deepEqual(told, [
+  const recorded = await auditEvents(server, 'introspection.inactive')
+  assert.deepEqual(recorded, [
     {
       event: 'introspection.inactive',
       clientId: client.client_id,
@@ -106,7 +106,7 @@ test('INT-06: log, metrics and audit tell that an API was shown a token whose ac
   ])
 })
 
-test('Style 37: the line of an issued token has whose it is and what it is for, and nothing of the token', async (t) => {
+test('Style 37: the log line of an issued token names its client, user, grant, scope and APIs, and nothing of the token', async (t) => {
   const { server, client, user } = await open(t)
   const { access_token: access } = await obtainTokens(server, client, { scope: 'read', resource: API })
   const [line = {}] = linesOf(server, 'token.issued')

@@ -9,7 +9,7 @@ import { openSocket } from './raw-socket.ts'
 
 const BUSY_LIMIT = 500
 
-test('D1: beyond five hundred requests under way, the next is refused at once, and what APIs wait for is answered', async (t) => {
+test('D1: beyond five hundred requests in progress the next is refused at once, and requests of high priority are answered', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server)
   const { access_token: token } = (await requestToken(server, client, { grant_type: 'client_credentials' })).json()
@@ -56,7 +56,7 @@ test('D1: beyond five hundred requests under way, the next is refused at once, a
   assert.match(server.log(), /"reason":"overloaded"/)
 })
 
-test('D1: those that come in the same turn of the event loop are counted one by one', async (t) => {
+test('D1: requests that arrive in the same turn of the event loop are counted one by one', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const { store } = server.context
@@ -85,7 +85,7 @@ test('D1: those that come in the same turn of the event loop are counted one by 
   assert.deepEqual({ underWay, shed }, { underWay: BUSY_LIMIT, shed: 20 })
 })
 
-test('D1: while much work waits for its turn, refusals and what APIs wait for are answered before it', async (t) => {
+test('D1: refusals and requests of high priority are answered before other waiting requests', async (t) => {
   const server = await openTestServer(t)
   const answered: number[] = []
   const note = ({ statusCode }: { readonly statusCode: number }): void => void answered.push(statusCode)
@@ -101,7 +101,7 @@ test('D1: while much work waits for its turn, refusals and what APIs wait for ar
   assert.ok(answered.indexOf(200) < BUSY_LIMIT / 2 && answered.indexOf(415) < BUSY_LIMIT / 2, answered.join())
 })
 
-test('what takes tokens back, what APIs read and what machinery asks are shed last', () => {
+test('revocation, health checks and the endpoints that APIs use have high priority', () => {
   const highPriority = new Set(ENDPOINTS.filter((row) => row.priority === 'high').map(({ name }) => name))
   const last = ['alive', 'introspect', 'jwks', 'metadata', 'protected-resource', 'ready', 'revoke', 'version']
   assert.deepEqual([...highPriority].toSorted(), last)

@@ -12,7 +12,7 @@ function message(peer: string | undefined, headers: Readonly<Record<string, stri
 
 const PROXIES = openProxies(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32'], () => undefined)
 
-test('NET-05: a proxy is trusted in every spelling of its address, and nothing else is', () => {
+test('NET-05: a proxy is trusted in every spelling of its address, and no other peer is trusted', () => {
   for (const address of [
     '10.1.2.3',
     '::ffff:10.1.2.3',
@@ -37,7 +37,7 @@ test('NET-05: a proxy is trusted in every spelling of its address, and nothing e
   assert.equal(openProxies([], () => undefined).isTrusted('127.0.0.1'), false)
 })
 
-test('NET-05: the caller is the last address that no proxy vouches for', () => {
+test('NET-05: the caller is the last address that is not a trusted proxy', () => {
   const table = [
     ['198.51.100.1', '203.0.113.1', '198.51.100.1'],
     ['10.0.0.1', '203.0.113.1', '203.0.113.1'],
@@ -54,7 +54,7 @@ test('NET-05: the caller is the last address that no proxy vouches for', () => {
   assert.equal(PROXIES.callerOf(message(undefined, { 'x-forwarded-for': '203.0.113.1' })), '')
 })
 
-test('NET-05: of forwarded headers the nearest proxy wrote the end, and only a proxy is heard', () => {
+test('NET-05: the last value of a forwarded header counts, and only when the peer is a trusted proxy', () => {
   const headers = { 'x-forwarded-proto': 'https, http', 'x-forwarded-host': 'a.example,b.example' }
   assert.equal(PROXIES.forwarded(message('10.0.0.1', headers), 'x-forwarded-proto'), 'http')
   assert.equal(PROXIES.forwarded(message('10.0.0.1', headers), 'x-forwarded-host'), 'b.example')
@@ -62,7 +62,7 @@ test('NET-05: of forwarded headers the nearest proxy wrote the end, and only a p
   assert.equal(PROXIES.forwarded(message('10.0.0.1', {}), 'x-forwarded-proto'), undefined)
 })
 
-test('NET-16: a forwarded address with a port or in brackets is the address without them', () => {
+test('NET-16: the port and brackets of a forwarded address are ignored', () => {
   const table = [
     ['203.0.113.9', '203.0.113.9'],
     ['203.0.113.9:4711', '203.0.113.9'],
@@ -79,7 +79,7 @@ test('NET-16: a forwarded address with a port or in brackets is the address with
     assert.equal(networkOf(PROXIES.callerOf(message('10.0.0.1', { 'x-forwarded-for': forwarded }))), network, forwarded)
 })
 
-test('NET-16: all forwarded addresses that cannot be read are one network, which is reported once', () => {
+test('NET-16: all forwarded addresses that cannot be parsed count as one network, which is reported once', () => {
   let reports = 0
   const proxies = openProxies(['10.0.0.0/8'], () => void (reports += 1))
   const unreadable = [
@@ -108,7 +108,7 @@ test('NET-16: all forwarded addresses that cannot be read are one network, which
   assert.equal(proxies.callerOf(message('203.0.113.1', { 'x-forwarded-for': 'unknown' })), '203.0.113.1')
 })
 
-test('NET-16: behind a proxy that writes ports, a caller has one registration budget, and the log names the unreadable once', async (t) => {
+test('NET-16: behind a proxy that writes ports a caller has one registration budget, and unreadable addresses are logged once', async (t) => {
   const server = await openTestServer(t, {
     env: { GRANTOR_TRUST_PROXY: '127.0.0.1', GRANTOR_REGISTRATION_RATE: '3' },
   })

@@ -2,11 +2,11 @@ import { connect, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { TestServer } from '../server.ts'
 
-/** Bytes of HTTP/1.1 over a plain socket, for requests that no client library sends. Loopback only, and bounded. */
+/** HTTP/1.1 over a plain socket, for requests that no client library sends. Loopback only, and with a limited size. */
 
 export interface RawAnswer {
   readonly status: number
-  /** Names in lower case; the last of a repeated one. */
+  /** Names are in lower case. Of a repeated header the last one. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
@@ -17,7 +17,7 @@ export function portOf({ origin }: Pick<TestServer, 'origin'>): number {
   return Number(new URL(origin).port)
 }
 
-/** A socket to the server that is gone after the test, from an address of this machine: Linux has all of 127.0.0.0/8. */
+/** Connects to the server from an address of this machine (Linux has all of 127.0.0.0/8). The socket is closed after the test. */
 export function openSocket(
   test: Pick<TestContext, 'after'>,
   server: Pick<TestServer, 'origin'>,
@@ -29,7 +29,7 @@ export function openSocket(
   return socket
 }
 
-/** Sends the bytes, and answers everything that came back until the server closed. The request must ask for that. */
+/** Sends the bytes. Returns everything that the server sends until it closes the connection, which the request must ask for. */
 export async function exchange(server: Pick<TestServer, 'origin'>, request: string): Promise<string> {
   const socket = connect(portOf(server), '127.0.0.1')
   const received: Buffer[] = []
@@ -43,7 +43,7 @@ export async function exchange(server: Pick<TestServer, 'origin'>, request: stri
   })
 }
 
-/** One request, one answer. */
+/** Sends one request and returns its answer. */
 export async function ask(server: Pick<TestServer, 'origin'>, request: RawRequest): Promise<RawAnswer> {
   const [answer] = parseAnswers(await exchange(server, format(request)))
   if (answer === undefined) throw new Error('There is no answer.')
@@ -70,7 +70,7 @@ export function format({ method = 'POST', target, headers = [], body = '', keepA
   return `${lines.join('\r\n')}\r\n\r\n${body}`
 }
 
-/** The answers in a stream, each with a Content-Length. Interim ones are left out. */
+/** Parses the answers in a stream, each with a Content-Length. Interim answers are left out. */
 export function parseAnswers(text: string): readonly RawAnswer[] {
   const answers: RawAnswer[] = []
   let rest = text

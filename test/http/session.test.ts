@@ -11,7 +11,7 @@ function read(cookie: string | undefined) {
   return SECURE.read({ headers: cookie === undefined ? {} : { cookie } } as IncomingMessage)
 }
 
-test('RFC 6265 §4.2: our cookies are found among others by their whole name, the first of a name', () => {
+test("RFC 6265 §4.2: the server's cookies are found among others by their whole name, and of two with one name the first", () => {
   const cookie =
     'a=1; x__Host-grantor-session=no; __Host-grantor-session=gss_1;__Host-grantor-browser=gbr_1; __Host-grantor-session=gss_2'
   assert.deepEqual(read(cookie), { browser: 'gbr_1', session: 'gss_1' })
@@ -26,7 +26,7 @@ test('RFC 6265 §4.2: our cookies are found among others by their whole name, th
     assert.deepEqual(read(other), { browser: undefined, session: undefined }, String(other))
 })
 
-test('RFC 6265bis §4.1.3.2: over https cookies are bound to the host, and no script reads them', () => {
+test('RFC 6265bis §4.1.3.2: over https cookies are bound to the host, and scripts cannot read them', () => {
   const credential = { token: 'gss_token' } as MintedCredential
   const ours = '__Host-grantor-session'
   assert.deepEqual(SECURE.write({ session: credential }), [
@@ -37,7 +37,7 @@ test('RFC 6265bis §4.1.3.2: over https cookies are bound to the host, and no sc
   assert.match(SECURE.write({ browser: credential })[0] ?? '', /^__Host-grantor-browser=gss_token; Max-Age=15552000; /)
 })
 
-test('D9: on a loopback issuer the port is in the name, because ports share cookies', () => {
+test('D9: the cookies of a loopback issuer have the port in their name, because ports share cookies', () => {
   const [session] = LOCAL.write({ session: { token: 'gss_token' } as MintedCredential })
   assert.equal(session, 'grantor-session-3000=gss_token; Max-Age=3600; Path=/; HttpOnly; SameSite=Lax')
 })

@@ -27,7 +27,7 @@ function openNodes(count: number, perMinute: number): readonly NodeBudgets[] {
   return Array.from({ length: count }, () => openBudgets(rates))
 }
 
-/** What the store's countHit promises, in memory, and every hit that came. */
+/** An implementation of the store's countHit in memory, which also keeps every hit. */
 function openCounter(): { readonly countHit: CountHit; readonly hits: Hit[] } {
   const counts = new Map<string, number>()
   const hits: Hit[] = []
@@ -43,7 +43,7 @@ function openCounter(): { readonly countHit: CountHit; readonly hits: Hit[] } {
   }
 }
 
-/** Time stands still until a second has passed for everybody. */
+/** Nodes whose clock advances by one second each time that `second` is called. */
 function openCluster(nodes: readonly NodeBudgets[], countHit: CountHit) {
   let now = START as EpochMs
   return {
@@ -55,7 +55,7 @@ function openCluster(nodes: readonly NodeBudgets[], countHit: CountHit) {
   }
 }
 
-/** Asks every node as often as it lets through, each second for minutes; answers how many were let through. */
+/** Each second, sends requests to every node until it refuses one. Returns how many requests were admitted. */
 async function askForMinutes(
   { nodes, perMinute, minutes }: { readonly nodes: number; readonly perMinute: number; readonly minutes: number },
   countHit: CountHit = openCounter().countHit,
@@ -69,26 +69,26 @@ async function askForMinutes(
   return passed
 }
 
-test('decisions.md D7: three nodes together let through what one does, and a burst that they make up for', async () => {
+test('decisions.md D7: three nodes together admit as many requests as one node, after a larger burst', async () => {
   const alone = await askForMinutes({ nodes: 1, perMinute: 60, minutes: 20 })
   const together = await askForMinutes({ nodes: 3, perMinute: 60, minutes: 20 })
   assert.equal(alone, 60 + 20 * 60 - 1)
   assert.ok(together >= alone * 0.9 && together <= alone * 1.2, `${together} and ${alone}`)
 })
 
-test('decisions.md D7: what other nodes let through is missing here within a second', async () => {
+test('decisions.md D7: requests that another node admits are deducted on this node within a second', async () => {
   const { take, second } = openCluster(openNodes(2, 60), openCounter().countHit)
   for (let request = 0; request < 40; request += 1) take(0)
-  assert.equal(take(1)?.remaining, 59, 'Nobody has told it yet.')
+  assert.equal(take(1)?.remaining, 59, 'The other node has not reported its requests yet.')
   await second()
-  // Of 60 it took one, the other forty; one came back, and one is taken now.
+  // Of 60 credits this node used one and the other forty. One was refilled, and one is used now.
   assert.equal(take(1)?.remaining, 19)
-  assert.equal(take(0)?.remaining, 20, 'It told first, before there was anything to hear.')
+  assert.equal(take(0)?.remaining, 20, 'This node reported first, before the other node had reported anything.')
   await second()
   assert.equal(take(0)?.remaining, 19)
 })
 
-test('what was heard once is not taken off again, in this window and over its end', async () => {
+test('the requests of other nodes are deducted once, in this window and over its end', async () => {
   const { take, second } = openCluster(openNodes(2, 60), openCounter().countHit)
   for (let request = 0; request < 30; request += 1) take(0)
   take(1)
@@ -97,11 +97,11 @@ test('what was heard once is not taken off again, in this window and over its en
     take(1)
     await second()
   }
-  // It asked once a second and got one back each second; thirty of the other are missing still.
+  // This node used one credit a second and one was refilled each second. The thirty of the other node are still missing.
   assert.equal(take(1)?.remaining, 29)
 })
 
-test('a caller who stays within the rate over all nodes is let through', async () => {
+test('a caller that stays within the rate over all nodes is never refused', async () => {
   const { take, second } = openCluster(openNodes(3, 60), openCounter().countHit)
   for (let elapsed = 0; elapsed < 300; elapsed += 1) {
     assert.equal(take(elapsed % 3)?.isWithin, true, `second ${elapsed}`)
@@ -109,7 +109,7 @@ test('a caller who stays within the rate over all nodes is let through', async (
   }
 })
 
-test('networks and budgets are apart, and no address reaches the store', async () => {
+test('each network and each budget is counted separately, and no address reaches the store', async () => {
   const { countHit, hits } = openCounter()
   const [first, second] = openNodes(2, 60) as [NodeBudgets, NodeBudgets]
   const now = START as EpochMs
@@ -126,7 +126,7 @@ test('networks and budgets are apart, and no address reaches the store', async (
   assert.equal(second.take('client-authentication', '192.0.2.1', now).remaining, 59)
 })
 
-test('a store that fails changes nothing here, and is told everything once it is back', async () => {
+test('while the store fails the local budgets stay as they are, and all usage is reported when it works again', async () => {
   const { countHit, hits } = openCounter()
   let isBroken = true
   const { take, second } = openCluster(openNodes(2, 60), (hit) =>
@@ -146,7 +146,7 @@ test('a store that fails changes nothing here, and is told everything once it is
   assert.equal(take(1)?.remaining, 60 - 1 - 11 + 1 - 1)
 })
 
-test('a second in which nobody asked writes nothing, and a flood of networks only the busiest thousand', async () => {
+test('a second without requests writes nothing, and requests from many networks write only the busiest thousand', async () => {
   const { countHit, hits } = openCounter()
   const { take, second } = openCluster(openNodes(1, 60), countHit)
   await second()
@@ -162,7 +162,7 @@ test('a second in which nobody asked writes nothing, and a flood of networks onl
   assert.equal(hits.length, 3000, 'The others follow.')
 })
 
-test('sharing runs once a second, never twice at a time, and stops', async (t) => {
+test('sharing runs once a second, only one round at a time, and can be stopped', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const [budgets] = openNodes(1, 60) as [NodeBudgets]
   const waiting: (() => void)[] = []
@@ -177,7 +177,7 @@ test('sharing runs once a second, never twice at a time, and stops', async (t) =
   }
   await tick()
   await tick()
-  assert.equal(waiting.length, 1, 'The first answer is still to come.')
+  assert.equal(waiting.length, 1, 'The store has not answered yet.')
   waiting[0]?.()
   await new Promise((resolve) => setImmediate(resolve))
   await tick()
@@ -189,11 +189,11 @@ test('sharing runs once a second, never twice at a time, and stops', async (t) =
   assert.equal(waiting.length, 2)
 })
 
-test('two nodes over a real store are one budget', async (t) => {
+test('two nodes on one store share one rate limit', async (t) => {
   const path = join(temporaryFolder(t), 'grantor.db')
   const driver = openSqliteStore({ path, patienceMs: 10_000, checkpoints: 'inline' })
   t.after(() => driver.close())
   const passed = await askForMinutes({ nodes: 2, perMinute: 6, minutes: 5 }, openBatchingStore(driver).countHit)
-  // Alone each would let 36 through.
+  // Without sharing, each node would admit 36.
   assert.ok(passed >= 33 && passed <= 42, String(passed))
 })

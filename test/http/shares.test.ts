@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { limitFor, openShares, openSiteShares } from '../../src/http/shares.ts'
 
-/** Takes as much as the network gets. */
+/** Adds for a network until it has no more room. */
 function fill(shares: ReturnType<typeof openShares>, network: string, limit: number): number {
   let count = 0
   while (shares.hasRoom(network, limit)) {
@@ -12,11 +12,11 @@ function fill(shares: ReturnType<typeof openShares>, network: string, limit: num
   return count
 }
 
-test('NET-17: a network that is alone gets the count that its limit was made for', () => {
+test('NET-17: a single network gets the count that its limit was made for', () => {
   for (const count of [32, 500, 800, 2000, 8000]) assert.equal(fill(openShares(), 'a', limitFor(count)), count)
 })
 
-test('NET-17: after a greedy network, each other network gets something, and never all of them more than the limit', () => {
+test('NET-17: beside a greedy network each other network gets something, and all together never exceed the limit', () => {
   const limit = limitFor(500)
   const shares = openShares()
   const counts = Array.from({ length: 200 }, (_, index) => fill(shares, `n${index}`, limit))
@@ -29,7 +29,7 @@ test('NET-17: after a greedy network, each other network gets something, and nev
   assert.ok(shares.total() <= limit)
 })
 
-test('NET-17: greedy networks that come one after the other end with the same share', () => {
+test('NET-17: greedy networks that arrive one after the other end with equal shares', () => {
   const shares = openShares()
   const networks = Array.from({ length: 10 }, (_, index) => `n${index}`)
   const held = new Map(networks.map((network) => [network, 0]))
@@ -60,7 +60,7 @@ for (const [site, networkOf, neighbour] of SITES) {
   })
 }
 
-test('what was given back can be taken again, and a network that holds nothing is forgotten', () => {
+test('removed counts make room again, and a network that holds nothing is removed', () => {
   const shares = openShares()
   const limit = limitFor(4)
   assert.equal(fill(shares, 'a', limit), 4)

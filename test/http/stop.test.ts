@@ -15,7 +15,7 @@ interface Answer {
   readonly connection: string | undefined
 }
 
-/** One request over the agent's connection. Rejects when it is not answered. */
+/** Sends one request over the agent's connection. Rejects when it is not answered. */
 async function send(server: TestServer, agent: Agent, method: string, path: string): Promise<Answer> {
   const asked = request(server.origin, { agent, method, path, headers: { 'Content-Type': 'application/json' } })
   asked.end(method === 'POST' ? '{}' : undefined)
@@ -25,26 +25,26 @@ async function send(server: TestServer, agent: Agent, method: string, path: stri
   return { status: answer.statusCode, connection: answer.headers.connection }
 }
 
-/** A process whose exit code is awaited. */
+/** A process that gets signals, and whose exit code can be awaited. */
 function openProcess() {
   const exited = Promise.withResolvers<number>()
   const ending = Object.assign(new EventEmitter(), { exit: exited.resolve })
   return { ending, exited: exited.promise }
 }
 
-test('clients with kept-alive connections that follow readiness see no failed request over a stop', async (t) => {
+test('no request of clients with kept-alive connections fails during a stop when they follow the readiness check', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const { ending, exited } = openProcess()
-  // The end of draining is when everybody has seen it, however slow this machine is.
-  const everybodyLeft = Promise.withResolvers<void>()
-  closeOnSignal({ drain: server.drain, close: () => everybodyLeft.promise.then(server.close) }, 0, ending)
+  // Draining ends when all clients have left, however slow this machine is.
+  const allClientsLeft = Promise.withResolvers<void>()
+  closeOnSignal({ drain: server.drain, close: () => allClientsLeft.promise.then(server.close) }, 0, ending)
 
   const readiness = { isLost: false }
   const answers: Answer[] = []
   const client = async (): Promise<void> => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     while (!readiness.isLost) answers.push(await send(server, agent, 'POST', REGISTER))
-    // One more than the balancer should: what was on its way when readiness was asked.
+    // One more request: it was already on its way when the balancer asked for readiness.
     answers.push(await send(server, agent, 'POST', REGISTER))
     agent.destroy()
   }
@@ -53,17 +53,17 @@ test('clients with kept-alive connections that follow readiness see no failed re
     while (!readiness.isLost) readiness.isLost = (await send(server, agent, 'GET', '/health/ready')).status === 503
     agent.destroy()
   }
-  const everybody = Promise.all([balancer(), ...Array.from({ length: CLIENTS }, client)])
+  const clients = Promise.all([balancer(), ...Array.from({ length: CLIENTS }, client)])
   while (answers.length < CLIENTS * 5) await new Promise((resolve) => setImmediate(resolve))
   ending.emit('SIGTERM')
-  await everybody
-  everybodyLeft.resolve()
+  await clients
+  allClientsLeft.resolve()
   assert.equal(await exited, 0)
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([201]))
   assert.ok(answers.filter(({ connection }) => connection === 'close').length >= CLIENTS)
 })
 
-test('while draining only readiness says no, and every kind of answer closes its connection', async (t) => {
+test('while draining only the readiness check fails, and every kind of answer closes its connection', async (t) => {
   const server = await openTestServer(t, { listen: true })
   server.drain()
   const expected: readonly (readonly [method: string, path: string, status: number])[] = [
@@ -104,7 +104,7 @@ test('a request on a connection that was idle when draining began is served, and
   )
 })
 
-test('a request that has arrived when the listeners close is served, though its connection was idle', async (t) => {
+test('a request that arrived on an idle connection before the listeners close is served', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const bytes = format({ method: 'GET', target: '/v2/oauth/jwks', keepAlive: true })
   const sockets = Array.from({ length: 20 }, () => openSocket(t, server))
@@ -121,7 +121,7 @@ test('a request that has arrived when the listeners close is served, though its 
   await closing
 })
 
-test('idle connections, and those on which nothing was ever asked, do not hold up the end', async (t) => {
+test('idle connections, and connections that never sent a request, do not delay a stop', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const idle = openSocket(t, server)
   idle.write(format({ method: 'GET', target: '/v2/oauth/jwks', keepAlive: true }))

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { TestServer } from '../server.ts'
 
-/** Counters and the audit, which every attempt may change (threats.md, NSC). */
+/** The tables of counters and of the audit, which every attempt may change (threats.md, NSC). */
 const COUNTERS: ReadonlySet<string> = new Set(['hits', 'audit_links'])
 
-/** Every row of every table of the server's file but those, as another process sees it. */
+/** Every row of all other tables in the server's file, as another process sees it. */
 export function dumpStore({ folder }: Pick<TestServer, 'folder'>): Readonly<Record<string, readonly unknown[]>> {
   const database = new DatabaseSync(join(folder, 'grantor.db'), { readOnly: true })
   try {
@@ -21,7 +21,7 @@ export function dumpStore({ folder }: Pick<TestServer, 'folder'>): Readonly<Reco
   }
 }
 
-/** The events of the audit as they are stored, one JSON array a link, oldest first. */
+/** The audit events as they are stored: a JSON array for each link, the oldest first. */
 export function dumpAudit({ folder }: Pick<TestServer, 'folder'>): readonly string[] {
   const database = new DatabaseSync(join(folder, 'grantor.db'), { readOnly: true })
   try {
@@ -32,7 +32,7 @@ export function dumpAudit({ folder }: Pick<TestServer, 'folder'>): readonly stri
   }
 }
 
-/** Runs what must be refused, and checks that it left every table as it was. */
+/** Runs a function that must be refused, and checks that it changed no table. */
 export async function assertNoStateChange<T>(
   server: Pick<TestServer, 'folder'>,
   attempt: () => Promise<T>,
@@ -44,7 +44,7 @@ export async function assertNoStateChange<T>(
   return result
 }
 
-/** Changes rows behind the server's back, as an operator's command in another process does. */
+/** Changes rows without the server, as an operator's command in another process does. */
 export function alterStore({ folder }: Pick<TestServer, 'folder'>, sql: string, ...values: (string | number)[]): void {
   const database = new DatabaseSync(join(folder, 'grantor.db'), { timeout: 1000 })
   try {

@@ -20,7 +20,7 @@ function register(server: TestServer, remoteAddress: string, headers: NonNullabl
   })
 }
 
-test('NET-01: for an https issuer plain http from outside is refused, with no redirect and nothing done', async (t) => {
+test('NET-01: for an https issuer plain http from another machine is refused, without a redirect and without any effect', async (t) => {
   for (const env of [PROXIED, DIRECT]) {
     const server = await openTestServer(t, { env })
     for (const remoteAddress of ['192.0.2.1', '2001:db9::1', '::ffff:192.0.2.1', 'fe80::1%eth0'])
@@ -32,7 +32,7 @@ test('NET-01: for an https issuer plain http from outside is refused, with no re
   }
 })
 
-test('NET-01: a trusted proxy says how the request came', async (t) => {
+test('NET-01: X-Forwarded-Proto of a trusted proxy decides whether the request came over TLS', async (t) => {
   const server = await openTestServer(t, { env: PROXIED })
   for (const peer of ['10.1.2.3', '::ffff:10.1.2.3', '2001:db8::7']) {
     const table = [
@@ -51,15 +51,15 @@ test('NET-01: a trusted proxy says how the request came', async (t) => {
   }
 })
 
-test('NET-01: a process on this computer is not across a wire', async (t) => {
+test('NET-01: a process on this machine may use plain http', async (t) => {
   const server = await openTestServer(t, { env: DIRECT })
   for (const peer of ['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1'])
     assert.equal((await register(server, peer)).statusCode, 201, peer)
-  // It is no proxy of ours, so what it says about others is not heard.
+  // The peer is not a trusted proxy, so its forwarding headers are ignored.
   assert.equal((await register(server, '127.0.0.1', { 'x-forwarded-proto': 'http' })).statusCode, 201)
 })
 
-test('NET-01: pages are refused as pages, and probes are answered', async (t) => {
+test('NET-01: over plain http a page answers with an error page, and health checks are answered', async (t) => {
   const server = await openTestServer(t, { env: DIRECT })
   const get = (url: string) => server.inject({ method: 'GET', url, remoteAddress: '192.0.2.1' })
   const page = await get('/v2/oauth/authorize')
@@ -69,7 +69,7 @@ test('NET-01: pages are refused as pages, and probes are answered', async (t) =>
   for (const url of ['/health/alive', '/health/ready', '/version']) assert.equal((await get(url)).statusCode, 200, url)
 })
 
-test('NET-01: over https every kind of answer asks browsers to stay there, over http none does', async (t) => {
+test('NET-01: every kind of answer has Strict-Transport-Security for an https issuer, and none for an http issuer', async (t) => {
   for (const env of [DIRECT, {}]) {
     const server = await openTestServer(t, { env })
     const answers = [
@@ -87,7 +87,7 @@ test('NET-01: over https every kind of answer asks browsers to stay there, over 
   }
 })
 
-test('NET-05: proxies are named by network; a number, a name or a word for all of them starts no server', () => {
+test('NET-05: trusted proxies are given as networks; the server does not start with a number, a host name or a keyword', () => {
   for (const value of [
     '1',
     '2',
@@ -107,7 +107,7 @@ test('NET-05: proxies are named by network; a number, a name or a word for all o
     assert.ok(readConfig({ ...ISSUER, GRANTOR_TRUST_PROXY: value }).trustedProxies.length > 0, value)
 })
 
-test('NET-05: addresses that an untrusted peer forwards count for nothing', async (t) => {
+test('NET-05: addresses that an untrusted peer forwards are ignored', async (t) => {
   const server = await openTestServer(t, { env: { GRANTOR_REGISTRATION_RATE: '3' } })
   const headersOf = (index: number) => ({
     'x-forwarded-for': `198.51.100.${index}`,
@@ -120,7 +120,7 @@ test('NET-05: addresses that an untrusted peer forwards count for nothing', asyn
   assert.deepEqual(statuses, [201, 201, 201, 429, 429])
 })
 
-test('NET-05: behind a trusted proxy each caller has a budget, counted from the last address that nobody vouches for', async (t) => {
+test('NET-05: behind a trusted proxy each caller has a budget, by the last address that is not a trusted proxy', async (t) => {
   const env = { ...PROXIED, GRANTOR_REGISTRATION_RATE: '1' }
   const server = await openTestServer(t, { env })
   const via = async (forwarded: string) =>
@@ -128,21 +128,21 @@ test('NET-05: behind a trusted proxy each caller has a budget, counted from the 
   assert.equal(await via('198.51.100.1'), 201)
   assert.equal(await via('198.51.100.1'), 429)
   assert.equal(await via('198.51.100.2'), 201)
-  // What stands before it is the caller's own invention.
+  // The addresses before it may be invented by the caller.
   assert.equal(await via('203.0.113.1, 198.51.100.1'), 429)
   assert.equal(await via('203.0.113.2, 198.51.100.1, 10.0.0.9'), 429)
   assert.equal(await via('2001:db9:0:1::1'), 201)
   assert.equal(await via('2001:DB9:0:1:ffff::2'), 429)
 })
 
-test('NET-07: a method override is not believed', async (t) => {
+test('NET-07: a method override is ignored', async (t) => {
   const server = await openTestServer(t)
   const headers = { 'x-http-method-override': 'POST', 'x-http-method': 'POST', 'x-method-override': 'POST' }
   const answer = await server.inject({ method: 'GET', url: '/v2/oauth/token?_method=POST', headers })
   assertError(answer, 405, 'invalid_request')
 })
 
-test('NET-07: every other method answers 405 with Allow, whatever its body', async (t) => {
+test('NET-07: every other method answers 405 with Allow, with any body', async (t) => {
   const server = await openTestServer(t)
   const bodies = [
     {},
@@ -169,14 +169,14 @@ test('NET-07: every other method answers 405 with Allow, whatever its body', asy
     }
 })
 
-test('NET-07: a wrong method is logged, without its address', async (t) => {
+test('NET-07: a wrong method is logged without the request target', async (t) => {
   const server = await openTestServer(t)
   await server.inject({ method: 'GET', url: '/v2/oauth/token?client_secret=marked' })
   assert.match(server.log(), /"reason":"method_wrong","status":405/)
   assert.doesNotMatch(server.log(), /marked/)
 })
 
-test('NET-08: nothing is compressed, because answers hold secrets beside what the caller chose', async (t) => {
+test('NET-08: no answer is compressed, because answers contain secrets beside values that the caller chose', async (t) => {
   const server = await openTestServer(t)
   const headers = { 'accept-encoding': 'gzip, deflate, br, zstd', 'content-type': 'application/json' }
   const payload = JSON.stringify({ client_name: 'x'.repeat(128), software_id: 'x'.repeat(256) })
@@ -220,7 +220,7 @@ test('NET-12: prototype names in a query, a form or JSON have no effect', async 
   assert.equal(({} as { polluted?: unknown }).polluted, undefined)
 })
 
-test('RFC 9110 §15.5.5: an unknown path answers whoever asks for no page 404 as JSON, and leads nowhere', async (t) => {
+test('RFC 9110 §15.5.5: an unknown path answers 404 as JSON to callers that do not ask for a page, without a redirect', async (t) => {
   const server = await openTestServer(t)
   for (const url of [
     '/',
@@ -234,7 +234,7 @@ test('RFC 9110 §15.5.5: an unknown path answers whoever asks for no page 404 as
   ]) {
     const answer = await server.inject({ method: 'GET', url })
     assert.equal(answer.statusCode, 404, url)
-    // A client in a browser must see that there is no metadata here, to try the next address.
+    // A client in a browser must be able to read that there is no metadata here, so that it tries the next address.
     assert.equal(answer.headers['access-control-allow-origin'], '*')
     assert.equal(answer.json().error, 'invalid_request')
     assert.equal(answer.headers['cache-control'], 'no-store')

@@ -4,7 +4,7 @@ import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { openTestServer, type TestServer } from '../server.ts'
 import { assertError } from './error-answer.ts'
 
-/** What stands at a path where nothing is: a page for a person, JSON for all others. */
+/** Unknown paths answer with a page for people, and with JSON for all other callers. */
 
 const ends: (() => unknown)[] = []
 let server: TestServer
@@ -44,7 +44,7 @@ const ACCEPTS: readonly (readonly [accept: string | undefined, isPage: boolean])
 ]
 
 for (const [accept, isPage] of ACCEPTS) {
-  test(`RFC 9110 §12.5.1: at an unknown path who ranks HTML first gets a page, all others JSON: ${JSON.stringify(accept)?.slice(0, 60)}`, async () => {
+  test(`RFC 9110 §12.5.1: an unknown path answers with a page to callers that prefer HTML, else with JSON: ${JSON.stringify(accept)?.slice(0, 60)}`, async () => {
     const answer = await visit('/nothing', accept === undefined ? {} : { accept })
     if (!isPage) return void assertError(answer, 404, 'invalid_request')
     assert.equal(answer.statusCode, 404)
@@ -52,7 +52,7 @@ for (const [accept, isPage] of ACCEPTS) {
   })
 }
 
-test('the page at an unknown path has the headers of every page, none for scripts, and nothing of the address', async () => {
+test('the page at an unknown path has the headers of every page, no CORS headers, and nothing of the address', async () => {
   const { headers: expected } = await visit('/v2/oauth/authorize', { accept: FIREFOX })
   const bodies = new Set<string>()
   for (const url of ['/nothing', '/%3Cscript%3Ealert(1)%3C/script%3E?x=<b>', '/v2/oauth', '//evil.test/..']) {
@@ -73,7 +73,7 @@ test('the page at an unknown path is in the language of the browser', async (t) 
   assert.match((await visit('/nothing', { accept: FIREFOX })).body, /<html lang="en">/)
 })
 
-test('HEAD of an unknown path tells of the page or the JSON that GET has; other methods have JSON', async () => {
+test('HEAD of an unknown path has the headers of the page or JSON that GET returns; other methods answer with JSON', async () => {
   for (const accept of [FIREFOX, '*/*']) {
     const { headers, body } = await visit('/nothing', { accept })
     const head = await server.inject({ method: 'HEAD', url: '/nothing', headers: { accept } })
@@ -86,7 +86,7 @@ test('HEAD of an unknown path tells of the page or the JSON that GET has; other 
   }
 })
 
-test("whoever opens the issuer's own address in a browser reads what it is for", async (t) => {
+test("a browser that opens the issuer's own address gets a page that explains what the site is for", async (t) => {
   const below = await openTestServer(t, { env: { GRANTOR_ISSUER: 'http://localhost:3000/tenant' } })
   const homes: readonly (readonly [TestServer, string])[] = [
     [server, '/'],
@@ -109,7 +109,7 @@ test("whoever opens the issuer's own address in a browser reads what it is for",
   }
 })
 
-test('RFC 9110 §12.5.1: a path that is malformed is refused, on a page to a person and in JSON to all others', async () => {
+test('RFC 9110 §12.5.1: a malformed path is refused, with a page for a person and with JSON for all other callers', async () => {
   for (const url of ['/%ff', '/v2/oauth/%', '/%E0%A4%A']) {
     const page = await visit(url, { accept: FIREFOX })
     assert.equal(page.statusCode, 400)
@@ -119,7 +119,7 @@ test('RFC 9110 §12.5.1: a path that is malformed is refused, on a page to a per
   }
 })
 
-test('RFC 9110 §15.5.6: a path that takes no GET answers a person a page, and all others JSON, both with Allow', async () => {
+test('RFC 9110 §15.5.6: GET of a path without GET answers a person with a page, and other callers with JSON, both with Allow', async () => {
   for (const url of ['/v2/oauth/token', '/v2/oauth/revoke', '/v2/oauth/register/secret']) {
     const page = await visit(url, { accept: FIREFOX })
     assert.equal(page.statusCode, 405, url)
@@ -131,7 +131,7 @@ test('RFC 9110 §15.5.6: a path that takes no GET answers a person a page, and a
   }
 })
 
-test('RFC 9110 §15.5.5: with a slash at its end a path is another one, and a person gets a page that says so', async () => {
+test('RFC 9110 §15.5.5: a path with a trailing slash is unknown, and a person gets the page of an unknown path', async () => {
   for (const url of ['/v2/oauth/token/', '/v2/oauth/sign-in/', '/.well-known/oauth-authorization-server/']) {
     const page = await visit(url, { accept: FIREFOX })
     assert.equal(page.statusCode, 404)

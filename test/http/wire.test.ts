@@ -10,7 +10,7 @@ const TOKEN = '/v2/oauth/token'
 const JSON_TYPE = 'Content-Type: application/json'
 const FORM_TYPE = 'Content-Type: application/x-www-form-urlencoded'
 
-test('NET-03: callers that send or read slowly keep nobody else waiting', async (t) => {
+test('NET-03: callers that send or read slowly do not delay other callers', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const slow = Array.from({ length: 60 }, () => openSocket(t, server))
   await Promise.all(slow.map((socket) => once(socket, 'connect')))
@@ -22,7 +22,7 @@ test('NET-03: callers that send or read slowly keep nobody else waiting', async 
   ]
   for (const [index, socket] of slow.entries()) {
     socket.write(starts[index % starts.length] ?? '')
-    // Some ask for a lot and never read it.
+    // Some callers send many requests and never read the answers.
     if (index % 6 === 0)
       socket.pause().write(format({ target: REGISTER, headers: [JSON_TYPE], body: '{}', keepAlive: true }).repeat(50))
   }
@@ -33,7 +33,7 @@ test('NET-03: callers that send or read slowly keep nobody else waiting', async 
   for (const socket of slow) socket.destroy()
 })
 
-test('NET-03: callers that send slowly hold up a stop for seconds, not minutes', async (t) => {
+test('NET-03: callers that send slowly delay a stop for seconds, not minutes', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const half = format({ target: REGISTER, headers: [JSON_TYPE], body: '{"client_name":"A"}' }).slice(0, -4)
   const sockets = ['', half.slice(0, 20), half].map((text) => {
@@ -48,7 +48,7 @@ test('NET-03: callers that send slowly hold up a stop for seconds, not minutes',
   assert.ok(performance.now() - startedAt < 10_000)
 })
 
-test('NET-03: no request may take forever', async (t) => {
+test('NET-03: the time for a request is limited', async (t) => {
   const server = await openTestServer(t)
   const { requestTimeout, headersTimeout, keepAliveTimeout, timeout } = server.http
   for (const [name, milliseconds] of Object.entries({ requestTimeout, headersTimeout, keepAliveTimeout, timeout }))
@@ -57,7 +57,7 @@ test('NET-03: no request may take forever', async (t) => {
     assert.equal((http as { connectionsCheckingInterval?: number } | undefined)?.connectionsCheckingInterval, 5000)
 })
 
-test('a request that is under way when the server stops is answered, and its connection closed', async (t) => {
+test('a request that is in progress when the server stops is answered, and its connection is closed', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const request = format({ target: REGISTER, headers: [JSON_TYPE], body: '{}', keepAlive: true })
   const socket = openSocket(t, server)
@@ -75,7 +75,7 @@ test('a request that is under way when the server stops is answered, and its con
   assert.equal(answer.headers['connection'], 'close')
 })
 
-test('NET-04: too many headers, and too long ones, answer 431 as an OAuth error', async (t) => {
+test('NET-04: too many headers, and headers that are too long, answer 431 as an OAuth error', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const before = dumpStore(server)
   for (const headers of [
@@ -103,7 +103,7 @@ test('NET-04: an address that is too long is refused', async (t) => {
   assert.ok([414, 431].includes(status), String(status))
 })
 
-test('NET-02: what is no HTTP answers 400 as an OAuth error, closes, and does nothing', async (t) => {
+test('NET-02: bytes that are not HTTP answer 400 as an OAuth error, close the connection, and have no effect', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const before = dumpStore(server)
   const line = `POST ${REGISTER} HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\n`
@@ -134,7 +134,7 @@ test('NET-02: two Host headers are refused', async (t) => {
   assert.equal(answer.status, 400)
 })
 
-test('NET-06: other spellings of a path are unknown, or the very same endpoint', async (t) => {
+test('NET-06: another spelling of a path is unknown, or reaches the same endpoint', async (t) => {
   const server = await openTestServer(t, { listen: true, env: { GRANTOR_CLIENT_FAILURE_RATE: '2' } })
   const body = 'grant_type=client_credentials&client_id=x&client_secret=x'
   const post = async (target: string) => (await ask(server, { target, headers: [FORM_TYPE], body })).status
@@ -164,7 +164,7 @@ test('NET-06: other spellings of a path are unknown, or the very same endpoint',
   )
 })
 
-test('NET-07: TRACE and CONNECT are refused, and echo nothing', async (t) => {
+test('NET-07: TRACE and CONNECT are refused, and nothing of the request is echoed', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const secret = 'Authorization: Basic bWFya2VkLXNlY3JldA=='
   const trace = await ask(server, { method: 'TRACE', target: TOKEN, headers: [secret] })
@@ -203,7 +203,7 @@ test('NET-09: many pipelined requests on many connections each get their own ans
   assert.equal(ids.size, 20 * 12)
 })
 
-test('NET-09: a connection that is cut in the middle of a body does nothing and disturbs nobody', async (t) => {
+test('NET-09: a request whose connection is cut in the middle of its body has no effect, and other callers are answered', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const before = dumpStore(server)
   const half = format({ target: REGISTER, headers: [JSON_TYPE], body: '{"client_name":"A"}' }).slice(0, -4)

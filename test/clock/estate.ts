@@ -21,15 +21,15 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** How far clocks step, each way. */
+/** How far clocks step, forward and back. */
 export const STEPS_MS = [20 * MINUTE, 25 * HOUR, 120 * DAY, 3652 * DAY].flatMap((step) => [step, -step])
 
-/** What clients and people have, and what was taken from them. */
+/** A client, a user's session and tokens, and a revoked token, which must survive changes of the clock. */
 export interface Estate {
   readonly client: RegisteredClient
   readonly revoked: string
   readonly tokens: Tokens
-  /** Of the browser in which the person is signed in. */
+  /** The cookies of the browser in which the user is signed in. */
   readonly cookies: ReadonlyMap<string, string>
 }
 
@@ -51,7 +51,7 @@ export async function issue(server: TestServer, client: RegisteredClient): Promi
   return answer.json<Tokens>().access_token
 }
 
-/** Sweeps until nothing more goes. Returns how many rows went. */
+/** Sweeps until no more rows are deleted. Returns how many rows were deleted. */
 export async function sweepAll({ context }: TestServer): Promise<number> {
   let count = 0
   let [place, isMore] = [SWEEP_START, true]
@@ -68,7 +68,7 @@ export async function sweepAll({ context }: TestServer): Promise<number> {
   return count
 }
 
-/** Everything that a node whose clock differs is asked to issue: a token, a refresh, a client, a code. */
+/** Checks that a node whose clock differs issues no token, no refresh, no client and no code. */
 export async function assertIssuesNothing(server: TestServer, { client, tokens, cookies }: Estate): Promise<void> {
   const metadata = { redirect_uris: ['https://app.example/other'] }
   const answers = [
@@ -90,7 +90,7 @@ export async function assertIssuesNothing(server: TestServer, { client, tokens, 
   assert.match(server.log(), /"reason":"clock_differs"/)
 }
 
-/** Returns the estate with the tokens of a refresh. */
+/** Checks that nothing of the estate is missing. Returns the estate with refreshed tokens. */
 export async function assertWhole(server: TestServer, estate: Estate): Promise<Estate> {
   const { client, revoked, tokens, cookies } = estate
   assert.equal(await isActive(server, client, revoked), false, 'A revoked token is inactive.')
@@ -104,7 +104,7 @@ export async function assertWhole(server: TestServer, estate: Estate): Promise<E
   return { ...estate, tokens: answer.json<Tokens>() }
 }
 
-/** The answer to a request for a code from the browser in which the person is signed in, at any node. */
+/** Requests a code from any node in the browser in which the user is signed in. */
 export function authorizeSilently(
   server: TestServer,
   client: RegisteredClient,

@@ -10,7 +10,7 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** What a running server does once a second. */
+/** The clock check that a running server makes once a second. */
 async function look({ context, clock }: TestServer, seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second += 1) {
     clock.advance(1000)
@@ -18,7 +18,7 @@ async function look({ context, clock }: TestServer, seconds: number): Promise<vo
   }
 }
 
-test('STO-13: while the clock is minutes to years off, a server with a file issues and deletes nothing, and revoked tokens stay so', async (t) => {
+test('STO-13: while the clock is minutes to years off, a server with a file issues and deletes nothing, and revoked tokens stay revoked', async (t) => {
   const [clock] = openSteppingClocks(['node'])
   const server = await openTestServer(t, { clock })
   let estate = await openEstate(server)
@@ -42,7 +42,7 @@ test('STO-13: while the clock is minutes to years off, a server with a file issu
   )
 })
 
-test('STO-13: a server that was suspended for days issues again after ten seconds, and deletes what expired meanwhile when it has run for a part of that', async (t) => {
+test('STO-13: a server that was suspended for days issues again after ten seconds, and deletes what expired meanwhile after it has run for part of that time', async (t) => {
   const [clock] = openSteppingClocks(['node'])
   const server = await openTestServer(t, { clock })
   const { client, revoked } = await openEstate(server)
@@ -62,7 +62,7 @@ test('STO-13: a server that was suspended for days issues again after ten second
   assert.equal(countSessions(), 0)
 })
 
-test('STO-13: a step that the server followed is undone: it issues ten seconds later, and what it issued meanwhile is not valid yet', async (t) => {
+test('STO-13: after a step of the clock is undone, the server issues ten seconds later, and tokens issued meanwhile are not yet valid', async (t) => {
   const [clock] = openSteppingClocks(['node'])
   const server = await openTestServer(t, { clock })
   const estate = await openEstate(server)
@@ -77,7 +77,7 @@ test('STO-13: a step that the server followed is undone: it issues ten seconds l
   assert.equal(await isActive(server, estate.client, early), false)
 })
 
-test('STO-13: after a clock was set back nothing is issued until it shows the time at which it agreed last', async (t) => {
+test('STO-13: after a clock was set back nothing is issued until it shows the time at which it last agreed', async (t) => {
   const [clock] = openSteppingClocks(['node'])
   const server = await openTestServer(t, { clock })
   const estate = await openEstate(server)
@@ -89,7 +89,7 @@ test('STO-13: after a clock was set back nothing is issued until it shows the ti
   assert.equal(typeof (await issue(server, estate.client)), 'string')
 })
 
-test('STO-13: what expired is not valid again because the clock was set back', async (t) => {
+test('STO-13: an expired token does not become valid again when the clock is set back', async (t) => {
   const [clock] = openSteppingClocks(['node'])
   const server = await openTestServer(t, { clock })
   const { client } = await openEstate(server)
@@ -102,7 +102,7 @@ test('STO-13: what expired is not valid again because the clock was set back', a
   }
 })
 
-test('STO-13, RFC 7009 §2.1: a token is revoked whatever the clock shows', async (t) => {
+test('STO-13, RFC 7009 §2.1: a token can be revoked at any time that the clock shows', async (t) => {
   const [clock] = openSteppingClocks(['node'])
   const server = await openTestServer(t, { clock })
   const { client } = await openEstate(server)
@@ -115,7 +115,7 @@ test('STO-13, RFC 7009 §2.1: a token is revoked whatever the clock shows', asyn
   }
 })
 
-test('STO-13: a revocation is kept for a day longer than its token', async (t) => {
+test('STO-13: a revocation is kept for a day after its token has expired', async (t) => {
   const server = await openTestServer(t)
   const { client } = await openEstate(server)
   const token = await issue(server, client)

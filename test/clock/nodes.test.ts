@@ -12,7 +12,7 @@ import { openMigratedDatabase } from '../migrated-database.ts'
 import { openSteppingClocks, openTestServer, type TestServer } from '../server.ts'
 import { assertIssuesNothing, assertWhole, authorizeSilently, issue, openEstate, STEPS_MS, sweepAll } from './estate.ts'
 
-/** Three nodes on one PostgreSQL, each with a clock of its own. */
+/** Three nodes on one PostgreSQL database, each with its own clock. */
 async function openNodes(t: TestContext) {
   const closed = closedFirst(t)
   const env = { DATABASE_URL: await openMigratedDatabase(t), GRANTOR_SECRET: 's'.repeat(40) }
@@ -23,7 +23,7 @@ async function openNodes(t: TestContext) {
   return { first, second, third, clock: clocks[1] }
 }
 
-test('STO-13: while the clock of one node of three is minutes to years off, that node issues and deletes nothing, and the others serve on', async (t) => {
+test('STO-13: while the clock of one of three nodes is minutes to years off, that node issues and deletes nothing, and the others continue', async (t) => {
   const { first, second, third, clock } = await openNodes(t)
   let estate = await openEstate(first)
   for (const step of STEPS_MS) {
@@ -43,7 +43,7 @@ test('STO-13: while the clock of one node of three is minutes to years off, that
   }
 })
 
-test('STO-13: a node that was suspended issues again as soon as the database says that its clock is right', async (t) => {
+test('STO-13: a node that was suspended issues again as soon as its clock agrees with the database', async (t) => {
   const { first, second, clock } = await openNodes(t)
   const estate = await openEstate(first)
   clock.suspend(60_000)
@@ -53,7 +53,7 @@ test('STO-13: a node that was suspended issues again as soon as the database say
 })
 
 for (const step of [-10 * 60_000, 25 * 60 * 60_000]) {
-  test(`STO-13: what an administrator does at a node whose clock is ${step / 60_000} min ahead is done at the time of the database`, async (t) => {
+  test(`STO-13: a change by an administrator at a node whose clock is ${step / 60_000} min ahead has the time of the database`, async (t) => {
     const { first, second, third, clock } = await openNodes(t)
     const { client, tokens, cookies } = await openEstate(first)
     const token = await issue(first, client)

@@ -7,7 +7,7 @@ import { assertIssuesNothing, assertWhole, openEstate, STEPS_MS, sweepAll } from
 
 const DAY = 24 * 60 * 60 * 1000
 
-/** Closes as a server does that was started, which writes down that its clock agrees. */
+/** Closes the server as a running one is closed, which stores that its clock agrees, and opens it again. */
 async function restart(server: TestServer): Promise<TestServer> {
   await server.context.clockCheck.compare()
   await stopLooking(server)
@@ -22,7 +22,7 @@ async function mayIssue(server: TestServer, client: RegisteredClient): Promise<b
   return (await requestToken(server, client, { grant_type: 'client_credentials' })).statusCode === 200
 }
 
-test('STO-13: a server that starts with a clock minutes to years off deletes nothing, and serves on when it starts with the right one', async (t) => {
+test('STO-13: a server that starts with a clock minutes to years off deletes nothing, and works normally when it restarts with the right time', async (t) => {
   const [clock] = openSteppingClocks(['node'])
   let server = await openTestServer(t, { clock })
   let estate = await openEstate(server)
@@ -31,7 +31,7 @@ test('STO-13: a server that starts with a clock minutes to years off deletes not
     server = await restart(server)
     assert.equal(await sweepAll(server), 0)
     assert.equal(await isActive(server, estate.client, estate.revoked), false)
-    // A clock that is ahead by less may have been stopped for so long.
+    // A clock that is less far ahead looks like a server that was stopped for that long.
     if (step < 0 || step > 100 * DAY) await assertIssuesNothing(server, estate)
     await stopLooking(server)
     clock.step(-step)
@@ -40,7 +40,7 @@ test('STO-13: a server that starts with a clock minutes to years off deletes not
   }
 })
 
-test('STO-13: after a month without use a server issues at once, and deletes nothing before it has run for a part of that', async (t) => {
+test('STO-13: after a month without use a server issues at once, and deletes nothing before it has run for part of that time', async (t) => {
   const [clock] = openSteppingClocks(['node'])
   const first = await openTestServer(t, { clock })
   const { client } = await openEstate(first)
@@ -52,7 +52,7 @@ test('STO-13: after a month without use a server issues at once, and deletes not
   assert.ok((await sweepAll(server)) > 0)
 })
 
-test('STO-13: a file of a release that noted no time is judged by its newest row', async (t) => {
+test('STO-13: for a file of a release that stored no time, the clock is checked against the newest row', async (t) => {
   const [clock] = openSteppingClocks(['node'])
   const first = await openTestServer(t, { clock })
   const { client } = await openEstate(first)
@@ -79,7 +79,7 @@ for (const step of [3652 * DAY, -3652 * DAY]) {
     clock.step(step)
     let server = await restart(first)
     assert.equal(await mayIssue(server, client), false)
-    // As the command does, beside the server.
+    // As the command does, in another process beside the server.
     await server.context.store.confirmClock({ now: clock.now() })
     await server.context.clockCheck.compare()
     assert.equal(await mayIssue(server, client), true)

@@ -19,7 +19,7 @@ const API = 'https://api.example'
 const OTHER_API = 'https://other.example'
 const READ = { name: 'read', sentence: 'Read', grantedTo: 'users-and-machines' } as const
 
-/** A node whose clock stands still, a moment after its first key. */
+/** A node whose clock advances only by hand, one millisecond after its first key was made. */
 async function openOne(t: TestContext, env: Record<string, string> = {}): Promise<TestServer> {
   const [clock] = openStillClocks([0])
   const server = await openTestServer(t, { clock, env })
@@ -52,7 +52,7 @@ async function states({ context }: TestServer): Promise<readonly string[]> {
   return (await listKeys(context)).map(({ algorithm, state }) => `${algorithm} ${state}`)
 }
 
-test("an API that asks for another algorithm gets it ten minutes later; until then, and for others, the server's signs", async (t) => {
+test("an API that chooses another algorithm gets it ten minutes later; until then, and for other APIs, the server's key signs", async (t) => {
   const server = await openOne(t)
   const client = await registerClient(server)
   await declare(server, API, 'EdDSA')
@@ -69,14 +69,14 @@ test("an API that asks for another algorithm gets it ten minutes later; until th
   assert.deepEqual(await states(server), ['ES256 signing', 'EdDSA signing'])
 })
 
-test('an API that names the algorithm of the server changes nothing', async (t) => {
+test("an API that chooses the server's algorithm makes no new key", async (t) => {
   const server = await openOne(t)
   await declare(server, API, 'ES256')
   assert.deepEqual(await keepKeys(server.context), { made: undefined, withdrawn: [] })
   assert.deepEqual(await states(server), ['ES256 signing'])
 })
 
-test('the first key of an algorithm is made by whoever keeps the keys where nobody made it with the API, and once', async (t) => {
+test('when no key of an algorithm was made with the API, the key maintenance makes it, once', async (t) => {
   const closed = closedFirst(t)
   const first = closed(await openOne(t))
   const second = closed(await openTestServer(t, { folder: first.folder, clock: first.clock }))
@@ -90,7 +90,7 @@ test('the first key of an algorithm is made by whoever keeps the keys where nobo
   assert.deepEqual(await states(second), ['ES256 signing', 'EdDSA next'])
 })
 
-test('each algorithm rotates by itself: made a day before its 30 days are over, withdrawn when its last token is', async (t) => {
+test('each algorithm rotates separately: a key is made a day before the 30 days end, the old one is withdrawn after its last token', async (t) => {
   const server = await openOne(t)
   const seen: string[] = []
   for (let hours = 0; hours <= 62 * 24; hours += 1) {
@@ -105,7 +105,7 @@ test('each algorithm rotates by itself: made a day before its 30 days are over, 
   assert.deepEqual(seen, [
     'day 29 hour 0: ES256 made',
     'day 31 hour 1: ES256 withdrawn',
-    // Its first key signs ten minutes after the tenth day began.
+    // The first EdDSA key signs ten minutes after the tenth day began.
     'day 39 hour 1: EdDSA made',
     'day 41 hour 2: EdDSA withdrawn',
     'day 59 hour 0: ES256 made',
@@ -113,7 +113,7 @@ test('each algorithm rotates by itself: made a day before its 30 days are over, 
   ])
 })
 
-test('an algorithm that no API asks for any more does not rotate, and its key goes when its time and its tokens are over', async (t) => {
+test('an algorithm that no API uses any more does not rotate, and its key is withdrawn after its last token', async (t) => {
   const server = await openOne(t)
   const client = await registerClient(server)
   await declare(server, API, 'EdDSA')
@@ -136,7 +136,7 @@ test('an algorithm that no API asks for any more does not rotate, and its key go
   assert.equal((await states(server)).at(-1), 'EdDSA next')
 })
 
-test("a change of the server's algorithm takes effect at the next rotation, beside an API that has the old one", async (t) => {
+test("a change of the server's algorithm takes effect at the next rotation, and an API may keep the old one", async (t) => {
   const closed = closedFirst(t)
   const before = closed(await openOne(t))
   const { clock, folder } = before
@@ -154,12 +154,12 @@ test("a change of the server's algorithm takes effect at the next rotation, besi
   assert.equal(await algorithmOf(server, client, API), 'ES256')
 })
 
-test("after a change of the server's algorithm the one before goes on until the next rotation, whatever APIs asked for since", async (t) => {
+test("after a change of the server's algorithm the previous one is used until the next rotation, whatever APIs have chosen", async (t) => {
   const closed = closedFirst(t)
   const before = closed(await openOne(t))
   const { clock, folder } = before
   await keepKeys(before.context)
-  // Its key is newer than the server's, and the server's algorithm is also one that an API asks for.
+  // The RS256 key is newer than the server's key, and another API chose the server's algorithm.
   await declare(before, API, 'RS256')
   await declare(before, OTHER_API, 'ES256')
   clock.advance(HOUR)
@@ -184,7 +184,7 @@ test("after a change of the server's algorithm the one before goes on until the 
   }
 })
 
-test("by hand, an algorithm is rotated and a stolen key of it withdrawn as of the server's own; one that nobody uses is refused", async (t) => {
+test("an operator can rotate an API's algorithm and withdraw its stolen key; an unused algorithm is refused", async (t) => {
   const server = await openOne(t)
   const client = await registerClient(server)
   await declare(server, API, 'EdDSA')
@@ -201,7 +201,7 @@ test("by hand, an algorithm is rotated and a stolen key of it withdrawn as of th
   assert.equal(await isActive(server, client, token), false)
 })
 
-test('the first key of an algorithm can be withdrawn while it waits, and another one takes its place', async (t) => {
+test('the first key of an algorithm can be withdrawn before it signs, and another key replaces it', async (t) => {
   const server = await openOne(t)
   await declare(server, API, 'EdDSA')
   const [, waiting] = await listKeys(server.context)
@@ -211,7 +211,7 @@ test('the first key of an algorithm can be withdrawn while it waits, and another
   assert.notEqual(made?.id, waiting?.id)
 })
 
-test('MET-05: a verifier that fetched the keys where the first key of an algorithm was not known yet never misses it', async (t) => {
+test('MET-05: a verifier that fetched the keys from a node without the first key of an algorithm never misses that key', async (t) => {
   const closed = closedFirst(t)
   const [clock, clockAhead] = openStillClocks([0, 1900])
   const first = closed(await openTestServer(t, { clock }))
@@ -219,12 +219,12 @@ test('MET-05: a verifier that fetched the keys where the first key of an algorit
   const client = await registerClient(first)
   const { token } = await issue(second, client, undefined)
   await declare(first, API, 'EdDSA')
-  // The other node looks for keys once a second.
+  // The other node reads the keys once a second.
   clock.advance(999)
   const verifier = new CachingVerifier([second], clock.now)
   await verifier.verify(token)
   const seen = new Set<unknown>()
-  // Up to the last moment before it fetches again.
+  // Up to the last millisecond before the verifier fetches the keys again.
   for (const step of [300_000, 290_000, 8000, 1999]) {
     clock.advance(step)
     for (const node of [first, second]) {
@@ -238,12 +238,12 @@ test('MET-05: a verifier that fetched the keys where the first key of an algorit
   assert.deepEqual(seen, new Set(['ES256']))
 })
 
-/** As short as rotations may be, and tokens as long. */
+/** The shortest rotation, and a token lifetime as long. */
 const SETTINGS = { GRANTOR_KEY_ROTATION: '86400', GRANTOR_ACCESS_TOKEN_LIFETIME: '86400' }
-/** The moments around those at which keys take over, and the rest of the day. */
+/** Milliseconds between the checks: around the times at which keys start to sign, and the rest of the day. */
 const STEPS = [2500, 298_500, 310_000, DAY - 1_309_000, 696_000, 1000, 1000]
 
-test('MET-05: APIs of three algorithms, introduced one after the other, verify every live token through ten rotations', async (t) => {
+test('MET-05: APIs with three algorithms, introduced one after the other, verify every unexpired token through ten rotations', async (t) => {
   const closed = closedFirst(t)
   const [clock, clockAhead] = openStillClocks([0, 1900])
   const first = closed(await openTestServer(t, { clock, env: SETTINGS }))

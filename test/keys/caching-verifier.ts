@@ -3,8 +3,8 @@ import type { EpochMs } from '../../src/protocol/brand.ts'
 import type { TestServer } from '../server.ts'
 
 /**
- * An API that keeps the keys for as long as it is told, to the last second, and never looks for an unknown one before. A
- * cache on the way, told the same, makes it as bad again.
+ * An API that caches the keys for as long as `max-age` allows, to the last second, and never fetches them earlier because of
+ * an unknown key. Another cache on the way, with the same `max-age`, doubles that time.
  */
 export class CachingVerifier {
   readonly #nodes: readonly TestServer[]
@@ -25,7 +25,7 @@ export class CachingVerifier {
     await jwtVerify(token, this.#keys, options)
   }
 
-  /** From one node after the other, as a load balancer does. */
+  /** Fetches the keys from one node after the other, as a load balancer does. */
   async #fetch(): Promise<void> {
     const node = this.#nodes[this.#fetches % this.#nodes.length] as TestServer
     this.#fetches += 1

@@ -32,7 +32,7 @@ export function signText(
   return signer.sign(text as AccessTokenClaims, algorithm, jwtType)
 }
 
-/** A ring whose keys do not change, at NOW. */
+/** A key ring whose keys do not change, at the time NOW. */
 export function ringOf(records: readonly KeyRecord[], issuer: string): KeyRing {
   return openKeyRing(
     { records, before: undefined },

@@ -14,7 +14,7 @@ const at = (milliseconds: number): EpochMs => (NOW + milliseconds) as EpochMs
 const old = await aKeyRecord()
 const next = await aKeyRecord({ createdAt: at(1000), activeFrom: at(5000) })
 
-/** A ring over keys that the test changes, at a time that it sets. */
+/** A key ring whose keys and time are set by the test. */
 function openStage(first: readonly KeyRecord[]) {
   const stage = {
     keys: first,
@@ -42,7 +42,7 @@ function openStage(first: readonly KeyRecord[]) {
   return { stage, ring: openKeyRing({ records: first, before: undefined }, options) }
 }
 
-test('for a second the keys are not read again, and for another one they are read beside the work', async () => {
+test('the keys are not read again for a second, and for another second they are read in the background', async () => {
   const { stage, ring } = openStage([old])
   stage.now = at(999)
   assert.equal(ring.known()?.signing.record.id, old.id)
@@ -56,7 +56,7 @@ test('for a second the keys are not read again, and for another one they are rea
   assert.equal(stage.reads, 1)
 })
 
-test('many who need the keys at once read them once', async () => {
+test('requests that need the keys at the same time share one read', async () => {
   const { stage, ring } = openStage([old])
   stage.now = at(2000)
   const known = Array.from({ length: 10 }, async () => ring.known() ?? ring.read())
@@ -64,7 +64,7 @@ test('many who need the keys at once read them once', async () => {
   assert.equal(stage.reads, 1)
 })
 
-test('a process that stood still reads the keys before it signs, whichever way its clock went', async () => {
+test('a process that was suspended reads the keys before it signs, whether its clock jumped forward or back', async () => {
   for (const now of [at(30 * DAY), at(-DAY)]) {
     const { stage, ring } = openStage([old])
     const replacement = await aKeyRecord({ activeFrom: at(-2 * DAY) })
@@ -76,7 +76,7 @@ test('a process that stood still reads the keys before it signs, whichever way i
   }
 })
 
-test('the next key signs as soon as its time has come, and no burst before', async () => {
+test('the next key signs from its time on, and no earlier burst', async () => {
   const { stage, ring } = openStage([old, next])
   const signer = openBurstSigner(ring)
   const signed = async (now: number): Promise<unknown> => {
@@ -97,7 +97,7 @@ test('the next key signs as soon as its time has come, and no burst before', asy
   }
 })
 
-test('while the store is away the known keys go on, nobody waits, and the log is told once a second', async () => {
+test('while the store is unavailable the known keys are used, no request waits, and the failure is logged once a second', async () => {
   const { stage, ring } = openStage([old])
   stage.failure = new Error('away')
   stage.now = at(5000)
@@ -117,7 +117,7 @@ test('while the store is away the known keys go on, nobody waits, and the log is
   assert.equal((await ring.read()).signing.record.id, next.id)
 })
 
-test('after an hour without the store nothing is signed, and the keys are published all the same', async () => {
+test('after an hour without the store no token is signed, and the keys are still published', async () => {
   const { stage, ring } = openStage([old])
   stage.failure = new Error('away')
   stage.now = at(60 * 60 * 1000 - 1)
@@ -128,7 +128,7 @@ test('after an hour without the store nothing is signed, and the keys are publis
   assert.equal(ring.last().published.length, 1)
 })
 
-test('a key that cannot be decrypted does not sign, and the log is told', async () => {
+test('a key that cannot be decrypted does not sign, and the failure is logged', async () => {
   const { stage, ring } = openStage([old])
   stage.keys = [old, { ...next, encryptedPrivateKey: old.encryptedPrivateKey }]
   stage.now = at(10_000)
@@ -136,7 +136,7 @@ test('a key that cannot be decrypted does not sign, and the log is told', async 
   assert.equal(stage.failures.length, 1)
 })
 
-test('a token that was read before is none any more when its key is withdrawn', async () => {
+test('a token that was verified before is invalid when its key is withdrawn', async () => {
   const { stage, ring } = openStage([old, next])
   const claims = { iss: ISSUER, sub: 'gci_x', client_id: 'gci_x', jti: 'id', iat: 1, exp: 2, aud: ISSUER }
   const token = await signText(openBurstSigner(ring), JSON.stringify(claims))
@@ -146,7 +146,7 @@ test('a token that was read before is none any more when its key is withdrawn', 
   assert.equal((await ring.read()).verifier.read(token), undefined)
 })
 
-test('what a verifier remembers is kept as long as the keys are the same', async () => {
+test('a verifier keeps its cache as long as the keys are the same', async () => {
   const { stage, ring } = openStage([old, next])
   const before = ring.known()
   stage.now = at(10_000)

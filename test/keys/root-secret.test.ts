@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads'
 import { readRootSecret } from '../../src/keys/root-secret.ts'
 import { temporaryFolder } from '../server.ts'
 
-test('STO-11: the root secret is made once, for its owner alone', (t) => {
+test('STO-11: the root secret is created once, and only its owner can read it', (t) => {
   const path = join(temporaryFolder(t), 'new', 'grantor.secret')
   const secret = readRootSecret(path)
   assert.ok(secret.length >= 43)
@@ -15,7 +15,7 @@ test('STO-11: the root secret is made once, for its owner alone', (t) => {
   assert.equal(statSync(join(path, '..')).mode & 0o777, 0o700)
 })
 
-test('of many that start at once one makes the secret, and all read the same', async (t) => {
+test('when many processes start at once one creates the secret, and all read the same one', async (t) => {
   const folder = temporaryFolder(t)
   const path = join(folder, 'grantor.secret')
   const module = new URL('../../src/keys/root-secret.ts', import.meta.url).href
@@ -30,7 +30,7 @@ test('of many that start at once one makes the secret, and all read the same', a
   assert.deepEqual(readdirSync(folder), ['grantor.secret'])
 })
 
-test('STO-11: a secret that others may read, or that is damaged, is refused with what to do', (t) => {
+test('STO-11: a secret that other users can read, or that is damaged, is refused with a remedy', (t) => {
   const path = join(temporaryFolder(t), 'grantor.secret')
   writeFileSync(path, 'too short\n', { mode: 0o600 })
   assert.throws(() => readRootSecret(path), /damaged/)

@@ -12,11 +12,13 @@ import { closedFirst } from './closed-first.ts'
 import { CachingVerifier } from './caching-verifier.ts'
 
 const DAY = 24 * 60 * 60 * 1000
-/** As short as rotations may be, and tokens as long: each key signs no longer than its tokens live. */
+/** The shortest rotation, and a token lifetime as long: each key signs for as long as one of its tokens is valid. */
 const SETTINGS = { GRANTOR_KEY_ROTATION: '86400', GRANTOR_ACCESS_TOKEN_LIFETIME: '86400' }
-/** Between two rotations: the moments around the one at which a key takes over, and the rest of the day. */
+/**
+ * Milliseconds between the checks of one rotation: around the time at which a key starts to sign, and the rest of the day.
+ */
 const STEPS = [2500, 550_000, DAY - 1_252_500, 698_000, 1000, 1000]
-/** How far the second node's clock is ahead. More, and it is not ready. */
+/** How far the second node's clock is ahead. With a larger difference the node would not be ready. */
 const SKEW_MS = 1900
 
 interface Issued {
@@ -24,7 +26,7 @@ interface Issued {
   readonly expiresAt: number
 }
 
-/** What a node does every minute. */
+/** The key maintenance that a node runs every minute. */
 function keep({ context }: TestServer) {
   return keepKeys(context)
 }
@@ -46,7 +48,7 @@ const PLACES: readonly (readonly [
 ]
 
 for (const [store, rotations, url] of PLACES) {
-  test(`MET-05: through ${rotations} rotations over two nodes on one ${store} every live token verifies and is active`, async (t) => {
+  test(`MET-05: through ${rotations} rotations over two nodes on one ${store} every unexpired token verifies and is active`, async (t) => {
     const closed = closedFirst(t)
     const env = { ...SETTINGS, DATABASE_URL: await url(t), GRANTOR_SECRET: 's'.repeat(40) }
     const [clock, clockAhead] = openStillClocks([0, SKEW_MS])
@@ -58,7 +60,7 @@ for (const [store, rotations, url] of PLACES) {
     const signers = new Set<string>()
     let live: Issued[] = []
     for (let step = 0; step < (rotations + 1) * STEPS.length; step += 1) {
-      // Everything at the same moment, on both nodes.
+      // All checks at the same time, on both nodes.
       const [issued] = await Promise.all([
         Promise.all(nodes.map((node) => issue(node, client))),
         ...nodes.map((node) => keep(node)),

@@ -10,7 +10,7 @@ import { aKeyRecord, encryptionKey, NOW, ringOf, signText } from './key-records.
 
 const ISSUER = 'https://auth.example'
 
-/** What a published key has, by algorithm. RFC 7518 §6, RFC 8037 §2. */
+/** The members of a published key, by algorithm. RFC 7518 §6, RFC 8037 §2. */
 const MEMBERS = {
   ES256: ['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y'],
   EdDSA: ['alg', 'crv', 'kid', 'kty', 'use', 'x'],
@@ -18,7 +18,7 @@ const MEMBERS = {
 } as const
 
 for (const algorithm of ['ES256', 'EdDSA', 'RS256'] as const) {
-  test(`RFC 9068 §2.1: what ${algorithm} signs in a burst verifies with the published key and says at+jwt`, async () => {
+  test(`RFC 9068 §2.1: tokens that ${algorithm} signs in a burst verify with the published key and have the type at+jwt`, async () => {
     const record = await aKeyRecord({ algorithm })
     const signer = openBurstSigner(ringOf([record], ISSUER))
     const keys = createLocalJWKSet({ keys: [JSON.parse(record.publicJwk)] })
@@ -32,7 +32,7 @@ for (const algorithm of ['ES256', 'EdDSA', 'RS256'] as const) {
     }
   })
 
-  test(`RFC 7519 §5.1: what ${algorithm} signs for an API that takes typ JWT says so, in the same burst as the others`, async () => {
+  test(`RFC 7519 §5.1: tokens that ${algorithm} signs for an API that expects typ JWT have that type, in one burst with others`, async () => {
     const record = await aKeyRecord({ algorithm })
     const signer = openBurstSigner(ringOf([record], ISSUER))
     const asked = Array.from({ length: 6 }, (_, index) => (['at+jwt', 'JWT', 'JWT'] as const)[index % 3])
@@ -49,7 +49,7 @@ for (const algorithm of ['ES256', 'EdDSA', 'RS256'] as const) {
     assert.deepEqual(Object.keys(jwk).toSorted(), MEMBERS[algorithm])
   })
 
-  test(`a ${algorithm} key whose published part was changed is found out`, async () => {
+  test(`a ${algorithm} key whose published part was changed is detected`, async () => {
     const record = await aKeyRecord({ algorithm })
     const other = await aKeyRecord({ algorithm })
     const term = { id: record.id, algorithm, activeFrom: NOW }
@@ -63,7 +63,7 @@ for (const algorithm of ['ES256', 'EdDSA', 'RS256'] as const) {
   })
 }
 
-test("what one turn asks for is signed by the key of its algorithm, and by the server's where there is none", async () => {
+test("each token of a turn is signed by the key of its algorithm, or by the server's key when there is none", async () => {
   const records = [
     await aKeyRecord({ algorithm: 'ES256' }),
     await aKeyRecord({ algorithm: 'EdDSA' }),
@@ -87,7 +87,7 @@ test('a private key is not readable in the store', async () => {
   assert.ok(!Buffer.from(record.encryptedPrivateKey, 'base64url').includes(secret))
 })
 
-test('a key does not open under another root secret, after a change, or in another row', async () => {
+test('a key cannot be decrypted under another root secret, after a change, or in another row', async () => {
   const [record, another] = [await aKeyRecord(), await aKeyRecord()]
   const other = openSecrets('another root secret of more than 32 characters').encryptionKey
   assert.throws(() => unlockSigningKey(record, other))

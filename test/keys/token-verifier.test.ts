@@ -29,16 +29,16 @@ const reader = openTokenVerifier([key.record], ISSUER)
 const signer = openBurstSigner(ringOf([key.record], ISSUER))
 const good = await signer.sign(CLAIMS, undefined, 'at+jwt')
 
-test('RFC 9068 §2: what was signed is read back as it was, the second time too', () => {
+test('RFC 9068 §2: a signed token is read back unchanged, the second time too', () => {
   assert.deepEqual(reader.read(good), FACTS)
   assert.deepEqual(reader.read(good), FACTS)
 })
 
-test('INT-10: a token of either type is read back as it was', async () => {
+test('INT-10: a token of either type is read back unchanged', async () => {
   assert.deepEqual(reader.read(await signer.sign(CLAIMS, undefined, 'JWT')), FACTS)
 })
 
-test('a token without resource, user, grant and scope is read back as it was', async () => {
+test('a token without resource, user, grant and scope is read back unchanged', async () => {
   const facts = {
     ...(FACTS as object),
     resources: [],
@@ -55,7 +55,7 @@ test('a token for several resources names them in their order', async () => {
   assert.deepEqual(reader.read(await signer.sign(accessTokenClaims(facts), undefined, 'at+jwt')), facts)
 })
 
-/** A token whose claims are right and whose header is not ours. */
+/** A token with valid claims whose header this server does not write. */
 function forge(header: object, sign = key.privateKey): Promise<string> {
   const whole = { alg: 'ES256', typ: 'at+jwt', kid: key.record.id, ...header }
   const options = 'crit' in header ? { crit: { b64: true, exp: true } } : undefined
@@ -108,7 +108,7 @@ const FORGERIES: Readonly<Record<string, () => Promise<string> | string>> = {
 }
 
 for (const [name, make] of Object.entries(FORGERIES)) {
-  test(`INT-07: a token with ${name} is none of ours`, async () => {
+  test(`INT-07: a token with ${name} is rejected`, async () => {
     assert.equal(reader.read(await make()), undefined)
   })
 }

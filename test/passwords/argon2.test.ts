@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { openPasswords } from '../../src/passwords/argon2.ts'
 import { OAuthError } from '../../src/protocol/errors.ts'
 
-test('a password verifies against its hash, and no other does', async () => {
+test('a password verifies against its hash, and no other password does', async () => {
   const passwords = openPasswords(randomBytes)
   const phc = await passwords.hash('correct horse')
   assert.match(phc, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
@@ -18,22 +18,22 @@ test('the same password typed on another keyboard verifies', async () => {
   assert.equal(await passwords.verify('Cafe\u0301-Passwort', await passwords.hash('Caf\u00e9-Passwort')), true)
 })
 
-test('nobody is nobody, after the same work', async () => {
+test('without an account no password verifies, and the work is the same', async () => {
   const passwords = openPasswords(randomBytes)
   assert.equal(await passwords.verify('anything', undefined), false)
 })
 
-test('hashing leaves the event loop free', async () => {
+test('hashing does not block the event loop', async () => {
   const passwords = openPasswords(randomBytes)
   const work = Promise.all(Array.from({ length: 8 }, () => passwords.hash('correct horse')))
   let turns = 0
   const counter = setInterval(() => (turns += 1), 1)
   await work
   clearInterval(counter)
-  assert.ok(turns > 10, `${turns} turns of the event loop went by`)
+  assert.ok(turns > 10, `${turns} turns of the event loop`)
 })
 
-test('more than a hundred waiting are refused with temporarily_unavailable, and the others are served', async () => {
+test('beyond a hundred waiting hashes further ones are refused with temporarily_unavailable, and the others are computed', async () => {
   const passwords = openPasswords(randomBytes)
   const results = await Promise.allSettled(Array.from({ length: 110 }, () => passwords.verify('x', undefined)))
   const refused = results.filter((result) => result.status === 'rejected')

@@ -7,7 +7,7 @@ import { launchBrowser } from '../browser.ts'
 import { authorizeUrl, postJson, registerClient, type RegisteredClient } from '../flow.ts'
 import { openIssuer, openListener, openTab, press, signIn, startClient } from './stage.ts'
 
-/** Words of strangers on our pages: they run nothing, add nothing and load nothing. */
+/** Text that clients and callers chose, on the server's pages: it runs no script, adds no element and loads nothing. */
 const PAYLOADS: readonly string[] = [
   '<script>alert(1)</script>',
   '<img src=x onerror=alert(1)>',
@@ -38,7 +38,7 @@ after(async () => {
   await browser.close()
 })
 
-test('REG-16: a hostile client name is refused, or stands there as text', async (t) => {
+test('REG-16: a hostile client name is refused, or shown as text', async (t) => {
   const server = await openIssuer(t, {})
   const { tab, complaints } = await openTab(t, browser, [server.origin], {})
   const { link: plain } = await startClient(server, 'https://app.example/callback', {}, {})
@@ -72,7 +72,7 @@ test('REG-16: a hostile client name is refused, or stands there as text', async 
   assert.deepEqual(complaints, [])
 })
 
-test('UI-17: whatever parameters a link has, its pages run and load nothing', async (t) => {
+test('UI-17: with any parameters in a link, its pages run no script and load nothing', async (t) => {
   const server = await openIssuer(t, {})
   const client = await registerClient(server, { redirect_uris: ['https://app.example/callback'] })
   const { tab, complaints } = await openTab(t, browser, [server.origin], {})
@@ -97,7 +97,7 @@ test('UI-17: whatever parameters a link has, its pages run and load nothing', as
   assert.deepEqual(complaints, [])
 })
 
-test('UI-17: what is typed into the form comes back as text', async (t) => {
+test('UI-17: input of the form is shown again as text', async (t) => {
   const server = await openIssuer(t, {})
   const { link } = await startClient(server, 'https://app.example/callback', {}, {})
   const { tab, complaints } = await openTab(t, browser, [server.origin], {})
@@ -111,7 +111,7 @@ test('UI-17: what is typed into the form comes back as text', async (t) => {
   assert.deepEqual(complaints, [])
 })
 
-test('REG-14: nobody fetches what a registration points to, neither the server nor the browser', async (t) => {
+test('REG-14: neither the server nor the browser fetches the addresses in a registration', async (t) => {
   const server = await openIssuer(t, {})
   const hits: string[] = []
   const canary = createServer((request, response) => {

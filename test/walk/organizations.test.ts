@@ -9,7 +9,7 @@ import { EMAIL, PASSWORD, redeem, type Tokens } from '../flow.ts'
 import { addMember, createOrganization } from '../organizations.ts'
 import { openIssuer, openListener, openTab, press, signIn, startClient } from './stage.ts'
 
-/** The choice of an organization, as people with a real browser make it. */
+/** Users choose an organization in a real browser. */
 
 let browser: Browser
 
@@ -21,7 +21,7 @@ after(async () => {
   await browser.close()
 })
 
-test('the keyboard alone chooses an organization by its first letter, and the token is for that one', async (t) => {
+test('an organization can be chosen by its first letter with the keyboard, and the token is for that organization', async (t) => {
   const { tab, organizations, redeemNext, complaints } = await openConsent(t, ['Acme', 'Beta'], {})
   await signIn(tab)
   const picker = tab.getByLabel('Organization', { exact: true })
@@ -41,7 +41,7 @@ test('the keyboard alone chooses an organization by its first letter, and the to
   assert.deepEqual(complaints, [])
 })
 
-test('without a choice the browser asks for one before Allow, and not before Deny', async (t) => {
+test('without a chosen organization the browser asks for one before Allow, and not before Deny', async (t) => {
   const { tab, next } = await openConsent(t, ['Acme', 'Beta'], {})
   await signIn(tab)
   await press(tab, 'Allow')
@@ -51,14 +51,14 @@ test('without a choice the browser asks for one before Allow, and not before Den
   assert.equal((await next()).searchParams.get('error'), 'access_denied')
 })
 
-test('whoever belongs to one organization presses Allow and gets it', async (t) => {
+test('for a user of one organization Allow needs no choice, and the token is for that organization', async (t) => {
   const { tab, organizations, redeemNext } = await openConsent(t, ['Acme'], { javaScriptEnabled: false })
   await signIn(tab)
   await press(tab, 'Allow')
   assert.equal(await redeemNext(), organizations[0])
 })
 
-test('a German browser offers to go without an organization in German', async (t) => {
+test('in a German browser the choice of no organization is in German', async (t) => {
   const { tab, redeemNext } = await openConsent(t, ['Acme', 'Beta'], { locale: 'de-AT' })
   await tab.getByLabel('E-Mail', { exact: true }).fill(EMAIL)
   await tab.getByLabel('Passwort', { exact: true }).fill(PASSWORD)
@@ -68,7 +68,7 @@ test('a German browser offers to go without an organization in German', async (t
   assert.equal(await redeemNext(), undefined)
 })
 
-/** A tab where Ada, who belongs to these, is about to sign in for a client of this computer. */
+/** Opens a tab in which Ada, a member of these organizations, is about to sign in for a client on this computer. */
 async function openConsent(t: TestContext, names: readonly string[], options: BrowserContextOptions) {
   const server = await openIssuer(t, {})
   const ada = (await server.context.store.findUserByEmail(EMAIL))?.id as UserId
@@ -80,7 +80,7 @@ async function openConsent(t: TestContext, names: readonly string[], options: Br
   const { client, link } = await startClient(server, redirectUri, {}, {})
   const { tab, complaints } = await openTab(t, browser, [server.origin, `http://127.0.0.1:${port}`], options)
   await tab.goto(link)
-  /** The organization of the tokens that the next answer gives. */
+  /** The organization of the tokens that the client gets with the next answer. */
   const redeemNext = async (): Promise<unknown> => {
     const code = (await next()).searchParams.get('code') ?? ''
     const answer = await redeem(server, client, code, { redirect_uri: redirectUri })

@@ -8,7 +8,7 @@ import { launchBrowser } from '../browser.ts'
 import { EMAIL } from '../flow.ts'
 import { openIssuer, openListener, openTab, press, signIn, startClient } from './stage.ts'
 
-/** What pages of other sites can do with ours in the browser of somebody who is signed in: nothing. */
+/** Pages of other sites cannot use the server's pages in the browser of a signed-in user. */
 
 let browser: Browser
 
@@ -20,7 +20,7 @@ after(async () => {
   await browser.close()
 })
 
-test('AUTH-18: no other site can put our pages into a frame', async (t) => {
+test("AUTH-18: no other site can put the server's pages into a frame", async (t) => {
   const server = await openIssuer(t, {})
   const { link } = await startClient(server, 'https://app.example/callback', {}, {})
   const site = await openSite(t, `<iframe src="${link.replaceAll('&', '&amp;')}"></iframe>`)
@@ -30,7 +30,7 @@ test('AUTH-18: no other site can put our pages into a frame', async (t) => {
   assert.match(complaints.join(), /frame-ancestors 'none'/)
 })
 
-test('UI-01: a form of another site signs nobody out and allows nothing', async (t) => {
+test('UI-01: a form of another site cannot sign the user out or allow access', async (t) => {
   const server = await openIssuer(t, {})
   const { port } = await openListener(t)
   const { link } = await startClient(server, `http://127.0.0.1:${port}/callback`, {}, {})
@@ -59,7 +59,7 @@ test('UI-01: a form of another site signs nobody out and allows nothing', async 
   assert.ok((await tab.locator('main').innerText()).includes(EMAIL), 'Still signed in.')
 })
 
-test('AUTH-25: an authorization request that another site posts leaves the browser, its session and its open pages as they are', async (t) => {
+test('AUTH-25: an authorization request that another site posts does not change the browser, its session and its open pages', async (t) => {
   const server = await openIssuer(t, {})
   const { port } = await openListener(t)
   const { link } = await startClient(server, `http://127.0.0.1:${port}/callback`, {}, {})
@@ -74,7 +74,7 @@ test('AUTH-25: an authorization request that another site posts leaves the brows
   const other = await tab.context().newPage()
   await other.goto(site)
   await press(other, 'Win a prize')
-  // The person is signed in there too, and is asked for consent.
+  // The user is signed in there too, and is asked for consent.
   await other.getByRole('button', { name: 'Allow', exact: true }).waitFor()
   assert.deepEqual(await tab.context().cookies(), cookies)
 
@@ -82,7 +82,7 @@ test('AUTH-25: an authorization request that another site posts leaves the brows
   await tab.waitForURL(/\/callback\?code=/)
 })
 
-test('AUTH-25: prompt=none that a client posts gives a code, because the cookies come with the request that it leads to', async (t) => {
+test('AUTH-25: a posted request with prompt=none gets a code, because the browser sends the cookies with the request after the redirect', async (t) => {
   const server = await openIssuer(t, {})
   const { port } = await openListener(t)
   const { client, link } = await startClient(server, `http://127.0.0.1:${port}/callback`, {}, {})
@@ -97,7 +97,7 @@ test('AUTH-25: prompt=none that a client posts gives a code, because the cookies
   await tab.waitForURL(/\/callback\?code=/)
 })
 
-test('UI-06: our cookies are out of reach for scripts and for posts of other sites', async (t) => {
+test('UI-06: scripts cannot read the cookies, and posts of other sites do not send them', async (t) => {
   const server = await openIssuer(t, {})
   const { link } = await startClient(server, 'https://app.example/callback', {}, {})
   const { tab } = await openTab(t, browser, [], {})
@@ -113,7 +113,7 @@ test('UI-06: our cookies are out of reach for scripts and for posts of other sit
   }
 })
 
-test('UI-05: every sign-in makes a session of its own, so a planted cookie gives nothing', async (t) => {
+test('UI-05: every sign-in creates a new session, so a planted cookie is of no use', async (t) => {
   const server = await openIssuer(t, {})
   const { link } = await startClient(server, 'https://app.example/callback', {}, {})
   const { tab } = await openTab(t, browser, [], {})
@@ -128,14 +128,14 @@ test('UI-05: every sign-in makes a session of its own, so a planted cookie gives
   assert.equal(sessions.size, 2)
 })
 
-/** A form that posts what a link has in its query. */
+/** A form that posts the query parameters of a link. */
 function postForm(link: string): string {
   const { origin, pathname, searchParams } = new URL(link)
   const fields = [...searchParams].map(([name, value]) => `<input type=hidden name="${name}" value="${value}">`)
   return `<form method=post action="${origin}${pathname}">${fields.join('')}<button>Win a prize</button></form>`
 }
 
-/** A site with one page. It is another site than `localhost`, not only another origin. */
+/** A site with one page. It is a different site from `localhost`, not only a different origin. */
 async function openSite(t: TestContext, body: string): Promise<string> {
   const site = createServer((_request, response) => {
     response.setHeader('content-type', 'text/html').end(`<!doctype html><title>Prizes</title>${body}`)

@@ -6,7 +6,7 @@ import { launchBrowser } from '../browser.ts'
 import { EMAIL, PASSWORD } from '../flow.ts'
 import { openIssuer, openTab, press, signIn, startClient } from './stage.ts'
 
-/** The real server's pages, as different people meet them. */
+/** The real server's pages in browsers with different settings. */
 
 const REDIRECT_URI = 'http://127.0.0.1:51004/callback'
 
@@ -24,7 +24,7 @@ for (const [how, locale, parameters] of [
   ['a German browser', 'de-AT', {}],
   ['ui_locales=de', 'en-GB', { ui_locales: 'de' }],
 ] as const) {
-  test(`${how} gets every page of the way in German`, async (t) => {
+  test(`with ${how} every page of the authorization is in German`, async (t) => {
     const server = await openIssuer(t, {})
     const { link } = await startClient(server, REDIRECT_URI, parameters, {})
     const { tab } = await openTab(t, browser, [server.origin], { locale })
@@ -41,7 +41,7 @@ for (const [how, locale, parameters] of [
   })
 }
 
-test('ui_locales=en wins over a German browser', async (t) => {
+test('ui_locales=en takes precedence over a German browser', async (t) => {
   const server = await openIssuer(t, {})
   const { link } = await startClient(server, REDIRECT_URI, { ui_locales: 'fr en' }, {})
   const { tab } = await openTab(t, browser, [server.origin], { locale: 'de-DE' })
@@ -50,7 +50,7 @@ test('ui_locales=en wins over a German browser', async (t) => {
   await tab.getByRole('button', { name: 'Allow', exact: true }).waitFor()
 })
 
-test('axe finds nothing on the pages of the way, in light and in dark', async (t) => {
+test('axe finds no problem on the pages of an authorization, in light and dark mode', async (t) => {
   const server = await openIssuer(t, {
     GRANTOR_TERMS_URI: 'https://acme.test/terms',
     GRANTOR_PRIVACY_URI: 'https://acme.test/privacy',

@@ -7,8 +7,8 @@ import type { TestServer } from '../server.ts'
 import { openIssuer, openListener, openTab, press, signIn, startClient } from './stage.ts'
 
 /**
- * Browsers check `form-action` against the redirect that answers a form, and stop without a word. So each kind of redirect
- * that clients use is tried from each page that can be answered by one (decisions.md D8).
+ * Browsers check `form-action` against the redirect that answers a form, and block it without a message. So each kind of
+ * redirect URI that clients use is tried from each page whose answer can be a redirect (decisions.md D8).
  */
 const REDIRECTS: readonly (readonly [kind: string, redirectUri: (port: number) => string])[] = [
   ['localhost', (port) => `http://localhost:${port}/callback`],
@@ -63,7 +63,7 @@ for (const [kind, redirectUriOf] of REDIRECTS) {
   })
 }
 
-test('these tests would notice a policy that forgets the redirect', async (t) => {
+test('with a policy that does not allow the redirect these tests fail', async (t) => {
   const server = await openIssuer(t, {})
   const { link } = await startClient(server, 'cursor://anysphere.cursor-mcp/oauth/callback', {}, {})
   const { tab } = await openTab(t, browser, [], {})
@@ -78,7 +78,7 @@ test('these tests would notice a policy that forgets the redirect', async (t) =>
   assert.ok(!left.includes('cursor:'))
 })
 
-/** The address that the tab asks for, when it asks for one that begins so. */
+/** Waits until the tab requests an address with this beginning, and returns the address. */
 async function requestTo(tab: Tab, redirectUri: string): Promise<URL> {
   const request = await tab.waitForEvent('request', (one) => one.url().startsWith(redirectUri))
   return new URL(request.url())

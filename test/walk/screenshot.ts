@@ -5,11 +5,11 @@ import type { Resource } from '../../src/protocol/resource.ts'
 import { launchBrowser, packagedFonts } from '../browser.ts'
 import { openIssuer, openTab, signIn, startClient } from './stage.ts'
 
-/** Takes the consent page's picture for the README: a real server, a real client, a real browser. */
+/** Takes the screenshot of the consent page for the README, with a real server, client and browser. */
 
 const RESOURCE = 'https://builds.acme.test/mcp'
 const IMAGE = join(import.meta.dirname, '..', '..', 'docs', 'images', 'consent.png')
-/** CSS pixels of ground around the card. */
+/** CSS pixels of background around the card. */
 const MARGIN = 32
 
 const endings: (() => unknown)[] = []

@@ -6,7 +6,7 @@ import type { Browser } from 'playwright-core'
 import { launchBrowser } from '../browser.ts'
 import { openIssuer, openTab, press, signIn } from './stage.ts'
 
-/** A client that is a page with a script, on an origin of its own, as the MCP Inspector is. */
+/** A client that is a script in a page of another origin, such as the MCP Inspector. */
 
 let browser: Browser
 
@@ -38,7 +38,7 @@ test('REG-24: a page of another origin discovers, registers, redeems and refresh
   )
 })
 
-test('REG-24: a script of another origin reads our errors, and how long to wait', async (t) => {
+test('REG-24: a script of another origin can read errors, and how long to wait', async (t) => {
   const server = await openIssuer(t, { GRANTOR_REGISTRATION_RATE: '1' })
   const origin = await openPage(t)
   const { tab } = await openTab(t, browser, [], {})
@@ -62,7 +62,7 @@ test('REG-24: a script of another origin reads our errors, and how long to wait'
   assert.match(String(many?.['limit']), /^"registration";r=0;t=\d+$/)
 })
 
-test('REG-24: a script of another origin reads none of our pages, and nothing with cookies', async (t) => {
+test("REG-24: a script of another origin cannot read the server's pages, nor any answer to a request with cookies", async (t) => {
   const server = await openIssuer(t, {})
   const origin = await openPage(t)
   const { tab } = await openTab(t, browser, [], {})
@@ -89,7 +89,9 @@ async function openPage(t: TestContext): Promise<string> {
   return `http://127.0.0.1:${(site.address() as AddressInfo).port}`
 }
 
-/** Runs in the page: from the issuer to the link to follow. The extra headers force preflights, as the SDK's do. */
+/**
+ * Runs in the page: from the issuer to the authorization link. The extra headers cause preflights, as those of the SDK do.
+ */
 const START = `async (issuer) => {
   const headers = { 'MCP-Protocol-Version': '2025-11-25' }
   const metadata = await (await fetch(issuer + '/.well-known/oauth-authorization-server', { headers })).json()
@@ -115,7 +117,7 @@ const START = `async (issuer) => {
   return link.href
 }`
 
-/** Runs in the page that the answer leads to: redeems, refreshes, reads the keys. */
+/** Runs in the client's callback page: redeems the code, refreshes the token, reads the keys. */
 const FINISH = `async (issuer) => {
   const { client, verifier, metadata } = JSON.parse(sessionStorage.getItem('kept'))
   const answer = new URLSearchParams(location.search)

@@ -5,17 +5,17 @@ import type { Browser, BrowserContextOptions, Page as Tab } from 'playwright-cor
 import { authorizeUrl, createAda, EMAIL, PASSWORD, registerClient, type RegisteredClient } from '../flow.ts'
 import { openTestServer, type TestServer } from '../server.ts'
 
-/** A client's own listener on this computer, as native applications open one for the answer. */
+/** A client's listener on this computer, as native applications open one for the answer. */
 export interface Listener {
   readonly port: number
-  /** The address of the next answer that arrives, and that has not been taken yet. */
+  /** The address of the next answer that has not been returned yet. Waits for it if necessary. */
   readonly next: () => Promise<URL>
 }
 
-/** A tab, and everything that our pages must not make a browser do. */
+/** A tab, and everything that the browser did although the server's pages must not cause it. */
 export interface WatchedTab {
   readonly tab: Tab
-  /** Policy violations, console messages, script errors, dialogs, and requests to anywhere else. */
+  /** Policy violations, console messages, script errors, dialogs, and requests to other origins. */
   readonly complaints: readonly string[]
 }
 
@@ -53,7 +53,9 @@ export async function openListener(t: Pick<TestContext, 'after'>): Promise<Liste
   }
 }
 
-/** A port that is free on one address may be taken on the other, so this tries a few. */
+/**
+ * Finds a port that is free on both addresses. A port that is free on one may be taken on the other, so this tries several.
+ */
 async function listenOnBoth(four: Server, six: Server): Promise<number> {
   for (let attempt = 0; ; attempt++) {
     await listen(four, '127.0.0.1', 0)
@@ -75,7 +77,7 @@ function listen(server: Server, host: string, port: number): Promise<void> {
   })
 }
 
-/** A server that listens, with Ada's account. */
+/** Starts a server with Ada's account. */
 export async function openIssuer(
   t: Pick<TestContext, 'after'>,
   env: Readonly<Record<string, string>>,
@@ -85,7 +87,9 @@ export async function openIssuer(
   return server
 }
 
-/** A tab of a fresh profile. Only `allowed` origins, and schemes of apps such as `cursor:`, may be asked for anything. */
+/**
+ * Opens a tab with a new profile. Its pages may only request the `allowed` origins and schemes of apps, such as `cursor:`.
+ */
 export async function openTab(
   t: Pick<TestContext, 'after'>,
   browser: Browser,
@@ -100,12 +104,12 @@ export async function openTab(
 }
 
 /**
- * Messages of Chromium about itself. It logs the first for every answer of 400 and above (the test of the page checks the status),
- * the second when the test focuses a field before Chromium has focused the one with `autofocus`.
+ * Messages of Chromium that are no mistake of the page. It logs the first for every answer with a status of 400 or above, and
+ * the second when the test focuses a field before Chromium has focused the field with `autofocus`.
  */
 const EXPECTED_MESSAGES = ['Failed to load resource', 'Autofocus processing was blocked']
 
-/** Collects what the tab does and must not do, from now on. */
+/** Collects everything that the tab does from now on although it must not. */
 function watch(tab: Tab, allowed: readonly string[]): readonly string[] {
   const complaints: string[] = []
   tab.on('console', (message) => {
@@ -119,7 +123,7 @@ function watch(tab: Tab, allowed: readonly string[]): readonly string[] {
   })
   tab.on('request', (request) => {
     const { origin, protocol, href } = new URL(request.url())
-    // An address of an app has no origin; its scheme stands for it.
+    // The address of an app has no origin, so its scheme is checked instead.
     if (!allowed.includes(origin === 'null' ? protocol : origin)) complaints.push(`request: ${href}`)
     else if (!request.isNavigationRequest()) complaints.push(`loads: ${href}`)
   })
@@ -127,7 +131,7 @@ function watch(tab: Tab, allowed: readonly string[]): readonly string[] {
   return complaints
 }
 
-/** Registers a client of this computer and answers the link that it opens in the browser. */
+/** Registers a client on this computer and returns the link that it opens in the browser. */
 export async function startClient(
   server: TestServer,
   redirectUri: string,

@@ -5,7 +5,7 @@ import { launchBrowser } from '../browser.ts'
 import { EMAIL, PASSWORD, redeem, type Tokens } from '../flow.ts'
 import { openIssuer, openListener, openTab, press, signIn, startClient } from './stage.ts'
 
-/** A person at a real browser, from a client's link to its tokens. */
+/** A user in a real browser, from a client's link to its tokens. */
 
 let browser: Browser
 
@@ -17,7 +17,7 @@ after(async () => {
   await browser.close()
 })
 
-test('a person signs in, sees who asks for what, allows it, and the client gets its tokens', async (t) => {
+test('a user signs in, sees the client and the permissions, allows access, and the client gets its tokens', async (t) => {
   const server = await openIssuer(t, { GRANTOR_NAME: 'Acme Cloud' })
   const { port, next } = await openListener(t)
   const redirectUri = `http://127.0.0.1:${port}/callback`
@@ -49,7 +49,7 @@ test('a person signs in, sees who asks for what, allows it, and the client gets 
   assert.deepEqual(complaints, [])
 })
 
-test('UI-04: after Deny the client learns that access was denied, and gets nothing else', async (t) => {
+test('UI-04: after Deny the client gets access_denied and nothing else', async (t) => {
   const server = await openIssuer(t, {})
   const { port, next } = await openListener(t)
   const redirectUri = `http://127.0.0.1:${port}/callback`
@@ -68,7 +68,7 @@ test('UI-04: after Deny the client learns that access was denied, and gets nothi
   assert.deepEqual(complaints, [])
 })
 
-test('after a wrong password the page says so, keeps the email, and the right one goes on', async (t) => {
+test('after a wrong password the page shows the problem and keeps the email, and the right password continues', async (t) => {
   const server = await openIssuer(t, {})
   const { port, next } = await openListener(t)
   const redirectUri = `http://127.0.0.1:${port}/callback`
@@ -88,7 +88,7 @@ test('after a wrong password the page says so, keeps the email, and the right on
   assert.ok((await next()).searchParams.has('code'))
 })
 
-test('something that is no email stays in its field, to be mended', async (t) => {
+test('an invalid email is kept in its field, so that the user can correct it', async (t) => {
   const server = await openIssuer(t, {})
   const { link } = await startClient(server, 'https://app.example/callback', {}, {})
   const { tab } = await openTab(t, browser, [], {})
@@ -100,7 +100,7 @@ test('something that is no email stays in its field, to be mended', async (t) =>
   assert.equal(await tab.getByLabel('Email', { exact: true }).inputValue(), 'Ada.acme.test')
 })
 
-test('the keyboard alone is enough, from the empty form to the answer', async (t) => {
+test('the whole flow works with the keyboard, from the empty form to the answer', async (t) => {
   const server = await openIssuer(t, {})
   const { port, next } = await openListener(t)
   const redirectUri = `http://127.0.0.1:${port}/callback`
@@ -123,7 +123,7 @@ test('the keyboard alone is enough, from the empty form to the answer', async (t
   assert.ok((await next()).searchParams.has('code'))
 })
 
-test('a browser without script goes the whole way', async (t) => {
+test('the whole flow works in a browser without scripts', async (t) => {
   const server = await openIssuer(t, {})
   const { port, next } = await openListener(t)
   const { link } = await startClient(server, `http://127.0.0.1:${port}/callback`, {}, {})
@@ -134,7 +134,7 @@ test('a browser without script goes the whole way', async (t) => {
   assert.ok((await next()).searchParams.has('code'))
 })
 
-test('two tabs that were opened before anybody signed in both finish', async (t) => {
+test('two tabs that were opened before the user signed in can both be completed', async (t) => {
   const server = await openIssuer(t, {})
   const { port, next } = await openListener(t)
   const redirectUri = `http://127.0.0.1:${port}/callback`
@@ -151,7 +151,7 @@ test('two tabs that were opened before anybody signed in both finish', async (t)
   assert.equal((await next()).searchParams.get('state'), 'first')
 })
 
-test('whoever is signed in is asked for consent at once, and may switch to another account', async (t) => {
+test('a signed-in user is asked for consent at once, and may switch to another account', async (t) => {
   const server = await openIssuer(t, {})
   const { port, next } = await openListener(t)
   const { link } = await startClient(server, `http://127.0.0.1:${port}/callback`, {}, {})
@@ -168,7 +168,7 @@ test('whoever is signed in is asked for consent at once, and may switch to anoth
   assert.ok((await next()).searchParams.has('code'))
 })
 
-test('after signing out on our page the next client has to wait for a password', async (t) => {
+test('after signing out on the page the next client needs the password again', async (t) => {
   const server = await openIssuer(t, {})
   const { port, next } = await openListener(t)
   const { link } = await startClient(server, `http://127.0.0.1:${port}/callback`, {}, {})
@@ -186,7 +186,7 @@ test('after signing out on our page the next client has to wait for a password',
   assert.deepEqual(complaints, [])
 })
 
-test('D9: a link to 127.0.0.1 leads to the name of the issuer, and works to the end', async (t) => {
+test('D9: a link to 127.0.0.1 redirects to the name of the issuer, and the flow completes', async (t) => {
   const server = await openIssuer(t, {})
   const { port, next } = await openListener(t)
   const { link } = await startClient(server, `http://127.0.0.1:${port}/callback`, {}, {})

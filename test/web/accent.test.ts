@@ -42,12 +42,12 @@ test('an accent that is readable already is used as it is', () => {
   assert.deepEqual({ fill, ink }, { fill: '#0b57d0', ink: '#0b57d0' })
 })
 
-test('what is not #rrggbb cannot get into the stylesheet', () => {
+test('an accent that is not #rrggbb is rejected', () => {
   for (const accent of ['red', '#fff', '#12345g', '#123456;}', ' #123456', '#123456\n', '']) {
     assert.throws(() => stylesheet(accent), /#rrggbb/)
   }
 })
 
-test('the stylesheet asks the network for nothing', () => {
+test('the stylesheet loads nothing from the network', () => {
   assert.doesNotMatch(stylesheet('#3b5bdb'), /url\(|@import|@font-face|image-set|https?:|<|\r/)
 })

@@ -25,7 +25,7 @@ after(async () => {
   await pages.close()
 })
 
-test('these tests would notice a page that breaks the rules', async () => {
+test('these checks find the mistakes of a page that breaks the rules', async () => {
   const { tab, complaints } = await openTabWithAxe({ viewport: { width: 320, height: 800 } })
   await tab.goto(pages.address('broken', 'en'))
   assert.ok((await contentWidth(tab)) > 320)
@@ -44,7 +44,8 @@ for (const colorScheme of ['light', 'dark'] as const) {
     test(`axe finds nothing and nothing overflows: every page, ${colorScheme}, ${width} px`, async () => {
       const { tab, complaints } = await openTabWithAxe({ colorScheme, viewport: { width, height: 800 } })
       for (const [index, name] of names.entries()) {
-        // Both languages go through all the four combinations; one for each page keeps the run short.
+        // Over the four combinations each page is shown in both languages. One language for each combination keeps the run
+        // short.
         const language = languages[(index + (width === 320 ? 1 : 0)) % languages.length] ?? 'en'
         await tab.goto(pages.address(name, language))
         assert.deepEqual(await axeFindings(tab), [], `${name} (${language})`)
@@ -82,7 +83,7 @@ test('WCAG 2.2 §1.4.4: at 200 % text size nothing overflows', async () => {
   await tab.context().close()
 })
 
-test('whoever wants less motion gets none', async () => {
+test('a browser that prefers reduced motion gets no transitions', async () => {
   const { tab } = await pages.openTab({ reducedMotion: 'reduce' })
   await tab.goto(pages.address('consent', 'en'))
   const moving = await tab.evaluate<number>(
@@ -92,20 +93,20 @@ test('whoever wants less motion gets none', async () => {
   await tab.context().close()
 })
 
-/** A tab into whose pages the browser puts axe: unlike a script that is sent to each, it is compiled once. */
+/** A tab with axe as an init script, which the browser compiles once, unlike a script that is sent to each page. */
 async function openTabWithAxe(options: BrowserContextOptions): Promise<WatchedTab> {
   const watched = await pages.openTab(options)
   await watched.tab.addInitScript(axe.source)
   return watched
 }
 
-/** What axe finds on the page of a tab: each rule with the elements that break it. */
+/** The findings of axe on the page of a tab: each rule with the elements that break it. */
 async function axeFindings(tab: Tab): Promise<readonly string[]> {
   const { violations } = await tab.evaluate<AxeResults>(`axe.run(${JSON.stringify(axeOptions)})`)
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)
 }
 
-/** What can be pressed or typed into and is smaller than a finger. Asked at once: every question takes a round trip. */
+/** The links, buttons and fields smaller than a finger. One call for all, because each call takes a round trip. */
 async function smallTargets(tab: Tab): Promise<readonly string[]> {
   return tab.evaluate<readonly string[]>(`
     [...document.querySelectorAll('a, button, select, input:not([type=hidden])')].filter((target) => {

@@ -45,7 +45,7 @@ for (const [language, button, decision] of [
   })
 }
 
-test('the cursor waits where the next word goes, and never on Allow', async () => {
+test('the focus is on the field to fill in next, and never on Allow', async () => {
   const { tab } = await pages.openTab({})
   for (const [name, id] of [
     ['sign-in', 'email'],
@@ -63,15 +63,15 @@ test('the cursor waits where the next word goes, and never on Allow', async () =
 })
 
 /**
- * The id of what has the focus once the browser has looked for `autofocus`, which it does with a frame and not with the
- * page's load. The frame after the next one comes after that, whether there is anything to focus or not.
+ * The id of the focused element after the browser has processed `autofocus`, which happens with a frame and not with the
+ * page's load. The frame after the next one comes later than that, whether or not an element has `autofocus`.
  */
 async function settledFocus(tab: Tab): Promise<string> {
   return tab.evaluate<string>(`new Promise((resolve) =>
     requestAnimationFrame(() => requestAnimationFrame(() => resolve(document.activeElement.id))))`)
 }
 
-test('the keyboard reaches everything in reading order and shows where it is', async () => {
+test('the keyboard reaches every control in reading order, and the focus is visible', async () => {
   const { tab } = await pages.openTab({})
   await tab.goto(pages.address('consent', 'en'))
   const reached: string[] = []
@@ -84,7 +84,7 @@ test('the keyboard reaches everything in reading order and shows where it is', a
   await tab.context().close()
 })
 
-test('UI-17: hostile words run nothing, load nothing and move nothing', async () => {
+test('UI-17: hostile text runs no script, loads nothing and does not change the layout', async () => {
   const { tab, complaints } = await pages.openTab({ viewport: { width: 320, height: 800 } })
   const consent = sample('consent', 'consent')
   for (const hostile of [

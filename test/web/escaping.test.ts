@@ -39,7 +39,7 @@ test('hostile branding is escaped as well', () => {
   assert.doesNotMatch(hostile.render(consent, 'en'), /<b>|\u202e/)
 })
 
-test('a page links to no scheme that runs or embeds something', () => {
+test('a page never links to a scheme that runs or embeds something', () => {
   for (const uri of [
     'javascript:alert(1)',
     'JAVASCRIPT:alert(1)',
@@ -53,7 +53,7 @@ test('a page links to no scheme that runs or embeds something', () => {
   }
 })
 
-test('client text stands in a bdi wherever it stands on the page', () => {
+test("a client's text is always inside a bdi element", () => {
   const page = poison(consent, 'QQ')
   const body = renderer.render(page, 'en').replace(/^[^]*<body>/, '')
   const loose = body.replaceAll(/<bdi>[^<]*<\/bdi>/g, '').replaceAll(/="[^"]*"/g, '')

@@ -8,7 +8,7 @@ const cases: readonly (readonly [
   expected: string,
   claim: string,
 ])[] = [
-  [undefined, undefined, 'en', 'English when nobody says anything'],
+  [undefined, undefined, 'en', 'English without any preference'],
   ['', '', 'en', 'English when both are empty'],
   [undefined, 'de', 'de', 'the browser’s only language'],
   [undefined, 'de-AT,de;q=0.9,en;q=0.8', 'de', 'a region counts as its language'],
@@ -18,16 +18,16 @@ const cases: readonly (readonly [
   [undefined, 'de;q=0, en;q=0.1', 'en', 'a refused language is not used'],
   [undefined, 'de;q=0', 'en', 'English even when the only other one is refused'],
   [undefined, 'de ; q=0.3 , en ; q=0.2', 'de', 'spaces around the parts are allowed'],
-  [undefined, '*', 'en', 'a wildcard leaves the choice to us'],
+  [undefined, '*', 'en', 'a wildcard leaves the choice to the server'],
   [undefined, 'de;q=2, en;q=0.1', 'en', 'a malformed weight does not count'],
   [undefined, 'deutsch, ;;, ,,q=1', 'en', 'nonsense does not throw'],
-  [undefined, `${'fr,'.repeat(5000)}de`, 'en', 'an endless header is not read to its end'],
+  [undefined, `${'fr,'.repeat(5000)}de`, 'en', 'a very long header is not read to its end'],
   ['de', 'en', 'de', 'ui_locales comes before the browser'],
-  ['fr-CA fr de en', 'en', 'de', 'the first tag of ui_locales that we speak'],
+  ['fr-CA fr de en', 'en', 'de', 'the first supported tag of ui_locales'],
   ['de-CH-1996', 'en', 'de', 'a variant counts as its language'],
-  ['fr it', 'de', 'de', 'the browser decides when we speak none of ui_locales'],
+  ['fr it', 'de', 'de', 'the browser decides when no tag of ui_locales is supported'],
   ['  en   de ', 'de', 'en', 'extra spaces are ignored'],
-  ['den', 'en', 'en', 'a longer tag that only begins alike is another language'],
+  ['den', 'en', 'en', 'a longer tag with the same beginning is another language'],
 ]
 
 for (const [uiLocales, acceptLanguage, expected, claim] of cases) {

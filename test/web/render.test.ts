@@ -10,12 +10,12 @@ const everyPage = [...samples].flatMap(([name, page]) => languages.map((language
 const consent = sample('consent', 'consent')
 const signIn = sample('sign-in', 'sign-in')
 
-/** The document without its head, whose stylesheet would drown what a failed assertion shows. */
+/** The document without its head. The stylesheet would hide the relevant part of a failed assertion. */
 function bodyOf(html: string): string {
   return html.slice(html.indexOf('<body>'))
 }
 
-/** The words of the body alone, as they read. */
+/** The visible text of the body. */
 function words(html: string): string {
   return bodyOf(html)
     .replaceAll(/<[^>]*>/g, ' ')
@@ -46,13 +46,13 @@ test('no page has a script, a style attribute, an event handler or a remote asse
   }
 })
 
-test('CSP Level 3 §2.3.1: styleSource is the hash of exactly what stands in the style element', () => {
+test('CSP Level 3 §2.3.1: styleSource is the hash of the exact content of the style element', () => {
   const css = /<style>([^]*?)<\/style>/.exec(renderer.render({ kind: 'signed-out' }, 'en'))?.[1]
   assert.ok(css !== undefined && css.length > 1000)
   assert.equal(renderer.styleSource, `'sha256-${createHash('sha256').update(css).digest('base64')}'`)
 })
 
-test('UI-10: the consent page names the app, its age, its place, the scopes and the account', () => {
+test('UI-10: the consent page names the app, its age, its destination, the scopes and the account', () => {
   const text = words(renderer.render(consent, 'en'))
   for (const part of [
     'Cursor wants to use your account',
@@ -72,18 +72,18 @@ test('UI-10: the consent page names the app, its age, its place, the scopes and 
   assert.match(renderer.render(consent, 'en'), /<code><bdi>logs:read<\/bdi><\/code>/)
 })
 
-test('a verified client is not warned about', () => {
+test('the consent page of a verified client has no warning about the client', () => {
   const text = words(renderer.render(sample('consent verified', 'consent'), 'en'))
   assert.doesNotMatch(text, /Unverified|Anyone can register/)
   assert.match(text, /Verified by Acme Cloud/)
 })
 
-test('only a program on this computer brings the warning about pasting addresses', () => {
+test('the warning about pasting addresses appears only for a program on this computer', () => {
   const remote = { ...consent, client: { ...cursor, destination: { kind: 'host', host: 'a.example' } } } as const
   assert.doesNotMatch(words(renderer.render(remote, 'en')), /paste/)
 })
 
-test('a client without a name, or with an empty one, is called that', () => {
+test('a client without a name, or with an empty name, is shown as an app without a name', () => {
   for (const name of [undefined, '', '  \u3000 ']) {
     const page = { ...consent, client: { ...cursor, name } }
     assert.match(words(renderer.render(page, 'en')), /An app without a name wants to use your account/)
@@ -91,14 +91,14 @@ test('a client without a name, or with an empty one, is called that', () => {
   }
 })
 
-test('the consent page of a token without API and scope says that it does nothing but tell the account', () => {
+test('the consent page of a token without API and scope states that the app learns only the account', () => {
   const bare = sample('consent bare', 'consent')
   assert.match(words(renderer.render(bare, 'en')), /It learns which account you have here, and can do nothing else\./)
   assert.match(words(renderer.render(bare, 'de')), /Sie erfährt, welches Konto Sie hier haben, und kann sonst nichts\./)
   assert.doesNotMatch(words(renderer.render(bare, 'en')), /It will be able to/)
 })
 
-test('the consent page names each API at which no scope limits the app, beside the scopes of the others', () => {
+test('the consent page names each API without scopes, to which the app gets full access, and the scopes of the other APIs', () => {
   const unlimited = { name: 'Files', identifier: 'https://files.test', isLimited: false }
   const page = { ...consent, resources: [...consent.resources, unlimited] }
   const text = words(renderer.render(page, 'en'))
@@ -108,7 +108,7 @@ test('the consent page names each API at which no scope limits the app, beside t
   assert.match(words(renderer.render(page, 'de')), /bei Files tun kann, ist nicht durch Berechtigungen begrenzt/)
 })
 
-test('a client’s age reads as people say it', () => {
+test('a client’s age is shown in everyday units', () => {
   const ages: readonly (readonly [seconds: number, en: string, de: string])[] = [
     [-5, 'less than a minute ago', 'vor weniger als einer Minute'],
     [59, 'less than a minute ago', 'vor weniger als einer Minute'],
@@ -132,7 +132,7 @@ test('a very long name is cut before it pushes the warning away', () => {
   assert.match(html, /<bdi>W{100}…<\/bdi> wants/)
 })
 
-test('a problem of one field stands beside it and is tied to it', () => {
+test('a problem of one field is shown beside the field and linked to it by aria-describedby', () => {
   const html = renderer.render(sample('sign-in password-missing', 'sign-in'), 'en')
   const [, email = ''] = /<input\s+id="email"([^>]*)>/.exec(html) ?? []
   const [, password = ''] = /<input\s+id="password"([^>]*)>/.exec(html) ?? []
@@ -142,14 +142,14 @@ test('a problem of one field stands beside it and is tied to it', () => {
   assert.match(html, /<title>Error: Sign in/)
 })
 
-test('after wrong credentials both fields are marked and only the email comes back', () => {
+test('after wrong credentials both fields are marked and only the email is filled in again', () => {
   const html = renderer.render(sample('sign-in wrong-credentials', 'sign-in'), 'en')
   assert.equal(html.match(/aria-invalid="true" aria-describedby="problem"/g)?.length, 2)
   assert.match(html, /value="ada@acme\.test"/)
   assert.doesNotMatch(html, /<input\s+id="password"[^>]*(?:value|maxlength)=/)
 })
 
-test('a throttled sign-in says when to try again and blames no field', () => {
+test('a throttled sign-in states when to try again and marks no field', () => {
   for (const [retryAfterSeconds, en, de] of [
     [0, 'in 1 second', 'in 1 Sekunde'],
     [29.2, 'in 30 seconds', 'in 30 Sekunden'],
@@ -163,7 +163,7 @@ test('a throttled sign-in says when to try again and blames no field', () => {
   }
 })
 
-test('the return page folds the error and its description away, in both languages, and keeps the link exactly', () => {
+test('the return page has the error and its description in a closed details element, in both languages, and the exact link', () => {
   const page = sample('return invalid_scope', 'return')
   const html = renderer.render(page, 'en')
   const [, folded] = /<details class="small muted after">([\s\S]*)<\/details>/.exec(html) ?? []
@@ -180,7 +180,7 @@ test('without configured links there is no footer', () => {
   assert.doesNotMatch(bare.render(consent, 'en'), /<footer/)
 })
 
-test('no English sentence is left on a German page', () => {
+test('a German page contains no English sentence', () => {
   for (const [name, page] of samples) {
     const translated = page.kind === 'consent' ? { ...page, scopes: [] } : page
     const german = words(renderer.render(translated, 'de').replace(/<p lang="en">[\s\S]*?<\/p>/, ''))

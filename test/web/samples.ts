@@ -121,7 +121,7 @@ const errorProblems: readonly ErrorProblem[] = [
   'server-error',
 ]
 
-/** One of every page and every case that looks different, by a name for test titles and screenshots. */
+/** A sample of every page and of every case that looks different, by a name for test titles and screenshots. */
 export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
   ['sign-in', signIn],
   ['sign-in for an app', { ...signIn, client: app }],
@@ -164,11 +164,11 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
   ['return endless', { ...returned, client: endless }],
   ...errorProblems.map((problem): [string, Page] => [`error ${problem}`, { kind: 'error', problem }]),
   ['sign-out', { kind: 'sign-out', action: '/sign-out', csrf: 'cs_81d2', account: { email: 'ada@acme.test' } }],
-  ['sign-out of nobody', { kind: 'sign-out', action: '/sign-out', csrf: 'cs_81d2', account: undefined }],
+  ['sign-out without a session', { kind: 'sign-out', action: '/sign-out', csrf: 'cs_81d2', account: undefined }],
   ['signed-out', { kind: 'signed-out' }],
 ])
 
-/** One sample, as the kind that it must be. */
+/** A sample by its name, with the type of the expected kind. */
 export function sample<Kind extends Page['kind']>(name: string, kind: Kind): Extract<Page, { kind: Kind }> {
   const page = samples.get(name)
   assert.equal(page?.kind, kind)

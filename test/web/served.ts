@@ -7,25 +7,25 @@ import { createRenderer } from '../../src/web/render.ts'
 import { launchBrowser } from '../browser.ts'
 import { branding, samples } from './samples.ts'
 
-/** The samples on a real server with their real policy, and a real browser to look at them. */
+/** Serves the samples with their real Content-Security-Policy, and opens them in a real browser. */
 export interface Served {
-  /** The address of a sample, of `broken`, or of the page that was last given to show(). */
+  /** The address of a sample, of `broken`, or of the page that was last passed to show(). */
   readonly address: (name: string, language: Language) => string
-  /** Makes a page of a test's own available under the name `shown`. */
+  /** Serves a page of the test under the name `shown`. */
   readonly show: (page: Page) => void
-  /** The last form that the server was sent. */
+  /** The last form that the server received. */
   readonly posted: () => Readonly<Record<string, string>>
   readonly openTab: (options: BrowserContextOptions) => Promise<WatchedTab>
   readonly close: () => Promise<void>
 }
 
-/** A tab, and everything that its pages did and must not do. */
+/** A tab, and everything that its pages did although they must not. */
 export interface WatchedTab {
   readonly tab: Tab
   readonly complaints: readonly string[]
 }
 
-/** A page with one of every mistake that the tests look for, to see that they would see it. */
+/** A page with every kind of mistake that the tests look for. It shows that the tests find them. */
 const broken = `<!doctype html><html><body onload="alert(1)"><p style="color: red">red</p><pre>${'wide '.repeat(99)}</pre>
   <input><font color="#dddddd">faint</font><img src="/image.png"></body></html>`
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { visible } from '../../src/web/visible.ts'
 
-test('characters that rearrange or hide text show as U+FFFD', () => {
+test('characters that rearrange or hide text are replaced by U+FFFD', () => {
   const harmful = [
     ...'\u0000\u0008\u001b\u007f\u0085',
     ...'\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u061c',
@@ -20,7 +20,7 @@ test('characters that rearrange or hide text show as U+FFFD', () => {
   }
 })
 
-test('no text can bring a harmful character through', () => {
+test('no harmful character passes through in any text', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
       assert.doesNotMatch(visible(text), /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]|\s{2}|\p{M}{5}/u)
@@ -29,7 +29,7 @@ test('no text can bring a harmful character through', () => {
   )
 })
 
-test('ordinary text of many scripts stays as it is', () => {
+test('ordinary text of many scripts is unchanged', () => {
   const ordinary = [
     'Cursor',
     'Größe & Ähnliches <3',
@@ -44,19 +44,19 @@ test('ordinary text of many scripts stays as it is', () => {
   for (const text of ordinary) assert.equal(visible(text), text)
 })
 
-test('a joiner that joins nothing shows', () => {
+test('a joiner that joins nothing is replaced', () => {
   assert.equal(visible('pay\u200dpal\u200c'), 'pay\ufffdpal\ufffd')
 })
 
-test('runs of space are one space, so that nothing is pushed out of sight', () => {
+test('runs of spaces become one space, so that nothing is pushed out of sight', () => {
   assert.equal(visible('a  b\u3000\u2003c\n\n\td'), 'a b c d')
 })
 
-test('piled marks are cut to four', () => {
+test('combining marks on one letter are limited to four', () => {
   assert.equal(visible(`e${'\u0301'.repeat(50)}`), `e${'\u0301'.repeat(4)}`)
 })
 
-test('making text visible twice changes nothing more', () => {
+test('applying visible() twice gives the same text as once', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       assert.equal(visible(visible(text)), visible(text))

@@ -60,9 +60,7 @@ const PATH_PROBLEM = problem(
   {},
 )
 
-/**
- * Serves one request. This is the only `catch` of the public listener: every error that is thrown becomes an answer here.
- */
+/** Serves one request. This is the public listener's only `catch`: every error that is thrown becomes an answer here. */
 export async function serve(serving: Serving, message: IncomingMessage, response: ServerResponse): Promise<void> {
   const { connections, gate, scheduler } = serving
   if (connections.isHungUp(message)) return
@@ -105,8 +103,7 @@ async function run(serving: Serving, exchange: Exchange, endpoint: Endpoint, bod
   const { message, network, response } = exchange
   gate.enter(network, endpoint)
   try {
-    // The requests of a batch go through each stage together, because code and data in the processor's caches serve all of
-    // them.
+    // The requests of a batch take each step together, so that all use the code and data in the processor's caches.
     await (endpoint.priority === 'high' ? scheduler.endOfTurn(network) : scheduler.batch(network))
     if (connections.isHungUp(message)) return
     const request = readRequest(message, body, endpoint, network, jar)

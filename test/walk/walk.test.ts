@@ -30,8 +30,8 @@ test('a user signs in, sees the client and the permissions, allows access, and t
 
   assert.match(await tab.getByRole('heading', { level: 1 }).innerText(), /Cursor.? wants to use your account/)
   const text = await tab.locator('main').innerText()
-  for (const words of ['Unverified', 'less than a minute ago', 'this computer', `127.0.0.1:${port}`, EMAIL])
-    assert.ok(text.includes(words), `${words} in ${text}`)
+  for (const part of ['Unverified', 'less than a minute ago', 'this computer', `127.0.0.1:${port}`, EMAIL])
+    assert.ok(text.includes(part), `${part} in ${text}`)
   assert.deepEqual(
     (await tab.getByRole('list').getByRole('listitem').allInnerTexts()).map((line) =>
       line.replaceAll(/\P{ASCII}/gu, ''),

@@ -44,8 +44,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     test(`axe finds nothing and nothing overflows: every page, ${colorScheme}, ${width} px`, async () => {
       const { tab, complaints } = await openTabWithAxe({ colorScheme, viewport: { width, height: 800 } })
       for (const [index, name] of names.entries()) {
-        // Over the four combinations each page is shown in both languages. One language for each combination keeps the run
-        // short.
+        // The width decides the language, so each page is checked in both languages and the run stays short.
         const language = languages[(index + (width === 320 ? 1 : 0)) % languages.length] ?? 'en'
         await tab.goto(pages.address(name, language))
         assert.deepEqual(await axeFindings(tab), [], `${name} (${language})`)

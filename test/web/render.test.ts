@@ -16,7 +16,7 @@ function bodyOf(html: string): string {
 }
 
 /** The visible text of the body. */
-function words(html: string): string {
+function textOf(html: string): string {
   return bodyOf(html)
     .replaceAll(/<[^>]*>/g, ' ')
     .replaceAll(/\s+/g, ' ')
@@ -53,7 +53,7 @@ test('CSP Level 3 §2.3.1: styleSource is the hash of the exact content of the s
 })
 
 test('UI-10: the consent page names the app, its age, its destination, the scopes and the account', () => {
-  const text = words(renderer.render(consent, 'en'))
+  const text = textOf(renderer.render(consent, 'en'))
   for (const part of [
     'Cursor wants to use your account',
     'Unverified · registered 3 minutes ago',
@@ -73,39 +73,42 @@ test('UI-10: the consent page names the app, its age, its destination, the scope
 })
 
 test('the consent page of a verified client has no warning about the client', () => {
-  const text = words(renderer.render(sample('consent verified', 'consent'), 'en'))
+  const text = textOf(renderer.render(sample('consent verified', 'consent'), 'en'))
   assert.doesNotMatch(text, /Unverified|Anyone can register/)
   assert.match(text, /Verified by Acme Cloud/)
 })
 
 test('the warning about pasting addresses appears only for a program on this computer', () => {
   const remote = { ...consent, client: { ...cursor, destination: { kind: 'host', host: 'a.example' } } } as const
-  assert.doesNotMatch(words(renderer.render(remote, 'en')), /paste/)
+  assert.doesNotMatch(textOf(renderer.render(remote, 'en')), /paste/)
 })
 
 test('a client without a name, or with an empty name, is shown as an app without a name', () => {
   for (const name of [undefined, '', '  \u3000 ']) {
     const page = { ...consent, client: { ...cursor, name } }
-    assert.match(words(renderer.render(page, 'en')), /An app without a name wants to use your account/)
-    assert.match(words(renderer.render(page, 'de')), /Eine App ohne Namen möchte Ihr Konto verwenden/)
+    assert.match(textOf(renderer.render(page, 'en')), /An app without a name wants to use your account/)
+    assert.match(textOf(renderer.render(page, 'de')), /Eine App ohne Namen möchte Ihr Konto verwenden/)
   }
 })
 
 test('the consent page of a token without API and scope states that the app learns only the account', () => {
   const bare = sample('consent bare', 'consent')
-  assert.match(words(renderer.render(bare, 'en')), /It learns which account you have here, and can do nothing else\./)
-  assert.match(words(renderer.render(bare, 'de')), /Sie erfährt, welches Konto Sie hier haben, und kann sonst nichts\./)
-  assert.doesNotMatch(words(renderer.render(bare, 'en')), /It will be able to/)
+  assert.match(textOf(renderer.render(bare, 'en')), /It learns which account you have here, and can do nothing else\./)
+  assert.match(
+    textOf(renderer.render(bare, 'de')),
+    /Sie erfährt, welches Konto Sie hier haben, und kann sonst nichts\./,
+  )
+  assert.doesNotMatch(textOf(renderer.render(bare, 'en')), /It will be able to/)
 })
 
 test('the consent page names each API without scopes, to which the app gets full access, and the scopes of the other APIs', () => {
   const unlimited = { name: 'Files', identifier: 'https://files.test', isLimited: false }
   const page = { ...consent, resources: [...consent.resources, unlimited] }
-  const text = words(renderer.render(page, 'en'))
+  const text = textOf(renderer.render(page, 'en'))
   assert.match(text, /It will be able to/)
   assert.match(text, /What it can do with your account at Files is not limited by permissions\./)
   assert.equal(text.match(/is not limited/g)?.length, 1)
-  assert.match(words(renderer.render(page, 'de')), /bei Files tun kann, ist nicht durch Berechtigungen begrenzt/)
+  assert.match(textOf(renderer.render(page, 'de')), /bei Files tun kann, ist nicht durch Berechtigungen begrenzt/)
 })
 
 test('a client’s age is shown in everyday units', () => {
@@ -122,8 +125,8 @@ test('a client’s age is shown in everyday units', () => {
   ]
   for (const [ageSeconds, en, de] of ages) {
     const page = { ...consent, client: { ...cursor, ageSeconds } }
-    assert.match(words(renderer.render(page, 'en')), new RegExp(`registered ${en}`))
-    assert.match(words(renderer.render(page, 'de')), new RegExp(`registriert ${de}`))
+    assert.match(textOf(renderer.render(page, 'en')), new RegExp(`registered ${en}`))
+    assert.match(textOf(renderer.render(page, 'de')), new RegExp(`registriert ${de}`))
   }
 })
 
@@ -157,8 +160,8 @@ test('a throttled sign-in states when to try again and marks no field', () => {
     [7200, 'in 2 hours', 'in 2 Stunden'],
   ] as const) {
     const page = { ...signIn, problem: { kind: 'throttled', retryAfterSeconds } } as const
-    assert.ok(words(renderer.render(page, 'en')).includes(`Try again ${en}.`))
-    assert.ok(words(renderer.render(page, 'de')).includes(`Versuchen Sie es ${de} noch einmal.`))
+    assert.ok(textOf(renderer.render(page, 'en')).includes(`Try again ${en}.`))
+    assert.ok(textOf(renderer.render(page, 'de')).includes(`Versuchen Sie es ${de} noch einmal.`))
     assert.doesNotMatch(bodyOf(renderer.render(page, 'en')), /aria-invalid/)
   }
 })
@@ -172,7 +175,7 @@ test('the return page has the error and its description in a closed details elem
   assert.ok(folded?.includes(page.description))
   assert.match(renderer.render(page, 'de'), /<summary>Für Entwickler<\/summary>\s*<p lang="en">/)
   assert.ok(html.includes(`href="${page.returnUri.replaceAll('&', '&amp;')}"`))
-  assert.match(words(html), /Go back to app\.example\.com/)
+  assert.match(textOf(html), /Go back to app\.example\.com/)
 })
 
 test('without configured links there is no footer', () => {
@@ -183,7 +186,7 @@ test('without configured links there is no footer', () => {
 test('a German page contains no English sentence', () => {
   for (const [name, page] of samples) {
     const translated = page.kind === 'consent' ? { ...page, scopes: [] } : page
-    const german = words(renderer.render(translated, 'de').replace(/<p lang="en">[\s\S]*?<\/p>/, ''))
+    const german = textOf(renderer.render(translated, 'de').replace(/<p lang="en">[\s\S]*?<\/p>/, ''))
     assert.doesNotMatch(german, /\b(?:the|your|this|you|asks?|registered|sign)\b/i, name)
   }
 })

@@ -11,10 +11,7 @@ export interface ConnectionLimits {
   readonly unanswered: number
 }
 
-/**
- * Connections that a single network may have. One process answers some thousand requests a second, so more would be of no
- * use.
- */
+/** Connections of a single network. One process answers some thousand requests a second, so more would be useless. */
 const PUBLIC_CONNECTIONS = limitFor(8000)
 const ADMIN_CONNECTIONS = limitFor(800)
 const UNANSWERED = limitFor(8000)

@@ -14,10 +14,7 @@ export interface Connections {
   readonly Message: typeof IncomingMessage
   /** Applies the limits to the connections of a server. */
   readonly watch: (server: Server) => void
-  /**
-   * The network whose limits a request counts against: that of the connection, or of the address that a trusted proxy
-   * forwarded.
-   */
+  /** The network that a request counts against: that of the connection, or of the address that a trusted proxy gave. */
   readonly networkOf: (message: Message) => string
   /** Whether the connection was closed because it exceeded a limit. None of its requests is processed then. */
   readonly isHungUp: (message: Message) => boolean
@@ -54,10 +51,7 @@ export const PIPELINE_LIMIT = 32
  * however small it is. A body with a Content-Length arrives in one piece per packet, which is not counted.
  */
 const CHUNK_LIMIT = 512
-/**
- * Bytes of one body that are read. A body that is too large is read this far and discarded, so that the client reads the
- * answer.
- */
+/** Bytes that are read of a body. A too large body is discarded up to here, so that the client reads the answer. */
 const READ_LIMIT = 512 * 1024
 /** llhttp's return value for a change of protocol: the parser stops after this request. */
 const STOP_PARSING = 2

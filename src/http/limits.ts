@@ -30,10 +30,7 @@ export interface SharedCount {
 export interface NodeBudgets extends Budgets {
   /** Takes the usage that has not been reported yet, the busiest networks first. */
   readonly takeUnreported: (limit: number) => readonly Usage[]
-  /**
-   * Applies the count of all nodes after a usage was reported: the requests of other nodes are deducted from the local
-   * bucket.
-   */
+  /** Applies the count of all nodes: the requests of other nodes are deducted from the local bucket. */
   readonly applySharedCount: (usage: Usage, sum: SharedCount) => void
   /** Puts back a usage that could not be reported, so that it is taken again. */
   readonly keepUnreported: (usage: Usage) => void

@@ -1,9 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
-/**
- * The network of all addresses that cannot be parsed. They share their limits, so that different spellings get no limits of
- * their own.
- */
+/** The one network of all addresses that cannot be parsed, so that different spellings share their limits. */
 export const UNREADABLE_NETWORK = 'unreadable'
 
 /**
@@ -30,10 +27,7 @@ function groupsOf(address: string): readonly number[] {
   return [...left, ...zeros, ...right].map((group) => Number.parseInt(group, 16))
 }
 
-/**
- * The network and the two wider networks that contain it, the widest first. Another text, such as `unreadable`, has no wider
- * networks.
- */
+/** The network and the two wider ones that contain it, the widest first; `unreadable` has no wider ones. */
 export function networksAround(network: string): readonly string[] {
   const separator = network.includes(':') ? ':' : '.'
   const parts = network.split(separator)

@@ -144,10 +144,7 @@ export function elapsedMs(startedAt: number): number {
   return Math.round((performance.now() - startedAt) * 100) / 100
 }
 
-/**
- * The error that the caller gets for what was thrown. An unexpected error becomes server_error, which does not name its
- * cause.
- */
+/** The error that the caller gets. An unexpected error becomes server_error, which does not name its cause. */
 export function toOAuthError(cause: unknown): OAuthError {
   if (cause instanceof OAuthError) return cause
   if (cause instanceof StoreUnavailable) return unavailable('store_unavailable', STORE_RETRY_SECONDS)
@@ -162,10 +159,7 @@ function pageProblem({ code, status }: OAuthError): ErrorProblem {
   return code === 'server_error' ? 'server-error' : 'request-malformed'
 }
 
-/**
- * threats.md AUTH-18, UI-17. Browsers also check the redirect that follows a form, so its target must be allowed
- * (decisions.md D8).
- */
+/** threats.md AUTH-18, UI-17. Browsers also check the redirect after a form, so it must be allowed (decisions.md D8). */
 function contentSecurityPolicy(styleSource: string, formTarget: string | undefined): string {
   const target = formTarget === undefined ? '' : ` ${formTarget}`
   return `default-src 'none'; style-src ${styleSource}; form-action 'self'${target}; base-uri 'none'; frame-ancestors 'none'`

@@ -45,10 +45,7 @@ export function checkHeaders({ rawHeaders, headers }: IncomingMessage, endpoint:
   if (encoding !== undefined) throw shapeError(endpoint, 415, encoding)
 }
 
-/**
- * The refusal of a compressed body; undefined when the body is not compressed. RFC 9110 §15.5.16: the answer names what is
- * accepted.
- */
+/** The refusal of a compressed body, which names the accepted encoding (RFC 9110 §15.5.16); undefined for other bodies. */
 export function findEncoding({ 'content-encoding': sent }: IncomingHttpHeaders): RefusalOptions | undefined {
   if (sent === undefined || sent.toLowerCase() === 'identity') return undefined
   const expected = ['identity']

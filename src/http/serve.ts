@@ -141,8 +141,7 @@ function logReply(serving: Serving, exchange: Exchange, { name }: Endpoint, repl
   const { client, description, user, organization, grant, scope, resources } = outcome
   const status = statusOf(reply)
   const ms = observe(serving, exchange, { event, reason, api, active, status })
-  // Each log line has the same members in the same order: copying objects of different shapes takes as long as writing the
-  // line.
+  // All log lines have the same members in the same order. Copying objects of many shapes takes as long as writing a line.
   serving.log(
     {
       event,

@@ -38,9 +38,8 @@ export function readRootSecret(path: string): string {
 
 function createOnce(path: string): void {
   if (existsSync(path)) return
-  // Written to a draft and linked into place: one of several processes wins, and none reads half a secret. The draft's name
-  // is
-  // random because a process id is not unique: threads share it, and so may containers on one volume.
+  // Written to a draft and linked into place: one of several processes wins, and none reads half a secret. The name of the
+  // draft is random because a process id is not unique: threads share it, and so may containers on one volume.
   const draft = `${path}.${randomBytes(8).toString('hex')}`
   const file = openSync(draft, 'wx', 0o600)
   try {

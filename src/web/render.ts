@@ -25,10 +25,7 @@ export function createRenderer(branding: Branding): Renderer {
   const shared = { branding, styleElement: styleElement(sheet) }
   const draw = (page: Page, language: Language): string =>
     template({ ...shared, language, texts: translations[language] }, page).toString()
-  /**
-   * Rendered once for each problem and language: error pages contain nothing of the request, and may be needed thousands of
-   * times.
-   */
+  /** Rendered once for each problem and language, because error pages contain nothing of the request. */
   const errorPages = new Map<string, string>()
   return {
     render(page, language) {

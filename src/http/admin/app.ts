@@ -27,10 +27,7 @@ export const OPENAPI_PATH = '/admin/v1/openapi.json'
 /** Loading the tasks waits until the server has started, because requests of clients come first. */
 const LOAD_AFTER_MS = 1000
 
-/**
- * Creates the HTTP server of the administration, which has a listener of its own (threats.md ADM-01). It does not listen
- * yet.
- */
+/** Creates the HTTP server of the administration, with its own listener (threats.md ADM-01). It does not listen yet. */
 export function createAdminApp({ context, host, trustedProxies, plainRoutes, log }: AdminAppOptions): Server {
   const proxies = openProxies(trustedProxies, () => context.record({ event: 'forwarded-address.unreadable' }))
   const findRoute = openLazyRoutes([...plainRoutes, openapiRoute(context.version)])

@@ -103,10 +103,7 @@ function refuseAccess(context: Context, actor: string, reason: Reason<'insuffici
   return refusal
 }
 
-/**
- * Records that valid or revoked credentials were used for something that they do not allow. Beyond the budget nothing is
- * recorded.
- */
+/** Records that credentials were used for something that they do not allow. Beyond the budget nothing is recorded. */
 function recordRefusal({ report }: Context, actor: string, { reason, status }: OAuthError): void {
-  if (status !== 429) report({ event: 'admin.refused', actor, details: { reason } })
+  if (status !== 429) report({ event: 'admin.refused', actor, details: { reason: reason } })
 }

@@ -141,8 +141,7 @@ async function runRow(
 ): Promise<Answer> {
   gate.beginBody(network)
   const input = await readTaskInput(message, row, parameters).finally(() => gate.endBody(network))
-  // A body may take half a minute to arrive. Credentials that were revoked meanwhile must change nothing, least of all
-  // create others.
+  // A body may take half a minute to arrive. Credentials that were revoked meanwhile must change nothing.
   if (hasBody(row.task)) await authenticate(context, message, network)
   gate.enter(network, { priority: 'high' })
   try {

@@ -2,12 +2,12 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Recipe } from './recipes.ts'
 
-/** What a resource server does with a request. */
+/** How a resource server handles a request. */
 export type Answer = 'served' | 'unauthorized' | 'forbidden' | `status ${number}`
 
 const LIMIT_MS = 20_000
 
-/** Asks for the notes with a token, as a client does. */
+/** Requests the notes with a token, as a client does. */
 export async function askResourceServer(
   { path }: Pick<Recipe, 'path'>,
   resource: string,
@@ -23,7 +23,7 @@ async function readNotes(resource: string, headers: Record<string, string>): Pro
   return answerOf(response.status)
 }
 
-/** The status decides; a tool that a token may not use is not listed, or answers an error. */
+/** Derives the result from the status. A tool that a token may not use is not listed, or returns an error. */
 async function callTool(resource: string, headers: Record<string, string>): Promise<Answer> {
   const statuses: number[] = []
   const client = new Client({ name: 'proof', version: '1.0.0' })

@@ -6,16 +6,16 @@ import type { Stage } from './stage.ts'
 import type { Tally } from './tally.ts'
 
 export interface AuditResult {
-  /** Acknowledged, and not true any more. */
+  /** Acknowledged writes that are no longer in effect. */
   readonly lost: number
-  /** Spent, and good again. */
+  /** Redeemed or replaced credentials that are valid again. */
   readonly resurrected: number
 }
 
-/** As many as are tried over the wire beside those that are looked up in the database. */
+/** The number of clients that are also tested by requests. All clients are looked up in the database. */
 const SAMPLE = 200
 
-/** When all is over: is everything that clients were told still true, and nothing of what was spent? */
+/** Checks at the end that every acknowledged write is in effect and that no spent credential is valid. */
 export async function audit(stage: Stage, tally: Tally, { client, facts }: Load): Promise<AuditResult> {
   const counts = { lost: 0, resurrected: 0 }
   const note = (kind: keyof typeof counts, what: string): void => {
@@ -46,7 +46,7 @@ export async function audit(stage: Stage, tally: Tally, { client, facts }: Load)
   return counts
 }
 
-/** The live token is good. A token of two generations before is not, and is the end of the family. */
+/** The live token must be valid. A token that is two generations older must be refused and must revoke the family. */
 async function auditFamily(
   { grant, live, spent }: Family,
   note: (kind: 'lost' | 'resurrected', what: string) => void,
@@ -58,15 +58,16 @@ async function auditFamily(
   const again = await grant.refresh(old)
   if (again.output?.kind !== 'refused')
     note('resurrected', `a spent refresh token had ${describeReception(again.reception)}`)
-  const dead = await grant.refresh(output.refreshToken)
-  if (dead.output?.kind !== 'refused') note('resurrected', `a dead family had ${describeReception(dead.reception)}`)
+  const revoked = await grant.refresh(output.refreshToken)
+  if (revoked.output?.kind !== 'refused')
+    note('resurrected', `a revoked family had ${describeReception(revoked.reception)}`)
 }
 
 function wasIssued({ output }: { readonly output: { readonly kind: string } | undefined }): boolean {
   return output?.kind === 'issued'
 }
 
-/** The last of them, whose traces were the last to be written. */
+/** The last elements, whose rows were written last. */
 function sample<T>(all: readonly T[]): readonly T[] {
   return all.slice(-SAMPLE)
 }

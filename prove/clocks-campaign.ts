@@ -18,11 +18,11 @@ import type { Tally } from './tally.ts'
 export interface ClockNode {
   readonly name: string
   readonly asked: Asked
-  /** Sets its wall clock ahead by as much; 0: right. */
+  /** Sets the wall clock ahead by the given time. 0: the clock is right. */
   readonly setClock: (aheadMs: number) => void
-  /** Whether it issues and deletes again. */
+  /** Whether the node issues and deletes again. */
   readonly isReady: () => Promise<boolean>
-  /** Ends it in order and starts it again, not waiting until it is ready; undefined: it is not restarted. */
+  /** Stops the node properly and starts it again without waiting until it is ready. undefined: the node is not restarted. */
   readonly restart: (() => Promise<void>) | undefined
 }
 
@@ -30,9 +30,9 @@ export interface ClockCampaign {
   readonly store: string
   readonly nodes: readonly ClockNode[]
   readonly steps: readonly ClockStep[]
-  /** How long a running node's clock is off, and that of a node that was restarted. */
+  /** How long the clock of a running node is wrong, and how long that of a restarted node. */
   readonly holdMs: { readonly running: number; readonly restarted: number }
-  /** How long nothing is issued at the least, where the node may follow a clock that runs steadily. */
+  /** The shortest time without issuing, if the node may accept a clock that runs steadily. */
   readonly followedAfterMs: number
 }
 
@@ -50,12 +50,12 @@ export const STEPS: readonly ClockStep[] = [
   ['+10 y', 3652 * DAY],
   ['−10 y', -3652 * DAY],
 ]
-/** A clock that is ahead by less than this at a start may be that of a server that was stopped for so long. */
+/** If a clock is ahead by less than this at a start, the server may just have been stopped for that time. */
 const PAUSE_LIMIT_MS = 100 * DAY
 const PAUSE_MS = 250
 const READY_LIMIT_MS = 30_000
 
-/** What clients and people have, and what was taken from them. */
+/** The tokens, sessions and consents of clients and users, and a revoked token. */
 interface Estate {
   readonly client: RegisteredClient
   readonly live: string
@@ -65,8 +65,8 @@ interface Estate {
 }
 
 /**
- * Sets the clock of each node by each step, looks at everything meanwhile, and sets it right again; then the same across a
- * restart, where nodes are restarted.
+ * Applies each step to the clock of each node, checks all nodes meanwhile, and sets the clock right again. Then repeats this
+ * across a restart for nodes that can be restarted.
  */
 export async function proveClocks(campaign: ClockCampaign, tally: Tally): Promise<void> {
   for (const [name, stepMs] of campaign.steps) {
@@ -117,7 +117,7 @@ interface Watching {
   readonly node: ClockNode
   readonly others: readonly ClockNode[]
   readonly holdMs: number
-  /** So long the node itself must issue nothing. */
+  /** Until this time the node must not issue anything. */
   readonly silentMs: number
 }
 
@@ -139,7 +139,7 @@ async function checkRevoked(tally: Tally, place: string, estate: Estate, nodes: 
   }
 }
 
-/** A node whose clock differs issues nothing. */
+/** A node with a wrong clock must not issue anything. */
 async function checkSilent(tally: Tally, place: string, estate: Estate, { asked }: ClockNode): Promise<void> {
   const { client, cookies, refreshToken } = estate
   const answers = {
@@ -151,7 +151,7 @@ async function checkSilent(tally: Tally, place: string, estate: Estate, { asked 
     check(tally, statusCode === 503, `${place}: it answered ${statusCode} to the request for ${what}`)
 }
 
-/** A node whose clock is right serves on, and what it issued is revoked at the node whose clock is not. */
+/** A node with a right clock must continue to serve, and a token that it issued can be revoked at the node with the wrong clock. */
 async function checkServing(
   tally: Tally,
   place: string,
@@ -169,11 +169,11 @@ async function checkServing(
   check(
     tally,
     !(await isActive(asked, client, token)),
-    `${place}: what was revoked at the wrong node is active at ${name}`,
+    `${place}: a token that was revoked at the node with the wrong clock is active at ${name}`,
   )
 }
 
-/** Client, keys, session, consent and grant are there at every node, and what was revoked stays so. */
+/** Every node must still have the client, keys, session, consent and grant, and the revoked token must stay revoked. */
 async function checkWhole(tally: Tally, place: string, estate: Estate, nodes: readonly ClockNode[]): Promise<void> {
   const { client, live, cookies } = estate
   await checkRevoked(tally, place, estate, nodes)

@@ -19,9 +19,9 @@ import { openVisitor } from './visitor.ts'
 /** `npm run prove:clocks`. See docs/proofs.md. */
 
 const LIMIT_MS = 6000
-/** A sweep comes every ten seconds. */
+/** A sweep runs every ten seconds. */
 const HOLD_MS = 11_000
-/** A server with a file follows a clock that ran steadily for ten seconds; it is looked at for a sweep longer. */
+/** A server with a SQLite file accepts a clock that ran steadily for ten seconds. It is observed for one sweep longer. */
 const FILE_HOLD_MS = 21_000
 const FOLLOWED_AFTER_MS = 10_000
 

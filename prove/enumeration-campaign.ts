@@ -9,24 +9,24 @@ import { openNodeProcess } from './node-process.ts'
 import { choosePorts } from './ports.ts'
 import { openVisitor } from './visitor.ts'
 
-/** One server, and a browser with the page to sign in. */
+/** A server, and a browser with its sign-in page. */
 export interface SignInStage {
-  /** Tries a wrong password; answers status and milliseconds. Each `network` is a /64 of its own. */
+  /** Tries a wrong password, and returns the status and the milliseconds. Each `network` is a separate /64. */
   readonly attempt: (email: string, network: number) => Promise<{ readonly status: number; readonly ms: number }>
-  /** Ends the server in order, so that everything is written. */
+  /** Stops the server properly, so that all rows are written. */
   readonly stop: () => Promise<void>
 }
 
 const PASSWORD = 'not the password'
-/** Longer than any campaign, so that one page is enough. */
+/** A lifetime that is longer than any campaign, so that one page is enough. */
 const DAY_SECONDS = '86400'
 
 export function accountName(isKnown: boolean, index: number): string {
-  // As long as each other, so that answers are as long as each other.
+  // Both kinds of names have the same length, so that answers have the same length too.
   return `${isKnown ? 'person' : 'nobody'}-${String(index).padStart(4, '0')}@acme.test`
 }
 
-/** Starts a server over an empty database in which the first `accounts` of the known names have an account. */
+/** Starts a server on an empty database, and creates accounts for the first `accounts` known names. */
 export async function openSignInStage(databaseUrl: string, accounts: number): Promise<SignInStage> {
   const [port = 0] = await choosePorts(1)
   const settings = {
@@ -74,12 +74,12 @@ export async function openSignInStage(databaseUrl: string, accounts: number): Pr
   }
 }
 
-/** Each number is another /64. */
+/** The address of a network. Each number is a different /64. */
 function addressIn(network: number): string {
   return `2001:db8:${Math.floor(network / 65_536).toString(16)}:${(network % 65_536).toString(16)}::1`
 }
 
-/** The passwords are hashed at once, a few at a time. */
+/** Creates the accounts, several at a time. */
 async function addAccounts(settings: Readonly<Record<string, string>>, count: number): Promise<void> {
   const { context, close } = await openRuntime(readConfig({ ...settings, LOG_LEVEL: 'silent' }))
   for (let index = 0; index < count; index += 1)
@@ -87,7 +87,7 @@ async function addAccounts(settings: Readonly<Record<string, string>>, count: nu
   await close()
 }
 
-/** Times of both kinds, in an order that is random within each pair. */
+/** The times of known and unknown accounts. Their order is random within each pair. */
 export interface Times {
   readonly known: readonly number[]
   readonly unknown: readonly number[]
@@ -96,16 +96,16 @@ export interface Times {
 export interface Comparison {
   readonly status: number
   readonly pairs: number
-  /** Attempts that are not counted, while the server gets warm. */
+  /** Warm-up attempts that are not counted. */
   readonly warmUp: number
-  /** Milliseconds from one attempt to the next at least, so that the rate of the server refuses none. */
+  /** The shortest time between attempts in milliseconds, so that the rate limit of the server refuses none. */
   readonly everyMs: number
-  /** The account and the network of a pair. Both are tried by as many networks. */
+  /** The account and the network of a pair. Known and unknown accounts are tried from the same number of networks. */
   readonly chooseAccount: (pair: number) => number
   readonly chooseNetwork: (attempt: number) => number
 }
 
-/** Answers with another status are left out: a window of counts ended. More of them than this are a fault. */
+/** Answers with another status, which occur when a window of counts ends, are left out. More of them than this are an error. */
 const OTHER_LIMIT = 200
 
 /** Tries a known and an unknown account in turn, in a random order within each pair. */

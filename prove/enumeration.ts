@@ -14,14 +14,14 @@ import { largestT, medianOf } from './welch.ts'
 
 /** threats.md UI-08. */
 const T_LIMIT = 4.5
-/** Attempts on one account before it is throttled. */
+/** The number of attempts after which an account is throttled. */
 const ACCOUNT_LIMIT = 10
 const MINUTE_MS = 60_000
-/** What an audit that counts by the minute leaves for a run that must fall into one. */
+/** The time that a run may take, because it must be within one minute of the audit's counts. */
 const ROWS_MS = 40_000
 const RUNS = 5
 const WORD = '"sign-in.failed"'
-/** What attempts leave. Beside it a server counts what its budgets let through, in windows of a minute, and names heads of chains. */
+/** The rows that attempts leave. A server also stores the counts of rate limits in windows of a minute, and heads of chains. */
 const COUNTS: readonly (readonly [what: string, sql: string])[] = [
   ['counts', 'select count(*) as n from hits where window_end - window_start > 60000'],
   [
@@ -39,7 +39,7 @@ const { values } = parseArgs({
 const pairs = readWhole('pairs', values.pairs)
 const hashed = readWhole('hashed', values.hashed)
 
-/** An empty database, and the rows of one that no server uses any more. */
+/** Opens an empty database, and counts the rows of a database that no server uses any more. */
 interface Place {
   readonly name: string
   readonly open: () => Promise<string>
@@ -104,7 +104,7 @@ async function compareTimes({ name, open }: Place): Promise<void> {
   await stage.stop()
 }
 
-/** Thirty attempts from one network, of which the last ten are refused, leave as many rows for each kind of account. */
+/** Thirty attempts from one network, of which the last ten are refused, must leave the same number of rows for both kinds of account. */
 async function compareRows({ name, open, count }: Place): Promise<void> {
   const rows = [await countRows({ open, count }, true), await countRows({ open, count }, false)]
   const [known = [], unknown = []] = rows
@@ -114,7 +114,7 @@ async function compareRows({ name, open, count }: Place): Promise<void> {
   if (!isSame) process.exitCode = 1
 }
 
-/** The audit counts by the minute, so a run that did not fall into one is repeated. */
+/** Repeats a run that was not within one minute, because the audit counts by the minute. */
 async function countRows({ open, count }: Pick<Place, 'open' | 'count'>, isKnown: boolean): Promise<readonly number[]> {
   for (let run = 0; run < RUNS; run += 1) {
     const url = await open()

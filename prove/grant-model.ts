@@ -1,6 +1,6 @@
 import type { Model, Operation } from './linearizable.ts'
 
-/** What is asked of one grant: its code is redeemed, or one of its refresh tokens is presented. */
+/** A request for one grant: its code is redeemed, or one of its refresh tokens is presented. */
 export type GrantInput = { readonly kind: 'redeem' } | { readonly kind: 'refresh'; readonly presented: string }
 
 export type GrantOutput =
@@ -12,13 +12,13 @@ export type GrantOperation = Operation<GrantInput, GrantOutput>
 
 type Issued = Extract<GrantOutput, { kind: 'issued' }>
 
-/** A code that is spent once, and then a family of refresh tokens of which one is live. */
+/** The state of a grant: a code that can be redeemed once, then a family of refresh tokens of which one is live. */
 interface GrantState {
   readonly isSpent: boolean
   readonly isDead: boolean
   readonly live: string | undefined
   readonly previous: string | undefined
-  /** The live token took the place of the one before at some moment between these two. */
+  /** The live token replaced the previous one at some time between these two. */
   readonly rotated: { readonly from: number; readonly to: number }
 }
 
@@ -31,8 +31,8 @@ const FRESH: GrantState = {
 }
 
 /**
- * decisions.md D5 as a machine. The code gives tokens once; presented again it ends the grant. The live refresh token gives
- * its successor, the one before gives the same one again for `retryMs`, any other ends the grant.
+ * decisions.md D5 as a state machine. The code gives tokens once; presented again, it revokes the grant. The live refresh token
+ * gives its successor. The previous token gives the same successor again for `retryMs`. Any other token revokes the grant.
  */
 export function modelGrant(
   operations: readonly GrantOperation[],
@@ -48,7 +48,7 @@ export function modelGrant(
     return {
       ...state,
       isSpent: true,
-      // Where no answer ever told, nobody can present it.
+      // If no answer contained the successor, no client can present it.
       live: successor?.refreshToken ?? `what follows ${keyOf(input)}`,
       previous: input.kind === 'redeem' ? undefined : input.presented,
       rotated: { from: invokedAt, to: output === undefined ? Number.POSITIVE_INFINITY : returnedAt },
@@ -75,7 +75,7 @@ export function modelGrant(
       if (input.kind === 'refresh') return present(state, operation, input.presented)
       return state.isSpent ? end(state, output) : issue(state, operation)
     },
-    // Nothing becomes live again, and nobody rises from the dead.
+    // A revoked or replaced token never becomes live again.
     isIdleForGood: () => true,
     describe: ({ isSpent, isDead, live, previous, rotated }) =>
       [isSpent, isDead, live, previous, rotated.from, rotated.to].join(' '),
@@ -84,12 +84,12 @@ export function modelGrant(
 
 function end(state: GrantState, output: GrantOutput | undefined): GrantState | undefined {
   if (output?.kind === 'issued') return undefined
-  // Without an output and without an effect it need not have happened.
+  // An operation without an output and without an effect may be ignored.
   if (output === undefined && state.isDead) return undefined
   return { ...state, isDead: true }
 }
 
-/** What each token was answered with first. Another answer to the same is then one too many. */
+/** The first answer to each token. A different answer to the same token is a violation. */
 function collectSuccessors(operations: readonly GrantOperation[]): ReadonlyMap<string, Issued> {
   const successors = new Map<string, Issued>()
   for (const { input, output } of operations)

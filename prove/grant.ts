@@ -6,19 +6,19 @@ import { send, type Reception } from './send.ts'
 import type { Stage } from './stage.ts'
 import type { Tally } from './tally.ts'
 
-/** One grant, from its code on, as its client sees it; every call is written down. */
+/** One grant from its code on, as its client sees it. Every call is recorded. */
 export interface Grant {
   readonly operations: readonly GrantOperation[]
   readonly redeem: (port?: number) => Promise<Outcome>
   readonly refresh: (presented: string, port?: number) => Promise<Outcome>
-  /** What the code gave, or the last refresh that was asked for, with the database's name of the grant. */
+  /** The id of the grant in the database, found by an output of the code or of a refresh. */
   readonly idOf: (output: GrantOutput | undefined) => string
   readonly isLinearizable: () => boolean
 }
 
 export interface Outcome {
   readonly reception: Reception
-  /** undefined: it was neither tokens nor `invalid_grant`. */
+  /** undefined: the answer was neither tokens nor `invalid_grant`. */
   readonly output: GrantOutput | undefined
 }
 
@@ -59,7 +59,7 @@ export function openGrant({ stage, tally, client, code }: GrantOptions): Grant {
   }
 }
 
-/** Any request to the token endpoint by a client with a secret. */
+/** Sends a request to the token endpoint for a client with a secret. */
 export function requestToken(
   { agent, limitMs }: Pick<Stage, 'agent' | 'limitMs'>,
   { client_id, client_secret = '' }: RegisteredClient,

@@ -1,37 +1,37 @@
-/** One call of an operation on one object, as its caller saw it. Times are milliseconds on one clock. */
+/** One operation on an object, as its caller observed it. Times are milliseconds of one clock. */
 export interface Operation<Input, Output> {
   readonly input: Input
-  /** undefined: nobody knows whether it happened, nor when. */
+  /** undefined: it is unknown whether and when the operation took effect. */
   readonly output: Output | undefined
   readonly invokedAt: number
   readonly returnedAt: number
 }
 
-/** What an object does when one operation comes after the other. */
+/** The sequential behaviour of an object. */
 export interface Model<State, Input, Output> {
   readonly initial: State
   /**
-   * The state after the operation; undefined when it cannot have had this output in this state. Without an output: the state
-   * after its effect; undefined when it has none, which is as if it had not happened.
+   * The state after the operation, or undefined if the operation cannot have this output in this state. For an operation without
+   * an output: the state after its effect, or undefined if it has no effect.
    */
   readonly step: (state: State, operation: Operation<Input, Output>) => State | undefined
-  /** The same text for the same state, and for no other. */
+  /** A text that is equal for equal states and different for different states. */
   readonly describe: (state: State) => string
-  /** Whether the operation, where it changes nothing, would change nothing later either. Then it need not wait. */
+  /** Whether an operation that has no effect now would have none later either, so that it need not be postponed. */
   readonly isIdleForGood: (operation: Operation<Input, Output>) => boolean
 }
 
-/** The beginning or the end of an operation with an output, in a list in the order of time. */
+/** The beginning or the end of an operation with an output, in a list that is ordered by time. */
 interface Mark {
   readonly index: number
   readonly at: number
-  /** Of a beginning. */
+  /** The end that belongs to a beginning. */
   readonly end: Mark | undefined
   before: Mark | undefined
   after: Mark | undefined
 }
 
-/** Where the search for the next operation goes on: in the list of marks, and then among those without an output. */
+/** The position of the search for the next operation: in the list of marks, then among the operations without an output. */
 interface Cursor {
   readonly mark: Mark
   readonly lost: number
@@ -40,19 +40,19 @@ interface Cursor {
 interface Choice<State> {
   /** The beginning of an operation with an output, or the number of one without. */
   readonly taken: Mark | number
-  /** The state before it. */
+  /** The state before the operation. */
   readonly state: State
-  /** undefined: another order of the same would come to the same, so none is tried. */
+  /** undefined: another order of the same operations has the same result, so none is tried. */
   readonly otherwise: Cursor | undefined
 }
 
-/** More steps than this are not a history that our campaigns write. */
+/** The most steps of a search. Histories of the campaigns need fewer. */
 const STEP_LIMIT = 200_000_000
 
 /**
- * Whether the operations can be put into one order that the model explains and in which no operation stands after one that
- * was called when it had already returned. The search of Wing and Gong with the memory of Lowe ("Testing for
- * linearizability", 2017). Operations without an output may take effect at any time after their call, or never.
+ * Whether the history is linearizable: there is an order of the operations that the model allows, and an operation that returned
+ * before another was called comes before it. Uses the search of Wing and Gong with the cache of Lowe ("Testing for
+ * linearizability", 2017). An operation without an output may take effect at any time after its call, or never.
  */
 export function isLinearizable<State, Input, Output>(
   operations: readonly Operation<Input, Output>[],
@@ -86,7 +86,7 @@ export function isLinearizable<State, Input, Output>(
     }
   }
 
-  /** Takes back up to the last choice that could have been another. */
+  /** Undoes steps up to the last one that has an alternative. */
   function giveBack(): Cursor | undefined {
     for (let choice = choices.pop(); choice !== undefined; choice = choices.pop()) {
       const { taken } = choice
@@ -104,7 +104,7 @@ export function isLinearizable<State, Input, Output>(
   }
 
   for (let steps = 0; left > 0; steps += 1) {
-    if (steps > STEP_LIMIT) throw new Error('The history is too long to be judged.')
+    if (steps > STEP_LIMIT) throw new Error('The history is too long to be checked.')
     if (cursor === undefined) return false
     const { mark, lost: index } = cursor
     const isEnd: boolean = mark.end === undefined
@@ -126,7 +126,7 @@ export function isLinearizable<State, Input, Output>(
   return true
 }
 
-/** Places where the search has been. Who could still take more of the operations without an output has seen all of it. */
+/** The visited positions of the search. A visit with more remaining operations without an output covers those with fewer. */
 function openMemory(): { readonly isNew: (place: string, lostTaken: bigint) => boolean } {
   const seen = new Map<string, bigint[]>()
   return {
@@ -146,7 +146,7 @@ function listMarks(known: readonly Operation<unknown, unknown>[]): Mark {
     const end = { ...none, index, at: returnedAt }
     return [{ ...none, index, at: invokedAt, end }, end]
   })
-  // What begins in the moment in which another ends may have been before it.
+  // An operation that begins at the time at which another ends may have taken effect before it.
   const isEnd = ({ end }: Mark): number => (end === undefined ? 1 : 0)
   const inOrder = marks.toSorted((one, other) => one.at - other.at || isEnd(one) - isEnd(other))
   const head: Mark = { ...none, index: -1, at: Number.NEGATIVE_INFINITY }
@@ -169,7 +169,7 @@ function relink(mark: Mark): void {
   if (mark.after !== undefined) mark.after.before = mark
 }
 
-/** Which operations were taken, shortly: the last that was, and those before it that were not. */
+/** A short key of the taken operations: the last one that was taken, and the earlier ones that were not. */
 function describeTaken(head: Mark, isTaken: readonly boolean[]): string {
   const last = isTaken.lastIndexOf(true)
   const gaps: number[] = []

@@ -7,22 +7,22 @@ import type { Stage } from './stage.ts'
 import type { Tally } from './tally.ts'
 import { openVisitor } from './visitor.ts'
 
-/** Clients that go about their business, and remember what they were told. */
+/** Clients that send all kinds of requests and record the acknowledged writes. */
 export interface Load {
   readonly client: RegisteredClient
   readonly counts: Readonly<Counts>
-  /** What was acknowledged. */
+  /** The acknowledged writes. */
   readonly facts: Facts
-  /** When the next write that is asked for after that moment was acknowledged. */
+  /** Resolves to the time at which the next write that is requested after that time is acknowledged. */
   readonly nextWrite: (after: number) => Promise<number>
-  /** Lets every client finish what it is at. */
+  /** Waits until every client has finished its current step. */
   readonly stop: () => Promise<void>
 }
 
 export interface Facts {
   readonly clients: readonly RegisteredClient[]
   readonly families: readonly Family[]
-  /** Their codes were redeemed, or somebody tried. */
+  /** Grants whose code was redeemed, successfully or not. */
   readonly codes: readonly Grant[]
 }
 
@@ -30,7 +30,7 @@ export interface Family {
   readonly grant: Grant
   /** The successor in the last answer. */
   live: string
-  /** What was live before, the oldest first. */
+  /** The earlier tokens, the oldest first. */
   readonly spent: string[]
 }
 
@@ -38,16 +38,16 @@ interface Counts {
   requests: number
   failed: number
   unavailable: number
-  /** Registrations, redemptions and refreshes that were answered with success. */
+  /** Successful registrations, redemptions and refreshes. */
   acknowledged: number
 }
 
 const CLIENTS = { registering: 3, asMachines: 4, redeeming: 3, refreshing: 10 } as const
 const PAUSE_MS = 40
-/** A grant is presented so many times, so that its history stays short enough to be judged. */
+/** The most requests for a grant, so that its history stays short enough to be checked. */
 const FAMILY_LIMIT = 3000
 
-/** `mayBeUnavailable`: an answer of 503 is no failure, and is asked again. */
+/** With `mayBeUnavailable`, an answer of 503 is not a failure, and the request is repeated. */
 export async function openLoad(
   stage: Stage,
   tally: Tally,
@@ -62,7 +62,7 @@ export async function openLoad(
   const waiting = new Set<{ readonly after: number; readonly tell: (at: number) => void }>()
   const stopping = new AbortController()
 
-  /** Whether it is as it should be. Anything else is counted. */
+  /** Whether the answer is as expected. Other answers are counted. */
   function expect(what: string, reception: Reception, isGood: boolean): boolean {
     counts.requests += 1
     if (isGood) return true
@@ -112,7 +112,7 @@ export async function openLoad(
     return code === undefined ? undefined : openGrant({ stage, tally, client, code })
   }
 
-  /** Until there is an answer. Once one was lost, the code may have been spent by it. */
+  /** Repeats the request until there is an answer. After a lost answer the code may already be redeemed. */
   async function redeem(grant: Grant): Promise<Outcome> {
     for (let wasLost = false; ; wasLost = true) {
       const askedAt = performance.now()

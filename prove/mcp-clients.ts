@@ -11,10 +11,10 @@ import { declareNotes } from './notes-api.ts'
 import { prepareFolder, preparePython, pythonOf, runProgram } from './recipe-programs.ts'
 
 const run = promisify(execFile)
-/** What the tool `count` of every MCP server here returns. */
+/** The result of the tool `count` of every MCP server of this proof. */
 const NOTES = '7'
 
-/** A released MCP client; the TypeScript ones are in test/clients/. */
+/** A released MCP client. Those in TypeScript are in test/clients/. */
 interface McpClient {
   readonly name: string
   /** The folder below prove/resource-servers. */
@@ -59,11 +59,11 @@ const CLIENTS: readonly McpClient[] = [
 export interface McpServer {
   readonly name: string
   readonly url: string
-  /** The scope of the last token that it accepted; undefined: its tools check the scope themselves. */
+  /** The scope of the last accepted token. undefined: the server's tools check the scope themselves. */
   readonly lastScope: (() => string) | undefined
 }
 
-/** Lets each client find its way from the 401 of an MCP server to a tool call. */
+/** Checks that each client gets from the 401 of an MCP server to a tool call. */
 export async function proveClients(
   server: TestServer,
   root: string,
@@ -110,7 +110,7 @@ export async function proveClients(
   }
 }
 
-/** An MCP server with the minimal document of the README: no scopes. It is one of three declared APIs. */
+/** Starts an MCP server, one of three declared APIs, with the minimal document of the README, which has no scopes. */
 export async function openMinimalServer(server: TestServer, after: (end: () => unknown) => void): Promise<McpServer> {
   const { resource, lastClaims } = await openResourceServer(
     { after: (end) => after(end as () => unknown) },

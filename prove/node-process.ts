@@ -5,26 +5,26 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { COMPILE_CACHE } from '../test/compile-cache.ts'
 import { send } from './send.ts'
 
-/** One node: the server as an operator starts it, in a process of its own. */
+/** One node: a server process, started as an operator starts it. */
 export interface NodeProcess {
   readonly port: number
-  /** Starts it and waits until this path is answered with 200. */
+  /** Starts the node and waits until this path returns 200. */
   readonly startUntil: (path: '/health/ready' | '/health/alive') => Promise<void>
-  /** Starts it and waits until it is ready. */
+  /** Starts the node and waits until it is ready. */
   readonly start: () => Promise<void>
-  /** SIGTERM; answers the milliseconds until its end. @throws Error if that is no clean one */
+  /** Sends SIGTERM, and returns the milliseconds until the exit. @throws Error if the exit is not clean */
   readonly stop: () => Promise<number>
-  /** At once, and without waiting. */
+  /** Kills the process without waiting. */
   readonly kill: () => void
 }
 
 const MAIN = join(import.meta.dirname, '..', 'src', 'cli', 'main.ts')
 const START_LIMIT_MS = 60_000
-/** What an orchestrator gives a process before it kills it. */
+/** The time that an orchestrator gives a process to exit before it kills it. */
 const STOP_LIMIT_MS = 10_000
 const LOG_TAIL = 4000
 
-/** Does not start it yet. */
+/** Prepares a node without starting it. */
 export function openNodeProcess(port: number, settings: Readonly<Record<string, string>>): NodeProcess {
   let child: ChildProcess | undefined
   let log = ''
@@ -36,7 +36,7 @@ export function openNodeProcess(port: number, settings: Readonly<Record<string, 
         PATH: process.env['PATH'] ?? '',
         PORT: String(port),
         GRANTOR_ADMIN_PORT: 'off',
-        // Halves the time that a process needs to start.
+        // With the cache a process starts in half the time.
         NODE_COMPILE_CACHE: COMPILE_CACHE,
         ...settings,
       },
@@ -53,7 +53,7 @@ export function openNodeProcess(port: number, settings: Readonly<Record<string, 
     startUntil,
     start: () => startUntil('/health/ready'),
     async stop() {
-      if (child === undefined) throw new Error('It does not run.')
+      if (child === undefined) throw new Error('The node is not running.')
       const exited = once(child, 'exit')
       const startedAt = performance.now()
       child.kill('SIGTERM')

@@ -6,9 +6,9 @@ import type { Tally } from './tally.ts'
 import { openVisitor } from './visitor.ts'
 
 export interface NodesOptions {
-  /** Of codes, and again as many of refreshes; a tenth as many thefts and walks through the pages. */
+  /** The rounds of codes and of refreshes. Rounds of thefts and of walks through the pages are a tenth of that. */
   readonly rounds: number
-  /** Requests at once. */
+  /** Concurrent requests. */
   readonly parallel: number
   readonly onProgress: (done: string) => void
 }
@@ -22,21 +22,21 @@ export interface NodesResult {
 
 export type RoundKind = 'code' | 'refresh' | 'theft' | 'walk'
 
-/** What every round needs. */
+/** The resources of every round. */
 export interface Field {
   readonly stage: Stage
   readonly tally: Tally
   readonly client: RegisteredClient
   readonly person: Person
   readonly parallel: number
-  /** Codes that gave tokens so far: as many grants there must be. */
+  /** The codes that gave tokens so far. The store must have the same number of grants. */
   grants: number
 }
 
-/** A family is refreshed so often before the next one is made. */
+/** The refreshes of a family before the next family is created. */
 const GENERATIONS = 10
 
-/** Many at once want what only one may have, on nodes that share nothing but a database. */
+/** Sends concurrent requests of which only one may succeed to nodes that share only a database. */
 export async function proveNodes(stage: Stage, tally: Tally, options: NodesOptions): Promise<NodesResult> {
   const { rounds, parallel, onProgress } = options
   const startedAt = performance.now()

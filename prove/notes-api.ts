@@ -3,10 +3,10 @@ import { createApi, SERVER_TOKENS } from '../src/admin/apis.ts'
 import type { JwtType } from '../src/ports/records/api.ts'
 import type { TestServer } from '../test/server.ts'
 
-/** A node reads the APIs again when they are a second old. */
+/** A node reads the APIs again after a second. */
 const NEWS_MS = 1100
 
-/** Declares an API that a machine may use, too, and waits until the node knows it. Resolves to its credentials. */
+/** Declares an API that clients may also use without a user, and waits until the node knows it. Resolves to the API's credentials. */
 export async function declareNotes(
   { context }: Pick<TestServer, 'context'>,
   resource: string,

@@ -11,11 +11,11 @@ import { describeReception, send, type Reception } from './send.ts'
 import type { Stage } from './stage.ts'
 import { openVisitor } from './visitor.ts'
 
-/** A person who signed in and allowed the client, so that further codes need neither. */
+/** A user who has signed in and consented to the client, so that further codes need no page. */
 export interface Person {
-  /** A fresh code. */
+  /** Gets a new code. */
   readonly obtainCode: () => Promise<string>
-  /** A fresh code, or what came instead. */
+  /** Gets a new code, or the answer that came instead. */
   readonly askForCode: () => Promise<{ readonly code: string | undefined; readonly reception: Reception }>
 }
 
@@ -44,12 +44,12 @@ export async function openPerson(stage: Stage, client: RegisteredClient): Promis
   }
 }
 
-/** Through all pages, each on another node: asked and signed in on the first, allowed on the second. Answers the code. */
+/** Takes the user through all pages on two nodes: the sign-in page on the first, the consent page on the second. Returns the code. */
 export async function walk(stage: Stage, client: RegisteredClient, ports: readonly [number, number]): Promise<string> {
   const visitor = openVisitor(stage)
   const browser = new PlainBrowser(visitor)
   visitor.port = ports[0]
-  // The person has allowed the client before, and is to be asked all the same.
+  // The user has consented before, so the request must ask for consent again.
   const signIn = await browser.get(locationOf(await browser.get(authorizeUrl(client, { prompt: 'consent' }))))
   const signedIn = await browser.submit(signIn, { email: EMAIL, password: PASSWORD })
   visitor.port = ports[1]

@@ -3,15 +3,15 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 
 /**
- * Below the ports that systems give out, so that nobody is given ours while its owner restarts, and below those of
- * test/postgres.ts. In slots, of which whoever listens on the first port has the others.
+ * Below the ports that systems assign, so that no other process gets a port while its owner restarts, and below those of
+ * test/postgres.ts. The ports are grouped in slots. The process that listens on the first port of a slot owns the others.
  */
 const SLOTS = { first: 10_000, count: 500, size: 10 } as const
 const ATTEMPTS = 100
 
-/** Ports of 127.0.0.1 that nobody listens on, and that no other process is given by this function until this one ends. */
+/** Free ports of 127.0.0.1. Until this process ends, this function does not return them in another process. */
 export async function choosePorts(count: number): Promise<readonly number[]> {
-  if (count >= SLOTS.size) throw new Error('A slot has not so many ports.')
+  if (count >= SLOTS.size) throw new Error('A slot does not have that many ports.')
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const guarded = SLOTS.first + SLOTS.size * randomInt(SLOTS.count)
     const guard = await occupy(guarded)
@@ -33,7 +33,7 @@ async function areFree(ports: readonly number[]): Promise<boolean> {
   return opened.length === ports.length
 }
 
-/** undefined: somebody else listens there. */
+/** Returns undefined if another process listens on the port. */
 async function occupy(port: number): Promise<Server | undefined> {
   const server = createServer()
   server.listen(port, '127.0.0.1')

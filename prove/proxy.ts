@@ -3,7 +3,7 @@ import { Agent, createServer, request, type IncomingMessage, type ServerResponse
 import { setTimeout as delay } from 'node:timers/promises'
 import { send } from './send.ts'
 
-/** A load balancer as operators have one: no sticky sessions, connections to the nodes that stay open, probes of readiness. */
+/** A load balancer like those of operators: no sticky sessions, keep-alive connections to the nodes, readiness probes. */
 export interface Proxy {
   readonly isReady: (nodePort: number) => boolean
   readonly close: () => Promise<void>
@@ -19,9 +19,9 @@ interface Node {
 }
 
 /**
- * Gives each request to the next node that says it is ready. With none ready it gives them to all in turn, so that they
- * say themselves what is wrong. To which no connection can be made is passed by, because nothing was sent; beyond that no
- * request is ever sent twice, and none is given up.
+ * Sends each request to the next ready node. If no node is ready, it sends requests to all nodes in turn, so that clients get the
+ * nodes' own errors. A node that refuses the connection is skipped, because the request was not sent. Apart from that, no request
+ * is sent twice and none is dropped.
  */
 export async function openProxy(port: number, nodePorts: readonly number[]): Promise<Proxy> {
   const nodes: readonly Node[] = nodePorts.map((nodePort) => ({

@@ -5,19 +5,19 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Recipe, Surroundings } from './recipes.ts'
 
-/** Installed modules of Debian's packages. */
+/** The folders of modules from Debian packages. */
 const MODULES = { nginx: '/usr/lib/nginx/modules', apache: '/usr/lib/apache2/modules' } as const
-/** How long a program may take until it answers: Spring on a busy machine. */
+/** The time limit for the start of a program. Spring on a busy machine is the slowest. */
 const START_LIMIT_MS = 120_000
 const run = promisify(execFile)
 
-/** A resource server that runs. */
+/** A running resource server. */
 export interface RunningRecipe {
   readonly output: () => string
   readonly stop: () => Promise<void>
 }
 
-/** Copies the files of a folder of prove/resource-servers, and installs and builds what they need, once. */
+/** Copies a folder of prove/resource-servers, then installs its dependencies and builds it, once. */
 export async function prepareFolder(
   { folder: name, prepare }: Pick<Recipe, 'folder' | 'prepare'>,
   root: string,
@@ -29,7 +29,7 @@ export async function prepareFolder(
   return folder
 }
 
-/** Starts the program of a recipe. Resolves when it answers at its address. @throws Error with what it printed */
+/** Starts the program of a recipe. Resolves when the program responds at its address. @throws Error with its output */
 export async function startRecipe(recipe: Recipe, folder: string, surroundings: Surroundings): Promise<RunningRecipe> {
   const [command = '', ...rest] = recipe.start(folder, surroundings)
   const child = spawn(command, rest, { cwd: folder, env: { ...process.env, ...surroundings }, stdio: 'pipe' })
@@ -53,7 +53,7 @@ export async function startRecipe(recipe: Recipe, folder: string, surroundings: 
   throw new Error(`${recipe.name} does not answer. It printed:\n${running.output().slice(-2000)}`)
 }
 
-/** Runs a program to its end. @throws Error when it is not installed, or what it printed when it failed */
+/** Runs a program until it ends. @throws Error if it is not installed, or with its output if it fails */
 export async function runProgram(command: string, rest: readonly string[], folder: string): Promise<void> {
   try {
     await run(command, rest, { cwd: folder, maxBuffer: 64 * 1024 * 1024 })
@@ -64,13 +64,13 @@ export async function runProgram(command: string, rest: readonly string[], folde
   }
 }
 
-/** @throws Error when a file of a Debian package is not there */
+/** @throws Error if a file of a Debian package is missing */
 export function requireModule(server: keyof typeof MODULES, file: string, debianPackage: string): void {
   if (existsSync(join(MODULES[server], file))) return
   throw new Error(`This proof needs ${join(MODULES[server], file)}, of the Debian package ${debianPackage}.`)
 }
 
-/** An environment of its own, with what requirements.txt names. */
+/** Creates a virtual environment with the packages of requirements.txt. */
 export async function preparePython(folder: string): Promise<void> {
   await runProgram('python3', ['-m', 'venv', 'venv'], folder)
   await runProgram(pythonOf(folder), ['-m', 'pip', 'install', '-q', '-r', 'requirements.txt'], folder)
@@ -85,7 +85,7 @@ export async function pythonVersion(folder: string, name: string): Promise<strin
   return (await run(pythonOf(folder), ['-c', code])).stdout.trim()
 }
 
-/** The first group of a pattern in a file. */
+/** The first group of a pattern's match in a file. */
 export function versionIn(file: string, pattern: RegExp): string {
   return pattern.exec(readFileSync(file, 'utf8'))?.[1] ?? 'unknown'
 }
@@ -94,7 +94,7 @@ export async function debianVersion(name: string): Promise<string> {
   return (await run('dpkg-query', ['-W', '-f', '${Version}', name])).stdout
 }
 
-/** Puts what holds here in the place of the example's addresses, ports and credentials. */
+/** Replaces the example's addresses, ports and credentials with those of this run. */
 export function fillIn(file: string, { ISSUER, RESOURCE, MCP_PORT, API_ID, API_SECRET, UPSTREAM }: Surroundings): void {
   const text = readFileSync(file, 'utf8')
     .replaceAll('https://auth.example.com', ISSUER)
@@ -108,7 +108,7 @@ export function fillIn(file: string, { ISSUER, RESOURCE, MCP_PORT, API_ID, API_S
   writeFileSync(file, text)
 }
 
-/** What stands around the configuration of the recipe in Debian's packages. */
+/** The configuration of Debian's packages that surrounds that of the recipe. */
 export function writeApacheConfiguration(folder: string, { MCP_PORT }: Pick<Surroundings, 'MCP_PORT'>): void {
   const modules = ['mpm_event', 'authn_core', 'authz_core', 'authz_user', 'proxy', 'proxy_http', 'rewrite', 'oauth2']
   const lines = [

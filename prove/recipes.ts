@@ -15,14 +15,14 @@ import {
 } from './recipe-programs.ts'
 import type { Flaw } from './token-cases.ts'
 
-/** What a recipe is told of its surroundings, by the names that its environment has. */
+/** The environment variables of a recipe. */
 export interface Surroundings {
   readonly ISSUER: string
   readonly RESOURCE: string
   readonly MCP_PORT: string
   readonly API_ID: string
   readonly API_SECRET: string
-  /** Where the application behind a proxy listens. */
+  /** The address of the application behind a proxy. */
   readonly UPSTREAM: string
 }
 
@@ -32,15 +32,15 @@ export interface Recipe {
   /** The folder below prove/resource-servers. */
   readonly folder: string
   readonly path: '/notes' | '/mcp'
-  /** Whether the recipe asks Grantor about each token or verifies JWTs by itself. */
+  /** Whether the recipe introspects each token or verifies JWTs locally. */
   readonly way: 'introspection' | 'jwt'
   readonly jwtType: JwtType
-  /** Flaws of a token that the recipe does not see. */
+  /** Flaws of a token that the recipe does not detect. */
   readonly overlooks: readonly Flaw[]
-  /** Installs and builds, once for all recipes of a folder. @throws Error when a program is missing */
+  /** Installs and builds once for all recipes of a folder. @throws Error if a program is missing */
   readonly prepare: (folder: string) => Promise<void>
   readonly start: (folder: string, surroundings: Surroundings) => readonly string[]
-  /** Says which releases ran. */
+  /** Returns the versions of the programs. */
   readonly version: (folder: string) => Promise<string>
 }
 
@@ -158,17 +158,17 @@ export const RECIPES: readonly Recipe[] = [
   },
 ]
 
-/** What a request with such a token must get. */
+/** The expected result of a request with such a token. */
 export function expectedAnswer({ way, overlooks }: Recipe, flaw: Flaw): Answer {
   if (flaw === 'none' || overlooks.includes(flaw)) return 'served'
   // A verified JWT is accepted until it expires.
   if (flaw === 'revoked' && way === 'jwt') return 'served'
-  // Grantor signs access tokens alone, so it takes either type for one of its own.
+  // Grantor signs only access tokens, so introspection accepts either type.
   if (flaw === 'typ' && way === 'introspection') return 'served'
   return flaw === 'scope' ? 'forbidden' : 'unauthorized'
 }
 
-/** The server with the verifier of local_verification.py in the place of its own. */
+/** The server with the verifier of local_verification.py instead of its own. */
 function withJwtVerifier(folder: string): string {
   const [server, own] = ['server.py', 'local_verification.py'].map((file) => readFileSync(join(folder, file), 'utf8'))
   const [imports = '', verifier = ''] = (own ?? '').split('\n\n')

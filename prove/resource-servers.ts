@@ -65,7 +65,7 @@ async function prove(recipe: Recipe): Promise<void> {
       otherResource: OTHER_RESOURCE,
     })
     const answers: { readonly flaw: Flaw; readonly answer: Answer }[] = []
-    // An answer of introspection that is remembered must not outlive the revocation.
+    // A cached introspection response must not be used after the revocation.
     const before = await askResourceServer(recipe, resource, tokens.revoked)
     if (before !== 'served') report(recipe.name, `a token that is not revoked yet is answered by ${before}`)
     await revoke()

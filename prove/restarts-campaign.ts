@@ -5,7 +5,7 @@ import { openLoad, type Load } from './load.ts'
 import type { Stage } from './stage.ts'
 import type { Tally } from './tally.ts'
 
-/** What is done to the nodes and to the database while clients go on. */
+/** Restarts nodes and kills the database while clients continue to send requests. */
 
 export interface Spread {
   readonly p50: number
@@ -16,7 +16,7 @@ export interface Spread {
 export interface RollingResult {
   readonly nodeRestarts: number
   readonly requests: number
-  /** All but those that were answered as they should be. */
+  /** Requests without the expected answer. */
   readonly failed: number
   readonly drainMs: Spread
 }
@@ -24,11 +24,11 @@ export interface RollingResult {
 export interface KillsResult {
   readonly kills: number
   readonly requests: number
-  /** 503, which is right while the database is away. */
+  /** Answers of 503, which are right while the database is unavailable. */
   readonly unavailable: number
-  /** From the kill to the first write that was acknowledged after it. */
+  /** The time from the kill to the first write that was acknowledged after it. */
   readonly windowMs: Spread
-  /** The part of it after PostgreSQL itself was up again. */
+  /** The part of that time after PostgreSQL itself was up again. */
   readonly recoveryMs: Spread
   readonly acknowledged: number
   readonly lost: number
@@ -37,19 +37,19 @@ export interface KillsResult {
 
 export type OnProgress = (done: string) => void
 
-/** The database, as far as it can be killed. */
+/** The operations on the database that a campaign needs. */
 export interface Mortal {
-  /** Resolves when it is gone. */
+  /** Kills the database. Resolves when its processes have ended. */
   readonly kill: () => Promise<void>
   readonly start: () => Promise<void>
 }
 
 const SETTLE_MS = 300
-/** A proxy that has not seen a ready node by then never will. */
+/** The time within which the proxy must see a ready node. */
 const SEEN_LIMIT_MS = 60_000
 const RECOVERY_LIMIT_MS = 60_000
 
-/** Every node in turn is stopped and started, so many times, and no client notices. */
+/** Stops and starts every node in turn, a number of times. No request of a client may fail. */
 export async function proveRolling(
   stage: Stage,
   tally: Tally,
@@ -73,7 +73,7 @@ export async function proveRolling(
   return { nodeRestarts: drains.length, requests, failed, drainMs: spreadOf(drains) }
 }
 
-/** The database is killed and started again, so many times. What a client was told before stays true. */
+/** Kills the database and starts it again, a number of times. Acknowledged writes must stay in effect. */
 export async function proveKills(
   stage: Stage,
   tally: Tally,
@@ -84,7 +84,7 @@ export async function proveKills(
   const windows: number[] = []
   const recoveries: number[] = []
   for (let kill = 0; kill < kills; kill += 1) {
-    // Not in step with anything.
+    // The pause is random, so that kills do not coincide with periodic work.
     await delay(SETTLE_MS * (2 + 4 * Math.random()))
     const killedAt = performance.now()
     await postgres.kill()

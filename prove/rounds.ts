@@ -5,7 +5,7 @@ import { walk } from './person.ts'
 import { describeReception } from './send.ts'
 import { countGrants, findAuthorizationOf, findGrants } from './stored-facts.ts'
 
-/** Signs in on one node, allows on the next, redeems on the third and refreshes on the first. */
+/** Signs in on one node, consents on the next, redeems on the third and refreshes on the first. */
 export async function walkRound(field: Field, number: number): Promise<void> {
   const { stage, tally, client } = field
   const ports = stage.nodes.map(({ port }) => port)
@@ -18,10 +18,10 @@ export async function walkRound(field: Field, number: number): Promise<void> {
   const refreshed = await grant.refresh(tokens, portOf(3))
   if (tokensOf(refreshed.output) === undefined)
     tally.note(`walk ${number}: the refresh gave ${describeReception(refreshed.reception)}`)
-  judge(field, 'walk', grant)
+  checkHistory(field, 'walk', grant)
 }
 
-/** Of many who present one code at once, one gets tokens; and because the others did, too, they are revoked. */
+/** Many concurrent requests present one code. One of them gets tokens, which the other requests revoke as replays. */
 export async function codeRound(field: Field): Promise<void> {
   const { tally } = field
   const grant = await freshGrant(field)
@@ -34,13 +34,14 @@ export async function codeRound(field: Field): Promise<void> {
   const tokens = tokensOf(won?.output)
   if (tokens !== undefined && outcomes.length > 1) {
     const { output, reception } = await grant.refresh(tokens)
-    if (output?.kind !== 'refused') tally.note(`code: what was replayed still gives ${describeReception(reception)}`)
+    if (output?.kind !== 'refused')
+      tally.note(`code: the tokens of a replayed code still give ${describeReception(reception)}`)
   }
-  judge(field, 'code', grant)
+  checkHistory(field, 'code', grant)
   await expectStored(field, 'code', grant.idOf(won?.output), { generation: 0, isRevoked: outcomes.length > 1 })
 }
 
-/** Many present the live refresh token at once: all get one successor. Then they present that one, and so on. */
+/** Many concurrent requests present the live refresh token, and all get the same successor. Then they present the successor, and so on. */
 export async function refreshRounds(field: Field, generations: number): Promise<void> {
   const grant = await freshGrant(field)
   let { output } = await grant.redeem()
@@ -56,10 +57,10 @@ export async function refreshRounds(field: Field, generations: number): Promise<
     await expectStored(field, 'refresh', id, { generation, isRevoked: false })
     output = outcomes[0]?.output
   }
-  judge(field, 'refresh', grant)
+  checkHistory(field, 'refresh', grant)
 }
 
-/** While many present the live token, somebody presents an old one: the family is dead, on every node. */
+/** While many requests present the live token, one presents an old token. Afterwards the family is revoked on every node. */
 export async function theftRound(field: Field): Promise<void> {
   const { stage, tally, parallel } = field
   const grant = await freshGrant(field)
@@ -75,11 +76,11 @@ export async function theftRound(field: Field): Promise<void> {
   for (const token of known) {
     for (const { port } of stage.nodes) {
       const { output, reception } = await grant.refresh(token, port)
-      if (output?.kind !== 'refused') tally.note(`theft: a dead family gave ${describeReception(reception)}`)
+      if (output?.kind !== 'refused') tally.note(`theft: a revoked family gave ${describeReception(reception)}`)
     }
   }
-  judge(field, 'theft', grant)
-  // The live token was used before the thief's, or never.
+  checkHistory(field, 'theft', grant)
+  // The live token was used before the old one, or never.
   const generation = known.size === 1 ? 2 : 3
   await expectStored(field, 'theft', grant.idOf(second.output), { generation, isRevoked: true })
 }
@@ -96,13 +97,13 @@ function tokensOf(output: GrantOutput | undefined): string | undefined {
   return output?.kind === 'issued' ? output.refreshToken : undefined
 }
 
-/** Nothing is broken here, so every answer is tokens or `invalid_grant`. */
+/** Without faults, every answer must be tokens or `invalid_grant`. */
 function expectAnswers({ tally }: Field, round: string, outcomes: readonly Outcome[]): void {
   for (const { output, reception } of outcomes)
-    if (output === undefined) tally.note(`${round}: somebody got ${describeReception(reception)}`)
+    if (output === undefined) tally.note(`${round}: a request got ${describeReception(reception)}`)
 }
 
-function judge({ tally }: Field, round: string, grant: Grant): void {
+function checkHistory({ tally }: Field, round: string, grant: Grant): void {
   if (!grant.isLinearizable())
     tally.note(`${round}: no order explains this history: ${JSON.stringify(grant.operations)}`)
 }
@@ -112,7 +113,7 @@ interface Expected {
   readonly isRevoked: boolean
 }
 
-/** One row a grant, with one live token at most: the one of this generation. And one grant a code. */
+/** Each grant must have one row, with at most one live token, that of the given generation. Each code must have one grant. */
 async function expectStored(field: Field, round: string, grantId: string, expected: Expected): Promise<void> {
   const { stage, tally } = field
   const rows = await findGrants(stage.database, grantId)

@@ -1,6 +1,6 @@
 import { cpus } from 'node:os'
 
-/** Ends in order at Ctrl-C and at SIGTERM, so that everything that was started ends with us. */
+/** Exits properly at Ctrl-C and SIGTERM, so that all child processes end with this process. */
 export function stopOnSignal(): void {
   for (const [signal, code] of [
     ['SIGINT', 130],
@@ -17,7 +17,7 @@ export function describeMachine(): string {
   return `${new Date().toISOString().slice(0, 10)} · ${model}, ${processors.length} cores · Node.js ${process.versions.node}`
 }
 
-/** An option that is a whole number, 1 or more. @throws Error if it is none */
+/** Parses an option that is a whole number of at least 1. @throws Error if it is not */
 export function readWhole(name: string, text: string): number {
   const value = Number(text)
   if (Number.isInteger(value) && value >= 1) return value

@@ -7,9 +7,9 @@ export interface Sending {
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** undefined: over a connection of its own. */
+  /** undefined: the request uses a new connection. */
   readonly agent: Agent | undefined
-  /** Without a whole answer by then it counts as hung. */
+  /** Without a complete answer after this time the request counts as hung. */
   readonly limitMs: number
 }
 
@@ -20,14 +20,14 @@ export interface Answer {
   readonly body: string
 }
 
-/** What came back. */
+/** The result of a request. */
 export type Reception =
   | Answer
-  /** The connection could not be made, or ended before the answer was whole. */
+  /** The connection failed, or ended before the answer was complete. */
   | { readonly kind: 'cut'; readonly reason: string }
   | { readonly kind: 'hung' }
 
-/** Sends it and waits; never rejects. */
+/** Sends the request and waits for the result. Never rejects. */
 export function send({ port, method, path, headers = {}, body, agent, limitMs }: Sending): Promise<Reception> {
   return new Promise((resolve) => {
     const options = { host: '127.0.0.1', port, method, path, headers, agent: agent ?? false }
@@ -55,7 +55,7 @@ export function send({ port, method, path, headers = {}, body, agent, limitMs }:
   })
 }
 
-/** For a person who reads what went wrong. */
+/** Describes the result for a reader of the report. */
 export function describeReception(reception: Reception): string {
   switch (reception.kind) {
     case 'answer':

@@ -9,20 +9,20 @@ import { openNodeProcess, type NodeProcess } from './node-process.ts'
 import { choosePorts } from './ports.ts'
 import { openProxy, type Proxy } from './proxy.ts'
 
-/** Nodes on one PostgreSQL behind a proxy, and one person who can sign in. */
+/** Nodes on one PostgreSQL behind a proxy, and one user with an account. */
 export interface Stage {
-  /** Where clients go: the proxy. */
+  /** The port of the proxy, to which clients send requests. */
   readonly port: number
   readonly nodes: readonly NodeProcess[]
   readonly proxy: Proxy
-  /** To look at what is stored. */
+  /** A connection for reading the stored rows. */
   readonly database: pg.Pool
-  /** Connections of the clients. */
+  /** The HTTP agent of the clients. */
   readonly agent: Agent
-  /** The longest that an answer may take. */
+  /** The longest time that an answer may take. */
   readonly limitMs: number
   readonly retryMs: number
-  /** Of the nodes, for commands beside them. */
+  /** The settings of the nodes, for commands on the same store. */
   readonly settings: Readonly<Record<string, string>>
   readonly close: () => Promise<void>
 }
@@ -35,7 +35,7 @@ export interface StageOptions {
   readonly limitMs: number
 }
 
-/** The longest window there is: a retry after an outage must fall into it. */
+/** The longest allowed retry window, because a retry after an outage must be within it. */
 const RETRY_SECONDS = 300
 
 export async function openStage({ databaseUrl, nodes: count, drainSeconds, limitMs }: StageOptions): Promise<Stage> {
@@ -48,7 +48,7 @@ export async function openStage({ databaseUrl, nodes: count, drainSeconds, limit
     GRANTOR_DRAIN_SECONDS: String(drainSeconds),
     GRANTOR_REFRESH_RETRY: String(RETRY_SECONDS),
     GRANTOR_CODE_LIFETIME: '600',
-    // One address sends everything.
+    // One address sends all requests.
     GRANTOR_REGISTRATION_RATE: '1000000000',
     GRANTOR_AUTHORIZATION_RATE: '1000000000',
     GRANTOR_CLIENT_FAILURE_RATE: '1000000000',
@@ -58,7 +58,7 @@ export async function openStage({ databaseUrl, nodes: count, drainSeconds, limit
   const nodes = nodePorts.map((nodePort) => openNodeProcess(nodePort, settings))
   const agent = new Agent({ keepAlive: true })
   const database = new pg.Pool({ connectionString: databaseUrl, max: 2 })
-  // The campaigns kill the server under it.
+  // The campaigns kill the server while this client is connected.
   database.on('error', () => undefined)
   const proxy = await openProxy(port, nodePorts)
 

@@ -8,24 +8,24 @@ import { describeReception, send } from './send.ts'
 import type { Stage } from './stage.ts'
 import { openVisitor } from './visitor.ts'
 
-/** How ends of a kind that were acknowledged on one side were seen on another node. */
+/** How revocations of one kind were observed on another node. */
 export interface Staleness {
   readonly kind: EndKind
   readonly sightings: readonly Sighting[]
 }
 
 export interface Sighting {
-  /** From the acknowledgement to the question that was answered with the end. */
+  /** The times from the acknowledgement to the introspection that returned the token as inactive. */
   readonly delayMs: number
-  /** How many were answered as if nothing had ended. */
+  /** The number of introspections that still returned the token as active. */
   readonly stale: number
 }
 
-/** How a token ends: it is revoked, or one of those that it speaks for is disabled. */
+/** How a token becomes inactive: it is revoked, or a principal of the token is disabled. */
 export const END_KINDS = ['revocation', 'client', 'user', 'organization', 'membership', 'installation'] as const
 export type EndKind = (typeof END_KINDS)[number]
 
-/** A client that acts for a member of an organization, so that every kind of end applies to its tokens. */
+/** A client that acts for a member of an organization, so that every kind of revocation applies to its tokens. */
 interface Lane {
   readonly client: RegisteredClient
   readonly clientId: ClientId
@@ -35,13 +35,13 @@ interface Lane {
 
 type Store = Context['store']
 
-/** Between two questions, and between two tries to get a token that lives. */
+/** The pause between two introspections, and between two attempts to get an active token. */
 const PAUSE_MS = 2
 const RECOVERY_PAUSE_MS = 50
 
 /**
- * `rounds` ends of each kind. Revocations are asked for on the first node, everything else is done past the nodes, as the
- * command line does it; from the moment of the acknowledgement on the last node is asked until it says that the token is dead.
+ * Runs `rounds` rounds of each kind. Revocations are requested from the first node. Everything else is written to the store
+ * directly, as by the command line. After the acknowledgement the last node is asked until it returns the token as inactive.
  */
 export async function measureStaleness(
   stage: Stage,
@@ -81,7 +81,7 @@ async function openLane(stage: Stage, { store, clock, random }: Context): Promis
   const organizationId = mintOrganizationId(now, random)
   const since = { createdAt: now, disabledAt: undefined, notBefore: now }
   const email = `${randomBytes(8).toString('hex')}@acme.test`
-  // Nobody signs in with it.
+  // No user signs in with this password.
   await store.createUser({ ...since, id: userId, email, name: undefined, passwordHash: '' })
   await store.createOrganization({ ...since, id: organizationId, name: 'Acme' })
   await store.addMember({ ...since, userId, organizationId })
@@ -129,7 +129,7 @@ async function undo(store: Store, { clientId, userId, organizationId }: Lane, ki
   }
 }
 
-/** Asks the last node until it says so. */
+/** Introspects at the last node until the token is inactive. */
 async function untilDead(stage: Stage, lane: Lane, token: string): Promise<Sighting> {
   const endedAt = performance.now()
   for (let stale = 0; ; stale += 1) {
@@ -139,7 +139,7 @@ async function untilDead(stage: Stage, lane: Lane, token: string): Promise<Sight
   }
 }
 
-/** One that the last node knows to be alive: it may still hold who was disabled for the round before. */
+/** Gets a token that the last node knows as active. The node may still have the disabled principal of the previous round in its cache. */
 async function obtainLiveToken(stage: Stage, lane: Lane): Promise<string> {
   const form = { grant_type: 'client_credentials', org_id: lane.organizationId, user_id: lane.userId }
   for (;;) {
@@ -152,7 +152,7 @@ async function obtainLiveToken(stage: Stage, lane: Lane): Promise<string> {
   }
 }
 
-/** A client that is disabled may not even ask. */
+/** A disabled client is not even allowed to introspect. */
 async function isActive(stage: Stage, lane: Lane, token: string): Promise<boolean> {
   const { status, body } = await ask(stage, stage.nodes.length - 1, '/v2/oauth/introspect', lane, { token })
   if (status === 401) return false

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * Loaded before the server: its wall clock is ahead by as many milliseconds as a file says at the moment, so it can be set
- * while the process runs. The monotonic clock is left alone, as by a real step.
+ * Loaded before the server. Its wall clock is ahead by the current number of milliseconds in a file, so it can be set while the
+ * process runs. The monotonic clock is unchanged, as in a real step.
  */
 const RealDate = Date
 const file = process.env['CLOCK_FILE'] ?? ''

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 
-/** What PostgreSQL says beside the nodes. */
+/** Queries that read PostgreSQL directly, without the nodes. */
 
 export interface StoredGrant {
   readonly generation: number
@@ -15,7 +15,7 @@ export async function findGrants(database: pg.Pool, grantId: string): Promise<re
   return rows.map((row) => ({ generation: Number(row.generation), isRevoked: row.revoked_at !== null }))
 }
 
-/** The states of all codes that this grant was made for, in one text. */
+/** The states of all codes of this grant, in one text. */
 export async function findAuthorizationOf(database: pg.Pool, grantId: string): Promise<string> {
   const { rows } = await database.query<{ status: string }>('select status from authorizations where grant_id = $1', [
     grantId,
@@ -28,7 +28,7 @@ export async function countGrants(database: pg.Pool): Promise<number> {
   return Number(rows[0]?.count)
 }
 
-/** Those of the clients that are not stored. */
+/** The clients that are not stored. */
 export async function findMissingClients(database: pg.Pool, clientIds: readonly string[]): Promise<readonly string[]> {
   const { rows } = await database.query<{ client_id: string }>(
     'select client_id from clients where client_id = any($1::text[])',

@@ -1,12 +1,12 @@
-/** What a campaign did and what it found. */
+/** The operations and the violations of a campaign. */
 export interface Tally {
   operations: number
   readonly violations: readonly string[]
-  /** Every one counts; `what` says where and how. */
+  /** Adds a violation. `what` describes it. */
   readonly note: (what: string) => void
 }
 
-/** `onViolation` hears of each at once, so that nobody waits for the end of a campaign that has failed. */
+/** `onViolation` is called for each violation at once, so that a failed campaign is visible before it ends. */
 export function openTokenCounter(onViolation: (what: string) => void = () => undefined): Tally {
   const violations: string[] = []
   return {

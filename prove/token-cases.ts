@@ -6,7 +6,7 @@ import { registerClient, requestToken, type RegisteredClient, type Tokens } from
 import type { TestServer } from '../test/server.ts'
 import { revoke } from '../test/endpoints/token-questions.ts'
 
-/** What a token is wrong in; every other part of it is right. */
+/** The single flaw of a token. Every other part of the token is right. */
 export type Flaw =
   | 'none'
   | 'no token'
@@ -21,13 +21,13 @@ export type Flaw =
   | 'scope'
   | 'revoked'
 
-/** The tokens, and what revokes the one that is to be revoked after its first use. */
+/** The tokens, and a function that revokes one of them after its first use. */
 export interface TokenCases {
   readonly tokens: Readonly<Record<Flaw, string | undefined>>
   readonly revoke: () => Promise<void>
 }
 
-/** Tokens for an API: what Grantor issues, and what only an attacker or another server would make. */
+/** Tokens for an API: those that Grantor issues, and those that only an attacker or another server would create. */
 export async function mintCases(
   server: TestServer,
   api: { readonly resource: string; readonly jwtType: JwtType; readonly otherResource: string },
@@ -72,14 +72,14 @@ async function issueToken(
   return answer.json<Tokens>().access_token
 }
 
-/** Another key under the key id of the real one. */
+/** Signs with another key under the key id of the real key. */
 async function forgeSignature(token: string): Promise<string> {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const header = partOf(token, 0) as { alg: string }
   return new CompactSign(Buffer.from(JSON.stringify(partOf(token, 1)))).setProtectedHeader(header).sign(privateKey)
 }
 
-/** RFC 8725 §2.1: the public key taken for a shared secret. */
+/** RFC 8725 §2.1: signs with the public key as an HMAC secret. */
 async function forgeHmac(server: TestServer, token: string): Promise<string> {
   const { keys } = (await server.inject({ method: 'GET', url: '/v2/oauth/jwks' })).json<{ keys: [JWK] }>()
   const publicPem = createPublicKey({ key: keys[0], format: 'jwk' }).export({ type: 'spki', format: 'pem' })

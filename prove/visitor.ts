@@ -3,7 +3,7 @@ import type { Asked } from '../test/flow.ts'
 import { describeReception, send, type Answer } from './send.ts'
 import type { Stage } from './stage.ts'
 
-/** Takes the requests of test/flow.ts to a port: to the proxy's, or past it to that of one node. */
+/** Sends the requests of test/flow.ts to a port: that of the proxy, or that of one node. */
 export interface Visitor extends Asked {
   port: number
 }
@@ -17,7 +17,7 @@ export function openVisitor(stage: Pick<Stage, 'port' | 'agent' | 'limitMs'>): V
         port: visitor.port,
         method,
         path,
-        // A proxy hands on the name that it was called by.
+        // A proxy forwards the Host header of the request.
         headers: { ...(headers as Readonly<Record<string, string>>), host: `127.0.0.1:${stage.port}` },
         agent: stage.agent,
         limitMs: stage.limitMs,
@@ -30,7 +30,7 @@ export function openVisitor(stage: Pick<Stage, 'port' | 'agent' | 'limitMs'>): V
   return visitor
 }
 
-/** What test/flow.ts reads of an answer. */
+/** The parts of an answer that test/flow.ts reads. */
 function toResponse({ status, headers, body }: Answer): LightMyRequestResponse {
   const response = {
     statusCode: status,

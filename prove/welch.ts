@@ -1,16 +1,16 @@
-/** What a set of times is, as far as Welch's test needs it. */
+/** The statistics of a set of times for Welch's test. */
 interface Moments {
   readonly mean: number
-  /** Of the mean: the variance of the sample, divided by its size. */
+  /** The variance of the mean: that of the sample divided by its size. */
   readonly variance: number
 }
 
-/** The share of the fastest times that is compared a second time: rare slow ones hide a difference of the usual ones. */
+/** The share of the fastest times that is compared separately, because rare slow times hide a difference between the usual ones. */
 const USUAL = 0.9
 
 /**
- * The larger |t| of Welch's test: over all times, and over those below the ninetieth percentile of both together. Beyond
- * 4.5 two sets of times differ for a reason (threats.md UI-08).
+ * The larger |t| of two Welch's tests: one over all times, and one over those below the ninetieth percentile of both sets
+ * together. Beyond 4.5 the sets differ significantly (threats.md UI-08).
  */
 export function largestT(first: readonly number[], second: readonly number[]): number {
   const sorted = [...first, ...second].toSorted((one, other) => one - other)

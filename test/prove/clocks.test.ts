@@ -6,7 +6,7 @@ import { createAda } from '../flow.ts'
 import { openSteppingClocks, openTestServer } from '../server.ts'
 import { execute } from '../storage/dump.ts'
 
-/** What the campaign says of one step of a server whose `damage` a step does. */
+/** The violations that the campaign reports for a server on which a clock step causes the damage. */
 async function prove(t: TestContext, damage: 'none' | 'issues' | 'forgets' | 'deletes'): Promise<readonly string[]> {
   const [clock] = openSteppingClocks(['node'])
   const server = await openTestServer(t, { clock })
@@ -35,7 +35,7 @@ test('a server that withstands the step has no violation', async (t) => {
   assert.deepEqual(await prove(t, 'none'), [])
 })
 
-test('a server that issues while its clock differs is found', async (t) => {
+test('a server that issues tokens with a wrong clock is found', async (t) => {
   assert.deepEqual(await prove(t, 'issues'), [
     'it answered 200 to the request for a token',
     'it answered 200 to the request for a refresh',
@@ -43,10 +43,10 @@ test('a server that issues while its clock differs is found', async (t) => {
   ])
 })
 
-test('a revocation that is gone is found', async (t) => {
+test('a lost revocation is found', async (t) => {
   assert.deepEqual(await prove(t, 'forgets'), ['the revoked token is active at the node'])
 })
 
-test('a live row that is gone is found', async (t) => {
+test('a deleted live row is found', async (t) => {
   assert.deepEqual(await prove(t, 'deletes'), ['the session or the consent is gone at the node'])
 })

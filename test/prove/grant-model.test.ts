@@ -65,8 +65,8 @@ const ACCEPTED: Readonly<Record<string, readonly GrantOperation[]>> = {
 const REJECTED: Readonly<Record<string, readonly GrantOperation[]>> = {
   'a code gives tokens twice': [redeem(issued('r0'), 0, 5), redeem(issued('q0'), 1, 6)],
   'a code gives the same tokens twice': [redeem(issued('r0'), 0, 5), redeem(issued('r0'), 1, 6)],
-  'a code is refused to everybody': [redeem(REFUSED, 0, 5), redeem(REFUSED, 1, 6)],
-  'a code is refused before anybody had it': [redeem(REFUSED, 0), redeem(issued('r0'), 2)],
+  'a code is refused to all requests': [redeem(REFUSED, 0, 5), redeem(REFUSED, 1, 6)],
+  'a code is refused before it was redeemed': [redeem(REFUSED, 0), redeem(issued('r0'), 2)],
   'of a hundred redemptions two win': Array.from({ length: 100 }, (_, index) =>
     redeem(index % 50 === 7 ? issued(`r${index}`) : REFUSED, index / 1000, 5),
   ),
@@ -86,22 +86,22 @@ const REJECTED: Readonly<Record<string, readonly GrantOperation[]>> = {
   ],
   'a live token is refused': [...FAMILY, refresh('r1', REFUSED, 4)],
   'an old token works again': [...FAMILY, refresh('r1', issued('r2'), 4), refresh('r0', issued('r1'), 6)],
-  'the token before works after the window': [...FAMILY, refresh('r0', issued('r1'), 2000)],
-  'the token before is refused within the window': [...FAMILY, refresh('r0', REFUSED, 4)],
-  'a dead family lives': [
+  'the previous token works after the retry window': [...FAMILY, refresh('r0', issued('r1'), 2000)],
+  'the previous token is refused within the retry window': [...FAMILY, refresh('r0', REFUSED, 4)],
+  'a token of a revoked family works': [
     ...FAMILY,
     refresh('r1', issued('r2'), 4),
     refresh('r0', REFUSED, 6),
     refresh('r2', issued('r3'), 8),
   ],
-  'what a replayed code gave still works': [...FAMILY, redeem(REFUSED, 4), refresh('r1', issued('r2'), 6)],
+  'the tokens of a replayed code still work': [...FAMILY, redeem(REFUSED, 4), refresh('r1', issued('r2'), 6)],
   'a rotation is forgotten': [
     ...FAMILY,
     refresh('r1', issued('r2'), 4),
     refresh('r2', REFUSED, 6),
     refresh('r1', issued('r2'), 8),
   ],
-  'a spent code is good again after an answer was lost': [
+  'a redeemed code works again after a lost answer': [
     redeem(undefined, 0),
     redeem(issued('r0'), 2),
     redeem(issued('r0'), 4),
@@ -113,7 +113,7 @@ for (const [name, history] of Object.entries(ACCEPTED))
 for (const [name, history] of Object.entries(REJECTED))
   test(`rejected: ${name}`, () => assert.ok(!isLinearizable(history, modelGrant(history, RETRY_MS))))
 
-test('a family that was refreshed five thousand times, sometimes without an answer, is judged soon', () => {
+test('a family with five thousand refreshes, some of them without an answer, is checked quickly', () => {
   const history: GrantOperation[] = [redeem(issued('r0'), 0)]
   for (let generation = 0; generation < 5000; generation += 1) {
     const at = 2 + generation * 4

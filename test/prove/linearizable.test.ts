@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isLinearizable, type Model, type Operation } from '../../prove/linearizable.ts'
 
-/** A register that holds a number: the object that every checker is first tried on. */
+/** A register that holds a number, the usual first test object of such a checker. */
 type Input = { readonly write: number } | 'read'
 const REGISTER: Model<number, Input, number> = {
   initial: 0,
@@ -33,23 +33,27 @@ const lost = (value: number, invokedAt: number): Operation<Input, number> => ({
 
 const ACCEPTED: Readonly<Record<string, readonly Operation<Input, number>[]>> = {
   'nothing happened': [],
-  'one after the other': [write(1, 0, 1), read(1, 2, 3), write(2, 4, 5), read(2, 6, 7)],
-  'a read beside a write sees the old value': [write(1, 0, 9), read(0, 1, 2)],
-  'a read beside a write sees the new value': [write(1, 0, 9), read(1, 1, 2)],
-  'two reads beside a write see it come': [write(1, 0, 9), read(0, 1, 2), read(1, 3, 4)],
-  'two writes at once, the one that began first being the last': [write(1, 0, 9), write(2, 0.5, 8), read(1, 10, 11)],
-  'a write of which nobody heard is seen much later': [lost(1, 0), read(0, 1, 2), read(0, 3, 4), read(1, 5, 6)],
-  'a write of which nobody heard is never seen': [lost(1, 0), read(0, 1, 2), read(0, 3, 4)],
-  'the order in which they are told does not matter': [read(1, 2, 3), write(1, 0, 1)],
-  'one begins in the moment in which another ends': [write(1, 0, 1), read(0, 1, 2)],
+  'operations follow one another': [write(1, 0, 1), read(1, 2, 3), write(2, 4, 5), read(2, 6, 7)],
+  'a read during a write sees the old value': [write(1, 0, 9), read(0, 1, 2)],
+  'a read during a write sees the new value': [write(1, 0, 9), read(1, 1, 2)],
+  'two reads during a write see first the old and then the new value': [write(1, 0, 9), read(0, 1, 2), read(1, 3, 4)],
+  'of two concurrent writes the one that began first takes effect last': [
+    write(1, 0, 9),
+    write(2, 0.5, 8),
+    read(1, 10, 11),
+  ],
+  'a write without an answer is seen much later': [lost(1, 0), read(0, 1, 2), read(0, 3, 4), read(1, 5, 6)],
+  'a write without an answer is never seen': [lost(1, 0), read(0, 1, 2), read(0, 3, 4)],
+  'the order of the history does not matter': [read(1, 2, 3), write(1, 0, 1)],
+  'an operation begins at the time at which another ends': [write(1, 0, 1), read(0, 1, 2)],
 }
 const REJECTED: Readonly<Record<string, readonly Operation<Input, number>[]>> = {
-  'a value that nobody wrote': [read(1, 0, 1)],
+  'a value that was never written': [read(1, 0, 1)],
   'a read after a write sees the old value': [write(1, 0, 1), read(0, 2, 3)],
-  'two reads beside a write see it come and go': [write(1, 0, 9), read(1, 1, 2), read(0, 3, 4)],
-  'what came after is seen before': [write(1, 0, 1), write(2, 2, 3), read(2, 4, 5), read(1, 6, 7)],
-  'a write of which nobody heard is seen before it was made': [read(1, 0, 1), lost(1, 2)],
-  'a write of which nobody heard comes and goes': [lost(1, 0), read(1, 1, 2), read(0, 3, 4)],
+  'two reads during a write see first the new and then the old value': [write(1, 0, 9), read(1, 1, 2), read(0, 3, 4)],
+  'a later value is seen before an earlier one': [write(1, 0, 1), write(2, 2, 3), read(2, 4, 5), read(1, 6, 7)],
+  'a write without an answer is seen before it was called': [read(1, 0, 1), lost(1, 2)],
+  'a write without an answer is seen and then not seen': [lost(1, 0), read(1, 1, 2), read(0, 3, 4)],
 }
 
 for (const [name, history] of Object.entries(ACCEPTED))
@@ -74,7 +78,7 @@ test('the verdict is that of trying every order', () => {
   const random = seeded(11)
   let rejected = 0
   for (let round = 0; round < 3000; round += 1) {
-    // Short, and read at random: about half of them cannot be explained.
+    // The histories are short and their reads random, so about half of them are not linearizable.
     const history = play(random, 5).map((one) =>
       one.input === 'read' && random() < 0.4 ? { ...one, output: Math.floor(random() * 4) } : one,
     )
@@ -85,7 +89,7 @@ test('the verdict is that of trying every order', () => {
   assert.ok(rejected > 300 && rejected < 2700)
 })
 
-/** Operations that overlap, each of which takes effect at a moment of its own. */
+/** Overlapping operations, each of which takes effect at a random time. */
 function play(random: () => number, length = 8): readonly Operation<Input, number>[] {
   const calls = Array.from({ length }, () => {
     const invokedAt = random() * 10
@@ -103,7 +107,7 @@ function play(random: () => number, length = 8): readonly Operation<Input, numbe
     })
 }
 
-/** The definition, word for word. */
+/** A literal implementation of the definition. */
 function hasOrder(left: readonly Operation<Input, number>[], value: number): boolean {
   if (left.every(({ output }) => output === undefined)) return true
   return left.some((one) => {

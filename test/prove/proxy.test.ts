@@ -8,18 +8,18 @@ import { choosePorts } from '../../prove/ports.ts'
 import { openProxy } from '../../prove/proxy.ts'
 import { send, type Reception } from '../../prove/send.ts'
 
-/** Plenty for a machine that is busy with other things. */
+/** A generous time limit for a busy machine. */
 const LIMIT_MS = 30_000
 
 interface FakeNode {
   readonly port: number
   isReady: boolean
   requests: string[]
-  /** What it does with a request. */
+  /** How the node handles a request. */
   act: (request: IncomingMessage, response: ServerResponse) => void
 }
 
-test('requests go to ready nodes in turn, and to one that says it is not ready no more', async (t) => {
+test('requests go to ready nodes in turn, and no longer to a node that reports that it is not ready', async (t) => {
   const [one, two] = [await openFake(t), await openFake(t)]
   const ask = await openStage(t, [one, two])
   for (let count = 0; count < 6; count += 1) assert.equal(statusOf(await ask()), 200)
@@ -31,7 +31,7 @@ test('requests go to ready nodes in turn, and to one that says it is not ready n
   assert.deepEqual([one.requests.length, two.requests.length], [0, 9])
 })
 
-test('with no node ready they are asked all the same, and their own answers arrive', async (t) => {
+test('if no node is ready, requests still go to the nodes, and clients get the answers of the nodes', async (t) => {
   const [one, two] = [await openFake(t), await openFake(t)]
   const ask = await openStage(t, [one, two])
   for (const node of [one, two]) {
@@ -44,7 +44,7 @@ test('with no node ready they are asked all the same, and their own answers arri
   assert.deepEqual([one.requests.length, two.requests.length], [1, 1])
 })
 
-test('a node that takes no connection is passed by; one that hangs up is not asked again, and nobody else is', async (t) => {
+test('a node that refuses the connection is skipped, and a request to a node that hangs up is not sent again', async (t) => {
   const [one, two] = [await openFake(t), await openFake(t)]
   const ask = await openStage(t, [one, two])
   two.act = (request) => void request.socket.destroy()
@@ -96,7 +96,7 @@ type Ask = ((sending?: Partial<Parameters<typeof send>[0]>) => Promise<Reception
   readonly untilReady: (node: FakeNode, isReady: boolean) => Promise<void>
 }
 
-/** A proxy in front of them, that has seen those that are ready. */
+/** A proxy in front of the nodes that already knows which nodes are ready. */
 async function openStage(t: TestContext, nodes: readonly FakeNode[], expected = nodes): Promise<Ask> {
   const [port = 0] = await choosePorts(1)
   const proxy = await openProxy(

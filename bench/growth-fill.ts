@@ -72,26 +72,26 @@ const DIALECTS = {
 function fillStatements(dialect: keyof typeof DIALECTS, { rows, now }: Fill): readonly string[] {
   const { numbers, hex, pad, integer } = DIALECTS[dialect]
   const start = now - NEWEST_AGE_MS - SPAN_MS
-  const moment = integer(`${start} + i * ${SPAN_MS}.0 / ${rows}`)
-  const id = `${hex(moment)} || ${pad(22)}`
+  const time = integer(`${start} + i * ${SPAN_MS}.0 / ${rows}`)
+  const id = `${hex(time)} || ${pad(22)}`
   const from = numbers(rows)
   const later = now + 60 * DAY_MS
   // No two ids have the same millisecond, and their other characters are zeros.
   const slot =
     dialect === 'sqlite'
-      ? { column: 'slot, ', value: `${moment} * 2048 + ${slotOf('0'.repeat(ID_LENGTH))}, ` }
+      ? { column: 'slot, ', value: `${time} * 2048 + ${slotOf('0'.repeat(ID_LENGTH))}, ` }
       : { column: '', value: '' }
   return [
     `insert into clients (${slot.column}client_id, issued_at, secret_hash, metadata, used_at, held_until)
-     select ${slot.value}'gci_' || ${id}, ${moment} / 1000, ${pad(43)}, '${METADATA}', ${moment}, 0 from ${from}`,
+     select ${slot.value}'gci_' || ${id}, ${time} / 1000, ${pad(43)}, '${METADATA}', ${time}, 0 from ${from}`,
     `insert into grants (${slot.column}grant_id, client_id, user_id, scope, resources, created_at, expires_at, generation, live_hash,
        previous_hash, rotated_at, idle_expires_at)
-     select ${slot.value}${id}, 'gci_' || ${id}, 'gus_' || ${id}, 'mcp:tools mcp:resources', '["https://api.example"]', ${moment}, ${later},
-       ${FILLED_GENERATION}, ${pad(43)}, ${pad(43)}, ${moment}, ${later} from ${from}`,
+     select ${slot.value}${id}, 'gci_' || ${id}, 'gus_' || ${id}, 'mcp:tools mcp:resources', '["https://api.example"]', ${time}, ${later},
+       ${FILLED_GENERATION}, ${pad(43)}, ${pad(43)}, ${time}, ${later} from ${from}`,
     `insert into authorizations (authorization_id, client_id, browser_hash, request, created_at, expires_at, status,
        user_id, code_hash, approved_at, grant_id)
-     select ${id}, 'gci_' || ${id}, ${pad(43)}, '${REQUEST}', ${moment}, ${moment} + 60000, 'redeemed',
-       'gus_' || ${id}, ${pad(43)}, ${moment}, ${id} from ${from}`,
+     select ${id}, 'gci_' || ${id}, ${pad(43)}, '${REQUEST}', ${time}, ${time} + 60000, 'redeemed',
+       'gus_' || ${id}, ${pad(43)}, ${time}, ${id} from ${from}`,
   ]
 }
 

@@ -44,10 +44,10 @@ function groupOf({ endpoint, connections }: Measurement): string {
   return connections === 64 ? endpoint : `${endpoint}, ${connections} connection${connections === 1 ? '' : 's'}`
 }
 
-function text(x: number, y: number, words: string, more: string): string {
-  return `<text x="${x.toFixed(1)}" y="${y}"${more === '' ? '' : ` ${more}`}>${escape(words)}</text>`
+function text(x: number, y: number, label: string, more: string): string {
+  return `<text x="${x.toFixed(1)}" y="${y}"${more === '' ? '' : ` ${more}`}>${escape(label)}</text>`
 }
 
-function escape(words: string): string {
-  return words.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+function escape(label: string): string {
+  return label.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 }

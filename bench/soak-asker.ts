@@ -16,7 +16,7 @@ export interface Asked {
   readonly contains: string
 }
 
-export interface Told {
+export interface Received {
   readonly head: string
   readonly body: string
 }
@@ -24,7 +24,7 @@ export interface Told {
 /** Sends requests over one keep-alive connection, one after the other. */
 export interface Asker {
   /** @throws WrongAnswer */
-  readonly ask: (asked: Asked) => Promise<Told>
+  readonly ask: (asked: Asked) => Promise<Received>
   readonly close: () => void
 }
 
@@ -33,7 +33,7 @@ export class WrongAnswer extends Error {}
 
 /** `onEnd` is called if the server closes the connection, for which it has no reason. */
 export async function openAsker(port: number, times: SoakTimes, onEnd: (reason: string) => void): Promise<Asker> {
-  let answer: ((status: number, told: Told) => void) | undefined
+  let answer: ((status: number, received: Received) => void) | undefined
   const connection = await openConnection(port, {
     onAnswer: (status, body, head) => answer?.(status, { head, body }),
     onFailure: onEnd,
@@ -42,11 +42,14 @@ export async function openAsker(port: number, times: SoakTimes, onEnd: (reason: 
     ask: (asked) =>
       new Promise((resolve, reject) => {
         const sentMs = performance.now()
-        answer = (status, told) => {
+        answer = (status, received) => {
           times.answered(asked.name, performance.now() - sentMs)
-          if (status === asked.status && (told.body.includes(asked.contains) || told.head.includes(asked.contains)))
-            return resolve(told)
-          reject(new WrongAnswer(`${asked.name}: ${status} ${told.body.slice(0, 200)}`))
+          if (
+            status === asked.status &&
+            (received.body.includes(asked.contains) || received.head.includes(asked.contains))
+          )
+            return resolve(received)
+          reject(new WrongAnswer(`${asked.name}: ${status} ${received.body.slice(0, 200)}`))
         }
         connection.send(render(asked, port))
       }),

@@ -59,7 +59,7 @@ export async function openLoad(
   const clients: RegisteredClient[] = []
   const families: Family[] = []
   const codes: Grant[] = []
-  const waiting = new Set<{ readonly after: number; readonly tell: (at: number) => void }>()
+  const waiting = new Set<{ readonly after: number; readonly resolve: (at: number) => void }>()
   const stopping = new AbortController()
 
   /** Whether the answer is as expected. Other answers are counted. */
@@ -79,7 +79,7 @@ export async function openLoad(
     for (const one of waiting) {
       if (askedAt < one.after) continue
       waiting.delete(one)
-      one.tell(performance.now())
+      one.resolve(performance.now())
     }
   }
 
@@ -165,7 +165,7 @@ export async function openLoad(
     client,
     counts,
     facts: { clients, families, codes },
-    nextWrite: (after) => new Promise((tell) => waiting.add({ after, tell })),
+    nextWrite: (after) => new Promise((resolve) => waiting.add({ after, resolve })),
     async stop() {
       stopping.abort()
       await Promise.all(work)

@@ -36,8 +36,8 @@ test('RFC 6749 §4.1.2: a code that is used twice is refused, and its tokens are
   const replay = await redeem(server, client, code)
   assert.equal(replay.statusCode, 400)
   assert.equal(replay.json().error, 'invalid_grant')
-  const dead = await refresh(server, client, tokens.refresh_token ?? '')
-  assert.equal(dead.json().error, 'invalid_grant')
+  const refused = await refresh(server, client, tokens.refresh_token ?? '')
+  assert.equal(refused.json().error, 'invalid_grant')
 })
 
 test('a client without a user gets a token with its own credentials', async (t) => {

@@ -38,7 +38,7 @@ export async function replay({ page, folder, environment, limitMs }: Replay): Pr
   const [code] = (await once(shell, 'exit')) as [number | null]
   clearTimeout(timer)
   endGroup(shell.pid)
-  const faults = steps.flatMap((step, index) => judge(step, join(folder, `step-${index}`)))
+  const faults = steps.flatMap((step, index) => compareStep(step, join(folder, `step-${index}`)))
   if (code === 0) return faults
   const how = code === null ? `was ended after ${limitMs / 1000} s` : `ended with ${code}`
   return [...faults, `The shell ${how}. ${complaints}`]
@@ -76,7 +76,7 @@ function namesIn(shown: readonly string[]): readonly string[] {
 
 const VARIABLE = /\$([a-z_]+)/g
 
-function judge({ line, commands, shown }: Step, file: string): readonly string[] {
+function compareStep({ line, commands, shown }: Step, file: string): readonly string[] {
   // The previous step failed.
   if (!existsSync(`${file}.said`)) return []
   const said = readFileSync(`${file}.said`, 'utf8').trimEnd()

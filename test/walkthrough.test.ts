@@ -25,33 +25,33 @@ test('the commands of docs/walkthrough.md give exactly the outputs that the page
   const faults = await replay({ page, folder, environment, limitMs: 160_000 })
   assert.equal(faults.join('\n\n'), '')
   const left = readdirSync(folder).filter((name) => !/^(page\.sh|step-\d+\.(said|values))$/.test(name))
-  assert.deepEqual(left, [], 'what the page makes it removes')
+  assert.deepEqual(left, [], 'the page removes every file that it creates')
 })
 
 const PLANTED: Readonly<Record<string, readonly [page: string, fault: RegExp | undefined]>> = {
-  'as it is shown': [
+  'no fault': [
     block('sh', 'one=1 name="a b"; greet() { echo "id  $1 at $RANDOM"; }') +
       block('sh', 'greet "$name"') +
       block('', 'id $name at …'),
     undefined,
   ],
-  'another word': [
+  'a different line': [
     block('sh', 'echo one; echo two') + block('', 'one\nthree'),
     /Line 2: the page shows\n {2}three\n.*\n {2}two$/,
   ],
-  'another value': [block('sh', 'one=1; echo 2') + block('', '$one'), /the page shows\n {2}\$one\n.*\n {2}2$/],
+  'a different value': [block('sh', 'one=1; echo 2') + block('', '$one'), /the page shows\n {2}\$one\n.*\n {2}2$/],
   'an empty value': [block('sh', 'one=; echo') + block('', '$one'), /the page shows\n {2}\$one/],
-  'a line too many': [block('sh', 'echo one; echo two') + block('', 'one'), /shows\n {2}\(nothing\)\n.*\n {2}two$/],
-  'a line too few': [block('sh', 'echo one') + block('', 'one\ntwo'), /shows\n {2}two\n.*\n {2}\(nothing\)$/],
+  'an additional line': [block('sh', 'echo one; echo two') + block('', 'one'), /shows\n {2}\(nothing\)\n.*\n {2}two$/],
+  'a missing line': [block('sh', 'echo one') + block('', 'one\ntwo'), /shows\n {2}two\n.*\n {2}\(nothing\)$/],
   'an output that is not shown': [block('sh', 'echo oops >&2'), /shows\n {2}\(nothing\)\n.*\n {2}oops$/],
-  'nothing where … stands': [block('sh', 'echo "[]"') + block('', '[…]'), /shows\n {2}\[…\]/],
+  'an empty text in place of …': [block('sh', 'echo "[]"') + block('', '[…]'), /shows\n {2}\[…\]/],
   'a command that fails': [
     block('sh', 'echo fine; false') + block('', 'fine'),
     /^Line 2: this failed:\necho fine; false\n/,
   ],
   'a command that fails in a pipe': [block('sh', 'false | cat'), /^Line 2: this failed/],
-  'a variable that is not there': [block('sh', 'echo "$nothing"'), /nothing: unbound variable/],
-  'a shown variable that is not there': [block('sh', 'echo 1') + block('', '$nothing'), /nothing: unbound variable/],
+  'an unset variable': [block('sh', 'echo "$nothing"'), /nothing: unbound variable/],
+  'an unset variable in an output': [block('sh', 'echo 1') + block('', '$nothing'), /nothing: unbound variable/],
   'a syntax error': [block('sh', 'if'), /syntax error/],
   'no end': [block('sh', 'sleep 60'), /The shell was ended after 0\.3 s/],
 }

@@ -33,7 +33,7 @@ test('D2: a credential is verified as its own kind, and gives its id and hash', 
     const { token, hash } = secrets.mint(kind, id, random)
     assert.match(token, /^g[a-z]{2}_[A-Za-z0-9_-]+$/)
     assert.deepEqual(secrets.verify(kind, token), { id, generation: 0, hash })
-    assert.ok(!token.includes(hash), 'The hash that the store keeps stands in the credential.')
+    assert.ok(!token.includes(hash), 'The credential contains the hash of the store.')
   }
 })
 

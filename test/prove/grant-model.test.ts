@@ -28,18 +28,22 @@ const refresh = (
 const FAMILY = [redeem(issued('r0'), 0), refresh('r0', issued('r1'), 2)]
 
 const ACCEPTED: Readonly<Record<string, readonly GrantOperation[]>> = {
-  'of a hundred redemptions at once one wins': Array.from({ length: 100 }, (_, index) =>
+  'one of a hundred concurrent redemptions succeeds': Array.from({ length: 100 }, (_, index) =>
     redeem(index === 63 ? issued('r0') : REFUSED, index / 1000, 5 + index / 1000),
   ),
-  'a hundred refreshes at once get one successor': [
+  'a hundred concurrent refreshes get one successor': [
     redeem(issued('r0'), 0),
     ...Array.from({ length: 100 }, (_, index) => refresh('r0', issued('r1'), 2 + index / 1000, 9)),
     refresh('r1', issued('r2'), 10),
   ],
-  'the token before is answered as it was': [...FAMILY, refresh('r0', issued('r1'), 4)],
-  'the token before is theft after the window': [...FAMILY, refresh('r0', REFUSED, 2000), refresh('r1', REFUSED, 2002)],
-  'at the edge of the window both answers are right': [...FAMILY, refresh('r0', REFUSED, 1001.5, 1002.5)],
-  'an old token ends the family for who comes after, and not for who was before': [
+  'the previous token gets the same answer again': [...FAMILY, refresh('r0', issued('r1'), 4)],
+  'the previous token revokes the family after the retry window': [
+    ...FAMILY,
+    refresh('r0', REFUSED, 2000),
+    refresh('r1', REFUSED, 2002),
+  ],
+  'at the end of the retry window both answers are right': [...FAMILY, refresh('r0', REFUSED, 1001.5, 1002.5)],
+  'an old token revokes the family for later requests and not for earlier ones': [
     ...FAMILY,
     refresh('r1', issued('r2'), 4),
     refresh('r0', REFUSED, 6, 20),
@@ -47,27 +51,23 @@ const ACCEPTED: Readonly<Record<string, readonly GrantOperation[]>> = {
     refresh('r2', REFUSED, 8, 18),
     refresh('r3', REFUSED, 21),
   ],
-  'a replayed code ends the family': [...FAMILY, redeem(REFUSED, 4), refresh('r1', REFUSED, 6)],
-  'a refresh without an answer did not happen': [
-    ...FAMILY,
-    refresh('r1', undefined, 4),
-    refresh('r1', issued('r2'), 6),
-  ],
-  'a refresh without an answer happened, and the retry says how': [
+  'a replayed code revokes the family': [...FAMILY, redeem(REFUSED, 4), refresh('r1', REFUSED, 6)],
+  'a refresh without an answer had no effect': [...FAMILY, refresh('r1', undefined, 4), refresh('r1', issued('r2'), 6)],
+  'a refresh without an answer had its effect, and the retry shows which': [
     ...FAMILY,
     refresh('r1', undefined, 4),
     refresh('r1', issued('r2'), 900),
     refresh('r2', issued('r3'), 902),
   ],
-  'a redemption without an answer spent the code': [redeem(undefined, 0), redeem(REFUSED, 2)],
-  'a redemption without an answer did not spend it': [redeem(undefined, 0), redeem(issued('r0'), 2)],
+  'a redemption without an answer used the code': [redeem(undefined, 0), redeem(REFUSED, 2)],
+  'a redemption without an answer did not use the code': [redeem(undefined, 0), redeem(issued('r0'), 2)],
 }
 const REJECTED: Readonly<Record<string, readonly GrantOperation[]>> = {
   'a code gives tokens twice': [redeem(issued('r0'), 0, 5), redeem(issued('q0'), 1, 6)],
   'a code gives the same tokens twice': [redeem(issued('r0'), 0, 5), redeem(issued('r0'), 1, 6)],
   'a code is refused to all requests': [redeem(REFUSED, 0, 5), redeem(REFUSED, 1, 6)],
   'a code is refused before it was redeemed': [redeem(REFUSED, 0), redeem(issued('r0'), 2)],
-  'of a hundred redemptions two win': Array.from({ length: 100 }, (_, index) =>
+  'two of a hundred redemptions succeed': Array.from({ length: 100 }, (_, index) =>
     redeem(index % 50 === 7 ? issued(`r${index}`) : REFUSED, index / 1000, 5),
   ),
   'two successors of one token': [
@@ -75,7 +75,7 @@ const REJECTED: Readonly<Record<string, readonly GrantOperation[]>> = {
     refresh('r0', issued('r1'), 2, 9),
     refresh('r0', issued('q1'), 3, 8),
   ],
-  'of a hundred refreshes one gets another successor': [
+  'one of a hundred refreshes gets another successor': [
     redeem(issued('r0'), 0),
     ...Array.from({ length: 100 }, (_, index) => refresh('r0', issued(index === 50 ? 'q1' : 'r1'), 2, 9)),
   ],

@@ -51,8 +51,8 @@ test('a node that refuses the connection is skipped, and a request to a node tha
   const receptions = [await ask(), await ask()]
   assert.deepEqual(new Set(receptions.map(statusOf)), new Set([200, 502]))
   assert.deepEqual([one.requests.length, two.requests.length], [1, 1])
-  const [nobody = 0] = await choosePorts(1)
-  const alone = await openStage(t, [{ ...one, port: nobody }, one], [one])
+  const [unusedPort = 0] = await choosePorts(1)
+  const alone = await openStage(t, [{ ...one, port: unusedPort }, one], [one])
   for (let count = 0; count < 3; count += 1) assert.equal(statusOf(await alone()), 200)
 })
 

@@ -32,15 +32,15 @@ export const USAGE = `npm run bench -- [options]
   --connections <n>   connections at once (64), or several numbers: 1,8,64,256
   --rounds <n>        slices per server and endpoint (5)
   --seconds <n>       length of a slice (1)
-  --only <names>      of ${ENDPOINT_NAMES.join(',')}
-  --gate              fail when a ratio is below its gate
+  --only <names>      endpoints to measure: ${ENDPOINT_NAMES.join(',')}
+  --gate              fail if a ratio is below its gate
   --json              print the result as JSON
-  --save <name>       keep the result as bench/results/<date>-<name>.json
-  --profile <folder>  write a CPU profile of the server there
-  --store postgres    measure on PostgreSQL, too
-  --workers <n>       and there with so many processes beside one (1)
-  --runtime bun       run Grantor on Bun, after its flow tests there (npm install --prefix bench/peers)
-  --peers <names>     beside other servers: all, or of ${PEER_NAMES.join(',')}`
+  --save <name>       write the result to bench/results/<date>-<name>.json
+  --profile <folder>  write a CPU profile of the server to this folder
+  --store postgres    also measure on PostgreSQL
+  --workers <n>       also measure this number of processes on PostgreSQL (1)
+  --runtime bun       run the flow tests on Bun, then Grantor on Bun (npm install --prefix bench/peers)
+  --peers <names>     also measure other servers: all, or names of ${PEER_NAMES.join(',')}`
 
 /** Parses the command line. Throws an error with the usage if it is invalid. */
 export function readOptions(args: readonly string[]): Options {

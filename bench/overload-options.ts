@@ -25,15 +25,15 @@ const ENDPOINTS = ['client_credentials', 'opaque', 'register'] as const
 
 export const USAGE = `npm run bench:overload -- [options]
   --seconds <n>       length of each load (5)
-  --factors <list>    requests that are offered, in parts of what the server can do (0.8,1.5,2,3)
-  --floods <list>     connections that never wait, or none (500,2000,6000)
-  --hostile <list>    connections of one network with wrong credentials, or none (700,2000)
-  --rounds <n>        of each of these, alternating with none (5)
+  --factors <list>    offered rates, relative to the capacity of the server (0.8,1.5,2,3)
+  --floods <list>     numbers of connections that never wait, or none (500,2000,6000)
+  --hostile <list>    numbers of connections with wrong credentials, or none (700,2000)
+  --rounds <n>        rounds with each of these, alternating with rounds without (5)
   --silent <n>        sockets that pipeline and never read, for six times --seconds; 0 for none (200)
-  --endpoint <name>   which is overloaded: ${ENDPOINTS.join(', ')} (client_credentials)
-  --store postgres    on PostgreSQL
-  --profile <folder>  write a CPU profile of the server there
-  --save <name>       keep the result as bench/results/<date>-<name>.json`
+  --endpoint <name>   the endpoint to overload: ${ENDPOINTS.join(', ')} (client_credentials)
+  --store postgres    use PostgreSQL
+  --profile <folder>  write a CPU profile of the server to this folder
+  --save <name>       write the result to bench/results/<date>-<name>.json`
 
 /** Parses the command line. Throws an error if it is invalid. */
 export function readOverloadOptions(args: readonly string[]): OverloadOptions {

@@ -18,15 +18,15 @@ export interface SoakOptions {
 }
 
 export const USAGE = `npm run bench:soak -- [options]
-  --minutes <n>       how long (30)
-  --connections <n>   at once (32)
+  --minutes <n>       duration of the load (30)
+  --connections <n>   concurrent connections (32)
   --rate <n>          requests a second (as fast as the answers come)
   --rows <n>          clients, families and redeemed codes at the start (100000)
-  --rotations <n>     how often the signing key changes (6)
-  --sample <seconds>  between two samples (10)
-  --settle <seconds>  after the load, for the sweeps to end, before rows are counted (30)
-  --store postgres    on PostgreSQL
-  --save <name>       keep the result as bench/results/<date>-<name>.json`
+  --rotations <n>     changes of the signing key (6)
+  --sample <seconds>  time between two samples (10)
+  --settle <seconds>  pause after the load in which sweeps end, before rows are counted (30)
+  --store postgres    use PostgreSQL
+  --save <name>       write the result to bench/results/<date>-<name>.json`
 
 /** The most rotations. The oldest keys are withdrawn, so that the server never publishes more keys than it may. */
 const MOST_ROTATIONS = 60

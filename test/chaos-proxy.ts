@@ -32,8 +32,8 @@ export interface ChaosProxy {
 
 type Direction = 'questions' | 'answers'
 
-/** Statements that commit on their own outside of a transaction. In a message their text is between zero bytes. */
-const CHANGES = ['insert-clients-and-tell', 'redeem-codes', 'rotate-families', 'issue-tokens'].map((name) =>
+/** Statements that are whole transactions where no other began: a message names them between zeros. */
+const CHANGES = ['insert-clients-with-audit', 'redeem-codes', 'rotate-families', 'issue-tokens'].map((name) =>
   Buffer.from(`\0${name}\0`, 'latin1'),
 )
 

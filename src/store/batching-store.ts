@@ -3,10 +3,10 @@ import type { OperationResult, Store, StoreDriver } from '../ports/store.ts'
 import type { Operation, OperationName } from '../ports/operations.ts'
 import { openQueue, type Waiting } from './queue.ts'
 
-/** Bounds the time that one commit holds the event loop. */
+/** Limits the time for which one commit blocks the event loop. */
 const BATCH_LIMIT = 512
 
-/** The names are data, so that the compiler finds one that is missing here. */
+/** An object rather than a list, so that the compiler reports a missing name. */
 const NAMES: { readonly [Name in OperationName]: true } = {
   registerClient: true,
   registerPublicClient: true,
@@ -74,13 +74,13 @@ const NAMES: { readonly [Name in OperationName]: true } = {
 }
 
 export interface BatchingStore extends Store {
-  /** The same store for an administrator: the audit says of every change that this one made it. */
+  /** The same store for an administrator, whom the audit names as the actor of every change. */
   readonly actingAs: (actor: string) => Store
 }
 
 /**
- * The store as the use-cases see it: everything that one turn of the event loop asks for is committed in one transaction
- * at the turn's end, and nobody is answered before it is on disk.
+ * The store that the use cases see. Operations that are requested in the same turn of the event loop are committed in one
+ * transaction at the end of the turn, and no caller gets a result before it is on disk.
  */
 export function openBatchingStore(driver: StoreDriver, observer?: StoreObserver): BatchingStore {
   const commit = observer === undefined ? driver.commit : observedCommit(driver, observer)
@@ -96,7 +96,7 @@ export function openBatchingStore(driver: StoreDriver, observer?: StoreObserver)
       for (const [index, { resolve, reject }] of batch.entries()) {
         const result = results[index]
         if (result?.kind === 'done') resolve(result.outcome as never)
-        else reject(result?.cause ?? new Error('The driver answered fewer results than it was given operations.'))
+        else reject(result?.cause ?? new Error('The driver returned fewer results than there were operations.'))
       }
     },
   })
@@ -109,7 +109,7 @@ export function openBatchingStore(driver: StoreDriver, observer?: StoreObserver)
   return { ...storeOf(undefined), actingAs: storeOf }
 }
 
-/** Commits, and tells what became of it before anybody else hears. */
+/** Commits, and reports the batch to the observer before any caller gets its result. */
 function observedCommit(driver: StoreDriver, observer: StoreObserver) {
   return async (
     operations: readonly Operation[],

@@ -1,15 +1,15 @@
 import { StoreUnavailable } from '../ports/store.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 
-/** How old a copy may be: what an operator changes is seen everywhere within this. */
+/** The maximum age of a copy: within this time every node sees an operator's change. */
 const MAX_AGE_MS = 1000
 
 /**
- * What every token request asks for and few operators ever change (the declared APIs), read from the store once a second at
- * most, and once at a time.
+ * Caches a value that every token request needs and operators rarely change, such as the declared APIs. It is read from the
+ * store at most once a second, and never twice at the same time.
  *
- * While the store is away the last copy is answered, so that metadata can be read. It gives nobody a token: whatever issues
- * one needs the store for something else too.
+ * While the store is unavailable the last copy is returned, so that metadata can still be served. No token can be issued
+ * from that copy alone: issuing one needs the store for other reads and writes.
  */
 export function openCachedValue<T>(readStore: () => Promise<T>, clock: () => EpochMs): () => Promise<T> {
   let copy: { readonly value: T } | undefined
@@ -23,7 +23,7 @@ export function openCachedValue<T>(readStore: () => Promise<T>, clock: () => Epo
       return copy.value
     } catch (cause) {
       if (copy === undefined || !(cause instanceof StoreUnavailable)) throw cause
-      // For another while, because to find out takes the store's whole patience.
+      // The copy is used for another second, because each failing read takes the store's whole timeout.
       readAt = now
       return copy.value
     } finally {

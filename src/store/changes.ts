@@ -3,10 +3,10 @@ import type { InstallationKey, MembershipKey } from '../ports/operation-inputs.t
 
 type Change<Name extends OperationName> = 'nothing' | 'everything' | ((input: Input<Name>) => string)
 
-/** Which kept record each operation changes. A new operation does not compile without an answer. */
+/** Which cached record each operation changes. A new operation does not compile until it has an entry. */
 const CHANGES: { readonly [Name in OperationName]: Change<Name> } = {
   registerClient: 'nothing',
-  // Until when a client is held is not part of its record.
+  // The time until which a client is kept from being swept is not part of its record.
   registerPublicClient: 'nothing',
   useClient: ({ id }) => id,
   extendRetention: 'nothing',
@@ -19,7 +19,7 @@ const CHANGES: { readonly [Name in OperationName]: Change<Name> } = {
   rotateClientSecret: ({ id }) => id,
   approveClientScope: ({ id }) => id,
   expireClient: ({ id }) => id,
-  // When a client was last used decides nothing.
+  // No decision depends on when a client was last used.
   noteUses: 'nothing',
   startAuthorization: 'nothing',
   approveAuthorization: 'nothing',
@@ -72,17 +72,17 @@ const CHANGES: { readonly [Name in OperationName]: Change<Name> } = {
   sweepExpired: 'everything',
 }
 
-/** Under which a membership is kept. */
+/** The cache key of a membership. */
 export function membershipKey({ userId, organizationId }: MembershipKey): string {
   return `${userId} ${organizationId}`
 }
 
-/** Under which an installation is kept. */
+/** The cache key of an installation. */
 export function installationKey({ clientId, organizationId }: InstallationKey): string {
   return `${clientId} ${organizationId}`
 }
 
-/** Which kept record an operation changes: none, all, or the one of this id. */
+/** Which cached records an operation changes: none, all, or the one with this id. */
 export function changedRecord({ name, input }: Operation): undefined | 'everything' | { readonly id: string } {
   const change = CHANGES[name] as Change<OperationName>
   if (change === 'nothing') return undefined

@@ -1,7 +1,10 @@
 import type { OperationResult } from '../ports/store.ts'
 import type { Operation } from '../ports/operations.ts'
 
-/** One operation of a batch was at fault and nothing was committed: each by itself, so that it spoils none of the others. */
+/**
+ * Commits each operation of a failed batch in its own transaction, so that the one that caused the failure does not affect
+ * the others.
+ */
 export async function commitEachAlone(
   operations: readonly Operation[],
   commit: (operations: readonly Operation[]) => Promise<readonly OperationResult[]>,
@@ -11,7 +14,7 @@ export async function commitEachAlone(
     try {
       results.push(...(await commit([operation])))
     } catch (cause) {
-      // What is committed is done; the others are told now, because each would wait as long again.
+      // Earlier operations are committed. The remaining ones fail now, because each of them would wait for the same timeout.
       return [...results, ...failAll(operations.slice(index), cause)]
     }
   }

@@ -8,31 +8,34 @@ export interface Migration {
   readonly sql: string
 }
 
-/** A migration as one database runs it. */
+/** A migration's statements for one database. */
 export interface Script {
-  /** Not in one transaction: what is done is noted statement by statement, and each may run a second time after a kill. */
+  /**
+   * Not in one transaction: the progress is stored statement by statement, and each statement may run a second time after a
+   * kill.
+   */
   readonly isStepwise: boolean
   readonly statements: readonly Statement[]
 }
 
 export interface Statement {
   readonly sql: string
-  /** A backfill: run again until it changes no row. */
+  /** A backfill, which is repeated until it changes no row. */
   readonly repeats: boolean
 }
 
-/** The note that a migration was applied. */
+/** The record of an applied migration. */
 export interface AppliedMigration {
   readonly version: number
   readonly name: string
   readonly appliedAt: EpochMs
 }
 
-/** What the schema has, and what this release would add. */
+/** The migrations that a database has, and those that this release would add. */
 export interface SchemaState {
   readonly applied: readonly AppliedMigration[]
   readonly missing: readonly Migration[]
-  /** Those of the applied that a newer release than this one brought. */
+  /** Applied migrations that this release does not know: a newer one added them. */
   readonly unknown: readonly AppliedMigration[]
 }
 
@@ -41,13 +44,13 @@ const STEPWISE = '-- each statement by itself\n'
 const REPEAT = /^-- repeat until no row changes$/gm
 const REPEAT_MARK = '/*repeat*/'
 
-/** What a store's runner keeps: which migrations were applied, and how far a stepwise one has come. */
+/** The runner's own tables: which migrations were applied, and how far a stepwise one has got. */
 export const BOOKKEEPING = [
   'create table if not exists migrations (version bigint not null primary key, name text not null, applied_at bigint not null)',
   'create table if not exists migration_progress (version bigint not null primary key, statements_done bigint not null)',
 ] as const
 
-/** The numbered SQL files beside this one. */
+/** The numbered SQL files in the folder beside this file. */
 export function listMigrations(): readonly Migration[] {
   return readdirSync(FOLDER)
     .filter((file) => /^\d{4}-.+\.sql$/.test(file))
@@ -59,7 +62,10 @@ export function listMigrations(): readonly Migration[] {
     }))
 }
 
-/** The statements for one database: its own dialect comments are uncommented, and every other comment is left out. */
+/**
+ * Returns the statements for one database. Comments marked with its dialect become statements; all other comments are
+ * removed.
+ */
 export function readScript({ version, sql }: Migration, dialect: 'sqlite' | 'postgres'): Script {
   const isStepwise = sql.startsWith(STEPWISE)
   const statements = sql
@@ -75,7 +81,7 @@ export function readScript({ version, sql }: Migration, dialect: 'sqlite' | 'pos
   return { isStepwise, statements }
 }
 
-/** Compares what was applied with what this release knows. */
+/** Compares the applied migrations with those of this release. */
 export function compareSchema(applied: readonly AppliedMigration[], known: readonly Migration[]): SchemaState {
   const [has, knows] = [applied, known].map((list) => new Set(list.map(({ version }) => version)))
   return {

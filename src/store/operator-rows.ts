@@ -29,7 +29,7 @@ export function apiOf(row: Row): ApiRecord {
   }
 }
 
-/** The columns of an API that an update replaces, then its resource, in the order in which both stores name them. */
+/** The columns of an API that an update replaces, then its resource, in the order of both stores' statements. */
 export function apiValues({ resource, name, scopes, tokens }: ApiDefinition) {
   const { format, lifetime, algorithm, jwtType } = tokens
   return [
@@ -49,8 +49,8 @@ export function scopesSinceValue({ scopesSince }: Pick<ApiRecord, 'scopesSince'>
 }
 
 /**
- * A scope as the column has it. One that is given on request is written as one for approved clients with a mark: a release
- * that does not know the mark then names it in no document and gives it to no client that is not approved for it.
+ * Returns a scope as the column stores it. `users-on-request` is stored as `approved-clients` with a mark: a release that
+ * does not know the mark then publishes the scope nowhere and gives it only to approved clients.
  */
 type StoredScope = Omit<ApiScope, 'grantedTo'> & {
   readonly grantedTo: Exclude<ApiScope['grantedTo'], 'users-on-request'>
@@ -73,17 +73,17 @@ export function keyOf(row: Row): KeyRecord {
     publicJwk: row['public_jwk'] as string,
     encryptedPrivateKey: row['encrypted_private_key'] as string,
     createdAt: row['created_at'] as EpochMs,
-    // The only key that a release before rotation made signs since then.
+    // A key from before key rotation existed was the only one, and has signed since it was created.
     activeFrom: (row['active_from'] ?? row['created_at']) as EpochMs,
   }
 }
 
-/** The columns of a key, in the order in which both stores name them. */
+/** The columns of a key, in the order of both stores' statements. */
 export function keyValues({ id, algorithm, publicJwk, encryptedPrivateKey, createdAt, activeFrom }: KeyRecord) {
   return [id, algorithm, publicJwk, encryptedPrivateKey, createdAt, activeFrom] as const
 }
 
-/** The oldest key of an algorithm, of all keys from the oldest on. */
+/** Returns the oldest key of an algorithm. `keys` are ordered from the oldest on. */
 export function firstKey(keys: readonly KeyRecord[], algorithm: SigningAlgorithm): KeyRecord | undefined {
   return keys.find((key) => key.algorithm === algorithm)
 }
@@ -101,7 +101,7 @@ export function adminCredentialOf(row: Row): AdminCredentialRecord {
   }
 }
 
-/** The columns of a link, in the order in which both stores name them. */
+/** The columns of a link, in the order of both stores' statements. */
 export function auditLinkValues(link: AuditLinkRecord) {
   const { id, chainId, sequence, recordedAt, previousHash, events, hash } = link
   return [id, chainId, sequence, recordedAt, previousHash, events, hash] as const
@@ -119,12 +119,12 @@ export function auditLinkOf(row: Row): AuditLinkRecord {
   }
 }
 
-/** Names of rows of `settings` that are replaced. */
+/** Names of the rows of `settings` that are replaced. */
 export const ALGORITHM = 'server-algorithm'
 export const CLOCK_NOTE = 'clock'
 export const CLOCK_CONFIRMATION = 'clock-confirmed'
 
-/** The values of CLOCK_NOTE and CLOCK_CONFIRMATION. */
+/** The parsed values of CLOCK_NOTE and CLOCK_CONFIRMATION. */
 export function clockNotesOf(note: string | undefined, confirmation: string | undefined): ClockNotes {
   return {
     node: note === undefined ? undefined : (JSON.parse(note) as ClockNote),
@@ -132,7 +132,7 @@ export function clockNotesOf(note: string | undefined, confirmation: string | un
   }
 }
 
-/** A row was made by a clock that agreed. */
+/** Uses the newest row as a note: the clock agreed when the row was made. */
 export function noteOfNewestRow(newestRowAt: EpochMs | undefined): ClockNote | undefined {
   if (newestRowAt === undefined) return undefined
   return { agreedAt: newestRowAt, deletionMoment: newestRowAt, confirmation: undefined }

@@ -1,41 +1,42 @@
 import type { StoreObserver } from '../ports/observers.ts'
 import { StoreUnavailable } from '../ports/store.ts'
 
-/** How many turns a batch may grow. */
+/** The most turns of the event loop for which a batch may grow. */
 const TURN_LIMIT = 4
-/** And how long: turns in which thousands are refused are not short. */
+/** The longest time for which a batch may grow. A turn in which thousands of requests are refused is not short. */
 const GROWTH_MS = 5
-/** More waiting than this are refused at once: an answer that late helps nobody. */
+/** The longest queue. Further operations are rejected at once, because their results would come too late. */
 const WAITING_LIMIT = 10_000
-/** What has waited for this long is refused instead of begun, so that nobody waits for several slow batches. */
+/** Operations queued longer than this are rejected, so that no caller waits through several slow batches. */
 const PATIENCE_MS = 2000
 
-/** Somebody who asked for something and waits for the answer. */
+/** A queued operation and the promise of its caller. */
 export interface Waiting<Asked, Answer> {
   readonly asked: Asked
   readonly resolve: (answer: Answer) => void
   readonly reject: (cause: unknown) => void
   /** On the clock of `performance`. */
   readonly since: number
-  /** What the observer answered when it was asked for. */
+  /** What the observer's `mark` returned when the operation was queued. */
   readonly mark: unknown
 }
 
 export interface QueueOptions<Asked, Answer> {
-  /** How many batches may be under way at a time. */
+  /** How many batches may run at a time. */
   readonly inFlight: number
-  /** Items in one batch at most. */
+  /** The most items of one batch. */
   readonly batchLimit: number
-  /** Answers everybody in a batch, or throws what is to be told to those who have no answer yet. */
+  /** Resolves or rejects each item of the batch. If it throws, the items without a result are rejected with what it threw. */
   readonly run: (batch: readonly Waiting<Asked, Answer>[]) => Promise<void>
   readonly observer?: Omit<StoreObserver, 'committed'> | undefined
 }
 
 /**
- * Gathers what is asked for in a turn of the event loop. While more comes in with every turn it is worth a few turns more:
- * a turn costs microseconds, a commit a hundred. What comes while as many batches as allowed are under way makes the next.
+ * Collects the operations of a turn of the event loop into a batch. While each turn adds more, the batch waits for a few
+ * more turns: a turn costs microseconds, a commit a hundred of them. While the maximum number of batches is running, further
+ * operations wait for the next batch.
  *
- * The answer function rejects with StoreUnavailable when too many are waiting or one has waited for too long.
+ * The returned function rejects with StoreUnavailable if the queue is full, or if the operation waited too long.
  */
 export function openQueue<Asked, Answer>({
   inFlight,
@@ -74,13 +75,13 @@ export function openQueue<Asked, Answer>({
     schedule()
   }
 
-  /** Only what a batch was in the way of: a process that was suspended is not slow. */
+  /** Called after a batch, so that it rejects only what a slow batch delayed: a process that was suspended is not slow. */
   function refuseLate(): void {
     if (waiting.length === 0) return
     const oldest = performance.now() - PATIENCE_MS
     const late = waiting.findIndex(({ since }) => since > oldest)
     if (late === 0) return
-    const cause = new StoreUnavailable('too slow for all that is asked of it')
+    const cause = new StoreUnavailable('too slow for the current load')
     const refused = waiting.splice(0, late === -1 ? waiting.length : late)
     observer?.refused('late', refused.length)
     for (const { reject } of refused) reject(cause)
@@ -90,7 +91,7 @@ export function openQueue<Asked, Answer>({
     try {
       await run(batch)
     } catch (cause) {
-      // What came meanwhile has waited for the same store: with a wait of its own it would be told twice as late.
+      // Operations queued meanwhile would fail against the same store; rejecting them now avoids a second timeout.
       const others = cause instanceof StoreUnavailable ? waiting.splice(0) : []
       for (const { reject } of [...batch, ...others]) reject(cause)
     }
@@ -100,7 +101,7 @@ export function openQueue<Asked, Answer>({
   return (asked) => {
     if (waiting.length >= WAITING_LIMIT) {
       observer?.refused('full', 1)
-      return Promise.reject(new StoreUnavailable('too many are waiting'))
+      return Promise.reject(new StoreUnavailable('too many operations are waiting'))
     }
     return new Promise((resolve, reject) => {
       waiting.push({ asked, resolve, reject, since: performance.now(), mark: observer?.mark() })

@@ -1,12 +1,12 @@
 import { openRecentlyUsed, weightOf, type RecentlyUsed } from '../protocol/recently-used.ts'
 
 /**
- * Bytes of records kept at least, of those that were read last; at most twice as many. A caller chooses which clients are
- * looked up, and a registration holds up to 16 KiB, so a number of records would be no bound (threats.md BND-05).
+ * The most recently read records are kept, at least this many bytes and at most twice as many. The limit is in bytes because
+ * a caller chooses which clients are looked up, and a registration may have 16 KiB (threats.md BND-05).
  */
 const KEPT_BYTES = 16 * 1024 * 1024
 
-/** The memory of both record caches, bounded by bytes. */
+/** The memory of both record caches, limited in bytes. */
 export function openRecentRecords<Kept extends object>(): RecentlyUsed<Kept> {
   return openRecentlyUsed<Kept>(KEPT_BYTES, weightOf)
 }

@@ -21,13 +21,13 @@ import type { Resource } from '../protocol/resource.ts'
 import { NO_SCOPE, type Scope } from '../protocol/scope.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 
-/** What every store agrees on: the columns of the one schema (migrations/), and the records made of them. */
+/** What both stores share: the columns of the schema (migrations/), and the records that are made from them. */
 
-/** A value that a row holds or a statement takes. */
+/** A value of a column or of a statement's parameter. */
 export type Value = string | number | null
 export type Row = Readonly<Record<string, Value>>
 
-/** The part of an authorization that never changes and is never searched by: kept as JSON. */
+/** The members of an authorization that never change and that no statement searches by. They are stored as JSON. */
 const FIXED = [
   'redirectUri',
   'state',
@@ -42,20 +42,23 @@ const FIXED = [
 ] as const satisfies readonly (keyof AuthorizationRecord)[]
 type FixedRequest = Pick<AuthorizationRecord, (typeof FIXED)[number]>
 
-/** Browsers remembered for each user; beyond it the one seen longest ago is forgotten. */
+/** The browsers that are remembered for each user. Beyond it the one seen longest ago is removed. */
 export const BROWSER_LIMIT = 20
 
-/** Fixed windows: exact to count, and a row that nobody needs once its window is over. */
+/**
+ * Returns the start of the fixed window. Fixed windows can be counted exactly, and their rows can be swept once the window
+ * is over.
+ */
 export function windowStart({ now, windowMs }: Hit): number {
   return now - (now % windowMs)
 }
 
-/** Ids start with 12 hex digits of milliseconds: everything made before a moment sorts before this. */
+/** Returns an id below which all ids from before a time sort: ids start with 12 hex digits of milliseconds. */
 export function idBefore(moment: number, prefix: string): string {
   return prefix + Math.max(0, moment).toString(16).padStart(12, '0')
 }
 
-/** The record of the row that a query found, if any. */
+/** Reads the record from the row that a query found, if it found one. */
 export function recordOf<T>(row: unknown, read: (row: Row) => T): T | undefined {
   return row === undefined ? undefined : read(row as Row)
 }
@@ -90,11 +93,11 @@ export function authorizationOf(row: Row): AuthorizationRecord {
   const fixed = JSON.parse(row['request'] as string) as FixedRequest
   return {
     ...fixed,
-    // JSON has no undefined, so members that were absent are absent again.
+    // JSON has no undefined, so absent members are set to undefined here.
     state: fixed.state,
     loginHint: fixed.loginHint,
     organizationId: fixed.organizationId,
-    // Absent from what a release wrote that did not narrow scopes.
+    // Older releases, which did not narrow scopes, stored no such member.
     ungrantedScope: fixed.ungrantedScope ?? NO_SCOPE,
     id: row['authorization_id'] as AuthorizationId,
     clientId: row['client_id'] as ClientId,
@@ -146,7 +149,8 @@ export function grantOf(row: Row): GrantRecord {
         : {
             generation: row['generation'] as number,
             liveHash: row['live_hash'] as SecretHash,
-            // A first token has none; on SQLite a text stands there all the same, so that the row need not grow.
+            // A first token has no previous one. SQLite stores a placeholder, so that the first rotation does not make the
+            // row longer.
             previousHash: (row['generation'] === 0 ? undefined : row['previous_hash']) as SecretHash | undefined,
             rotatedAt: row['rotated_at'] as EpochMs,
             idleExpiresAt: row['idle_expires_at'] as EpochMs,
@@ -176,25 +180,28 @@ export function sessionOf(row: Row): SessionRecord {
   }
 }
 
-/** What a consent was for, as its key has it: the organization, if any, and the resources (`resourcesKey`). */
+/**
+ * The part of a consent's key that says what the consent is for: the organization, if any, and the resources
+ * (`resourcesKey`).
+ */
 export function consentTarget({ organizationId, resources }: ConsentKey): string {
   return organizationId === undefined ? resources : `${organizationId} ${resources}`
 }
 
-/** Of a consent, whose it is and to whom, as sweeps go through them. */
+/** The user and the client of a consent. Sweeps examine consents in this order. */
 export type ConsentPair = Pick<ConsentKey, 'userId' | 'clientId'>
 
 export function consentOf(row: Row): ConsentPair {
   return { userId: row['user_id'] as UserId, clientId: row['client_id'] as ClientId }
 }
 
-/** The pair after which a slice begins. */
+/** Reads the pair after which a slice starts. */
 export function consentKey(place: string): readonly [userId: string, clientId: string] {
   const [userId = '', clientId = ''] = place.split(' ')
   return [userId, clientId]
 }
 
-/** Where the next slice begins; '' when this one reached the end. */
+/** Returns where the next slice starts; '' if this one reached the end. */
 export function nextConsent(slice: readonly ConsentPair[], limit: number): string {
   const last = slice.at(-1)
   return last === undefined || slice.length < limit ? '' : `${last.userId} ${last.clientId}`
@@ -237,7 +244,7 @@ export function opaqueTokenOf(row: Row): OpaqueTokenRecord {
   return {
     id: row['token_id'] as OpaqueTokenId,
     hash: row['token_hash'] as SecretHash,
-    // JSON has no undefined, so members that were absent are absent again.
+    // JSON has no undefined, so absent members are set to undefined here.
     facts: { ...facts, userId: facts.userId, organizationId: facts.organizationId, grantId: facts.grantId },
   }
 }

@@ -1,7 +1,7 @@
 import type { WalkedClients, WalkedGrants } from '../ports/walks.ts'
 import type { Row } from './rows.ts'
 
-/** What both stores answer of a slice. */
+/** Turns the row of a slice into its counts, for both stores. */
 export function walkedGrants(row: Row, limit: number): WalkedGrants {
   const live = Number(row['live'])
   return { next: nextOf(row, limit), live, over: Number(row['seen']) - live }
@@ -13,7 +13,7 @@ export function walkedClients(row: Row, limit: number): WalkedClients {
   return { next: nextOf(row, limit), disabled, used, unused: Number(row['seen']) - disabled - used }
 }
 
-/** A slice that is not full was the last one. */
+/** A slice with fewer rows than the limit was the last one. */
 function nextOf(row: Row, limit: number): string {
   return Number(row['seen']) < limit ? '' : String(row['last'])
 }

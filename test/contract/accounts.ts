@@ -4,7 +4,7 @@ import { perform, performAll, race, tally, times, type Suite } from './harness.t
 import { aHash, aSession, aUser, at, NOW } from './records.ts'
 
 export const accountCases: Suite = (check) => {
-  check('createUser keeps the whole account, found by id and by address', async ({ first, second }) => {
+  check('createUser stores the whole account, which is found by id and by email', async ({ first, second }) => {
     const named = aUser()
     const nameless = aUser({ name: undefined })
     for (const user of [named, nameless]) {
@@ -15,14 +15,14 @@ export const accountCases: Suite = (check) => {
     }
   })
 
-  check('nobody is found under an id or address that nobody has', async ({ first }) => {
+  check('an id or email without an account finds nothing', async ({ first }) => {
     const { id, email } = aUser()
     assert.equal(await first.findUser(id), undefined)
     assert.equal(await first.findUserByEmail(email), undefined)
     assert.equal(await first.findUserIdByEmail(email, id), id)
   })
 
-  check('a text that no store can hold is found nowhere, and spoils no other question', async ({ first }) => {
+  check('a text that a store cannot hold finds nothing, and does not affect other queries', async ({ first }) => {
     const user = aUser()
     await perform(first, 'createUser', user)
     for (const text of ['\0', `${user.email}\0`, `\0${user.email}`, '\ud800', `${user.email}\udfff`]) {
@@ -37,7 +37,7 @@ export const accountCases: Suite = (check) => {
     }
   })
 
-  check('of many who create a user with one address, one does', async (stores) => {
+  check('of concurrent createUser calls with one email exactly one succeeds', async (stores) => {
     const { email } = aUser()
     const users = times(20, () => aUser({ email }))
     const outcomes = await race(stores, 'createUser', users)
@@ -45,13 +45,13 @@ export const accountCases: Suite = (check) => {
     assert.equal((await stores.first.findUserByEmail(email))?.id, users[outcomes.indexOf('created')]?.id)
   })
 
-  check('one address twice in one batch: the first one has it', async ({ first }) => {
+  check('of two accounts with one email in one batch the first is created', async ({ first }) => {
     const { email } = aUser()
     const users = [aUser({ email }), aUser({ email }), aUser()]
     assert.deepEqual(await performAll(first, 'createUser', users), ['created', 'email-taken', 'created'])
   })
 
-  check('setPassword puts the new hash and ends what was before', async ({ first }) => {
+  check('setPassword stores the new hash and revokes what was issued before', async ({ first }) => {
     const user = aUser()
     await perform(first, 'createUser', user)
     const change = { id: user.id, passwordHash: 'another', now: at(5) }
@@ -59,7 +59,7 @@ export const accountCases: Suite = (check) => {
     assert.deepEqual(await first.findUser(user.id), { ...user, passwordHash: 'another', notBefore: at(5) })
   })
 
-  check('a change whose clock is behind never makes anything valid again', async ({ first }) => {
+  check('a change by a node whose clock is behind never makes anything valid again', async ({ first }) => {
     const user = aUser({ notBefore: at(100) })
     await perform(first, 'createUser', user)
     await perform(first, 'setPassword', { id: user.id, passwordHash: 'x', now: at(5) })
@@ -67,28 +67,34 @@ export const accountCases: Suite = (check) => {
     assert.equal((await first.findUser(user.id))?.notBefore, at(100))
   })
 
-  check('disableUser ends what was before; enableUser brings back the user and nothing else', async ({ first }) => {
-    const user = aUser()
-    await perform(first, 'createUser', user)
-    assert.equal(await perform(first, 'disableUser', { id: user.id, now: at(5) }), 'changed')
-    const disabled = { ...user, disabledAt: at(5), notBefore: at(5) }
-    assert.deepEqual(await first.findUser(user.id), disabled)
-    assert.equal(await perform(first, 'enableUser', { id: user.id, now: at(4) }), 'changed')
-    assert.deepEqual(await first.findUser(user.id), { ...disabled, disabledAt: undefined })
-  })
+  check(
+    'disableUser revokes what was issued before; enableUser restores the user but not the tokens',
+    async ({ first }) => {
+      const user = aUser()
+      await perform(first, 'createUser', user)
+      assert.equal(await perform(first, 'disableUser', { id: user.id, now: at(5) }), 'changed')
+      const disabled = { ...user, disabledAt: at(5), notBefore: at(5) }
+      assert.deepEqual(await first.findUser(user.id), disabled)
+      assert.equal(await perform(first, 'enableUser', { id: user.id, now: at(4) }), 'changed')
+      assert.deepEqual(await first.findUser(user.id), { ...disabled, disabledAt: undefined })
+    },
+  )
 
-  check('what a node issued before it knew that the user was disabled is dead once enabled', async ({ first }) => {
-    const [user, other] = [aUser(), aUser()]
-    await performAll(first, 'createUser', [user, other])
-    await perform(first, 'disableUser', { id: user.id, now: at(5) })
-    const moments = [at(9), at(12)].map((now) => ({ id: user.id, now }))
-    // The second one enables what is enabled, which ends nothing.
-    assert.deepEqual(await performAll(first, 'enableUser', moments), ['changed', 'changed'])
-    assert.deepEqual(await first.findUser(user.id), { ...user, notBefore: at(9) })
-    assert.deepEqual(await first.findUser(other.id), other)
-  })
+  check(
+    'a token that a node issued before it learned that the user was disabled is still invalid after enableUser',
+    async ({ first }) => {
+      const [user, other] = [aUser(), aUser()]
+      await performAll(first, 'createUser', [user, other])
+      await perform(first, 'disableUser', { id: user.id, now: at(5) })
+      const moments = [at(9), at(12)].map((now) => ({ id: user.id, now }))
+      // The second call enables a user who is enabled already, which revokes nothing.
+      assert.deepEqual(await performAll(first, 'enableUser', moments), ['changed', 'changed'])
+      assert.deepEqual(await first.findUser(user.id), { ...user, notBefore: at(9) })
+      assert.deepEqual(await first.findUser(other.id), other)
+    },
+  )
 
-  check('a user is disabled since the first time, and dead until the last', async ({ first }) => {
+  check('a second disableUser keeps the first time and moves the not-before time', async ({ first }) => {
     const user = aUser()
     await perform(first, 'createUser', user)
     const moments = [at(5), at(9), at(7)].map((now) => ({ id: user.id, now }))
@@ -96,7 +102,7 @@ export const accountCases: Suite = (check) => {
     assert.deepEqual(await first.findUser(user.id), { ...user, disabledAt: at(5), notBefore: at(9) })
   })
 
-  check('expireUser ends what was before, and of several moments the greatest counts', async ({ first }) => {
+  check('expireUser revokes what was issued before, and the latest of several times is kept', async ({ first }) => {
     const [user, other] = [aUser(), aUser()]
     await performAll(first, 'createUser', [user, other])
     await first.findUser(user.id)
@@ -106,7 +112,7 @@ export const accountCases: Suite = (check) => {
     assert.deepEqual(await first.findUser(other.id), other)
   })
 
-  check('a change to nobody is unknown', async ({ first }) => {
+  check('a change of a user who does not exist returns unknown', async ({ first }) => {
     const { id } = aUser()
     assert.equal(await perform(first, 'setPassword', { id, passwordHash: 'x', now: NOW }), 'unknown')
     assert.equal(await perform(first, 'disableUser', { id, now: NOW }), 'unknown')
@@ -135,7 +141,7 @@ export const accountCases: Suite = (check) => {
     )
   })
 
-  check('startSession keeps the session and that this browser knows this user', async ({ first, second }) => {
+  check('startSession stores the session and remembers the browser for this user', async ({ first, second }) => {
     const [session, browserHash] = [aSession(), aHash()]
     assert.equal(await perform(first, 'startSession', { session, browserHash }), 'started')
     assert.deepEqual(await second.findSession(session.id), session)
@@ -144,7 +150,7 @@ export const accountCases: Suite = (check) => {
     assert.equal(await second.knowsBrowser(aSession().userId, browserHash), false)
   })
 
-  check('a browser may start any number of sessions', async ({ first }) => {
+  check('a browser can start any number of sessions', async ({ first }) => {
     const browserHash = aHash()
     const one = aSession()
     const two = aSession({ userId: one.userId })
@@ -156,7 +162,7 @@ export const accountCases: Suite = (check) => {
     assert.equal(await first.knowsBrowser(one.userId, browserHash), true)
   })
 
-  check('of each user twenty browsers are remembered, those that were seen last', async ({ first }) => {
+  check('twenty browsers are remembered for each user: those seen last', async ({ first }) => {
     const { userId } = aSession()
     const browsers = Array.from({ length: 22 }, aHash)
     for (const [index, browserHash] of browsers.entries())
@@ -165,7 +171,7 @@ export const accountCases: Suite = (check) => {
     assert.deepEqual(known, [false, false, ...Array.from({ length: 20 }, () => true)])
   })
 
-  check('endSession ends that one, once', async (stores) => {
+  check('endSession ends one session, once', async (stores) => {
     const [session, other] = [aSession(), aSession()]
     for (const one of [session, other])
       await perform(stores.first, 'startSession', { session: one, browserHash: aHash() })
@@ -179,7 +185,7 @@ export const accountCases: Suite = (check) => {
     assert.deepEqual(await stores.second.findSession(other.id), other)
   })
 
-  check('countHit is exact: of many at once each is told another count', async (stores) => {
+  check('concurrent countHit calls all return different counts', async (stores) => {
     const hit = aHit()
     const outcomes = await race(
       stores,
@@ -193,7 +199,7 @@ export const accountCases: Suite = (check) => {
     )
   })
 
-  check('countHit counts by bucket and window, and says when the window ends', async ({ first }) => {
+  check('countHit counts for each bucket and window, and returns the end of the window', async ({ first }) => {
     const hit = aHit()
     const start = NOW - (NOW % hit.windowMs)
     const outcomes = await performAll(first, 'countHit', [
@@ -210,14 +216,14 @@ export const accountCases: Suite = (check) => {
     ])
   })
 
-  check('forgiveHit takes one back, never below none', async ({ first }) => {
+  check('forgiveHit subtracts one, but never goes below zero', async ({ first }) => {
     const hit = aHit()
     await performAll(first, 'countHit', [hit, hit])
     for (const _ of times(5, () => hit)) assert.equal(await perform(first, 'forgiveHit', hit), 'forgiven')
     assert.equal((await perform(first, 'countHit', hit)).count, 1)
   })
 
-  check('forgiveHit of a bucket that was never counted is nothing', async ({ first }) => {
+  check('forgiveHit of a bucket that was never counted changes nothing', async ({ first }) => {
     const hit = aHit()
     assert.equal(await perform(first, 'forgiveHit', hit), 'forgiven')
     assert.equal((await perform(first, 'countHit', hit)).count, 1)

@@ -7,19 +7,22 @@ import { assertFailed, kindsOf, outcomesOf, perform, performAll, race, tally, ti
 import { aHash, at, HOUR, NOW } from './records.ts'
 
 export const administratorCases: Suite = (check) => {
-  check('createAdminCredential keeps everything of the credentials, for both handles', async ({ first, second }) => {
-    const all = [
-      anAdminCredential(),
-      anAdminCredential({ access: 'read', organizationId: mintOrganizationId(NOW, randomBytes) }),
-      anAdminCredential({ revokedAt: at(1) }),
-    ]
-    assert.deepEqual(tally(await performAll(first, 'createAdminCredential', all)), { created: 3 })
-    for (const store of [first, second]) {
-      assert.deepEqual(await Promise.all(all.map(({ id }) => store.findAdminCredential(id))), all)
-    }
-  })
+  check(
+    'createAdminCredential stores all members of the credentials, visible through both handles',
+    async ({ first, second }) => {
+      const all = [
+        anAdminCredential(),
+        anAdminCredential({ access: 'read', organizationId: mintOrganizationId(NOW, randomBytes) }),
+        anAdminCredential({ revokedAt: at(1) }),
+      ]
+      assert.deepEqual(tally(await performAll(first, 'createAdminCredential', all)), { created: 3 })
+      for (const store of [first, second]) {
+        assert.deepEqual(await Promise.all(all.map(({ id }) => store.findAdminCredential(id))), all)
+      }
+    },
+  )
 
-  check('createAdminCredential under an id that is taken fails alone and changes nothing', async ({ first }) => {
+  check('createAdminCredential with an id that exists fails alone and changes nothing', async ({ first }) => {
     const [credential, other] = [anAdminCredential(), anAdminCredential()]
     await perform(first, 'createAdminCredential', credential)
     const results = await first.commit([
@@ -32,13 +35,13 @@ export const administratorCases: Suite = (check) => {
     assert.deepEqual(await first.findAdminCredential(other.id), other)
   })
 
-  check('findAdminCredential finds nothing under an id that nobody has', async ({ first }) => {
+  check('findAdminCredential returns undefined for an id that does not exist', async ({ first }) => {
     await perform(first, 'createAdminCredential', anAdminCredential())
     assert.equal(await first.findAdminCredential(anAdminCredential().id), undefined)
     assert.equal(await first.findAdminCredential('a\0b' as AdminCredentialId), undefined)
   })
 
-  check('revokeAdminCredential notes the first time, of those credentials and no others', async ({ first, second }) => {
+  check('revokeAdminCredential stores the first time, for these credentials only', async ({ first, second }) => {
     const [gone, kept] = [anAdminCredential(), anAdminCredential()]
     await performAll(first, 'createAdminCredential', [gone, kept])
     const outcomes = outcomesOf(
@@ -53,7 +56,7 @@ export const administratorCases: Suite = (check) => {
     assert.deepEqual(await second.findAdminCredential(kept.id), kept)
   })
 
-  check('of many who revoke the same credentials at once, one moment counts', async (stores) => {
+  check('of concurrent revocations of the same credentials one time is stored', async (stores) => {
     const credential = anAdminCredential()
     await perform(stores.first, 'createAdminCredential', credential)
     const revocations = times(10, (index) => ({ id: credential.id, now: at(index) }))

@@ -10,32 +10,35 @@ import { aClient, aGrant, aHash, aRedemption, aRotation, at, aUser, NOW } from '
 import { aLiveGrant } from './tokens.ts'
 
 export const auditCases: Suite = (check) => {
-  check('a batch tells the audit what matters, with who made it, and nothing else', async ({ first, second }) => {
-    const since = startNewChains()
-    const client = aClient()
-    outcomesOf(
-      await first.commit([
-        { name: 'registerClient', input: client },
-        { name: 'countHit', input: { bucket: aHash(), now: NOW, windowMs: 1000, by: 1 } },
-        { name: 'verifyClient', input: { id: client.id, now: NOW }, by: 'command-line' },
-        { name: 'recordEvent', input: { event: 'sign-in.failed', clientId: client.id } },
-        { name: 'disableClient', input: { id: aClient().id, now: NOW }, by: 'command-line' },
-      ]),
-    )
-    const events = eventsOf(await listLinks(second, since))
-    assert.deepEqual(
-      new Set(events),
-      new Set([
-        { event: 'client.registered', clientId: client.id },
-        { event: 'sign-in.failed', clientId: client.id },
-        { event: 'client.verified', clientId: client.id, actor: 'command-line' },
-      ]),
-    )
-    assert.equal(events.length, 3)
-    await assertWhole(second, since)
-  })
+  check(
+    'a batch records its relevant operations with their actors in the audit, and nothing else',
+    async ({ first, second }) => {
+      const since = startNewChains()
+      const client = aClient()
+      outcomesOf(
+        await first.commit([
+          { name: 'registerClient', input: client },
+          { name: 'countHit', input: { bucket: aHash(), now: NOW, windowMs: 1000, by: 1 } },
+          { name: 'verifyClient', input: { id: client.id, now: NOW }, by: 'command-line' },
+          { name: 'recordEvent', input: { event: 'sign-in.failed', clientId: client.id } },
+          { name: 'disableClient', input: { id: aClient().id, now: NOW }, by: 'command-line' },
+        ]),
+      )
+      const events = eventsOf(await listLinks(second, since))
+      assert.deepEqual(
+        new Set(events),
+        new Set([
+          { event: 'client.registered', clientId: client.id },
+          { event: 'sign-in.failed', clientId: client.id },
+          { event: 'client.verified', clientId: client.id, actor: 'command-line' },
+        ]),
+      )
+      assert.equal(events.length, 3)
+      await assertWhole(second, since)
+    },
+  )
 
-  check('a batch in which nothing happened that matters adds no link to the audit', async ({ first }) => {
+  check('a batch without audit events adds no link', async ({ first }) => {
     const since = startNewChains()
     outcomesOf(
       await first.commit([
@@ -47,7 +50,7 @@ export const auditCases: Suite = (check) => {
     assert.deepEqual(await listLinks(first, since), [])
   })
 
-  check('what happens to one row in one batch stands in the audit in its order', async ({ first }) => {
+  check('the operations of one batch on one row are recorded in their order', async ({ first }) => {
     const since = startNewChains()
     const { id, ...rest } = aClient()
     const operations: Operation[] = [
@@ -63,7 +66,7 @@ export const auditCases: Suite = (check) => {
   })
 
   check(
-    'a refused neighbour leaves nothing in the audit, and what is retried alone stands there once',
+    'an operation that fails leaves nothing in the audit, and its neighbours, which are retried alone, are recorded once',
     async ({ first }) => {
       const existing = aClient()
       await perform(first, 'registerClient', existing)
@@ -84,7 +87,7 @@ export const auditCases: Suite = (check) => {
   )
 
   check(
-    'many batches through both handles at once are each told once, in chains without a gap',
+    'concurrent batches through both handles are each recorded once, in chains without a gap',
     async ({ first, second }) => {
       const since = startNewChains()
       const batches = times(24, () => times(5, () => aClient()))
@@ -107,7 +110,7 @@ export const auditCases: Suite = (check) => {
     },
   )
 
-  check('of codes and refresh tokens in one batch the audit is told of copies alone', async ({ first }) => {
+  check('of codes and refresh tokens in one batch the audit records only replays and reuse', async ({ first }) => {
     const [copied, live] = [await aLiveGrant(first), await aLiveGrant(first)]
     const [spent, fresh] = [
       aRedemption((await approved(first)).approval),
@@ -128,7 +131,7 @@ export const auditCases: Suite = (check) => {
     await assertWhole(first, since)
   })
 
-  check('an hour that is over ends its chains', async ({ first }) => {
+  check('a new hour starts new chains', async ({ first }) => {
     const since = startNewChains()
     await perform(first, 'registerClient', aClient())
     await perform(first, 'registerClient', aClient())
@@ -145,7 +148,7 @@ export const auditCases: Suite = (check) => {
   })
 
   check(
-    'links of the audit are read in pages, newest first, and the last one of each chain',
+    'audit links are listed in pages, newest first; the heads are the last link of each chain',
     async ({ first, second }) => {
       const since = startNewChains()
       for (const store of [first, second, first, second, first]) await perform(store, 'registerClient', aClient())
@@ -160,37 +163,40 @@ export const auditCases: Suite = (check) => {
     },
   )
 
-  check('a sweep of the audit says so itself, and what it took is not missed', async ({ first }) => {
-    const since = startNewChains()
-    for (const client of times(3, () => aClient())) await perform(first, 'registerClient', client)
-    const [last] = await listLinks(first, since)
-    const head = { chain: last?.chainId, sequence: last?.sequence ?? -1, hash: last?.hash, recorded_at: since }
-    const later = startNewChains()
-    await perform(first, 'recordEvent', { event: 'audit.head', details: head as Record<string, string | number> })
-    const sweep = {
-      now: later,
-      revocationsBefore: 0 as EpochMs,
-      unusedSince: 0 as EpochMs,
-      authorizationsBefore: 0 as EpochMs,
-      evidenceBefore: 0 as EpochMs,
-      authorizationsAfter: '',
-      grantsAfter: '',
-      consentsAfter: '',
-    } as const
-    assert.ok((await perform(first, 'sweepExpired', { ...sweep, limit: 1000, auditBefore: later })).auditLinks >= 3)
-    assert.equal((await listLinks(first, since)).length, 2)
-    assert.deepEqual(
-      eventsOf(await listLinks(first, since)).map(({ event }) => event),
-      ['audit.head', 'audit.swept'],
-    )
-    await assertWhole(first, since)
-    assert.equal((await perform(first, 'sweepExpired', { ...sweep, limit: 1000, auditBefore: later })).auditLinks, 0)
-    assert.equal((await listLinks(first, since)).length, 2)
-    assert.ok(at(0) < later)
-  })
+  check(
+    'a sweep of the audit is recorded in the audit, and verification does not report the swept links as missing',
+    async ({ first }) => {
+      const since = startNewChains()
+      for (const client of times(3, () => aClient())) await perform(first, 'registerClient', client)
+      const [last] = await listLinks(first, since)
+      const head = { chain: last?.chainId, sequence: last?.sequence ?? -1, hash: last?.hash, recorded_at: since }
+      const later = startNewChains()
+      await perform(first, 'recordEvent', { event: 'audit.head', details: head as Record<string, string | number> })
+      const sweep = {
+        now: later,
+        revocationsBefore: 0 as EpochMs,
+        unusedSince: 0 as EpochMs,
+        authorizationsBefore: 0 as EpochMs,
+        evidenceBefore: 0 as EpochMs,
+        authorizationsAfter: '',
+        grantsAfter: '',
+        consentsAfter: '',
+      } as const
+      assert.ok((await perform(first, 'sweepExpired', { ...sweep, limit: 1000, auditBefore: later })).auditLinks >= 3)
+      assert.equal((await listLinks(first, since)).length, 2)
+      assert.deepEqual(
+        eventsOf(await listLinks(first, since)).map(({ event }) => event),
+        ['audit.head', 'audit.swept'],
+      )
+      await assertWhole(first, since)
+      assert.equal((await perform(first, 'sweepExpired', { ...sweep, limit: 1000, auditBefore: later })).auditLinks, 0)
+      assert.equal((await listLinks(first, since)).length, 2)
+      assert.ok(at(0) < later)
+    },
+  )
 }
 
-/** Nothing is wrong with any chain that began since. */
+/** Asserts that verification finds no fault in any chain that started at or after `since`. */
 async function assertWhole(store: StoreDriver, since: EpochMs): Promise<void> {
   const recent = {
     listAuditLinks: (page: Parameters<StoreDriver['listAuditLinks']>[0]) => store.listAuditLinks({ ...page, since }),

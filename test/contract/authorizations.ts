@@ -13,7 +13,7 @@ import { aClient, aHash, anApproval, anAuthorization, anOrganization, aRedemptio
 const EVER = 0 as EpochMs
 
 export const authorizationCases: Suite = (check) => {
-  check('startAuthorization keeps the whole request', async ({ first, second }) => {
+  check('startAuthorization stores the whole request', async ({ first, second }) => {
     const full = anAuthorization({ organizationId: anOrganization().id })
     const bare = anAuthorization({ state: undefined, loginHint: undefined, resources: [], scope: '' as Scope })
     assert.equal(await perform(first, 'startAuthorization', full), 'started')
@@ -22,11 +22,11 @@ export const authorizationCases: Suite = (check) => {
     assert.deepEqual(await second.findAuthorization(bare.id), bare)
   })
 
-  check('findAuthorization finds nothing under an id that nobody has', async ({ first }) => {
+  check('findAuthorization returns undefined for an id that does not exist', async ({ first }) => {
     assert.equal(await first.findAuthorization(anAuthorization().id), undefined)
   })
 
-  check('approveAuthorization notes who, when, the code and its end', async ({ first }) => {
+  check('approveAuthorization stores the user, the time, the code hash and the code’s expiry', async ({ first }) => {
     for (const organizationId of [undefined, anOrganization().id]) {
       const { authorization, approval } = await approved(first, { organizationId })
       const { userId, codeHash } = approval
@@ -38,7 +38,7 @@ export const authorizationCases: Suite = (check) => {
     }
   })
 
-  check('approvals for several organizations in one batch each keep their own', async ({ first }) => {
+  check('approvals for several organizations in one batch each store their own', async ({ first }) => {
     const authorizations = times(3, () => anAuthorization())
     await performAll(first, 'startAuthorization', authorizations)
     const organizationIds = [anOrganization().id, undefined, anOrganization().id]
@@ -53,7 +53,7 @@ export const authorizationCases: Suite = (check) => {
     )
   })
 
-  check('approveAuthorization answers decided for every state but pending, and changes nothing', async ({ first }) => {
+  check('approveAuthorization returns decided in every state but pending, and changes nothing', async ({ first }) => {
     const { authorization: allowed, approval } = await approved(first)
     const { authorization: spent, approval: spentApproval } = await approved(first)
     await perform(first, 'redeemCode', aRedemption(spentApproval))
@@ -72,7 +72,7 @@ export const authorizationCases: Suite = (check) => {
     assert.ok(approval)
   })
 
-  check('neither approving nor denying brings back one that is unknown or expired', async ({ first }) => {
+  check('an authorization that is unknown or expired can be neither approved nor denied', async ({ first }) => {
     const authorization = anAuthorization()
     const late = authorization.expiresAt
     assert.equal(await perform(first, 'approveAuthorization', anApproval(authorization)), 'unknown')
@@ -83,7 +83,7 @@ export const authorizationCases: Suite = (check) => {
     assert.deepEqual(await first.findAuthorization(authorization.id), authorization)
   })
 
-  check('one millisecond before its end an authorization can still be approved', async ({ first }) => {
+  check('an authorization can be approved one millisecond before it expires', async ({ first }) => {
     const authorization = anAuthorization({ expiresAt: at(MINUTE) })
     await perform(first, 'startAuthorization', authorization)
     const approval = anApproval(authorization, { now: at(MINUTE - 1) })
@@ -97,7 +97,7 @@ export const authorizationCases: Suite = (check) => {
     assert.deepEqual((await first.findAuthorization(authorization.id))?.status, { kind: 'denied' })
   })
 
-  check('of many who approve or deny one authorization, exactly one decides', async (stores) => {
+  check('of concurrent approvals and denials of one authorization exactly one decides', async (stores) => {
     const authorization = anAuthorization()
     await perform(stores.first, 'startAuthorization', authorization)
     const approvals = times(10, () => anApproval(authorization))
@@ -114,7 +114,7 @@ export const authorizationCases: Suite = (check) => {
     assert.deepEqual({ decided, winners: allowed + denied }, { decided: 19, winners: 1 })
   })
 
-  check('of many approvals in one batch the first one counts, with its code', async ({ first }) => {
+  check('of several approvals in one batch the first one counts, with its code', async ({ first }) => {
     const authorization = anAuthorization()
     await perform(first, 'startAuthorization', authorization)
     const approvals = times(3, () => anApproval(authorization))
@@ -123,7 +123,7 @@ export const authorizationCases: Suite = (check) => {
     assert.equal(status?.kind === 'approved' && status.codeHash, approvals[0]?.codeHash)
   })
 
-  check('a consent is remembered with the approval, and only with it', async ({ first }) => {
+  check('a consent is remembered only if the approval succeeds', async ({ first }) => {
     const authorization = anAuthorization()
     await perform(first, 'startAuthorization', authorization)
     const [winner, loser] = [anApproval(authorization), anApproval(authorization)]
@@ -134,12 +134,12 @@ export const authorizationCases: Suite = (check) => {
     assert.equal(await first.hasConsented(loser.userId, authorization.clientId, EVER), false)
   })
 
-  check('an approval that is not to be remembered leaves no consent', async ({ first }) => {
+  check('an approval without `remember` stores no consent', async ({ first }) => {
     const { approval, authorization } = await approved(first, { remember: undefined })
     assert.equal(await first.hasConsented(approval.userId, authorization.clientId, EVER), false)
   })
 
-  check('a remembered consent grows by what is allowed later, in a fixed order', async ({ first }) => {
+  check('a remembered consent gains the scopes of later approvals, in a fixed order', async ({ first }) => {
     const userId = mintUserId(NOW, randomBytes)
     const consent = {
       userId,
@@ -154,7 +154,7 @@ export const authorizationCases: Suite = (check) => {
     assert.equal(await first.findConsent(consent), 'admin read write')
   })
 
-  check('a consent from before `since` is none, and is replaced rather than joined', async ({ first }) => {
+  check('a consent from before `since` is ignored, and replaced rather than extended', async ({ first }) => {
     const { approval } = await approved(first)
     const key = keyOf(approval)
     const [until, later] = [NOW, at(1)]
@@ -166,7 +166,7 @@ export const authorizationCases: Suite = (check) => {
     assert.equal(await first.findConsent({ ...key, since: later }), 'write')
   })
 
-  check('a consent holds for its whole key and for nothing beside it', async ({ first }) => {
+  check('a consent applies to its whole key and to no other', async ({ first }) => {
     const { approval } = await approved(first)
     const key = keyOf(approval)
     const other = anApproval(anAuthorization())
@@ -182,7 +182,7 @@ export const authorizationCases: Suite = (check) => {
   })
 
   check(
-    'a consent for one organization is none for another or for none, with and without resources',
+    'a consent for one organization does not apply to another organization or to none, with and without resources',
     async (stores) => {
       const { first, second } = stores
       const [one, other] = [anOrganization().id, anOrganization().id]
@@ -209,7 +209,7 @@ export const authorizationCases: Suite = (check) => {
     assert.deepEqual(status, { kind: 'burned', codeHash: approval.codeHash })
   })
 
-  check('burnCode changes nothing for another code, an expired one, a spent one, a pending one', async ({ first }) => {
+  check('burnCode changes nothing for another code, or one that is expired, redeemed or pending', async ({ first }) => {
     const { authorization, approval } = await approved(first)
     const { id } = authorization
     const { codeHash, codeExpiresAt } = approval
@@ -224,7 +224,7 @@ export const authorizationCases: Suite = (check) => {
   })
 }
 
-/** An authorization that somebody approved. */
+/** An authorization that a user approved. */
 export async function approved(
   store: StoreDriver,
   differing: Partial<Approval> = {},

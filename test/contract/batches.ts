@@ -5,11 +5,11 @@ import { assertFailed, kindsOf, outcomesOf, perform, times, type Suite } from '.
 import { aClient, aHash, aRedemption, aRotation, aSession, anAuthorization, aUser, at, NOW } from './records.ts'
 
 export const batchCases: Suite = (check) => {
-  check('an empty batch is nothing', async ({ first }) => {
+  check('an empty batch has no results', async ({ first }) => {
     assert.deepEqual(await first.commit([]), [])
   })
 
-  check('a batch answers in its order, whatever its kinds', async ({ first }) => {
+  check('a batch returns its results in order, whatever the kinds of its operations', async ({ first }) => {
     const [client, user] = [aClient(), aUser()]
     const outcomes = outcomesOf(
       await first.commit([
@@ -25,7 +25,7 @@ export const batchCases: Suite = (check) => {
     assert.deepEqual(outcomes, ['unknown', 'registered', 'created', 'used', 'email-taken', 'deleted', 'unknown'])
   })
 
-  check('a code can be approved, spent and refreshed twice in one batch', async ({ first }) => {
+  check('a code can be approved, redeemed and its token refreshed twice in one batch', async ({ first }) => {
     const authorization = anAuthorization()
     const approval = {
       id: authorization.id,
@@ -60,7 +60,7 @@ export const batchCases: Suite = (check) => {
     ])
   })
 
-  check('an outcome that is a refusal spoils no neighbour', async ({ first }) => {
+  check('an operation that changes nothing does not affect its neighbours', async ({ first }) => {
     const { approval } = await approved(first)
     const [clients, redemption] = [times(2, () => aClient()), aRedemption(approval)]
     const operations: Operation[] = [
@@ -75,7 +75,7 @@ export const batchCases: Suite = (check) => {
     for (const client of clients) assert.deepEqual(await first.findClient(client.id), client)
   })
 
-  check('an operation that the database refuses fails alone', async ({ first, second }) => {
+  check('an operation that the database rejects fails alone', async ({ first, second }) => {
     const existing = aClient()
     await perform(first, 'registerClient', existing)
     const { approval } = await approved(first)
@@ -94,7 +94,7 @@ export const batchCases: Suite = (check) => {
     assert.deepEqual(await second.findGrant(redemption.grant.id), redemption.grant)
   })
 
-  check('a text that not every store can hold is kept whole or refused alone', async ({ first, second }) => {
+  check('a text that not every store can hold is stored unchanged or rejected alone', async ({ first, second }) => {
     const [before, after] = [aClient(), aClient()]
     const odd = aUser({ name: 'a\0b' })
     const results = await first.commit([
@@ -108,7 +108,7 @@ export const batchCases: Suite = (check) => {
     for (const client of [before, after]) assert.deepEqual(await second.findClient(client.id), client)
   })
 
-  check('neighbours of a refused operation happen once', async ({ first }) => {
+  check('the neighbours of a rejected operation are applied once', async ({ first }) => {
     const existing = aClient()
     await perform(first, 'registerClient', existing)
     const hit = { bucket: aHash(), now: NOW, windowMs: 60_000, by: 1 }
@@ -121,7 +121,7 @@ export const batchCases: Suite = (check) => {
     assert.equal((await perform(first, 'countHit', hit)).count, 3)
   })
 
-  check('an operation of several parts that the database refuses leaves none of them', async ({ first }) => {
+  check('an operation of several statements that the database rejects changes nothing', async ({ first }) => {
     const session = aSession()
     await perform(first, 'startSession', { session, browserHash: aHash() })
     const browserHash = aHash()
@@ -130,7 +130,7 @@ export const batchCases: Suite = (check) => {
     assert.equal(await first.knowsBrowser(session.userId, browserHash), false)
   })
 
-  check('after a refused batch the handle goes on', async ({ first }) => {
+  check('a handle remains usable after a rejected batch', async ({ first }) => {
     const client = aClient()
     await perform(first, 'registerClient', client)
     assertFailed((await first.commit([{ name: 'registerClient', input: client }]))[0])
@@ -139,7 +139,7 @@ export const batchCases: Suite = (check) => {
     assert.deepEqual(await first.findClient(next.id), next)
   })
 
-  check('many batches through both handles at once lose nothing', async ({ first, second }) => {
+  check('concurrent batches through both handles lose nothing', async ({ first, second }) => {
     const batches = times(20, () => times(5, () => aClient()))
     await Promise.all(
       batches.map(async (clients, index) =>

@@ -6,18 +6,18 @@ import { openSecrets } from '../../src/protocol/secrets.ts'
 import { openChains, type Chains } from '../../src/audit/chain.ts'
 import { HOUR, NOW } from './records.ts'
 
-/** Under which every chain of these tests is written. */
+/** The root secret of every chain in these tests. */
 export const AUDIT_SECRETS = openSecrets('a root secret for the chains of tests')
 
 let now: number = NOW
 
-/** From now on all chains are new ones: whatever became of the earlier ones, nobody goes on with them. */
+/** Starts new chains: no later link continues an earlier chain, whatever happened to it. */
 export function startNewChains(): EpochMs {
   now += HOUR
   return now as EpochMs
 }
 
-/** What one process has. Its clock stands still, so that nothing but the sequence orders its links. */
+/** Opens the chains of one process. Its clock does not advance, so that only the sequence orders its links. */
 export function openTestChains(): Chains {
   return openChains({
     digest: (parts) => AUDIT_SECRETS.digest('audit', parts),
@@ -26,7 +26,7 @@ export function openTestChains(): Chains {
   })
 }
 
-/** Every link since a moment, newest first. */
+/** All links recorded at or after a time, newest first. */
 export async function listLinks(
   store: Pick<Reads, 'listAuditLinks'>,
   since: EpochMs,
@@ -34,7 +34,7 @@ export async function listLinks(
   return store.listAuditLinks({ before: undefined, limit: 10_000, since })
 }
 
-/** What they tell, oldest first. */
+/** The events of the links, oldest first. */
 export function eventsOf(links: readonly AuditLinkRecord[]): readonly AuditEvent[] {
   return links.toReversed().flatMap(({ events }) => JSON.parse(events) as readonly AuditEvent[])
 }

@@ -8,20 +8,20 @@ import { perform, performAll, race, tally, times, type Suite } from './harness.t
 import { aClient, aHash, at, HOUR, NOW } from './records.ts'
 
 export const clientCases: Suite = (check) => {
-  check('registerClient keeps everything of the client, for both handles', async ({ first, second }) => {
+  check('registerClient stores all members of the client, visible through both handles', async ({ first, second }) => {
     const client = aClient()
     assert.equal(await perform(first, 'registerClient', client), 'registered')
     assert.deepEqual(await first.findClient(client.id), client)
     assert.deepEqual(await second.findClient(client.id), client)
   })
 
-  check('registerClient keeps a public client without a secret', async ({ first }) => {
+  check('registerClient stores a public client without a secret', async ({ first }) => {
     const client = aClient({ secretHash: undefined, managementHash: undefined })
     await perform(first, 'registerClient', client)
     assert.deepEqual(await first.findClient(client.id), client)
   })
 
-  check('registerClient keeps "no scope registered" apart from "an empty scope"', async ({ first }) => {
+  check('registerClient distinguishes "no scope registered" from "an empty scope"', async ({ first }) => {
     const { metadata } = aClient()
     const none = aClient({ metadata: { ...metadata, scope: undefined } })
     const empty = aClient({ metadata: { ...metadata, scope: '' as never } })
@@ -30,11 +30,11 @@ export const clientCases: Suite = (check) => {
     assert.equal((await first.findClient(empty.id))?.metadata.scope, '')
   })
 
-  check('findClient finds nothing under an id that nobody has', async ({ first }) => {
+  check('findClient returns undefined for an id that does not exist', async ({ first }) => {
     assert.equal(await first.findClient(aClient().id), undefined)
   })
 
-  check('useClient notes the first use and keeps it', async ({ first }) => {
+  check('useClient stores the first use and keeps it', async ({ first }) => {
     const client = aClient()
     await perform(first, 'registerClient', client)
     assert.equal(await perform(first, 'useClient', { id: client.id, now: at(1) }), 'used')
@@ -42,20 +42,20 @@ export const clientCases: Suite = (check) => {
     assert.equal((await first.findClient(client.id))?.usedAt, at(1))
   })
 
-  check('extendRetention answers whether there was such a client', async ({ first }) => {
+  check('extendRetention returns whether the client exists', async ({ first }) => {
     const client = aClient()
     await perform(first, 'registerClient', client)
     assert.equal(await perform(first, 'extendRetention', { id: client.id, until: at(1) }), 'held')
     assert.equal(await perform(first, 'extendRetention', { id: aClient().id, until: at(1) }), 'unknown')
   })
 
-  check('useClient of a client that is gone is unknown, and brings nothing back', async ({ first }) => {
+  check('useClient of a deleted client returns unknown and does not restore it', async ({ first }) => {
     const { id } = aClient()
     assert.equal(await perform(first, 'useClient', { id, now: NOW }), 'unknown')
     assert.equal(await first.findClient(id), undefined)
   })
 
-  check('updateClient replaces the metadata and leaves the rest alone', async ({ first, second }) => {
+  check('updateClient replaces the metadata and changes nothing else', async ({ first, second }) => {
     const client = aClient()
     const metadata = { ...client.metadata, redirectUris: [], scope: 'read' as Scope }
     await perform(first, 'registerClient', client)
@@ -66,7 +66,7 @@ export const clientCases: Suite = (check) => {
   })
 
   check(
-    'updateClient to another identity ends the verification and the approval, and notes when, until the next one',
+    'updateClient with another identity clears the verification and the approved scopes, and stores the time',
     async ({ first }) => {
       const client = aClient()
       const { id, metadata: previous } = client
@@ -82,7 +82,7 @@ export const clientCases: Suite = (check) => {
     },
   )
 
-  check('updateClient of a client that is gone or is not as it was read changes nothing', async ({ first }) => {
+  check('updateClient of a client that was deleted or changed meanwhile changes nothing', async ({ first }) => {
     const client = aClient()
     const metadata = { ...client.metadata, redirectUris: [] }
     await perform(first, 'registerClient', client)
@@ -92,7 +92,7 @@ export const clientCases: Suite = (check) => {
     assert.deepEqual(await first.findClient(client.id), client)
   })
 
-  check('of many who update what they read of a client, one does', async (stores) => {
+  check('of concurrent updates of one client exactly one succeeds', async (stores) => {
     const { id, metadata: previous, ...rest } = aClient()
     await perform(stores.first, 'registerClient', { id, metadata: previous, ...rest })
     const updates = times(20, (index) => ({
@@ -114,7 +114,7 @@ export const clientCases: Suite = (check) => {
   })
 
   check(
-    'verifyClient notes the first time and keeps it, unverifyClient forgets it, for both handles',
+    'verifyClient stores the first time and keeps it, and unverifyClient removes it, through both handles',
     async (stores) => {
       const { first, second } = stores
       const [client, other] = [aClient(), aClient()]
@@ -129,7 +129,7 @@ export const clientCases: Suite = (check) => {
   )
 
   check(
-    'disableClient notes the first time and keeps it, enableClient forgets it, for both handles',
+    'disableClient stores the first time and keeps it, and enableClient removes it, through both handles',
     async (stores) => {
       const { first, second } = stores
       const [client, other] = [aClient(), aClient()]
@@ -143,7 +143,7 @@ export const clientCases: Suite = (check) => {
     },
   )
 
-  check('a client that is gone can be neither verified nor disabled, and nothing brings it back', async ({ first }) => {
+  check('a deleted client can be neither verified nor disabled, and is not restored', async ({ first }) => {
     const { id } = aClient()
     assert.equal(await perform(first, 'verifyClient', { id, now: NOW }), 'unknown')
     assert.equal(await perform(first, 'unverifyClient', id), 'unknown')
@@ -152,7 +152,7 @@ export const clientCases: Suite = (check) => {
     assert.equal(await first.findClient(id), undefined)
   })
 
-  check('of many who delete one client, one is told that it did', async (stores) => {
+  check('of concurrent deletions of one client exactly one succeeds', async (stores) => {
     const client = aClient()
     await perform(stores.first, 'registerClient', client)
     const outcomes = await race(
@@ -179,14 +179,14 @@ export const clientCases: Suite = (check) => {
     )
   })
 
-  check('rotateClientSecret replaces the secret, and keeps another one and until when', async ({ first, second }) => {
+  check('rotateClientSecret replaces the secret, and stores the kept secret and its end', async ({ first, second }) => {
     const [client, other] = [aClient(), aClient()]
     await performAll(first, 'registerClient', [client, other])
     const [one, two] = [aRotationOf(client), aRotationOf(client)]
     assert.equal(await perform(first, 'rotateClientSecret', one), 'rotated')
     const previousSecret = { hash: client.secretHash, until: one.keptUntil }
     assert.deepEqual(await first.findClient(client.id), { ...client, secretHash: one.secretHash, previousSecret })
-    // Whoever never heard of the second secret keeps the first one.
+    // A caller that never received the second secret keeps the first one.
     assert.equal(await perform(first, 'rotateClientSecret', { ...two, previous: one.secretHash }), 'rotated')
     assert.deepEqual(await first.findClient(client.id), { ...client, secretHash: two.secretHash, previousSecret })
     const three = { ...aRotationOf({ ...client, secretHash: two.secretHash }), keptUntil: at(2 * HOUR) }
@@ -200,7 +200,7 @@ export const clientCases: Suite = (check) => {
   })
 
   check(
-    'rotateClientSecret of another secret than it has, of none, or of no client changes nothing',
+    'rotateClientSecret with another previous secret, of a public client, or of an unknown client changes nothing',
     async (stores) => {
       const { first, second } = stores
       const [client, open] = [aClient(), aClient({ secretHash: undefined })]
@@ -224,7 +224,7 @@ export const clientCases: Suite = (check) => {
     assert.equal((await second.findClient(client.id))?.secretHash, one.secretHash)
   })
 
-  check('of many who replace one secret at once, one does', async (stores) => {
+  check('of concurrent rotations of one secret exactly one succeeds', async (stores) => {
     const client = aClient()
     await perform(stores.first, 'registerClient', client)
     const rotations = times(20, () => aRotationOf(client))
@@ -235,7 +235,7 @@ export const clientCases: Suite = (check) => {
     assert.equal(kept?.previousSecret?.hash, client.secretHash)
   })
 
-  check('approveClientScope replaces what was approved, down to nothing', async ({ first, second }) => {
+  check('approveClientScope replaces the approved scopes, also with none', async ({ first, second }) => {
     const [client, other] = [aClient(), aClient()]
     await performAll(first, 'registerClient', [client, other])
     for (const scope of ['read write', 'admin', ''] as Scope[]) {
@@ -246,25 +246,22 @@ export const clientCases: Suite = (check) => {
     assert.equal(await perform(first, 'approveClientScope', { id: aClient().id, scope: '' as Scope }), 'unknown')
   })
 
-  check(
-    'expireClient raises the moment from which its tokens count, and never lowers it',
-    async ({ first, second }) => {
-      const [client, other] = [aClient(), aClient()]
-      await performAll(first, 'registerClient', [client, other])
-      for (const [now, notBefore] of [
-        [at(5), at(5)],
-        [at(3), at(5)],
-        [at(9), at(9)],
-      ] as const) {
-        assert.equal(await perform(first, 'expireClient', { id: client.id, now }), 'changed')
-        assert.deepEqual(await first.findClient(client.id), { ...client, notBefore })
-      }
-      assert.deepEqual(await second.findClient(other.id), other)
-      assert.equal(await perform(first, 'expireClient', { id: aClient().id, now: NOW }), 'unknown')
-    },
-  )
+  check('expireClient moves the client’s not-before time forward, never back', async ({ first, second }) => {
+    const [client, other] = [aClient(), aClient()]
+    await performAll(first, 'registerClient', [client, other])
+    for (const [now, notBefore] of [
+      [at(5), at(5)],
+      [at(3), at(5)],
+      [at(9), at(9)],
+    ] as const) {
+      assert.equal(await perform(first, 'expireClient', { id: client.id, now }), 'changed')
+      assert.deepEqual(await first.findClient(client.id), { ...client, notBefore })
+    }
+    assert.deepEqual(await second.findClient(other.id), other)
+    assert.equal(await perform(first, 'expireClient', { id: aClient().id, now: NOW }), 'unknown')
+  })
 
-  check('of many who expire one client at once, the latest moment counts', async (stores) => {
+  check('of concurrent expireClient calls the latest time is kept', async (stores) => {
     const client = aClient()
     await perform(stores.first, 'registerClient', client)
     const expiries = times(12, (index) => ({ id: client.id, now: at((index * 5) % 12) }))
@@ -272,7 +269,7 @@ export const clientCases: Suite = (check) => {
     assert.equal((await stores.second.findClient(client.id))?.notBefore, at(11))
   })
 
-  check('noteUses writes down when each client was used, the later moment wins', async ({ first, second }) => {
+  check('noteUses stores when each client was used, and keeps the later time', async ({ first, second }) => {
     const [one, two, other] = [aClient(), aClient(), aClient()]
     await performAll(first, 'registerClient', [one, two, other])
     const uses = [
@@ -292,7 +289,7 @@ export const clientCases: Suite = (check) => {
     assert.equal(all.length, 3, 'a client that is gone stays gone')
   })
 
-  check('noteUses several times in one batch and from many at once: the latest moment wins', async (stores) => {
+  check('noteUses several times in one batch and concurrently: the latest time is kept', async (stores) => {
     const clients = times(3, () => aClient())
     await performAll(stores.first, 'registerClient', clients)
     const lists = times(10, (index) => clients.map(({ id }) => ({ id, at: at((index * 3) % 10) })))
@@ -303,7 +300,7 @@ export const clientCases: Suite = (check) => {
     for (const { id } of clients) assert.equal((await stores.second.findClient(id))?.lastUsedAt, at(109))
   })
 
-  check('listClients answers what fits every filter that is given', async ({ first, second }) => {
+  check('listClients returns the clients that match all given filters', async ({ first, second }) => {
     const [fresh, used, idle, before, vouched, off] = times(6, (index) => aClient({}, at(index))) as Six
     const named = { fresh, used, idle, before, vouched, off }
     await performAll(first, 'registerClient', Object.values(named))
@@ -342,7 +339,7 @@ export const clientCases: Suite = (check) => {
     }
   })
 
-  check('listClients pages through what fits a filter', async ({ first }) => {
+  check('listClients pages through the clients that match a filter', async ({ first }) => {
     const clients = times(7, (index) => aClient({}, at(index)))
     await performAll(first, 'registerClient', clients)
     for (const { id } of clients.filter((_, index) => index % 2 === 0))
@@ -366,7 +363,7 @@ export const clientCases: Suite = (check) => {
 
 type Six = [ClientRecord, ClientRecord, ClientRecord, ClientRecord, ClientRecord, ClientRecord]
 
-/** A new secret for a client that has the secret it was made with. */
+/** A rotation of the secret that the client was registered with. */
 function aRotationOf({ id, secretHash }: ClientRecord): SecretRotation {
   const previous = secretHash ?? aHash()
   return { id, previous, secretHash: aHash(), kept: previous, keptUntil: at(HOUR) }

@@ -9,10 +9,10 @@ import { aLiveGrant } from './tokens.ts'
 
 const EVER = 0 as EpochMs
 
-/** What ends everything of a user, or of everybody. */
+/** Operations that delete a user or a client, or revoke all tokens of the server. */
 export const deletionCases: Suite = (check) => {
   check(
-    'deleteUser takes sessions, memberships, browsers and consents along, and nothing of others',
+    'deleteUser removes the user’s sessions, memberships, browsers and consents, and nothing of other users',
     async (stores) => {
       const { first, second } = stores
       const [gone, kept] = [await aUserWithEverything(first), await aUserWithEverything(first)]
@@ -26,7 +26,7 @@ export const deletionCases: Suite = (check) => {
     },
   )
 
-  check('deleteClient takes its installations along, and no others', async ({ first, second }) => {
+  check('deleteClient removes the client’s installations and no others', async ({ first, second }) => {
     const [gone, kept] = [aClient(), aClient()]
     await performAll(first, 'registerClient', [gone, kept])
     const installations = [gone, gone, kept].map(({ id }) => anInstallation({ clientId: id }))
@@ -43,7 +43,7 @@ export const deletionCases: Suite = (check) => {
     }
   })
 
-  check('deleteUser leaves the grants: they tell what once was issued', async ({ first }) => {
+  check('deleteUser keeps the grants as a record of what was issued', async ({ first }) => {
     const user = aUser()
     await perform(first, 'createUser', user)
     const grant = await aLiveGrant(first, aGrant({ userId: user.id }))
@@ -51,7 +51,7 @@ export const deletionCases: Suite = (check) => {
     assert.deepEqual(await first.findGrant(grant.id), grant)
   })
 
-  check('of many who delete a user one does, and the address is free again', async (stores) => {
+  check('of concurrent deletions of one user exactly one succeeds, and the email is free again', async (stores) => {
     const user = aUser()
     await perform(stores.first, 'createUser', user)
     const outcomes = await race(
@@ -65,7 +65,7 @@ export const deletionCases: Suite = (check) => {
     assert.deepEqual(await stores.first.findUserByEmail(user.email), next)
   })
 
-  check('a user deleted between two changes of one batch is unknown to the second', async ({ first }) => {
+  check('a user who is deleted between two changes of one batch is unknown to the second', async ({ first }) => {
     const user = aUser()
     await perform(first, 'createUser', user)
     const results = await first.commit([
@@ -80,17 +80,17 @@ export const deletionCases: Suite = (check) => {
     )
   })
 
-  check('without expireEverything anything counts that ever was', async ({ first }) => {
+  check('without expireEverything the server has no not-before time', async ({ first }) => {
     assert.equal(await first.findNotBefore(), 0)
   })
 
-  check('of many moments from which on things count, the greatest wins', async (stores) => {
+  check('of several not-before times of the server the latest is kept', async (stores) => {
     const moments = times(20, (index) => ({ now: at(((index * 7) % 20) + 1) }))
     assert.deepEqual(tally(await race(stores, 'expireEverything', moments)), { expired: 20 })
     for (const store of [stores.first, stores.second]) assert.equal(await store.findNotBefore(), at(20))
     await performAll(stores.first, 'expireEverything', [{ now: NOW }, { now: at(30) }, { now: at(25) }])
     assert.equal(await stores.second.findNotBefore(), at(30))
-    // Compared as numbers, not as texts.
+    // The values are compared as numbers, not as texts.
     await perform(stores.first, 'expireEverything', { now: 9_000_000 as EpochMs })
     assert.equal(await stores.second.findNotBefore(), at(30))
     await perform(stores.first, 'expireEverything', { now: 10_000_000_000_000 as EpochMs })
@@ -125,7 +125,7 @@ async function aUserWithEverything(store: StoreDriver): Promise<Traced> {
   return { user, sessions, browserHash, clientId }
 }
 
-/** What the store still knows of a user. */
+/** The rows that the store still has for a user. */
 async function traces(store: StoreDriver, { user, sessions, browserHash, clientId }: Traced) {
   const found = await Promise.all(sessions.map(({ id }) => store.findSession(id)))
   return {

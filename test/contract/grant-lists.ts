@@ -6,7 +6,7 @@ import { perform, performAll, times, type Suite } from './harness.ts'
 import { aGrant, anOrganization, aRedemption, at } from './records.ts'
 
 export const grantListCases: Suite = (check) => {
-  check('listGrants lists what fits all filters that are given, newest first', async ({ first, second }) => {
+  check('listGrants lists the grants that match all given filters, newest first', async ({ first, second }) => {
     const [mine, yours] = [aGrant(), aGrant()]
     const [here, there] = [anOrganization().id, anOrganization().id]
     const grants = await redeemed(
@@ -31,7 +31,7 @@ export const grantListCases: Suite = (check) => {
     assert.deepEqual(sizes, [12, 4, 6, 2, 6, 2, 3, 1])
   })
 
-  check('listGrants pages by the id, `before` exclusive, whatever the filter', async ({ first }) => {
+  check('listGrants pages by id, `before` exclusive, with every filter', async ({ first }) => {
     const { userId, clientId } = aGrant()
     const organizationId = anOrganization().id
     const own = times(5, () => ({ userId, clientId, organizationId }))
@@ -45,7 +45,7 @@ export const grantListCases: Suite = (check) => {
     }
   })
 
-  check('listGrants shows revoked grants, and none of somebody who has none', async ({ first }) => {
+  check('listGrants includes revoked grants, and returns none for a user without grants', async ({ first }) => {
     const [grant] = await redeemed(first, [{}])
     assert.ok(grant)
     await perform(first, 'revokeGrant', { id: grant.id, now: at(9) })
@@ -62,7 +62,7 @@ export const grantListCases: Suite = (check) => {
   })
 }
 
-/** Grants, a millisecond after each other. */
+/** Creates grants, each a millisecond after the previous one. */
 async function redeemed(store: StoreDriver, some: readonly Partial<GrantRecord>[]): Promise<readonly GrantRecord[]> {
   const grants = some.map((differing, index) => aGrant(differing, at(index)))
   const redemptions = await Promise.all(

@@ -4,13 +4,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { OperationResult, StoreDriver } from '../../src/ports/store.ts'
 import type { Input, Operation, OperationName, Outcome } from '../../src/ports/operations.ts'
 
-/** Two handles on the same data, as two processes would have them. */
+/** Two handles on the same data, like those of two processes. */
 export interface Stores {
   readonly first: StoreDriver
   readonly second: StoreDriver
 }
 
-/** Opens both over fresh, empty data that is gone after the test. */
+/** Opens both handles on empty data, which is removed after the test. */
 export type OpenStores = (test: Pick<TestContext, 'after'>) => Promise<Stores>
 
 /** Registers the cases of one part of the contract. */
@@ -22,7 +22,7 @@ export function runSuite(store: string, open: OpenStores, suite: Suite): void {
   })
 }
 
-/** One operation in a batch of its own. Fails the test when the operation failed. */
+/** Runs one operation in its own batch. Fails the test if the operation failed. */
 export async function perform<Name extends OperationName>(
   store: StoreDriver,
   name: Name,
@@ -32,7 +32,10 @@ export async function perform<Name extends OperationName>(
   return outcome as Outcome<Name>
 }
 
-/** The same operation several times in one batch. In a turn of its own, as whatever another process does comes in another turn. */
+/**
+ * Runs the same operation several times in one batch. It runs in its own turn of the event loop, because another process's
+ * changes also arrive in another turn.
+ */
 export async function performAll<Name extends OperationName>(
   store: StoreDriver,
   name: Name,
@@ -43,7 +46,7 @@ export async function performAll<Name extends OperationName>(
   return outcomesOf(await store.commit(operations)) as Outcome<Name>[]
 }
 
-/** Outcomes of a batch in which nothing may have failed. */
+/** Returns the outcomes of a batch. Fails the test if an operation failed. */
 export function outcomesOf(results: readonly OperationResult[]): unknown[] {
   return results.map((result) => {
     if (result.kind === 'failed') throw new Error('An operation of the batch failed.', { cause: result.cause })
@@ -51,7 +54,7 @@ export function outcomesOf(results: readonly OperationResult[]): unknown[] {
   })
 }
 
-/** Sends each input in a batch of its own, in turn through both handles, all at once. */
+/** Sends each input in its own batch, alternating between the handles, all at the same time. */
 export async function race<Name extends OperationName>(
   { first, second }: Stores,
   name: Name,
@@ -60,7 +63,7 @@ export async function race<Name extends OperationName>(
   return Promise.all(inputs.map((input, index) => perform(index % 2 === 0 ? first : second, name, input)))
 }
 
-/** A handle that is given one batch at a time, for stores whose server does the same (src/store/batching-store.ts). */
+/** A handle that gets one batch at a time, for stores whose server does the same (src/store/batching-store.ts). */
 export function oneBatchAtATime(store: StoreDriver): StoreDriver {
   let last: Promise<unknown> = Promise.resolve()
   return {
@@ -73,7 +76,7 @@ export function oneBatchAtATime(store: StoreDriver): StoreDriver {
   }
 }
 
-/** How often each outcome came. */
+/** Counts the outcomes. */
 export function tally(outcomes: readonly unknown[]): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const outcome of outcomes) {
@@ -87,7 +90,7 @@ export function times<T>(count: number, make: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, index) => make(index))
 }
 
-/** What a batch gave for its parts, by name: `done` or `failed`. */
+/** Returns whether each operation of a batch is `done` or `failed`. */
 export function kindsOf(results: readonly OperationResult[]): readonly OperationResult['kind'][] {
   return results.map(({ kind }) => kind)
 }

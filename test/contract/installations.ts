@@ -6,7 +6,7 @@ import { perform, performAll, race, tally, times, type Suite } from './harness.t
 import { anInstallation, at, NOW } from './records.ts'
 
 export const installationCases: Suite = (check) => {
-  check('install keeps the whole installation, and it is not another client’s or organization’s', async (stores) => {
+  check('install stores the whole installation, for this client and this organization only', async (stores) => {
     const { first, second } = stores
     const plain = anInstallation()
     const acting = anInstallation({ actsForMembers: true, scope: '' as Scope, disabledAt: at(1), notBefore: at(2) })
@@ -17,29 +17,38 @@ export const installationCases: Suite = (check) => {
     assert.equal(await second.findInstallation({ ...plain, organizationId: acting.organizationId }), undefined)
   })
 
-  check('install again replaces what was allowed, enables it, and ends what was issued before', async ({ first }) => {
-    const installation = anInstallation()
-    const neighbours = [
-      anInstallation({ clientId: installation.clientId }),
-      anInstallation({ organizationId: installation.organizationId }),
-    ]
-    await performAll(first, 'install', [installation, ...neighbours])
-    await perform(first, 'disableInstallation', { ...installation, now: at(3) })
-    await first.findInstallation(installation)
-    const next = { ...installation, scope: 'admin' as Scope, actsForMembers: true, createdAt: at(9), notBefore: at(9) }
-    assert.equal(await perform(first, 'install', next), 'replaced')
-    assert.deepEqual(await first.findInstallation(installation), { ...next, createdAt: installation.createdAt })
-    assert.deepEqual(await Promise.all(neighbours.map(first.findInstallation)), neighbours)
-  })
+  check(
+    'a second install replaces the permissions, enables the installation and revokes what was issued before',
+    async ({ first }) => {
+      const installation = anInstallation()
+      const neighbours = [
+        anInstallation({ clientId: installation.clientId }),
+        anInstallation({ organizationId: installation.organizationId }),
+      ]
+      await performAll(first, 'install', [installation, ...neighbours])
+      await perform(first, 'disableInstallation', { ...installation, now: at(3) })
+      await first.findInstallation(installation)
+      const next = {
+        ...installation,
+        scope: 'admin' as Scope,
+        actsForMembers: true,
+        createdAt: at(9),
+        notBefore: at(9),
+      }
+      assert.equal(await perform(first, 'install', next), 'replaced')
+      assert.deepEqual(await first.findInstallation(installation), { ...next, createdAt: installation.createdAt })
+      assert.deepEqual(await Promise.all(neighbours.map(first.findInstallation)), neighbours)
+    },
+  )
 
-  check('install by a clock that is behind makes nothing valid again', async ({ first }) => {
+  check('an install by a node whose clock is behind makes nothing valid again', async ({ first }) => {
     const installation = anInstallation({ notBefore: at(100) })
     await perform(first, 'install', installation)
     await perform(first, 'install', { ...installation, notBefore: at(5) })
     assert.deepEqual(await first.findInstallation(installation), installation)
   })
 
-  check('of many who install one client one is the first, and the others replace', async (stores) => {
+  check('of concurrent installs of one client one is the first, and the others replace it', async (stores) => {
     const installation = anInstallation()
     const installations = times(20, (index) => ({ ...installation, notBefore: at(index) }))
     const outcomes = await race(stores, 'install', installations)
@@ -47,7 +56,7 @@ export const installationCases: Suite = (check) => {
     assert.deepEqual(await stores.first.findInstallation(installation), { ...installation, notBefore: at(19) })
   })
 
-  check('one installation several times in one batch: the last counts', async ({ first }) => {
+  check('of several installs in one batch the last is kept', async ({ first }) => {
     const installation = anInstallation()
     const scopes = ['one', 'two', 'three'] as Scope[]
     const outcomes = await performAll(
@@ -59,7 +68,7 @@ export const installationCases: Suite = (check) => {
     assert.equal((await first.findInstallation(installation))?.scope, 'three')
   })
 
-  check('while one installs and another uninstalls, every install and uninstall is true', async (stores) => {
+  check('concurrent installs and uninstalls all return a true outcome', async (stores) => {
     const installation = anInstallation()
     const [made, removed] = await Promise.all([
       race(
@@ -76,11 +85,11 @@ export const installationCases: Suite = (check) => {
     const { installed = 0, replaced = 0 } = tally(made)
     const isThere = (await stores.first.findInstallation(installation)) !== undefined
     assert.equal(installed + replaced, 20)
-    // Each that was installed was removed, but for the last one if it is still there.
+    // Every installation was removed again, except for the last one if it still exists.
     assert.equal(installed - (tally(removed)['removed'] ?? 0), isThere ? 1 : 0)
   })
 
-  check('an installation is disabled since the first time, and dead until the last', async ({ first }) => {
+  check('a second disableInstallation keeps the first time and moves the not-before time', async ({ first }) => {
     const installation = anInstallation()
     await perform(first, 'install', installation)
     await first.findInstallation(installation)
@@ -92,23 +101,26 @@ export const installationCases: Suite = (check) => {
     assert.deepEqual(await first.findInstallation(installation), { ...disabled, disabledAt: undefined })
   })
 
-  check('what a node issued before it knew that an installation was disabled is dead once enabled', async (stores) => {
-    const { first } = stores
-    const installation = anInstallation()
-    const neighbours = [
-      anInstallation({ clientId: installation.clientId }),
-      anInstallation({ organizationId: installation.organizationId }),
-    ]
-    await performAll(first, 'install', [installation, ...neighbours])
-    await perform(first, 'disableInstallation', { ...installation, now: at(5) })
-    const moments = [at(9), at(12)].map((now) => ({ ...installation, now }))
-    // The second one enables what is enabled, which ends nothing.
-    assert.deepEqual(await performAll(first, 'enableInstallation', moments), ['changed', 'changed'])
-    assert.deepEqual(await first.findInstallation(installation), { ...installation, notBefore: at(9) })
-    assert.deepEqual(await Promise.all(neighbours.map(first.findInstallation)), neighbours)
-  })
+  check(
+    'a token that a node issued before it learned that the installation was disabled is still invalid after enableInstallation',
+    async (stores) => {
+      const { first } = stores
+      const installation = anInstallation()
+      const neighbours = [
+        anInstallation({ clientId: installation.clientId }),
+        anInstallation({ organizationId: installation.organizationId }),
+      ]
+      await performAll(first, 'install', [installation, ...neighbours])
+      await perform(first, 'disableInstallation', { ...installation, now: at(5) })
+      const moments = [at(9), at(12)].map((now) => ({ ...installation, now }))
+      // The second call enables an installation that is enabled already, which revokes nothing.
+      assert.deepEqual(await performAll(first, 'enableInstallation', moments), ['changed', 'changed'])
+      assert.deepEqual(await first.findInstallation(installation), { ...installation, notBefore: at(9) })
+      assert.deepEqual(await Promise.all(neighbours.map(first.findInstallation)), neighbours)
+    },
+  )
 
-  check('uninstall removes that one, once, and what is installed then is new', async (stores) => {
+  check('uninstall removes one installation, once, and a later install creates a new one', async (stores) => {
     const [installation, other] = [anInstallation(), anInstallation()]
     await performAll(stores.first, 'install', [installation, other])
     await stores.first.findInstallation(installation)
@@ -125,7 +137,7 @@ export const installationCases: Suite = (check) => {
     assert.deepEqual(await stores.first.findInstallation(installation), again)
   })
 
-  check('a change of an installation that is not there is unknown, and makes none', async ({ first }) => {
+  check('a change of an installation that does not exist returns unknown and creates none', async ({ first }) => {
     const installation = anInstallation()
     assert.equal(await perform(first, 'disableInstallation', { ...installation, now: NOW }), 'unknown')
     assert.equal(await perform(first, 'enableInstallation', { ...installation, now: NOW }), 'unknown')
@@ -133,18 +145,21 @@ export const installationCases: Suite = (check) => {
     assert.equal(await first.findInstallation(installation), undefined)
   })
 
-  check('listInstallations pages through an organization, newest clients first, `before` exclusive', async (stores) => {
-    const { first } = stores
-    const { organizationId } = anInstallation()
-    const installations = times(4, (index) =>
-      anInstallation({ organizationId, clientId: mintClientId(at(index), randomBytes) }),
-    )
-    const elsewhere = installations.map(({ clientId }) => anInstallation({ clientId }))
-    await performAll(first, 'install', [...installations, ...elsewhere])
-    const expected = installations.toReversed()
-    const page = await first.listInstallations({ organizationId, before: undefined, limit: 3 })
-    assert.deepEqual(page, expected.slice(0, 3))
-    const before = expected[2]?.clientId
-    assert.deepEqual(await first.listInstallations({ organizationId, before, limit: 3 }), expected.slice(3))
-  })
+  check(
+    'listInstallations pages through an organization’s installations, newest clients first, `before` exclusive',
+    async (stores) => {
+      const { first } = stores
+      const { organizationId } = anInstallation()
+      const installations = times(4, (index) =>
+        anInstallation({ organizationId, clientId: mintClientId(at(index), randomBytes) }),
+      )
+      const elsewhere = installations.map(({ clientId }) => anInstallation({ clientId }))
+      await performAll(first, 'install', [...installations, ...elsewhere])
+      const expected = installations.toReversed()
+      const page = await first.listInstallations({ organizationId, before: undefined, limit: 3 })
+      assert.deepEqual(page, expected.slice(0, 3))
+      const before = expected[2]?.clientId
+      assert.deepEqual(await first.listInstallations({ organizationId, before, limit: 3 }), expected.slice(3))
+    },
+  )
 }

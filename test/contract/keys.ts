@@ -6,7 +6,7 @@ import { aKey, at, HOUR } from './records.ts'
 const ALGORITHMS: readonly SigningAlgorithm[] = ['ES256', 'EdDSA', 'RS256']
 
 export const keyCases: Suite = (check) => {
-  check('addFirstKey: of many first keys one counts, and all are told which', async (stores) => {
+  check('addFirstKey: of concurrent first keys one is stored and returned to all callers', async (stores) => {
     assert.deepEqual(await stores.first.listKeys(), [])
     const outcomes = await race(
       stores,
@@ -18,12 +18,12 @@ export const keyCases: Suite = (check) => {
     for (const outcome of outcomes) assert.deepEqual(outcome, keys[0])
   })
 
-  check('addFirstKey twice in one batch: the first one counts', async ({ first }) => {
+  check('addFirstKey twice in one batch: the first one is stored', async ({ first }) => {
     const [one, two] = [aKey(), aKey()]
     assert.deepEqual(await performAll(first, 'addFirstKey', [one, two]), [one, one])
   })
 
-  check('addFirstKey: each algorithm has a first key of its own, however many come at once', async (stores) => {
+  check('addFirstKey: each algorithm has its own first key, however many callers add one', async (stores) => {
     const keys = times(24, (index) => aKey(0, ALGORITHMS[index % 3]))
     const outcomes = await race(stores, 'addFirstKey', keys)
     const listed = await stores.second.listKeys()
@@ -36,13 +36,13 @@ export const keyCases: Suite = (check) => {
     }
   })
 
-  check('addFirstKey of several algorithms in one batch: the first of each counts', async ({ first, second }) => {
+  check('addFirstKey of several algorithms in one batch: the first of each is stored', async ({ first, second }) => {
     const keys = times(6, (index) => aKey(index, ALGORITHMS[index % 3]))
     assert.deepEqual(await performAll(first, 'addFirstKey', keys), [...keys.slice(0, 3), ...keys.slice(0, 3)])
     assert.deepEqual(await second.listKeys(), keys.slice(0, 3))
   })
 
-  check('addFirstKey answers the oldest key of the algorithm, also when others follow it', async ({ first }) => {
+  check('addFirstKey returns the oldest key of the algorithm, even if newer ones exist', async ({ first }) => {
     const [one, two, other] = [aKey(1), aKey(2), aKey(0, 'RS256')]
     await perform(first, 'addFirstKey', one)
     await perform(first, 'addKey', { key: two, follows: one.id })
@@ -51,7 +51,7 @@ export const keyCases: Suite = (check) => {
     assert.deepEqual(await first.listKeys(), [other, one, two])
   })
 
-  check('addFirstKey: an algorithm whose keys were all withdrawn gets one again', async (stores) => {
+  check('addFirstKey: an algorithm whose keys were all removed can get one again', async (stores) => {
     const { first } = stores
     const other = await perform(first, 'addFirstKey', aKey(0, 'EdDSA'))
     for (let round = 1; round <= 3; round += 1) {
@@ -67,7 +67,7 @@ export const keyCases: Suite = (check) => {
     }
   })
 
-  check('addKey: each algorithm goes on by itself', async ({ first, second }) => {
+  check('addKey: the keys of each algorithm follow each other independently', async ({ first, second }) => {
     const [one, other] = [aKey(0), aKey(1, 'EdDSA')]
     const [two, another] = [aKey(2), aKey(3, 'EdDSA')]
     await performAll(first, 'addFirstKey', [one, other])
@@ -80,19 +80,22 @@ export const keyCases: Suite = (check) => {
     assert.deepEqual(await second.listKeys(), [one, other, two, another])
   })
 
-  check('addKey: when the algorithm changes, one key of the new one follows the newest of the old', async (stores) => {
-    const { first, second } = stores
-    const [one, two] = [aKey(0), aKey(1)]
-    await perform(first, 'addFirstKey', one)
-    await perform(first, 'addKey', { key: two, follows: one.id })
-    assert.equal(await perform(first, 'addKey', { key: aKey(2, 'EdDSA'), follows: one.id }), 'conflict')
-    const nexts = times(8, () => ({ key: aKey(2, 'EdDSA'), follows: two.id }))
-    const outcomes = await race(stores, 'addKey', nexts)
-    assert.deepEqual(tally(outcomes), { added: 1, conflict: 7 })
-    assert.deepEqual(await second.listKeys(), [one, two, nexts[outcomes.indexOf('added')]?.key])
-  })
+  check(
+    'addKey: when the algorithm changes, one key of the new algorithm follows the newest of the old one',
+    async (stores) => {
+      const { first, second } = stores
+      const [one, two] = [aKey(0), aKey(1)]
+      await perform(first, 'addFirstKey', one)
+      await perform(first, 'addKey', { key: two, follows: one.id })
+      assert.equal(await perform(first, 'addKey', { key: aKey(2, 'EdDSA'), follows: one.id }), 'conflict')
+      const nexts = times(8, () => ({ key: aKey(2, 'EdDSA'), follows: two.id }))
+      const outcomes = await race(stores, 'addKey', nexts)
+      assert.deepEqual(tally(outcomes), { added: 1, conflict: 7 })
+      assert.deepEqual(await second.listKeys(), [one, two, nexts[outcomes.indexOf('added')]?.key])
+    },
+  )
 
-  check('addKey keeps the next key as it is, listed after the one that it follows', async ({ first, second }) => {
+  check('addKey stores the next key unchanged, listed after the one that it follows', async ({ first, second }) => {
     const [one, two] = [aKey(), aKey(1)]
     await perform(first, 'addFirstKey', one)
     assert.equal(await perform(first, 'addKey', { key: two, follows: one.id }), 'added')
@@ -100,7 +103,7 @@ export const keyCases: Suite = (check) => {
   })
 
   check(
-    'addKey: of many nodes that make the next key at the same moment one does, rotation after rotation',
+    'addKey: of nodes that add the next key at the same time exactly one succeeds, rotation after rotation',
     async (stores) => {
       let newest = await perform(stores.first, 'addFirstKey', aKey())
       for (let rotation = 1; rotation <= 5; rotation += 1) {
@@ -120,14 +123,14 @@ export const keyCases: Suite = (check) => {
     },
   )
 
-  check('addKey twice in one batch: the first one counts', async ({ first }) => {
+  check('addKey twice in one batch: the first one is stored', async ({ first }) => {
     const one = await perform(first, 'addFirstKey', aKey())
     const inputs = times(2, () => ({ key: aKey(1), follows: one.id }))
     assert.deepEqual(await performAll(first, 'addKey', inputs), ['added', 'conflict'])
     assert.deepEqual(await first.listKeys(), [one, inputs[0]?.key])
   })
 
-  check('addKey: who follows a key that is not the newest, or is gone, adds none', async ({ first }) => {
+  check('addKey: a key that follows one that is removed or not the newest is not added', async ({ first }) => {
     const [one, two, three] = [aKey(), aKey(1), aKey(2)]
     await perform(first, 'addFirstKey', one)
     await perform(first, 'addKey', { key: two, follows: one.id })
@@ -137,13 +140,16 @@ export const keyCases: Suite = (check) => {
     assert.deepEqual(await first.listKeys(), [two])
   })
 
-  check('addKey: a key whose id is not the newest would hide who is, and is not added', async ({ first }) => {
-    const one = await perform(first, 'addFirstKey', aKey(HOUR))
-    assert.equal(await perform(first, 'addKey', { key: aKey(), follows: one.id }), 'conflict')
-    assert.equal(await perform(first, 'addKey', { key: aKey(HOUR + 1), follows: one.id }), 'added')
-  })
+  check(
+    'addKey: a key whose id is not the greatest would not be found as the newest, and is not added',
+    async ({ first }) => {
+      const one = await perform(first, 'addFirstKey', aKey(HOUR))
+      assert.equal(await perform(first, 'addKey', { key: aKey(), follows: one.id }), 'conflict')
+      assert.equal(await perform(first, 'addKey', { key: aKey(HOUR + 1), follows: one.id }), 'added')
+    },
+  )
 
-  check('addKey: a key whose successor was withdrawn gets another one', async ({ first }) => {
+  check('addKey: a key whose successor was removed gets another one', async ({ first }) => {
     const [one, two, three] = [aKey(), aKey(1), aKey(2)]
     await perform(first, 'addFirstKey', one)
     await perform(first, 'addKey', { key: two, follows: one.id })
@@ -152,7 +158,7 @@ export const keyCases: Suite = (check) => {
     assert.deepEqual(await first.listKeys(), [one, three])
   })
 
-  check('removeKey: of many who remove one key, one does', async (stores) => {
+  check('removeKey: of concurrent removals of one key exactly one succeeds', async (stores) => {
     const [one, two] = [aKey(), aKey(1)]
     await perform(stores.first, 'addFirstKey', one)
     await perform(stores.first, 'addKey', { key: two, follows: one.id })
@@ -165,14 +171,14 @@ export const keyCases: Suite = (check) => {
     assert.deepEqual(await stores.second.listKeys(), [two])
   })
 
-  check('removeKey: without the key that takes its place, a key stays', async ({ first }) => {
+  check('removeKey: a key whose replacement does not exist is not removed', async ({ first }) => {
     const one = await perform(first, 'addFirstKey', aKey())
     assert.equal(await perform(first, 'removeKey', { id: one.id, replacement: aKey().id }), 'unknown')
     assert.deepEqual(await first.listKeys(), [one])
   })
 
   check(
-    'STO-13: noteClock and confirmClock: the last ones count, seen through both handles',
+    'STO-13: noteClock and confirmClock: the last values are kept, visible through both handles',
     async ({ first, second }) => {
       assert.deepEqual((await first.findClockNotes()).confirmation, undefined)
       const note = { agreedAt: at(5), deletionMoment: at(3), confirmation: undefined }
@@ -187,7 +193,7 @@ export const keyCases: Suite = (check) => {
     },
   )
 
-  check('noteServerAlgorithm: the last one counts, seen through both handles', async ({ first, second }) => {
+  check('noteServerAlgorithm: the last value is kept, visible through both handles', async ({ first, second }) => {
     assert.equal(await first.findServerAlgorithm(), undefined)
     for (const algorithm of ['ES256', 'EdDSA', 'EdDSA', 'ES256'] as const) {
       assert.equal(await perform(first, 'noteServerAlgorithm', algorithm), 'noted')
@@ -198,7 +204,7 @@ export const keyCases: Suite = (check) => {
     assert.equal(await first.findServerAlgorithm(), 'RS256')
   })
 
-  check('removeKey twice in one batch, each for the other: one key stays', async ({ first }) => {
+  check('removeKey twice in one batch, each with the other as replacement: one key remains', async ({ first }) => {
     const [one, two] = [aKey(), aKey(1)]
     await perform(first, 'addFirstKey', one)
     await perform(first, 'addKey', { key: two, follows: one.id })

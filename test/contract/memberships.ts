@@ -6,7 +6,7 @@ import { perform, performAll, race, tally, times, type Suite } from './harness.t
 import { aMembership, at, NOW } from './records.ts'
 
 export const membershipCases: Suite = (check) => {
-  check('addMember keeps the whole membership, and it is not another user’s or organization’s', async (stores) => {
+  check('addMember stores the whole membership, for this user and this organization only', async (stores) => {
     const { first, second } = stores
     const [member, disabled] = [aMembership(), aMembership({ disabledAt: at(1), notBefore: at(2) })]
     assert.deepEqual(await performAll(first, 'addMember', [member, disabled]), ['added', 'added'])
@@ -16,7 +16,7 @@ export const membershipCases: Suite = (check) => {
     assert.equal(await second.findMembership({ ...member, organizationId: disabled.organizationId }), undefined)
   })
 
-  check('many memberships that are looked up in one turn are each found', async ({ first }) => {
+  check('many memberships that are read in one turn are each found', async ({ first }) => {
     const [users, organizations] = [times(4, () => aMembership().userId), times(4, () => aMembership().organizationId)]
     const members = users.flatMap((userId, row) =>
       organizations
@@ -33,22 +33,25 @@ export const membershipCases: Suite = (check) => {
     assert.deepEqual(found, [...expected, ...expected])
   })
 
-  check('of many who add one member one does, and the others change nothing', async (stores) => {
-    const member = aMembership()
-    const members = times(20, (index) => ({ ...member, createdAt: at(index), notBefore: at(index) }))
-    const outcomes = await race(stores, 'addMember', members)
-    assert.deepEqual(tally(outcomes), { added: 1, 'member-already': 19 })
-    assert.deepEqual(await stores.first.findMembership(member), members[outcomes.indexOf('added')])
-  })
+  check(
+    'of concurrent addMember calls for one member exactly one succeeds, and the others change nothing',
+    async (stores) => {
+      const member = aMembership()
+      const members = times(20, (index) => ({ ...member, createdAt: at(index), notBefore: at(index) }))
+      const outcomes = await race(stores, 'addMember', members)
+      assert.deepEqual(tally(outcomes), { added: 1, 'member-already': 19 })
+      assert.deepEqual(await stores.first.findMembership(member), members[outcomes.indexOf('added')])
+    },
+  )
 
-  check('one member several times in one batch: the first counts', async ({ first }) => {
+  check('of several addMember calls for one member in one batch the first counts', async ({ first }) => {
     const member = aMembership()
     const members = times(3, (index) => ({ ...member, createdAt: at(index) }))
     assert.deepEqual(await performAll(first, 'addMember', members), ['added', 'member-already', 'member-already'])
     assert.deepEqual(await first.findMembership(member), member)
   })
 
-  check('a user belongs to so many organizations and no more, and to another one after leaving one', async (stores) => {
+  check('a user can belong to MEMBERSHIP_LIMIT organizations, and to another one after leaving one', async (stores) => {
     const { first, second } = stores
     const { userId } = aMembership()
     const members = times(MEMBERSHIP_LIMIT + 2, () => aMembership({ userId }))
@@ -65,7 +68,7 @@ export const membershipCases: Suite = (check) => {
     assert.equal(await perform(first, 'addMember', refused), 'added')
   })
 
-  check('a member is disabled since the first time, and what was issued until the last is dead', async ({ first }) => {
+  check('a second disableMember keeps the first time and moves the not-before time', async ({ first }) => {
     const member = aMembership()
     const neighbours = [aMembership({ userId: member.userId }), aMembership({ organizationId: member.organizationId })]
     await performAll(first, 'addMember', [member, ...neighbours])
@@ -78,19 +81,25 @@ export const membershipCases: Suite = (check) => {
     assert.deepEqual(await Promise.all(neighbours.map(first.findMembership)), neighbours)
   })
 
-  check('what a node issued before it knew that the member was disabled is dead once enabled', async ({ first }) => {
-    const member = aMembership()
-    const neighbours = [aMembership({ userId: member.userId }), aMembership({ organizationId: member.organizationId })]
-    await performAll(first, 'addMember', [member, ...neighbours])
-    await perform(first, 'disableMember', { ...member, now: at(5) })
-    const moments = [at(9), at(12)].map((now) => ({ ...member, now }))
-    // The second one enables what is enabled, which ends nothing.
-    assert.deepEqual(await performAll(first, 'enableMember', moments), ['changed', 'changed'])
-    assert.deepEqual(await first.findMembership(member), { ...member, notBefore: at(9) })
-    assert.deepEqual(await Promise.all(neighbours.map(first.findMembership)), neighbours)
-  })
+  check(
+    'a token that a node issued before it learned that the member was disabled is still invalid after enableMember',
+    async ({ first }) => {
+      const member = aMembership()
+      const neighbours = [
+        aMembership({ userId: member.userId }),
+        aMembership({ organizationId: member.organizationId }),
+      ]
+      await performAll(first, 'addMember', [member, ...neighbours])
+      await perform(first, 'disableMember', { ...member, now: at(5) })
+      const moments = [at(9), at(12)].map((now) => ({ ...member, now }))
+      // The second call enables a membership that is enabled already, which revokes nothing.
+      assert.deepEqual(await performAll(first, 'enableMember', moments), ['changed', 'changed'])
+      assert.deepEqual(await first.findMembership(member), { ...member, notBefore: at(9) })
+      assert.deepEqual(await Promise.all(neighbours.map(first.findMembership)), neighbours)
+    },
+  )
 
-  check('a member who is removed and added again is a new one', async ({ first }) => {
+  check('a member who is removed and added again has a new membership', async ({ first }) => {
     const member = aMembership()
     await perform(first, 'addMember', member)
     await perform(first, 'disableMember', { ...member, now: at(50) })
@@ -102,7 +111,7 @@ export const membershipCases: Suite = (check) => {
     assert.deepEqual(await first.findMembership(member), again)
   })
 
-  check('of many who remove one member one does', async (stores) => {
+  check('of concurrent removals of one member exactly one succeeds', async (stores) => {
     const [member, other] = [aMembership(), aMembership()]
     await performAll(stores.first, 'addMember', [member, other])
     const outcomes = await race(
@@ -114,7 +123,7 @@ export const membershipCases: Suite = (check) => {
     assert.deepEqual(await stores.second.findMembership(other), other)
   })
 
-  check('a change of a membership that is not there is unknown, and makes none', async ({ first }) => {
+  check('a change of a membership that does not exist returns unknown and creates none', async ({ first }) => {
     const member = aMembership()
     assert.equal(await perform(first, 'disableMember', { ...member, now: NOW }), 'unknown')
     assert.equal(await perform(first, 'enableMember', { ...member, now: NOW }), 'unknown')
@@ -122,7 +131,7 @@ export const membershipCases: Suite = (check) => {
     assert.equal(await first.findMembership(member), undefined)
   })
 
-  check('listMemberships lists a user’s own, in the order of the organizations’ ids', async ({ first }) => {
+  check('listMemberships lists the user’s own memberships, ordered by organization id', async ({ first }) => {
     const { userId } = aMembership()
     const members = times(3, (index) =>
       aMembership({ userId, organizationId: mintOrganizationId(at(index), randomBytes) }),
@@ -132,19 +141,22 @@ export const membershipCases: Suite = (check) => {
     assert.deepEqual(await first.listMemberships(userId), members)
   })
 
-  check('listMembers pages through an organization, newest users first, `before` exclusive', async ({ first }) => {
-    const { organizationId } = aMembership()
-    const members = times(4, (index) => aMembership({ organizationId, userId: mintUserId(at(index), randomBytes) }))
-    const elsewhere = members.map(({ userId }) => aMembership({ userId }))
-    await performAll(first, 'addMember', [...members, ...elsewhere])
-    const expected = members.toReversed()
-    assert.deepEqual(await first.listMembers({ organizationId, before: undefined, limit: 3 }), expected.slice(0, 3))
-    const before = expected[2]?.userId
-    assert.deepEqual(await first.listMembers({ organizationId, before, limit: 3 }), expected.slice(3))
-  })
+  check(
+    'listMembers pages through an organization’s members, newest users first, `before` exclusive',
+    async ({ first }) => {
+      const { organizationId } = aMembership()
+      const members = times(4, (index) => aMembership({ organizationId, userId: mintUserId(at(index), randomBytes) }))
+      const elsewhere = members.map(({ userId }) => aMembership({ userId }))
+      await performAll(first, 'addMember', [...members, ...elsewhere])
+      const expected = members.toReversed()
+      assert.deepEqual(await first.listMembers({ organizationId, before: undefined, limit: 3 }), expected.slice(0, 3))
+      const before = expected[2]?.userId
+      assert.deepEqual(await first.listMembers({ organizationId, before, limit: 3 }), expected.slice(3))
+    },
+  )
 
   check(
-    'two handles that add and remove the same members in other orders end, and every answer is true',
+    'two handles that add and remove the same members in different orders do not deadlock, and every outcome is true',
     async (stores) => {
       const { userId } = aMembership()
       const members = times(20, () => aMembership({ userId }))

@@ -18,20 +18,20 @@ import { aHash, at, HOUR, NOW } from './records.ts'
 import { aSweep } from './sweep.ts'
 
 export const opaqueTokenCases: Suite = (check) => {
-  check('issueToken keeps everything of the token, for both handles', async ({ first, second }) => {
+  check('issueToken stores all members of the token, visible through both handles', async ({ first, second }) => {
     const token = anOpaqueToken()
     assert.equal(await perform(first, 'issueToken', token), 'issued')
     assert.deepEqual(await first.findOpaqueToken(token.id), token)
     assert.deepEqual(await second.findOpaqueToken(token.id), token)
   })
 
-  check('issueToken keeps a token that is for nobody but the client', async ({ first }) => {
+  check('issueToken stores a token without user, organization and grant', async ({ first }) => {
     const token = anOpaqueToken({ userId: undefined, organizationId: undefined, grantId: undefined, resources: [] })
     await perform(first, 'issueToken', token)
     assert.deepEqual(await first.findOpaqueToken(token.id), token)
   })
 
-  check('issueToken of the same token again changes nothing', async ({ first, second }) => {
+  check('a second issueToken with the same token changes nothing', async ({ first, second }) => {
     const token = anOpaqueToken()
     const again = { ...token, hash: aHash(), facts: { ...token.facts, scope: 'write' as Scope } }
     await perform(first, 'issueToken', token)
@@ -39,7 +39,7 @@ export const opaqueTokenCases: Suite = (check) => {
     assert.deepEqual(await second.findOpaqueToken(token.id), token)
   })
 
-  check('a batch issues many tokens; of the same one several times, the first counts', async ({ first, second }) => {
+  check('a batch issues many tokens; of several with one id the first is stored', async ({ first, second }) => {
     const tokens = times(5, () => anOpaqueToken())
     const again = tokens.map((token) => ({ ...token, hash: aHash() }))
     const outcomes = await performAll(first, 'issueToken', [...tokens, ...again])
@@ -47,7 +47,7 @@ export const opaqueTokenCases: Suite = (check) => {
     assert.deepEqual(await Promise.all(tokens.map(({ id }) => second.findOpaqueToken(id))), tokens)
   })
 
-  check('of many who issue one token at once, all are told that it is issued, and one counts', async (stores) => {
+  check('of concurrent issueToken calls with one token all return issued, and one is stored', async (stores) => {
     const token = anOpaqueToken()
     const same = times(12, () => ({ ...token, hash: aHash() }))
     assert.deepEqual(tally(await race(stores, 'issueToken', same)), { issued: 12 })
@@ -56,30 +56,27 @@ export const opaqueTokenCases: Suite = (check) => {
     assert.deepEqual(await stores.second.findOpaqueToken(token.id), kept)
   })
 
-  check('findOpaqueToken finds nothing under an id that no token has', async ({ first }) => {
+  check('findOpaqueToken returns undefined for an id that does not exist', async ({ first }) => {
     await perform(first, 'issueToken', anOpaqueToken())
     assert.equal(await first.findOpaqueToken(anOpaqueToken().id), undefined)
     assert.equal(await first.findOpaqueToken('a\0b' as OpaqueTokenId), undefined)
   })
 
-  check(
-    'a sweep takes opaque tokens once they expired, the oldest first and no more than its limit',
-    async (stores) => {
-      const { first } = stores
-      const over = times(3, (index) => anOpaqueToken({}, at(-3 * HOUR + index)))
-      const live = [anOpaqueToken({}, NOW), anOpaqueToken({}, at(HOUR))]
-      await performAll(first, 'issueToken', [...live, ...over])
-      assert.equal((await perform(first, 'sweepExpired', aSweep({ limit: 2 }))).opaqueTokens, 2)
-      assert.deepEqual(await Promise.all(over.map(({ id }) => first.findOpaqueToken(id))), [
-        undefined,
-        undefined,
-        over[2],
-      ])
-      assert.equal((await perform(first, 'sweepExpired', aSweep({ limit: 2 }))).opaqueTokens, 1)
-      assert.equal((await perform(first, 'sweepExpired', aSweep({ limit: 2 }))).opaqueTokens, 0)
-      assert.deepEqual(await Promise.all(live.map(({ id }) => stores.second.findOpaqueToken(id))), live)
-    },
-  )
+  check('a sweep removes expired opaque tokens, oldest first and at most its limit', async (stores) => {
+    const { first } = stores
+    const over = times(3, (index) => anOpaqueToken({}, at(-3 * HOUR + index)))
+    const live = [anOpaqueToken({}, NOW), anOpaqueToken({}, at(HOUR))]
+    await performAll(first, 'issueToken', [...live, ...over])
+    assert.equal((await perform(first, 'sweepExpired', aSweep({ limit: 2 }))).opaqueTokens, 2)
+    assert.deepEqual(await Promise.all(over.map(({ id }) => first.findOpaqueToken(id))), [
+      undefined,
+      undefined,
+      over[2],
+    ])
+    assert.equal((await perform(first, 'sweepExpired', aSweep({ limit: 2 }))).opaqueTokens, 1)
+    assert.equal((await perform(first, 'sweepExpired', aSweep({ limit: 2 }))).opaqueTokens, 0)
+    assert.deepEqual(await Promise.all(live.map(({ id }) => stores.second.findOpaqueToken(id))), live)
+  })
 }
 
 function anOpaqueToken(differing: Partial<AccessTokenFacts> = {}, expiresAt: EpochMs = at(HOUR)): OpaqueTokenRecord {

@@ -5,13 +5,13 @@ import { outcomesOf, perform, performAll, race, tally, times, type Suite } from 
 import { aHash, anApi, at } from './records.ts'
 
 export const operatorCases: Suite = (check) => {
-  check('declareApi keeps the API, listed in the order of identifiers', async ({ first, second }) => {
+  check('declareApi stores the API, listed in the order of identifiers', async ({ first, second }) => {
     const apis = [anApi(), anApi({ name: undefined, scopes: [] }), anApi()]
     for (const api of apis) assert.equal(await perform(first, 'declareApi', api), 'declared')
     assert.deepEqual(await second.listApis(), byResource(apis))
   })
 
-  check('of many who declare one API, one does, and its words stay', async (stores) => {
+  check('of concurrent declarations of one API exactly one succeeds, and its definition is kept', async (stores) => {
     const { resource } = anApi()
     const apis = times(10, (index) => anApi({ resource, name: `number ${index}` }))
     const outcomes = await race(stores, 'declareApi', apis)
@@ -19,39 +19,45 @@ export const operatorCases: Suite = (check) => {
     assert.deepEqual(await stores.first.listApis(), [apis[outcomes.indexOf('declared')]])
   })
 
-  check('of many who declare one API with and without the slash after its origin, one does', async (stores) => {
-    for (let round = 1; round <= 5; round += 1) {
-      const { resource } = anApi()
-      const apis = times(12, (index) => anApi({ resource: [resource, `${resource}/`][(index >> 1) % 2] as Resource }))
-      const outcomes = await race(stores, 'declareApi', apis)
-      assert.deepEqual(tally(outcomes), { declared: 1, taken: 11 })
-      const declared = (await stores.first.listApis()).filter((api) => api.resource.startsWith(resource))
-      assert.deepEqual(declared, [apis[outcomes.indexOf('declared')]])
-    }
-  })
+  check(
+    'of concurrent declarations of one API with and without a slash after the origin exactly one succeeds',
+    async (stores) => {
+      for (let round = 1; round <= 5; round += 1) {
+        const { resource } = anApi()
+        const apis = times(12, (index) => anApi({ resource: [resource, `${resource}/`][(index >> 1) % 2] as Resource }))
+        const outcomes = await race(stores, 'declareApi', apis)
+        assert.deepEqual(tally(outcomes), { declared: 1, taken: 11 })
+        const declared = (await stores.first.listApis()).filter((api) => api.resource.startsWith(resource))
+        assert.deepEqual(declared, [apis[outcomes.indexOf('declared')]])
+      }
+    },
+  )
 
-  check('an API is declared with or without the slash, in one batch and one after the other', async (stores) => {
-    const { first, second } = stores
-    for (const slashes of [
-      ['', '/'],
-      ['/', ''],
-    ]) {
-      const { resource } = anApi()
-      const [one, other] = slashes.map((slash) => anApi({ resource: `${resource}${slash}` as Resource }))
-      assert.ok(one && other)
-      assert.deepEqual(await performAll(first, 'declareApi', [one, other]), ['declared', 'taken'])
-      assert.equal(await perform(second, 'declareApi', other), 'taken')
-      const deletion = [
-        { name: 'deleteApi', input: one.resource },
-        { name: 'declareApi', input: other },
-      ] as const
-      assert.deepEqual(outcomesOf(await first.commit(deletion)), ['deleted', 'declared'])
-      assert.equal(await perform(second, 'declareApi', one), 'taken')
-      assert.ok((await second.listApis()).some((api) => api.resource === other.resource))
-    }
-  })
+  check(
+    'an API can be declared with or without the slash but not both, in one batch and one after the other',
+    async (stores) => {
+      const { first, second } = stores
+      for (const slashes of [
+        ['', '/'],
+        ['/', ''],
+      ]) {
+        const { resource } = anApi()
+        const [one, other] = slashes.map((slash) => anApi({ resource: `${resource}${slash}` as Resource }))
+        assert.ok(one && other)
+        assert.deepEqual(await performAll(first, 'declareApi', [one, other]), ['declared', 'taken'])
+        assert.equal(await perform(second, 'declareApi', other), 'taken')
+        const deletion = [
+          { name: 'deleteApi', input: one.resource },
+          { name: 'declareApi', input: other },
+        ] as const
+        assert.deepEqual(outcomesOf(await first.commit(deletion)), ['deleted', 'declared'])
+        assert.equal(await perform(second, 'declareApi', one), 'taken')
+        assert.ok((await second.listApis()).some((api) => api.resource === other.resource))
+      }
+    },
+  )
 
-  check('only after an origin a slash changes nothing', async ({ first }) => {
+  check('two resources that differ in a slash after a path are different APIs', async ({ first }) => {
     const { resource } = anApi()
     const apis = ['/a', '/a/', '?x', '/?x', '//'].map((end) => anApi({ resource: `${resource}${end}` as Resource }))
     assert.deepEqual(tally(await performAll(first, 'declareApi', apis)), { declared: apis.length })
@@ -59,7 +65,7 @@ export const operatorCases: Suite = (check) => {
   })
 
   check(
-    'an API keeps to whom each scope is given, and is changed by those who know that',
+    'an API keeps which clients each scope is granted to, and can only be updated with that as previous value',
     async ({ first, second }) => {
       const kinds = ['users', 'users-on-request', 'users-and-machines', 'approved-clients'] as const
       const scopes = kinds.map((grantedTo) => ({ name: grantedTo, sentence: `To ${grantedTo}`, grantedTo }))
@@ -74,7 +80,7 @@ export const operatorCases: Suite = (check) => {
     },
   )
 
-  check('an API keeps how its tokens are made, each choice by itself', async ({ first, second }) => {
+  check('an API stores each of its token settings independently', async ({ first, second }) => {
     const tokens = [
       { format: 'opaque', lifetime: 60, algorithm: 'RS256', jwtType: 'at+jwt' },
       { format: 'jwt', lifetime: 86_400, algorithm: undefined, jwtType: 'JWT' },
@@ -87,7 +93,7 @@ export const operatorCases: Suite = (check) => {
   })
 
   check(
-    'updateApi replaces everything but when it was declared and its credentials, if that is as it was',
+    'updateApi replaces everything but the creation time and the credentials, if the API still equals `previous`',
     async ({ first, second }) => {
       const [api, other] = [anApi(), anApi()]
       const { tokens } = api
@@ -119,32 +125,29 @@ export const operatorCases: Suite = (check) => {
     },
   )
 
-  check(
-    'of many who update one API at once, one does, and the others learn that it is not as they saw it',
-    async (stores) => {
-      const api = anApi()
-      await perform(stores.first, 'declareApi', api)
-      const updates = times(
-        10,
-        (index) =>
-          ({
-            resource: api.resource,
-            name: `number ${index}`,
-            scopes: [],
-            scopesSince: new Map(),
-            tokens: { ...api.tokens, lifetime: 60 + index },
-          }) as const,
-      )
-      const outcomes = await race(
-        stores,
-        'updateApi',
-        updates.map((update) => ({ previous: api, api: update })),
-      )
-      assert.deepEqual(tally(outcomes), { changed: 1, conflict: 9 })
-      const [kept] = await stores.first.listApis()
-      assert.deepEqual(kept, { ...api, ...updates[outcomes.indexOf('changed')] })
-    },
-  )
+  check('of concurrent updates of one API exactly one succeeds, and the others return conflict', async (stores) => {
+    const api = anApi()
+    await perform(stores.first, 'declareApi', api)
+    const updates = times(
+      10,
+      (index) =>
+        ({
+          resource: api.resource,
+          name: `number ${index}`,
+          scopes: [],
+          scopesSince: new Map(),
+          tokens: { ...api.tokens, lifetime: 60 + index },
+        }) as const,
+    )
+    const outcomes = await race(
+      stores,
+      'updateApi',
+      updates.map((update) => ({ previous: api, api: update })),
+    )
+    assert.deepEqual(tally(outcomes), { changed: 1, conflict: 9 })
+    const [kept] = await stores.first.listApis()
+    assert.deepEqual(kept, { ...api, ...updates[outcomes.indexOf('changed')] })
+  })
 
   check('deleteApi removes that API, once', async ({ first }) => {
     const [gone, kept] = [anApi(), anApi()]
@@ -167,7 +170,7 @@ export const operatorCases: Suite = (check) => {
     assert.equal(await perform(stores.second, 'insertSettingOnce', { name: aHash(), value: 'other' }), 'other')
   })
 
-  check('ping answers', async ({ first, second }) => {
+  check('ping succeeds', async ({ first, second }) => {
     await first.ping()
     await second.ping()
   })

@@ -3,25 +3,28 @@ import { perform, performAll, race, tally, times, type Suite } from './harness.t
 import { aMembership, anInstallation, anOrganization, at, NOW } from './records.ts'
 
 export const organizationCases: Suite = (check) => {
-  check('createOrganization keeps the whole organization', async ({ first, second }) => {
+  check('createOrganization stores the whole organization', async ({ first, second }) => {
     const organizations = [anOrganization(), anOrganization({ disabledAt: at(3), notBefore: at(4) })]
     assert.deepEqual(await performAll(first, 'createOrganization', organizations), ['created', 'created'])
     for (const organization of organizations)
       assert.deepEqual(await second.findOrganization(organization.id), organization)
   })
 
-  check('an organization cannot be created over another, and the name may be the same', async ({ first }) => {
-    const organization = anOrganization()
-    await perform(first, 'createOrganization', organization)
-    const [again, namesake] = await first.commit([
-      { name: 'createOrganization', input: { ...organization, name: 'Another' } },
-      { name: 'createOrganization', input: anOrganization({ name: organization.name }) },
-    ])
-    assert.deepEqual([again?.kind, namesake?.kind], ['failed', 'done'])
-    assert.deepEqual(await first.findOrganization(organization.id), organization)
-  })
+  check(
+    'an organization cannot replace another with the same id, and two may have the same name',
+    async ({ first }) => {
+      const organization = anOrganization()
+      await perform(first, 'createOrganization', organization)
+      const [again, namesake] = await first.commit([
+        { name: 'createOrganization', input: { ...organization, name: 'Another' } },
+        { name: 'createOrganization', input: anOrganization({ name: organization.name }) },
+      ])
+      assert.deepEqual([again?.kind, namesake?.kind], ['failed', 'done'])
+      assert.deepEqual(await first.findOrganization(organization.id), organization)
+    },
+  )
 
-  check('no organization, membership or installation is found under what nobody has', async ({ first }) => {
+  check('ids that do not exist find no organization, membership or installation', async ({ first }) => {
     assert.equal(await first.findOrganization(anOrganization().id), undefined)
     assert.equal(await first.findMembership(aMembership()), undefined)
     assert.equal(await first.findInstallation(anInstallation()), undefined)
@@ -29,7 +32,7 @@ export const organizationCases: Suite = (check) => {
   })
 
   check(
-    'texts that no store can hold, or that look like two ids, find nothing and spoil nothing',
+    'texts that a store cannot hold, or that look like two ids, find nothing and do not affect other queries',
     async ({ first }) => {
       const organization = anOrganization()
       const [member, installation] = [aMembership(), anInstallation()]
@@ -60,25 +63,22 @@ export const organizationCases: Suite = (check) => {
     },
   )
 
-  check('an organization is not found under a text that no store can hold', async ({ first }) => {
+  check('a text that a store cannot hold finds no organization', async ({ first }) => {
     for (const text of ['\0', '', '\ud800', `${anOrganization().id}\0`])
       assert.equal(await first.findOrganization(text as never), undefined)
   })
 
-  check(
-    'renameOrganization changes the name and nothing else, seen at once where it was read before',
-    async (stores) => {
-      const { first } = stores
-      const [organization, other] = [anOrganization(), anOrganization()]
-      await performAll(first, 'createOrganization', [organization, other])
-      await first.findOrganization(organization.id)
-      assert.equal(await perform(first, 'renameOrganization', { id: organization.id, name: 'New' }), 'changed')
-      assert.deepEqual(await first.findOrganization(organization.id), { ...organization, name: 'New' })
-      assert.deepEqual(await first.findOrganization(other.id), other)
-    },
-  )
+  check('renameOrganization changes only the name, and a cached record shows it at once', async (stores) => {
+    const { first } = stores
+    const [organization, other] = [anOrganization(), anOrganization()]
+    await performAll(first, 'createOrganization', [organization, other])
+    await first.findOrganization(organization.id)
+    assert.equal(await perform(first, 'renameOrganization', { id: organization.id, name: 'New' }), 'changed')
+    assert.deepEqual(await first.findOrganization(organization.id), { ...organization, name: 'New' })
+    assert.deepEqual(await first.findOrganization(other.id), other)
+  })
 
-  check('an organization is disabled since the first time, and dead until the last', async ({ first }) => {
+  check('a second disableOrganization keeps the first time and moves the not-before time', async ({ first }) => {
     const organization = anOrganization()
     const { id } = organization
     await perform(first, 'createOrganization', organization)
@@ -92,30 +92,36 @@ export const organizationCases: Suite = (check) => {
     assert.deepEqual(await first.findOrganization(id), { ...organization, disabledAt: at(20), notBefore: at(20) })
   })
 
-  check('what a node issued before it knew that the organization was disabled is dead once enabled', async (stores) => {
-    const { first } = stores
-    const [organization, other] = [anOrganization(), anOrganization()]
-    const { id } = organization
-    await performAll(first, 'createOrganization', [organization, other])
-    await perform(first, 'disableOrganization', { id, now: at(5) })
-    const moments = [at(9), at(12)].map((now) => ({ id, now }))
-    // The second one enables what is enabled, which ends nothing.
-    assert.deepEqual(await performAll(first, 'enableOrganization', moments), ['changed', 'changed'])
-    assert.deepEqual(await first.findOrganization(id), { ...organization, notBefore: at(9) })
-    assert.deepEqual(await first.findOrganization(other.id), other)
-  })
+  check(
+    'a token that a node issued before it learned that the organization was disabled is still invalid after enableOrganization',
+    async (stores) => {
+      const { first } = stores
+      const [organization, other] = [anOrganization(), anOrganization()]
+      const { id } = organization
+      await performAll(first, 'createOrganization', [organization, other])
+      await perform(first, 'disableOrganization', { id, now: at(5) })
+      const moments = [at(9), at(12)].map((now) => ({ id, now }))
+      // The second call enables an organization that is enabled already, which revokes nothing.
+      assert.deepEqual(await performAll(first, 'enableOrganization', moments), ['changed', 'changed'])
+      assert.deepEqual(await first.findOrganization(id), { ...organization, notBefore: at(9) })
+      assert.deepEqual(await first.findOrganization(other.id), other)
+    },
+  )
 
-  check('expireOrganization ends what was before, and never makes anything valid again', async ({ first }) => {
-    const organization = anOrganization({ notBefore: at(4) })
-    const { id } = organization
-    await perform(first, 'createOrganization', organization)
-    assert.equal(await perform(first, 'expireOrganization', { id, now: at(3) }), 'changed')
-    assert.deepEqual(await first.findOrganization(id), organization)
-    assert.equal(await perform(first, 'expireOrganization', { id, now: at(5) }), 'changed')
-    assert.deepEqual(await first.findOrganization(id), { ...organization, notBefore: at(5) })
-  })
+  check(
+    'expireOrganization revokes what was issued before, and never makes anything valid again',
+    async ({ first }) => {
+      const organization = anOrganization({ notBefore: at(4) })
+      const { id } = organization
+      await perform(first, 'createOrganization', organization)
+      assert.equal(await perform(first, 'expireOrganization', { id, now: at(3) }), 'changed')
+      assert.deepEqual(await first.findOrganization(id), organization)
+      assert.equal(await perform(first, 'expireOrganization', { id, now: at(5) }), 'changed')
+      assert.deepEqual(await first.findOrganization(id), { ...organization, notBefore: at(5) })
+    },
+  )
 
-  check('a change of an organization that is not there is unknown, and makes none', async ({ first }) => {
+  check('a change of an organization that does not exist returns unknown and creates none', async ({ first }) => {
     const { id } = anOrganization()
     assert.equal(await perform(first, 'renameOrganization', { id, name: 'x' }), 'unknown')
     assert.equal(await perform(first, 'disableOrganization', { id, now: NOW }), 'unknown')
@@ -125,7 +131,7 @@ export const organizationCases: Suite = (check) => {
     assert.equal(await first.findOrganization(id), undefined)
   })
 
-  check('deleteOrganization takes its memberships and installations along, and no others', async ({ first }) => {
+  check('deleteOrganization removes its memberships and installations, and no others', async ({ first }) => {
     const [gone, kept] = [anOrganization(), anOrganization()]
     await performAll(first, 'createOrganization', [gone, kept])
     const { userId } = aMembership()
@@ -146,7 +152,7 @@ export const organizationCases: Suite = (check) => {
     assert.deepEqual(await first.findOrganization(kept.id), kept)
   })
 
-  check('of many who delete an organization, one does', async (stores) => {
+  check('of concurrent deletions of one organization exactly one succeeds', async (stores) => {
     const organization = anOrganization()
     await perform(stores.first, 'createOrganization', organization)
     const outcomes = await race(
@@ -166,7 +172,7 @@ export const organizationCases: Suite = (check) => {
     assert.deepEqual(await first.listOrganizations({ before: expected[3]?.id, limit: 3 }), [])
   })
 
-  check('a batch makes an organization, who is in it and what is installed, in its order', async ({ first }) => {
+  check('a batch creates an organization, its members and its installations, in its order', async ({ first }) => {
     const organization = anOrganization()
     const member = aMembership({ organizationId: organization.id })
     const installation = anInstallation({ organizationId: organization.id })

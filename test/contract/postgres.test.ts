@@ -7,7 +7,7 @@ import { openTestChains } from './chains.ts'
 import type { Stores } from './harness.ts'
 import { checkStoreContract } from './store-contract.ts'
 
-/** Two pools on one database, each free to have several batches under way. To make them takes longer than any case does. */
+/** Two pools on one database, each of which may have several batches in progress. Opening them takes longer than any test. */
 const file = { after: (end: unknown): void => after(end as () => unknown) }
 const url = await openMigratedDatabase(file)
 const open = (): Promise<StoreDriver> => openPostgresStore({ url, connections: 4, audit: openTestChains() })
@@ -20,7 +20,7 @@ checkStoreContract('postgres', async () => {
   return stores
 })
 
-/** What leaves the tables as the migrations made them. Truncating them takes a hundred times as long. */
+/** Restores the tables to the state after the migrations. Truncating them would take a hundred times as long. */
 async function emptying(): Promise<string> {
   const { rows } = await cleaner.query<{ readonly statement: string }>(
     `select 'delete from ' || tablename as statement from pg_tables

@@ -24,7 +24,7 @@ import type { Resource } from '../../src/protocol/resource.ts'
 import type { Scope } from '../../src/protocol/scope.ts'
 import type { SecretHash } from '../../src/protocol/secrets.ts'
 
-/** Records for the contract, each with ids of its own, so that cases share a database without meeting. */
+/** Records for the contract tests. Each has its own ids, so that tests can share a database. */
 
 export const NOW = 1_800_000_000_000 as EpochMs
 export const MINUTE = 60_000
@@ -152,7 +152,7 @@ export function aRedemption({ id, codeHash }: Approval, differing: Partial<Redem
   return { id, codeHash, now: at(1), grant: aGrant(), ...differing }
 }
 
-/** The rotation of a grant's live token. */
+/** A rotation of a grant's newest token. */
 export function aRotation(grant: GrantRecord, differing: Partial<Rotation> = {}): Rotation {
   return {
     grantId: grant.id,
@@ -239,7 +239,7 @@ export function anApi(differing: Partial<ApiRecord> = {}): ApiRecord {
   }
 }
 
-/** Made so many milliseconds after NOW. */
+/** A key that was created this many milliseconds after NOW. */
 export function aKey(afterMs = 0, algorithm: SigningAlgorithm = 'ES256'): KeyRecord {
   const id = mintKeyId(at(afterMs), randomBytes)
   const publicJwk = JSON.stringify({ kty: 'EC', kid: id })

@@ -5,7 +5,7 @@ import { aGrant, aHash, anApi, aRedemption, aRotation, at, HOUR, NOW } from './r
 import { aSweep } from './sweep.ts'
 
 export const revocationCases: Suite = (check) => {
-  check('revokeGrant kills the grant and its family, and the first moment stays', async ({ first, second }) => {
+  check('revokeGrant revokes the grant and its family, and the first time is kept', async ({ first, second }) => {
     const { approval } = await approved(first)
     const { grant, ...redemption } = aRedemption(approval)
     await perform(first, 'redeemCode', { ...redemption, grant })
@@ -16,11 +16,11 @@ export const revocationCases: Suite = (check) => {
     assert.equal((await first.findGrant(grant.id))?.revokedAt, at(5))
   })
 
-  check('revokeGrant of an unknown grant is unknown', async ({ first }) => {
+  check('revokeGrant of an unknown grant returns unknown', async ({ first }) => {
     assert.equal(await perform(first, 'revokeGrant', { id: aGrant().id, now: NOW }), 'unknown')
   })
 
-  check('of a revocation and refreshes at once, none refreshes after the revocation', async (stores) => {
+  check('of a concurrent revocation and refreshes, no refresh succeeds after the revocation', async (stores) => {
     const { approval } = await approved(stores.first)
     const { grant, ...redemption } = aRedemption(approval)
     await perform(stores.first, 'redeemCode', { ...redemption, grant })
@@ -41,7 +41,7 @@ export const revocationCases: Suite = (check) => {
     assert.deepEqual(await perform(stores.second, 'rotateRefreshToken', aRotation(grant)), { kind: 'inactive' })
   })
 
-  check('revokeToken is seen by every handle at once, however often it comes', async (stores) => {
+  check('revokeToken is visible through every handle at once, however often it is called', async (stores) => {
     const tokenId = aHash()
     assert.equal(await stores.second.isTokenRevoked(tokenId), false)
     const outcomes = await race(
@@ -54,24 +54,27 @@ export const revocationCases: Suite = (check) => {
     assert.equal(await stores.first.isTokenRevoked(aHash()), false)
   })
 
-  check('one token twice in one batch is revoked once', async ({ first }) => {
+  check('two revocations of one token in one batch: the first returns revoked', async ({ first }) => {
     const revocation = { tokenId: aHash(), expiresAt: at(HOUR) }
     assert.deepEqual(await performAll(first, 'revokeToken', [revocation, revocation]), ['revoked', 'known'])
   })
 
-  check('STO-13: a revoked token is forgotten by its own moment, not by that of the other rows', async ({ first }) => {
-    const [over, live] = [aHash(), aHash()]
-    await performAll(first, 'revokeToken', [
-      { tokenId: over, expiresAt: at(-1) },
-      { tokenId: live, expiresAt: at(HOUR) },
-    ])
-    assert.equal((await perform(first, 'sweepExpired', aSweep({ revocationsBefore: at(-1) }))).revokedTokens, 0)
-    assert.equal((await perform(first, 'sweepExpired', aSweep())).revokedTokens, 1)
-    assert.equal(await first.isTokenRevoked(over), false)
-    assert.equal(await first.isTokenRevoked(live), true)
-  })
+  check(
+    'STO-13: a sweep removes a revocation by its token’s own expiry, not by the time of other rows',
+    async ({ first }) => {
+      const [over, live] = [aHash(), aHash()]
+      await performAll(first, 'revokeToken', [
+        { tokenId: over, expiresAt: at(-1) },
+        { tokenId: live, expiresAt: at(HOUR) },
+      ])
+      assert.equal((await perform(first, 'sweepExpired', aSweep({ revocationsBefore: at(-1) }))).revokedTokens, 0)
+      assert.equal((await perform(first, 'sweepExpired', aSweep())).revokedTokens, 1)
+      assert.equal(await first.isTokenRevoked(over), false)
+      assert.equal(await first.isTokenRevoked(live), true)
+    },
+  )
 
-  check('setApiCredentials replaces what an API authenticates with', async ({ first, second }) => {
+  check('setApiCredentials replaces the credentials of an API', async ({ first, second }) => {
     const api = anApi()
     await perform(first, 'declareApi', api)
     for (const credentials of times(2, () => ({ id: aHash() as never, secretHash: aHash() }))) {

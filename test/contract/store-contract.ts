@@ -21,8 +21,8 @@ import { tokenCases } from './tokens.ts'
 import { walkCases } from './walks.ts'
 
 /**
- * What every store must do: each operation and each of its outcomes, races through two handles for what may happen once,
- * batches whose neighbours fail.
+ * What every store must do: each operation and each of its outcomes, races through two handles for operations that must
+ * succeed once, and batches in which an operation fails.
  */
 export const CONTRACT: readonly Suite[] = [
   clientCases,
@@ -47,7 +47,7 @@ export const CONTRACT: readonly Suite[] = [
   batchCases,
 ]
 
-/** `store` names the store in the titles. */
+/** `store` is the store's name in the titles. */
 export function checkStoreContract(store: string, open: OpenStores): void {
   for (const suite of CONTRACT) runSuite(store, open, suite)
 }

@@ -46,26 +46,29 @@ export const sweepCases: Suite = (check) => {
     assert.deepEqual(await perform(first, 'sweepExpired', aSweep()), NOTHING)
   })
 
-  check('REG-20: only clients that never got a token, are old and nobody is about to use go', async ({ first }) => {
-    const old = at(-25 * HOUR)
-    const [unused, used, held, heldBefore, young] = [
-      aClient({}, old),
-      aClient({}, old),
-      aClient({}, old),
-      aClient({}, old),
-      aClient({}, at(-HOUR)),
-    ]
-    await performAll(first, 'registerClient', [unused, used, held, heldBefore, young])
-    await perform(first, 'useClient', { id: used.id, now: old })
-    await perform(first, 'extendRetention', { id: held.id, until: at(HOUR) })
-    await perform(first, 'extendRetention', { id: held.id, until: at(-HOUR) }) // A shorter hold never shortens.
-    await perform(first, 'extendRetention', { id: heldBefore.id, until: at(-1) })
-    assert.equal((await perform(first, 'sweepExpired', aSweep({ unusedSince: at(-24 * HOUR) }))).clients, 2)
-    const left = await first.listClients({ before: undefined, limit: 10 })
-    assert.deepEqual(new Set(left.map(({ id }) => id)), new Set([used.id, held.id, young.id]))
-  })
+  check(
+    'REG-20: only clients that are old, never got a token and are not being authorized are removed',
+    async ({ first }) => {
+      const old = at(-25 * HOUR)
+      const [unused, used, held, heldBefore, young] = [
+        aClient({}, old),
+        aClient({}, old),
+        aClient({}, old),
+        aClient({}, old),
+        aClient({}, at(-HOUR)),
+      ]
+      await performAll(first, 'registerClient', [unused, used, held, heldBefore, young])
+      await perform(first, 'useClient', { id: used.id, now: old })
+      await perform(first, 'extendRetention', { id: held.id, until: at(HOUR) })
+      await perform(first, 'extendRetention', { id: held.id, until: at(-HOUR) }) // A shorter hold never shortens.
+      await perform(first, 'extendRetention', { id: heldBefore.id, until: at(-1) })
+      assert.equal((await perform(first, 'sweepExpired', aSweep({ unusedSince: at(-24 * HOUR) }))).clients, 2)
+      const left = await first.listClients({ before: undefined, limit: 10 })
+      assert.deepEqual(new Set(left.map(({ id }) => id)), new Set([used.id, held.id, young.id]))
+    },
+  )
 
-  check('a client that is swept takes its installations along', async ({ first, second }) => {
+  check('a swept client’s installations are removed with it', async ({ first, second }) => {
     const [gone, kept] = [aClient({}, at(-25 * HOUR)), aClient({}, at(-HOUR))]
     await performAll(first, 'registerClient', [gone, kept])
     const installations = [gone, kept].map(({ id }) => anInstallation({ clientId: id }))
@@ -76,7 +79,7 @@ export const sweepCases: Suite = (check) => {
     assert.deepEqual(await Promise.all(installations.map(second.findInstallation)), [undefined, installations[1]])
   })
 
-  check('consents to clients that are gone go, slice by slice, and no others', async ({ first }) => {
+  check('consents to deleted clients are removed, slice by slice, and no others', async ({ first }) => {
     const clients = times(2, () => aClient())
     await performAll(first, 'registerClient', clients)
     const [gone, kept] = clients.map(({ id }) => id)
@@ -101,7 +104,7 @@ export const sweepCases: Suite = (check) => {
     assert.deepEqual(await sweepConsents(first, 100), { slices: 1, consents: 0 })
   })
 
-  check('STO-04: authorizations stay as evidence until they are old enough', async ({ first }) => {
+  check('STO-04: redeemed authorizations are kept as evidence until they are old enough', async ({ first }) => {
     const [old, young] = [anAuthorization({}, at(-25 * HOUR)), anAuthorization({}, at(-23 * HOUR))]
     await performAll(first, 'startAuthorization', [old, young])
     const sweep = aSweep({ evidenceBefore: at(-24 * HOUR) })
@@ -110,7 +113,7 @@ export const sweepCases: Suite = (check) => {
     assert.deepEqual(await first.findAuthorization(young.id), young)
   })
 
-  check('BND-01: of expired authorizations only those whose code was redeemed stay', async ({ first, second }) => {
+  check('BND-01: of expired authorizations only those whose code was redeemed are kept', async ({ first, second }) => {
     const made = at(-2 * HOUR)
     const expired = { expiresAt: at(-HOUR) }
     const [pending, denied, unspent, burned, redeemed, later] = [
@@ -157,7 +160,7 @@ export const sweepCases: Suite = (check) => {
     assert.equal(authorizationsAfter, made.at(-1)?.id)
   })
 
-  check('sessions and counts go when they are over', async ({ first }) => {
+  check('expired sessions and finished count windows are removed', async ({ first }) => {
     const [over, live] = [aSession({ expiresAt: at(-1) }), aSession()]
     await performAll(first, 'startSession', [
       { session: over, browserHash: aHash() },
@@ -174,21 +177,24 @@ export const sweepCases: Suite = (check) => {
     assert.equal((await perform(first, 'countHit', present)).count, 2)
   })
 
-  check('a grant goes when no token of it can live; a revoked one stays until then', async (stores) => {
-    const { first } = stores
-    const kept = aGrant({}, at(-5))
-    const revoked = aGrant({}, at(-4))
-    const expired = aGrant({ expiresAt: at(-1) }, at(-3))
-    const idle = aGrant({ family: aFamily({ idleExpiresAt: at(-1) }) }, at(-2))
-    const bare = aGrant({ family: undefined }, at(-1))
-    for (const grant of [kept, revoked, expired, idle, bare]) await keep(stores.first, grant)
-    await perform(first, 'rotateRefreshToken', aRotation(revoked, { presentedHash: aHash() }))
-    assert.equal((await perform(first, 'sweepExpired', aSweep())).grants, 2)
-    for (const grant of [kept, revoked, bare]) assert.ok(await first.findGrant(grant.id))
-    for (const grant of [expired, idle]) assert.equal(await first.findGrant(grant.id), undefined)
-  })
+  check(
+    'a grant is removed when all its tokens must have expired; a revoked one is kept until then',
+    async (stores) => {
+      const { first } = stores
+      const kept = aGrant({}, at(-5))
+      const revoked = aGrant({}, at(-4))
+      const expired = aGrant({ expiresAt: at(-1) }, at(-3))
+      const idle = aGrant({ family: aFamily({ idleExpiresAt: at(-1) }) }, at(-2))
+      const bare = aGrant({ family: undefined }, at(-1))
+      for (const grant of [kept, revoked, expired, idle, bare]) await keep(stores.first, grant)
+      await perform(first, 'rotateRefreshToken', aRotation(revoked, { presentedHash: aHash() }))
+      assert.equal((await perform(first, 'sweepExpired', aSweep())).grants, 2)
+      for (const grant of [kept, revoked, bare]) assert.ok(await first.findGrant(grant.id))
+      for (const grant of [expired, idle]) assert.equal(await first.findGrant(grant.id), undefined)
+    },
+  )
 
-  check('a sweep takes no more than its limit, and several take all', async ({ first }) => {
+  check('one sweep removes at most its limit, and several remove everything', async ({ first }) => {
     const clients = times(5, (index) => aClient({}, at(-30 * HOUR + index)))
     await performAll(first, 'registerClient', clients)
     const sweep = aSweep({ limit: 2, unusedSince: at(-24 * HOUR) })
@@ -202,7 +208,7 @@ export const sweepCases: Suite = (check) => {
     assert.equal((await perform(first, 'sweepExpired', sweep)).clients, 1)
   })
 
-  check('grants are examined slice by slice, each once a round', async ({ first }) => {
+  check('grants are examined slice by slice, each once in a round', async ({ first }) => {
     const grants = times(5, (index) => aGrant(index % 2 === 0 ? { expiresAt: at(-1) } : {}, at(-100 + index)))
     for (const grant of grants) await keep(first, grant)
     const removed: number[] = []
@@ -233,7 +239,7 @@ export function aSweep(differing: Partial<Sweep> = {}): Sweep {
   }
 }
 
-/** One whole round. */
+/** Sweeps one whole round. */
 async function sweepConsents(store: StoreDriver, limit: number): Promise<{ slices: number; consents: number }> {
   let [slices, consents, consentsAfter] = [0, 0, '']
   do {

@@ -4,7 +4,7 @@ import { approved } from './authorizations.ts'
 import { performAll, type Suite } from './harness.ts'
 import { aClient, aGrant, anAuthorization, aRedemption } from './records.ts'
 
-/** What a store may write many values in one text with, and what it may mistake for something else. */
+/** Texts that could be confused with the separators in which a store writes many values in one text. */
 const ODD_TEXTS = [
   '',
   ' ',
@@ -28,7 +28,7 @@ const ODD_TEXTS = [
 ]
 
 export const textCases: Suite = (check) => {
-  check('every text comes back as it was, however many one batch brings', async ({ first, second }) => {
+  check('every text is read back unchanged, however many one batch writes', async ({ first, second }) => {
     const clients = ODD_TEXTS.map((text) =>
       aClient({ metadata: { ...aClient().metadata, descriptive: { client_name: text, contacts: [text, text] } } }),
     )

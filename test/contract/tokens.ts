@@ -6,7 +6,7 @@ import { perform, performAll, race, tally, times, type Suite } from './harness.t
 import { aFamily, aGrant, aHash, anOrganization, aRedemption, aRotation, at, HOUR, NOW } from './records.ts'
 
 export const tokenCases: Suite = (check) => {
-  check('redeemCode spends the code and keeps what it issued', async ({ first, second }) => {
+  check('redeemCode redeems the code and stores the grant', async ({ first, second }) => {
     for (const organizationId of [undefined, anOrganization().id]) {
       const { authorization, approval } = await approved(first, { organizationId })
       const redemption = aRedemption(approval, { grant: aGrant({ organizationId }) })
@@ -19,43 +19,49 @@ export const tokenCases: Suite = (check) => {
     }
   })
 
-  check('grants of several organizations that one batch redeems each keep their own', async ({ first }) => {
-    const grants = [anOrganization().id, undefined, anOrganization().id].map((organizationId) =>
-      aGrant({ organizationId }),
-    )
-    const redemptions = await Promise.all(
-      grants.map(async (grant) => aRedemption((await approved(first)).approval, { grant })),
-    )
-    await performAll(first, 'redeemCode', redemptions)
-    for (const grant of grants) assert.deepEqual(await first.findGrant(grant.id), grant)
-  })
+  check(
+    'grants of several organizations that one batch redeems each keep their own organization',
+    async ({ first }) => {
+      const grants = [anOrganization().id, undefined, anOrganization().id].map((organizationId) =>
+        aGrant({ organizationId }),
+      )
+      const redemptions = await Promise.all(
+        grants.map(async (grant) => aRedemption((await approved(first)).approval, { grant })),
+      )
+      await performAll(first, 'redeemCode', redemptions)
+      for (const grant of grants) assert.deepEqual(await first.findGrant(grant.id), grant)
+    },
+  )
 
-  check('redeemCode keeps a grant without refresh tokens', async ({ first }) => {
+  check('redeemCode stores a grant without refresh tokens', async ({ first }) => {
     const { approval } = await approved(first)
     const grant = aGrant({ family: undefined, resources: [] })
     await perform(first, 'redeemCode', aRedemption(approval, { grant }))
     assert.deepEqual(await first.findGrant(grant.id), grant)
   })
 
-  check('a second redemption is a replay, revokes the first grant and keeps no second one', async ({ first }) => {
-    const { approval } = await approved(first)
-    const [one, two] = [aRedemption(approval), aRedemption(approval, { now: at(5) })]
-    await perform(first, 'redeemCode', one)
-    assert.equal(await perform(first, 'redeemCode', two), 'replayed')
-    assert.deepEqual(await first.findGrant(one.grant.id), { ...one.grant, revokedAt: at(5) })
-    assert.equal(await first.findGrant(two.grant.id), undefined)
-    assert.equal(await perform(first, 'redeemCode', { ...two, now: at(9) }), 'replayed')
-    assert.equal((await first.findGrant(one.grant.id))?.revokedAt, at(5))
-  })
+  check(
+    'a second redemption is a replay, which revokes the first grant and stores no second one',
+    async ({ first }) => {
+      const { approval } = await approved(first)
+      const [one, two] = [aRedemption(approval), aRedemption(approval, { now: at(5) })]
+      await perform(first, 'redeemCode', one)
+      assert.equal(await perform(first, 'redeemCode', two), 'replayed')
+      assert.deepEqual(await first.findGrant(one.grant.id), { ...one.grant, revokedAt: at(5) })
+      assert.equal(await first.findGrant(two.grant.id), undefined)
+      assert.equal(await perform(first, 'redeemCode', { ...two, now: at(9) }), 'replayed')
+      assert.equal((await first.findGrant(one.grant.id))?.revokedAt, at(5))
+    },
+  )
 
-  check('a replay is one however late it comes', async ({ first }) => {
+  check('a replay is detected however late it comes', async ({ first }) => {
     const { approval } = await approved(first)
     await perform(first, 'redeemCode', aRedemption(approval))
     assert.equal(await perform(first, 'redeemCode', aRedemption(approval, { now: at(HOUR) })), 'replayed')
   })
 
   check(
-    'redeemCode of an unknown, pending, expired or other code is unknown and changes nothing',
+    'redeemCode of an unknown, pending, expired or different code returns unknown and changes nothing',
     async ({ first }) => {
       const { authorization, approval } = await approved(first)
       const before = await first.findAuthorization(authorization.id)
@@ -72,7 +78,7 @@ export const tokenCases: Suite = (check) => {
     },
   )
 
-  check('CODE-02: of many redemptions of one code exactly one gets it, and none is lost', async (stores) => {
+  check('CODE-02: of concurrent redemptions of one code exactly one succeeds, and none is lost', async (stores) => {
     const { approval } = await approved(stores.first)
     const redemptions = times(40, () => aRedemption(approval))
     const outcomes = await race(stores, 'redeemCode', redemptions)
@@ -86,7 +92,7 @@ export const tokenCases: Suite = (check) => {
     assert.equal(kept[0]?.revokedAt, at(1))
   })
 
-  check('one code several times in one batch: the first one gets it', async ({ first }) => {
+  check('of several redemptions of one code in one batch the first succeeds', async ({ first }) => {
     const { approval } = await approved(first)
     const redemptions = times(4, () => aRedemption(approval))
     const outcomes = await performAll(first, 'redeemCode', redemptions)
@@ -94,7 +100,7 @@ export const tokenCases: Suite = (check) => {
     assert.ok((await first.findGrant(redemptions[0]?.grant.id ?? ('' as never)))?.revokedAt)
   })
 
-  check('a redemption that cannot be kept leaves the code unspent', async ({ first }) => {
+  check('a redemption whose grant cannot be stored leaves the code unredeemed', async ({ first }) => {
     const { approval } = await approved(first)
     const existing = await aLiveGrant(first)
     const results = await first.commit([{ name: 'redeemCode', input: aRedemption(approval, { grant: existing }) }])
@@ -103,7 +109,7 @@ export const tokenCases: Suite = (check) => {
     assert.equal((await first.findGrant(existing.id))?.revokedAt, undefined)
   })
 
-  check('rotateRefreshToken puts the successor in the live one’s place', async ({ first }) => {
+  check('rotateRefreshToken replaces the newest token with its successor', async ({ first }) => {
     const grant = await aLiveGrant(first)
     const rotation = aRotation(grant)
     assert.deepEqual(await perform(first, 'rotateRefreshToken', rotation), { kind: 'rotated', rotatedAt: at(1000) })
@@ -119,7 +125,7 @@ export const tokenCases: Suite = (check) => {
     })
   })
 
-  check('RT-02: the token before, within the window, gets the moment of the first answer', async ({ first }) => {
+  check('RT-02: the previous token, within the window, returns the time of the first rotation', async ({ first }) => {
     const grant = await aLiveGrant(first)
     const rotation = aRotation(grant)
     await perform(first, 'rotateRefreshToken', rotation)
@@ -129,7 +135,7 @@ export const tokenCases: Suite = (check) => {
     assert.deepEqual(await first.findGrant(grant.id), before)
   })
 
-  check('RT-04: the token before, after the window, revokes the family', async ({ first }) => {
+  check('RT-04: the previous token, after the window, revokes the family', async ({ first }) => {
     const grant = await aLiveGrant(first)
     const rotation = aRotation(grant)
     await perform(first, 'rotateRefreshToken', rotation)
@@ -140,17 +146,17 @@ export const tokenCases: Suite = (check) => {
     assert.deepEqual(await perform(first, 'rotateRefreshToken', successor), { kind: 'inactive' })
   })
 
-  check('without a window every second use is one of a copy', async ({ first }) => {
+  check('without a retry window every second use is treated as reuse', async ({ first }) => {
     const grant = await aLiveGrant(first)
     const rotation = aRotation(grant, { retryMs: 0 })
     assert.deepEqual(tally(await performAll(first, 'rotateRefreshToken', [rotation, rotation, rotation])), {
       rotated: 1,
       reused: 1,
-      dead: 1,
+      inactive: 1,
     })
   })
 
-  check('RT-05: a token two generations back revokes the family, within the window too', async ({ first }) => {
+  check('RT-05: a token two generations old revokes the family, also within the window', async ({ first }) => {
     const grant = await aLiveGrant(first)
     const one = aRotation(grant)
     const two = { ...one, generation: 1, presentedHash: one.successorHash, successorHash: aHash(), now: at(2000) }
@@ -162,16 +168,19 @@ export const tokenCases: Suite = (check) => {
     assert.deepEqual(await perform(first, 'rotateRefreshToken', { ...one, now: at(2500) }), { kind: 'reused' })
   })
 
-  check('a tagged token of a generation to come, or another of this generation, revokes the family', async (stores) => {
-    for (const odd of [{ generation: 7 }, { presentedHash: aHash() }]) {
-      const grant = await aLiveGrant(stores.first)
-      assert.deepEqual(await perform(stores.first, 'rotateRefreshToken', aRotation(grant, odd)), { kind: 'reused' })
-      assert.ok((await stores.first.findGrant(grant.id))?.revokedAt)
-    }
-  })
+  check(
+    'a tagged token of a future generation, or another token of this generation, revokes the family',
+    async (stores) => {
+      for (const odd of [{ generation: 7 }, { presentedHash: aHash() }]) {
+        const grant = await aLiveGrant(stores.first)
+        assert.deepEqual(await perform(stores.first, 'rotateRefreshToken', aRotation(grant, odd)), { kind: 'reused' })
+        assert.ok((await stores.first.findGrant(grant.id))?.revokedAt)
+      }
+    },
+  )
 
   check(
-    'RT-10: idle or expired, revoked, without a family or never there: dead, and nothing changes',
+    'RT-10: a token that is idle or expired, revoked, without a family or unknown returns inactive and changes nothing',
     async ({ first }) => {
       const idle = await aLiveGrant(first, { family: aFamily({ idleExpiresAt: at(1000) }) })
       const expired = await aLiveGrant(first, { expiresAt: at(1000) })
@@ -187,12 +196,12 @@ export const tokenCases: Suite = (check) => {
     },
   )
 
-  check('one millisecond before its idle end a token still rotates', async ({ first }) => {
+  check('a token can be rotated one millisecond before its idle expiry', async ({ first }) => {
     const grant = await aLiveGrant(first, { family: aFamily({ idleExpiresAt: at(1001) }), expiresAt: at(1001) })
     assert.equal((await perform(first, 'rotateRefreshToken', aRotation(grant))).kind, 'rotated')
   })
 
-  check('RT-03: of many refreshes with one token one rotates and all others repeat it', async (stores) => {
+  check('RT-03: of concurrent refreshes with one token one rotates it and all others repeat it', async (stores) => {
     const grant = await aLiveGrant(stores.first)
     const rotation = aRotation(grant)
     const rotations = times(40, (index) => ({ ...rotation, now: at(1000 + index) }))
@@ -203,17 +212,20 @@ export const tokenCases: Suite = (check) => {
     assert.equal((await stores.second.findGrant(grant.id))?.family?.generation, 1)
   })
 
-  check('one token several times in one batch: the first rotates, the others repeat', async ({ first }) => {
-    const grant = await aLiveGrant(first)
-    const outcomes = await performAll(
-      first,
-      'rotateRefreshToken',
-      times(3, () => aRotation(grant, { successorHash: aHash() })),
-    )
-    assert.deepEqual(tally(outcomes), { rotated: 1, repeated: 2 })
-  })
+  check(
+    'of several refreshes with one token in one batch the first rotates it and the others repeat it',
+    async ({ first }) => {
+      const grant = await aLiveGrant(first)
+      const outcomes = await performAll(
+        first,
+        'rotateRefreshToken',
+        times(3, () => aRotation(grant, { successorHash: aHash() })),
+      )
+      assert.deepEqual(tally(outcomes), { rotated: 1, repeated: 2 })
+    },
+  )
 
-  check('RT-18: a reuse revokes its own family and no other of the same person and client', async ({ first }) => {
+  check('RT-18: reuse revokes its own family and no other of the same user and client', async ({ first }) => {
     const one = await aLiveGrant(first)
     const two = await aLiveGrant(first, { clientId: one.clientId, userId: one.userId })
     const reuse = aRotation(one, { presentedHash: aHash() })
@@ -226,7 +238,7 @@ export const tokenCases: Suite = (check) => {
   })
 }
 
-/** A grant that a redeemed code gave. */
+/** A grant that was created by redeeming a code. */
 export async function aLiveGrant(store: StoreDriver, differing: Partial<GrantRecord> = {}): Promise<GrantRecord> {
   const { approval } = await approved(store)
   const grant = aGrant(differing)

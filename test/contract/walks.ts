@@ -5,13 +5,13 @@ import { aClient, aFamily, at, HOUR, NOW } from './records.ts'
 import { aLiveGrant } from './tokens.ts'
 
 export const walkCases: Suite = (check) => {
-  check('a walk over an empty store is at its end', async ({ first }) => {
+  check('a walk over an empty store ends at once', async ({ first }) => {
     assert.deepEqual(await first.walkGrants(aWalk()), { next: '', live: 0, over: 0 })
     assert.deepEqual(await first.walkClients(aWalk()), { next: '', disabled: 0, used: 0, unused: 0 })
   })
 
   check(
-    'a walk tells grants that live from those that are revoked, expired or idle for too long',
+    'a walk counts live grants separately from those that are revoked, expired or idle for too long',
     async ({ first }) => {
       await aLiveGrant(first)
       await aLiveGrant(first, { family: undefined })
@@ -23,7 +23,7 @@ export const walkCases: Suite = (check) => {
     },
   )
 
-  check('a walk tells clients that are disabled, used and unused, each once', async ({ first }) => {
+  check('a walk counts disabled, used and unused clients, each once', async ({ first }) => {
     const clients = [aClient(), aClient(), aClient(), aClient()]
     await performAll(first, 'registerClient', clients)
     const [used, disabled, both] = clients.map(({ id }) => ({ id, now: NOW }))
@@ -33,7 +33,7 @@ export const walkCases: Suite = (check) => {
     assert.deepEqual(await first.walkClients(aWalk()), { next: '', disabled: 2, used: 1, unused: 1 })
   })
 
-  check('slices follow each other, and each row is seen once', async ({ first }) => {
+  check('consecutive slices count each row once', async ({ first }) => {
     await performAll(
       first,
       'registerClient',
@@ -49,7 +49,7 @@ export const walkCases: Suite = (check) => {
     assert.deepEqual(seen, [2, 2, 1])
   })
 
-  check('a last slice that is full is followed by one that is empty', async ({ first }) => {
+  check('a full last slice is followed by an empty one', async ({ first }) => {
     const grants = [await aLiveGrant(first), await aLiveGrant(first)]
     const last = grants.map(({ id }) => id).toSorted()[1]
     const slice = await first.walkGrants(aWalk({ limit: 2 }))

@@ -101,7 +101,7 @@ test('an inspection of PostgreSQL', async (t) => {
     makeStandby(server)
     // It is started when it takes connections that write.
     const started = server.start()
-    const reason = await findReason(url, /is a standby.*name the primary/)
+    const reason = await findReason(url, /is a standby.*to the primary/)
     assert.match(reason, /DATABASE_URL/)
     await execute(server.adminUrl(), 'select pg_promote()')
     await started
@@ -161,11 +161,11 @@ function unusableAddresses(
     ['nobody listens', change({ port: '1' }), /cannot be reached: .*ECONNREFUSED.*DATABASE_URL/],
     ['no such host', change({ hostname: 'db.acme.invalid' }), /cannot be reached: .*DATABASE_URL/],
     ['another password', change({ password: HIDDEN }), /refused: password authentication failed.*DATABASE_URL/],
-    ['no password', change({ password: '' }), /asks for a password/],
+    ['no password', change({ password: '' }), /requires a password/],
     ['a role that may not sign in', as('banned'), /refused: .*not permitted to log in.*pg_hba/],
-    ['no such database', change({ pathname: '/nothere' }), /refused: database "nothere" does not exist\. Make it/],
+    ['no such database', change({ pathname: '/nothere' }), /refused: database "nothere" does not exist\. Run createdb/],
     ['no privilege to connect', as('locked'), /refused: permission denied for database.*own the database/],
-    ['no TLS there', change({ search: '?sslmode=verify-full' }), /does not speak TLS.*sslmode/],
+    ['no TLS there', change({ search: '?sslmode=verify-full' }), /does not offer TLS.*sslmode/],
     ['a file that is not there', change({ search: '?sslrootcert=/nothere' }), /names a file that cannot be read/],
     ['a parameter of no PostgreSQL', change({ search: '?options=-c%20nothere%3D1' }), /refused: .*"nothere"/],
     ['no schema', change({ search: '?options=-c%20search_path%3Dnothere' }), /search_path names none/],
@@ -175,7 +175,7 @@ function unusableAddresses(
       as('stranger'),
       /may not read and change admin_.*, memberships.*grant select.* to "stranger"/,
     ],
-    ['nothing may be made', as('stranger', server.url('postgres')), /may not make tables.*grantor migrate/],
+    ['nothing may be made', as('stranger', server.url('postgres')), /may not create tables.*grantor migrate/],
     ['too many connections', as('crowded'), /refused: too many connections.*Raise/],
     ['not UTF-8', server.adminUrl('latin'), /encoded in LATIN1.*createdb --encoding=UTF8/],
   ]

@@ -105,5 +105,5 @@ function refuseAccess(context: Context, actor: string, reason: Reason<'insuffici
 
 /** Records that credentials were used for something that they do not allow. Beyond the budget nothing is recorded. */
 function recordRefusal({ report }: Context, actor: string, { reason, status }: OAuthError): void {
-  if (status !== 429) report({ event: 'admin.refused', actor, details: { reason: reason } })
+  if (status !== 429) report({ event: 'admin.refused', actor, details: { reason } })
 }

@@ -1,6 +1,7 @@
--- One schema for every store: text ids and millisecond times made by the application, JSON as text, no sequences, no
--- foreign keys across rows of different keys. Each primary key starts with the key that a row would be sharded by.
--- PostgreSQL compares by the database's locale unless told otherwise; ids, hashes and names are ordered byte by byte.
+-- One schema for both databases: text ids and millisecond times made by the application, JSON as text, no sequences, no
+-- foreign keys across rows of different keys. Each primary key starts with the column that the table would be sharded by.
+-- PostgreSQL compares text by the database's locale unless a collation is given; ids, hashes and names are ordered byte by
+-- byte.
 
 create table clients (
   client_id text /*postgres collate "C"*/ not null primary key,
@@ -13,11 +14,11 @@ create table clients (
   disabled_at bigint
 ) /*sqlite without rowid*/ /*postgres with (autovacuum_vacuum_scale_factor = 0.02)*/;
 
--- Ids are ordered by time, so the oldest never-used clients stand at its start.
+-- Ids are ordered by time, so the oldest unused clients are at the start of the index.
 create index clients_unused on clients (client_id) where used_at is null;
 
--- Pages of grants and authorizations keep room for the next version of their rows, which are changed in place. Sweeps
--- begin at the oldest end, so what they removed is vacuumed away before it gets long.
+-- Pages of grants and authorizations leave room for the next version of their rows, which are updated in place. Sweeps start
+-- at the oldest rows, so removed rows are vacuumed before there are many.
 create table authorizations (
   authorization_id text /*postgres collate "C"*/ not null primary key,
   client_id text /*postgres collate "C"*/ not null,

@@ -1,4 +1,4 @@
--- Access tokens that were revoked one by one, until they would have expired; and what APIs ask about tokens with.
+-- Single revoked access tokens, until they would have expired; and the credentials that APIs use for introspection.
 
 create table revoked_tokens (
   token_id text /*postgres collate "C"*/ not null primary key,

@@ -1,6 +1,6 @@
 -- each statement by itself
--- Signing keys take turns: when each starts to sign (null: when it was made), and the key that it was made after. Each has
--- one successor at most, however many nodes make one at the same moment.
+-- Key rotation: when each key starts to sign (null: when it was created), and the key that it follows. A key has at most one
+-- successor, however many nodes create one at the same time.
 
 alter table signing_keys add column /*postgres if not exists*/ active_from bigint;
 

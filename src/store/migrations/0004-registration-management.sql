@@ -1,5 +1,4 @@
--- What a client manages its own registration with, and from when on consents are for the name and hosts that it has now
--- (null: since ever).
+-- The hash of a client's registration access token, and since when the client has its present name and hosts (null: always).
 
 alter table clients add column management_hash text;
 

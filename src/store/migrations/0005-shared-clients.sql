@@ -1,5 +1,5 @@
 -- each statement by itself
--- Public clients with the same metadata are one client, until it is disabled (null: shared with nobody).
+-- Public clients with the same metadata share one client until it is disabled (null: not shared).
 
 alter table clients add column /*postgres if not exists*/ shared_key text /*postgres collate "C"*/;
 

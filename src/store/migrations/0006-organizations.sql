@@ -1,6 +1,6 @@
 -- each statement by itself
--- Whom users belong to and clients are installed for (decisions.md D4); what they are asked for by; and what an operator
--- may say of a client: which scopes it may have, from when on its tokens count, and that its secret is being replaced.
+-- Organizations, their members and their installed clients (decisions.md D4), and indexes for their lists. For clients also:
+-- the scopes that the operator approved, the not-before time, and the previous secret while it is being replaced.
 
 create table if not exists organizations (
   organization_id text /*postgres collate "C"*/ not null primary key,
@@ -34,7 +34,7 @@ create table if not exists installations (
 
 create index /*postgres concurrently*/ if not exists installations_of_organization on installations (organization_id, client_id);
 
--- Who deletes a user ends the sessions.
+-- Deleting a user ends the user's sessions.
 create index /*postgres concurrently*/ if not exists sessions_of_user on sessions (user_id, session_id);
 
 alter table authorizations add column /*postgres if not exists*/ organization_id text /*postgres collate "C"*/;

@@ -1,5 +1,5 @@
--- What an API says of the tokens that are for it (null: JWT, as long as the server's, signed as the server's), and the
--- access tokens that stand here because an API reads them by asking. Their ids begin with the moment when they expire.
+-- The format of an API's tokens (null: JWT with the server's lifetime and algorithm), and the opaque access tokens. Their
+-- ids start with the expiry time.
 
 alter table apis add column token_format text;
 

@@ -1,4 +1,4 @@
--- What administrators authenticate with, and the record of what happened: a chain of links for each writer.
+-- Administrators' credentials, and the audit: a chain of links for each writer.
 
 create table admin_credentials (
   credential_id text /*postgres collate "C"*/ not null primary key,
@@ -11,7 +11,7 @@ create table admin_credentials (
   revoked_at bigint
 ) /*sqlite without rowid*/;
 
--- With a rowid on SQLite: rows are long, and a table without one leaves a page to each that is longer than a quarter page.
+-- With a rowid on SQLite: rows are long, and in a table without rowid each row above a quarter page takes a page of its own.
 create table audit_links (
   link_id text /*postgres collate "C"*/ not null primary key, -- ordered by time
   chain_id text /*postgres collate "C"*/ not null,

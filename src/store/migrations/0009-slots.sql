@@ -1,6 +1,6 @@
--- On SQLite clients and grants stand at numbers made of their ids (src/store/sqlite/slot.ts). Without such numbers every page
--- above the rows holds whole rows, six to fifteen, so that with millions of them finding one took several pages that nobody
--- had read before. Rows that are here already get any number, as those do whose number is taken: they are found by their ids.
+-- On SQLite the row numbers of clients and grants are made of their ids (src/store/sqlite/slot.ts). In a table without row
+-- numbers the index pages hold whole rows, six to fifteen each, so that with millions of rows finding one reads several pages
+-- that are not in memory. Existing rows get any number, like rows whose number is taken: those are found by their ids.
 
 /*sqlite
 create table slotted_clients (

@@ -1,3 +1,3 @@
--- The header's type of the JWTs that an API takes. null: at+jwt.
+-- The `typ` header of an API's JWTs. null: at+jwt.
 
 alter table apis add column jwt_type text;

@@ -1,3 +1,3 @@
--- What the client of a grant requested and did not get; null: nothing.
+-- The scope that a grant's client requested and did not get; null: none.
 
 alter table grants add column ungranted_scope text;

@@ -16,7 +16,7 @@ const INSERT = {
     on conflict (email) do nothing returning user_id`,
 }
 const FIND = { name: 'find-users', text: 'select * from users where user_id = any($1::text[])' }
-/** An aggregate answers a row also where there is no account (threats.md UI-08). */
+/** An aggregate returns a row even if there is no account, so that both cases take equally long (threats.md UI-08). */
 const FIND_ID_BY_EMAIL = {
   name: 'find-user-id-by-email',
   text: 'select coalesce(max(user_id), $2) as user_id from users where email = $1',

@@ -27,7 +27,7 @@ const LIST = {
   text: 'select * from admin_credentials where credential_id < $1 order by credential_id desc limit $2',
 }
 
-/** What administrators authenticate with. */
+/** Statements for administrators' credentials. */
 export function administratorStatements(database: Database) {
   const handlers = {
     createAdminCredential: {

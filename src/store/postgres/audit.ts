@@ -4,7 +4,7 @@ import { idBefore } from '../rows.ts'
 import type { Database } from './database.ts'
 import type { Handlers } from './handlers.ts'
 
-/** Takes the values in the order of `auditLinkValues`. Statements that do something else as well add a link in the same words. */
+/** Takes the values in the order of `auditLinkValues`. Statements that change rows and add a link use the same text. */
 export const ADD_AUDIT_LINK = {
   name: 'add-audit-link',
   text: `insert into audit_links (link_id, chain_id, sequence, recorded_at, previous_hash, events, link_hash)
@@ -22,11 +22,11 @@ const HEADS = {
       select * from audit_links as m where m.chain_id = c.chain_id order by m.sequence desc limit 1) as l`,
 }
 
-/** The record of what happened (docs/audit.md). */
+/** Statements for the audit (docs/audit.md). */
 export function auditStatements(database: Database) {
   const handlers = {
     recordEvent: {
-      // One key at least. Its event is the link's, so there is nothing else to do.
+      // At least one key is required. The commit's audit link contains the event, so there is nothing else to do.
       keys: () => ['events'],
       isShared: true,
       run: async (_, inputs) => inputs.map(() => 'recorded' as const),

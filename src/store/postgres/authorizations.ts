@@ -145,7 +145,10 @@ async function remember(query: Query, { remember: consent, now }: Approval): Pro
   await query(REMEMBER, [userId, clientId, redirectHost, consentTarget(consent), sorted, now, since])
 }
 
-/** What changed is answered as asked; of the others, whether they were decided before. */
+/**
+ * Returns `done` for the authorizations that were changed. For the others it finds out whether they were decided before or
+ * do not exist.
+ */
 async function answerAll<Done extends string>(
   query: Query,
   inputs: readonly (Input<'denyAuthorization'> & { readonly now: EpochMs })[],

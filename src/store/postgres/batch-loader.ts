@@ -3,7 +3,7 @@ import { openQueue } from '../queue.ts'
 const IN_FLIGHT = 2
 const BATCH_LIMIT = 512
 
-/** Finds records by id, with one statement for all that one turn of the event loop asks for. */
+/** Finds records by id. All ids that one turn of the event loop requests are read by one statement. */
 export function openBatchLoader<Id extends string, Found extends { readonly id: Id }>(
   findAll: (ids: readonly Id[]) => Promise<readonly Found[]>,
 ): (id: Id) => Promise<Found | undefined> {
@@ -14,7 +14,7 @@ export function openBatchLoader<Id extends string, Found extends { readonly id: 
   return (id) => find({ id })
 }
 
-/** The same for keys of several parts, which `idOf` writes as one text. */
+/** The same for keys of several parts, which `idOf` joins into one text. */
 export function openKeyedBatchLoader<Key, Found extends Key>(
   idOf: (key: Key) => string,
   findAll: (keys: readonly Key[]) => Promise<readonly Found[]>,
@@ -29,6 +29,6 @@ export function openKeyedBatchLoader<Key, Found extends Key>(
       for (const { asked, resolve } of batch) resolve(found.get(idOf(asked)))
     },
   })
-  // No text in PostgreSQL holds this character; asked for it, it would refuse the whole batch.
+  // No text in PostgreSQL contains this character. With it the whole batch would be refused.
   return (key) => (idOf(key).includes('\0') ? Promise.resolve(undefined) : find(key))
 }

@@ -15,7 +15,7 @@ const INSERT = {
     select i.*, 0 from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], string_to_array($5, chr(10))) as i`,
 }
 const INSERT_AND_TELL = {
-  name: 'insert-clients-and-tell',
+  name: 'insert-clients-with-audit',
   text: `with told as (
       insert into audit_links (link_id, chain_id, sequence, recorded_at, previous_hash, events, link_hash)
       values ($6, $7, $8, $9, $10, $11, $12))
@@ -110,7 +110,7 @@ export function clientStatements(database: Database) {
       },
       atOnce: {
         outcome: () => 'registered',
-        isTold: true,
+        writesAudit: true,
         async run(query, inputs, link) {
           const rows = registrationRows(inputs)
           if (link === undefined) await query(INSERT, rows)

@@ -1,22 +1,23 @@
 import type { Value } from '../rows.ts'
 
-/** What a statement takes in one place, or an array of them. */
+/** A single value of a statement's parameter, or of an array parameter. */
 export type Scalar = Value | boolean
 
-/** Many rows as one parameter a column: what `unnest` takes. */
+/** Turns rows into one array parameter for each column, as `unnest` takes them. */
 export function columns<T>(rows: readonly T[], ...read: readonly ((row: T) => Scalar | undefined)[]) {
   return read.map((value) => rows.map((row) => value(row) ?? null))
 }
 
 /**
- * A column of JSON, as a statement takes it with `string_to_array(…, chr(10))`. JSON writes a line's end as `\n` wherever it
- * stands in a text, so no line is cut, and neither side has to mark the quotes that JSON is full of, as an array has them.
+ * Turns a column of JSON into one text, which a statement splits with `string_to_array(…, chr(10))`. JSON writes a line
+ * break inside a text as `
+ * `, so no value is split, and the many quotes of JSON need no escaping, as they would in an array.
  */
 export function jsonLines<T>(rows: readonly T[], read: (row: T) => unknown): string {
   return rows.map((row) => JSON.stringify(read(row))).join('\n')
 }
 
-/** An array as PostgreSQL reads it, made in a fraction of the time that the driver takes. */
+/** Writes an array literal for PostgreSQL, in a fraction of the time that the driver takes. */
 export function arrayLiteral(values: readonly Scalar[]): string {
   let text = '{'
   for (const value of values) {

@@ -10,14 +10,14 @@ import { allOrFirstFault } from './faults.ts'
 import type { Handlers } from './handlers.ts'
 import { cutIntoWaves, type Wave } from './waves.ts'
 
-/** A handler and its own inputs, whatever their kind. */
+/** A handler with its own input type erased. */
 type AnyHandler = {
   readonly keys: (input: unknown) => readonly string[]
   readonly isShared?: true
   readonly run: (query: Query, inputs: readonly unknown[]) => Promise<readonly unknown[]>
   readonly atOnce?: {
     readonly outcome: (input: unknown) => unknown
-    readonly isTold?: true
+    readonly writesAudit?: true
     readonly run: (query: Query, inputs: readonly unknown[], link?: AuditLinkRecord) => Promise<readonly boolean[]>
   }
 }
@@ -30,8 +30,8 @@ interface Committing {
 }
 
 /**
- * Operations are independent of each other, so each wave of a batch is a transaction of its own. All of them together must
- * be done in the time that one statement has.
+ * Commits a batch. Operations are independent of each other, so each wave of the batch is a transaction of its own. All
+ * waves together must finish within the time limit of one statement.
  */
 export async function commitBatch(
   { database, handlers, audit }: Pick<Committing, 'handlers' | 'audit'> & { readonly database: Database },
@@ -55,7 +55,7 @@ export async function commitBatch(
       await commitWave(means, wave, results)
     } catch (cause) {
       if (results.length === 0 && cause instanceof StoreUnavailable) throw cause
-      // Of some, everybody knows what became of them.
+      // The outcomes of the earlier waves are already known.
       for (const { index } of waves.slice(number).flat()) results[index] ??= { kind: 'failed', cause }
       return results
     }
@@ -63,7 +63,10 @@ export async function commitBatch(
   return results
 }
 
-/** Puts what became of each operation into its place of `results`. Throws StoreUnavailable when nobody can tell. */
+/**
+ * Commits a wave and stores the result of each operation at its place in `results`. Throws StoreUnavailable if the outcome
+ * is unknown.
+ */
 async function commitWave(means: Committing, wave: Wave, results: OperationResult[]): Promise<void> {
   const rest = await commitAtOnce(means, wave, results)
   if (rest.length === 0) return
@@ -74,7 +77,10 @@ async function commitWave(means: Committing, wave: Wave, results: OperationResul
   for (const [place, { index }] of rest.entries()) results[index] = outcomes[place] as OperationResult
 }
 
-/** Makes true what one statement can, and answers what is left: what it could not, or all when the database refuses one. */
+/**
+ * Fast path: applies what a single autocommitted statement can. Returns the operations that remain: those it did not apply,
+ * or all if the database rejected the statement.
+ */
 async function commitAtOnce(means: Committing, wave: Wave, results: OperationResult[]): Promise<Wave> {
   const atOnce = findAtOnce(means.handlers, wave)
   if (atOnce === undefined) return wave
@@ -83,13 +89,13 @@ async function commitAtOnce(means: Committing, wave: Wave, results: OperationRes
   const outcomes = inputs.map((input) => atOnce.outcome(input))
   const writing = means.audit?.begin()
   const link = writing?.link(operations, outcomes)
-  assert(link === undefined || atOnce.isTold, 'the audit would not be told of what comes true')
+  assert(link === undefined || atOnce.writesAudit, 'the statement would not write the audit link of its operations')
   try {
-    const isTrue = await means.once((query) => atOnce.run(query, inputs, link))
+    const isApplied = await means.once((query) => atOnce.run(query, inputs, link))
     writing?.committed()
     for (const [place, { index }] of wave.entries())
-      if (isTrue[place] === true) results[index] = { kind: 'done', outcome: outcomes[place] }
-    return wave.filter((_, place) => isTrue[place] !== true)
+      if (isApplied[place] === true) results[index] = { kind: 'done', outcome: outcomes[place] }
+    return wave.filter((_, place) => isApplied[place] !== true)
   } catch (cause) {
     writing?.failed(cause)
     if (cause instanceof StoreUnavailable) throw cause
@@ -97,14 +103,14 @@ async function commitAtOnce(means: Committing, wave: Wave, results: OperationRes
   }
 }
 
-/** Only where all are of one kind: a wave is one transaction. */
+/** The fast path needs operations of one kind, because a wave is one transaction. */
 function findAtOnce(handlers: Handlers, wave: Wave): AnyHandler['atOnce'] {
   const [first, last] = [wave[0]?.operation, wave.at(-1)?.operation]
   if (first === undefined || first.name !== last?.name) return undefined
   return (handlers[first.name] as AnyHandler).atOnce
 }
 
-/** All of them, or each alone when the database refuses one. */
+/** Commits all operations in one transaction or, if the database rejects one of them, each in its own. */
 async function commitTogether(
   means: Committing,
   operations: readonly Operation[],
@@ -127,7 +133,7 @@ async function commitTogether(
   }
 }
 
-/** `operations` stand by kind (waves.ts), and so do the answers. */
+/** `operations` are grouped by kind (waves.ts), and so are the outcomes. */
 async function runWave(
   query: Query,
   handlers: Handlers,

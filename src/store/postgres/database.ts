@@ -5,58 +5,65 @@ import type { Row } from '../rows.ts'
 import { arrayLiteral, type Scalar } from './column-parameters.ts'
 import { allOrFirstFault, faultOf, checkFault, unavailable } from './faults.ts'
 
-/** A statement that is prepared once for each connection, under its name. */
+/** A statement, which each connection prepares once under its name. */
 export interface Statement {
   readonly name: string
   readonly text: string
 }
 
-/** A parameter: a value, or the values of one column of many rows. */
+/** A single value, or an array with one column of many rows. */
 export type Parameter = Scalar | readonly Scalar[]
 
-/** Runs one statement and answers its rows. */
+/** Runs one statement and returns its rows. */
 export type Query = (statement: Statement, parameters?: readonly Parameter[]) => Promise<readonly Row[]>
 
-/** Says which statement is sent together with the commit, so that it costs no round trip. Nobody sees its rows. */
+/**
+ * Names the statement that is sent together with the commit, so that it costs no extra round trip. Its rows are not
+ * returned.
+ */
 export type Finish = (statement: Statement, parameters: readonly Parameter[]) => void
 
 export interface PostgresOptions {
-  /** postgres://user:password@host:port/database, with what libpq's addresses may say, such as sslmode. */
+  /** postgres://user:password@host:port/database, with libpq's parameters such as sslmode. */
   readonly url: string
   readonly connections: number
-  /** What writes the audit; absent: nobody does. */
+  /** Writes the audit. Absent: no audit is written. */
   readonly audit?: Chains
 }
 
-/** A database, and how to talk to it. Every method throws StoreUnavailable when it cannot be had or did not answer in time. */
+/**
+ * A database connection pool. Every method throws StoreUnavailable if the database is unreachable or did not respond in
+ * time.
+ */
 export interface Database {
-  /** One statement in a transaction of its own. */
+  /** Runs one statement in its own transaction. */
   readonly query: Query
   /**
-   * All or nothing, or StoreUnavailable at the moment `answerBy` on the clock of `performance`. Told StoreUnavailable,
-   * nobody knows whether it was committed; told anything else, it was not. `work` may run several times.
+   * Runs `work` in one transaction, which commits completely or not at all. `answerBy` is a deadline on the clock of
+   * `performance`. After StoreUnavailable it is unknown whether the transaction committed; after any other error it did not.
+   * `work` may run several times.
    */
   readonly transact: <T>(work: (query: Query, finish: Finish) => Promise<T>, answerBy: number) => Promise<T>
-  /** The same for work that sends one statement: it is the whole transaction, and costs one round trip. */
+  /** The same for work that sends a single statement, which is the whole transaction and costs one round trip. */
   readonly once: <T>(work: (query: Query) => Promise<T>, answerBy: number) => Promise<T>
-  /** Lets what is under way finish. */
+  /** Waits for what is running, then closes the pool. */
   readonly close: () => Promise<void>
 }
 
-/** Longest wait for a connection; part of the longest wait for an answer. */
+/** The longest wait for a connection. It is part of the longest wait for a result. */
 const CONNECT_TIMEOUT_MS = 3000
 const ANSWER_TIMEOUT_MS = 4000
-/** Shorter, so that PostgreSQL itself gives up first and says why, where it can. */
+/** Shorter than the client's own limit, so that PostgreSQL, if it can, gives up first and reports why. */
 const STATEMENT_TIMEOUT_MS = 3000
 const LOCK_TIMEOUT_MS = 2000
-/** More may wait for a connection than can be served in time. Beyond it they are told at once. */
+/** The most requests that wait for a connection; more could not be served in time. Further ones fail at once. */
 const WAITING_LIMIT = 1000
-/** How often something is tried of which nothing happened: more often than there are connections that can be stale. */
+/** How often an attempt that changed nothing is repeated: more often than there are connections that can be stale. */
 const TRIES = 5
 
 /**
- * What must hold on every connection. Every statement finds its rows by a key, so the plans that would read a whole table
- * are switched off: PostgreSQL chooses them while a table is small and not analyzed, and keeps them while it grows.
+ * Settings that every connection must have. Every statement finds its rows by a key, so plans that read a whole table are
+ * disabled: PostgreSQL chooses them while a table is small and not analyzed, and keeps them while the table grows.
  */
 export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   synchronous_commit: 'on',
@@ -72,12 +79,12 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
 
 const INT8 = 20
 
-/** Without a name they are not prepared. */
+/** Statements without a name are not prepared. */
 const BEGIN = { name: '', text: 'begin' }
 const COMMIT = { name: '', text: 'commit' }
 const ROLLBACK = { name: '', text: 'rollback' }
 
-/** How every connection is made. */
+/** The options of every connection. */
 export function connectionOptions(url: string): pg.ClientConfig {
   return {
     connectionString: url,
@@ -87,24 +94,25 @@ export function connectionOptions(url: string): pg.ClientConfig {
     options: Object.entries(SESSION_SETTINGS)
       .map(([name, value]) => `-c ${name}=${value.replaceAll(' ', '\\ ')}`)
       .join(' '),
-    // Milliseconds fit a number until the year 287396.
+    // Milliseconds are exact as a number until the year 287396.
     types: { getTypeParser: (oid: number) => (oid === INT8 ? Number : String) },
   }
 }
 
-/** A pool of connections. Connects when it is first asked for something. */
+/** Opens a pool of connections. It connects on first use. */
 export function openDatabase({ url, connections }: Omit<PostgresOptions, 'audit'>): Database {
   const pool = new pg.Pool({
     ...connectionOptions(url),
     max: connections,
     idleTimeoutMillis: 60_000,
     keepAliveInitialDelayMillis: 10_000,
-    // `begin` and the first statement travel together.
+    // `begin` and the first statement are sent together.
     pipeline: true,
   })
-  // A connection that breaks while it is idle is dropped by the pool, and nobody was waiting for it.
+  // The pool drops a connection that breaks while it is idle. No caller is waiting for it.
   pool.on('error', () => undefined)
-  // One that breaks while it is in use fails its statements, which say so. Unheard, it would end the process as well.
+  // If a connection breaks while it is in use, its statements fail and report that. Without a listener the error would end
+  // the process as well.
   pool.on('connect', (client) => client.on('error', () => undefined))
 
   async function attempt<T>(work: (query: Query) => Promise<T>, answerBy: number): Promise<T> {
@@ -115,17 +123,17 @@ export function openDatabase({ url, connections }: Omit<PostgresOptions, 'audit'
       isSound = true
       return result
     } catch (cause) {
-      // PostgreSQL answered, and the connection is as before.
+      // PostgreSQL responded, so the connection can be reused.
       isSound = ['conflict', 'refused'].includes(checkFault(cause))
       throw cause
     } finally {
-      // Not asked to end: nobody may be there who would answer.
+      // The connection is destroyed without a goodbye, because the server may not respond.
       if (!isSound) client.connection.stream.destroy()
       client.release(!isSound)
     }
   }
 
-  /** Tries again what did not happen, because another transaction or the connection was in the way. */
+  /** Repeats an attempt that changed nothing because of another transaction or a broken connection. */
   async function persist<T>(work: (query: Query) => Promise<T>, answerBy: number): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -154,21 +162,21 @@ export function openDatabase({ url, connections }: Omit<PostgresOptions, 'audit'
 
   return {
     async query(statement, parameters = []) {
-      // No text in PostgreSQL holds this character, so there is no row with it.
+      // No text in PostgreSQL contains this character, so no row matches.
       if (parameters.some((value) => typeof value === 'string' && value.includes('\0'))) return []
       return run((query) => query(statement, parameters), answerDeadline())
     },
     transact: (work, answerBy) => run((query) => transact(query, work), answerBy),
     once: run,
     async close() {
-      // A pool that ends gives no connection to those who wait for one.
+      // A pool that is closing gives no connection to waiting callers.
       if (underWay > 0) await new Promise<void>((resolve) => (whenIdle = resolve))
       await pool.end()
     },
   }
 }
 
-/** By when an answer must be there that is asked for now. */
+/** Returns the deadline for a result that is requested now. */
 export function answerDeadline(): number {
   return performance.now() + ANSWER_TIMEOUT_MS
 }
@@ -178,11 +186,11 @@ async function transact<T>(query: Query, work: (query: Query, finish: Finish) =>
   const last: Parameters<Finish>[] = []
   try {
     const [result] = await allOrFirstFault([work(query, (...statement) => void last.push(statement)), begun])
-    // When one of them is refused, the commit finds nothing that it could commit, and says no fault.
+    // If one of them is rejected, the commit has nothing to commit and reports no error.
     await allOrFirstFault([...last.map((statement) => query(...statement)), query(COMMIT)])
     return result
   } catch (cause) {
-    // What made the database unavailable ends the transaction with the connection.
+    // If the database is unavailable, the connection is destroyed, which ends the transaction.
     if (checkFault(cause) !== 'unavailable') await query(ROLLBACK)
     throw cause
   }
@@ -190,7 +198,7 @@ async function transact<T>(query: Query, work: (query: Query, finish: Finish) =>
 
 function openQuery(client: pg.PoolClient, answerBy: number): Query {
   return async ({ name, text }, parameters = []) => {
-    // The network may swallow a statement or its answer; PostgreSQL's own limits cannot tell us then.
+    // The network may lose a statement or its response. PostgreSQL's own limits cannot report that.
     const query_timeout = Math.ceil(answerBy - performance.now())
     if (query_timeout <= 0) throw new StoreUnavailable('PostgreSQL was too slow')
     try {

@@ -1,42 +1,42 @@
 import pg from 'pg'
 import { StoreUnavailable } from '../../ports/store.ts'
 
-/** What to do about a refusal, by the start of its code (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+/** Advice for an error, by the start of its code (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const ADVICE: readonly (readonly [code: string, advice: string])[] = [
-  ['08P01', 'If PgBouncer stands between, let it pass or ignore the start-up parameter "options".'],
-  ['25006', 'Let DATABASE_URL name the server that takes writes, not a standby.'],
+  ['08P01', 'If PgBouncer is in between, configure it to pass on or ignore the start-up parameter "options".'],
+  ['25006', 'DATABASE_URL must name the server that accepts writes, not a standby.'],
   [
     '28000',
-    'See that it may sign in and that pg_hba.conf lets it in from here; where that asks for TLS, add sslmode=verify-full to DATABASE_URL.',
+    'Check that the role may log in and that pg_hba.conf allows it from this host; if that requires TLS, add sslmode=verify-full to DATABASE_URL.',
   ],
   ['28', 'Correct the user and the password in DATABASE_URL.'],
-  ['3D000', 'Make it (createdb), or correct DATABASE_URL.'],
-  ['42501', 'Let the role of DATABASE_URL own the database and its tables.'],
-  ['42704', 'PostgreSQL 14 or newer is needed, and only its own parameters may stand in DATABASE_URL.'],
+  ['3D000', 'Run createdb to create it, or correct DATABASE_URL.'],
+  ['42501', 'The role of DATABASE_URL must own the database and its tables.'],
+  ['42704', 'PostgreSQL 14 or newer is required, and DATABASE_URL may contain only parameters that it knows.'],
   ['53300', 'Raise max_connections, or let fewer nodes connect.'],
   ['57P03', 'Wait until it has started.'],
 ]
 
-/** What pg says in words of its own. */
+/** Errors of the driver itself, by their message. */
 const FAULTS: readonly (readonly [message: RegExp, explanation: string])[] = [
   [
     /timeout (expired|exceeded)|connection timeout|read timeout/i,
-    'PostgreSQL cannot be reached: no answer in time. See that DATABASE_URL names the right host and port.',
+    'PostgreSQL cannot be reached: no response in time. Check that DATABASE_URL names the right host and port.',
   ],
   [
     /connection (terminated|ended)/i,
-    'PostgreSQL cannot be reached: the connection was cut. See its log, and that DATABASE_URL names the right host and port.',
+    'PostgreSQL cannot be reached: the connection was closed. Check its log, and that DATABASE_URL names the right host and port.',
   ],
-  [/client password must be/, 'PostgreSQL asks for a password, and DATABASE_URL has none.'],
+  [/client password must be/, 'PostgreSQL requires a password, and DATABASE_URL has none.'],
   [
     /does not support SSL/,
-    'PostgreSQL does not speak TLS, which DATABASE_URL asks for. Set ssl = on there, or leave sslmode away.',
+    'PostgreSQL does not offer TLS, which DATABASE_URL requires. Set ssl = on in its configuration, or remove sslmode.',
   ],
 ]
 
 /**
- * The failure as an operator reads it: what it is, and what to do. What is not PostgreSQL's is handed back unchanged. No
- * message of pg has the password in it, and none of these has the address.
+ * Returns the error with an explanation for the operator: what it is, and what to do. Errors that are not PostgreSQL's are
+ * returned unchanged. pg's messages do not contain the password, and these texts do not contain the address.
  */
 export function forOperator(cause: unknown): unknown {
   const fault = rootOf(cause)
@@ -59,9 +59,9 @@ function explain(fault: Error): string | undefined {
   if ('syscall' in fault && fault.syscall === 'open') {
     return `DATABASE_URL names a file that cannot be read: ${fault.message}.`
   }
-  if ('syscall' in fault) return `PostgreSQL cannot be reached: ${fault.message}. See that DATABASE_URL is right.`
+  if ('syscall' in fault) return `PostgreSQL cannot be reached: ${fault.message}. Check DATABASE_URL.`
   if (/CERT|SIGNATURE|ISSUER|TLS|SSL/.test(code)) {
-    return `The certificate of PostgreSQL is not accepted: ${fault.message}. Write sslmode=verify-full&sslrootcert=<file of its CA> into DATABASE_URL, and the host as the certificate has it.`
+    return `The certificate of PostgreSQL is not accepted: ${fault.message}. Set sslmode=verify-full&sslrootcert=<file of its CA> in DATABASE_URL, and use the host name of the certificate.`
   }
   return FAULTS.find(([message]) => message.test(fault.message))?.[1]
 }

@@ -3,24 +3,24 @@ import { StoreUnavailable } from '../../ports/store.ts'
 
 /** Codes: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 
-/** Lost against another transaction. */
+/** Another transaction won the conflict. */
 const CONFLICTS: readonly string[] = ['40001', '40P01']
 /**
- * Only this connection refuses: it became read-only before the database was opened for writing again, or lost the
- * statements that it had prepared.
+ * Only this connection fails: it became read-only before the database was opened for writing again, or lost its prepared
+ * statements.
  */
 const STALE: readonly string[] = ['25006', '26000', '42P05']
 /**
- * Connection, no such login or database, no resources, too complex, not in this state, canceled or shutting down, system
- * and internal errors; a transaction that idled or ran too long. The database's fault, not a statement's.
+ * Connection, unknown login or database, no resources, too complex, wrong state, canceled or shutting down, system and
+ * internal errors, and a transaction that idled or ran too long: faults of the database, not of a statement.
  */
 const UNAVAILABLE = /^(08|28|3D|53|54|55|57|58|XX|40003|25P03|25P04)/
 
-/** What a failed statement means. Anything PostgreSQL says beside these is the statement's own fault. */
+/** The cause of a failed statement. Any other error of PostgreSQL is the statement's own fault. */
 export type Fault =
-  /** Nothing happened; the same again may go well on this connection. */
+  /** Nothing was changed; a retry on this connection may succeed. */
   | 'conflict'
-  /** Nothing happened; the same again may go well on another connection. */
+  /** Nothing was changed; a retry on another connection may succeed. */
   | 'stale-connection'
   | 'unavailable'
   | 'refused'
@@ -34,12 +34,12 @@ export function checkFault(cause: unknown): Fault {
   return UNAVAILABLE.test(code) ? 'unavailable' : 'refused'
 }
 
-/** A newer release has added a column, and a prepared `select *` would answer it. */
+/** A newer release has added a column, which a prepared `select *` would have to return. */
 function isOutdatedPlan({ code, routine }: pg.DatabaseError): boolean {
   return code === '0A000' && routine === 'RevalidateCachedQuery'
 }
 
-/** What the driver threw: PostgreSQL's own words, unless they or their absence mean that it cannot be had. */
+/** Returns the driver's error unchanged if it is PostgreSQL's own. Returns StoreUnavailable if the database is unavailable. */
 export function faultOf(cause: unknown): unknown {
   const isAnswer = cause instanceof pg.DatabaseError && checkFault(cause) !== 'unavailable'
   return isAnswer ? cause : unavailable(cause)
@@ -49,7 +49,7 @@ export function unavailable(cause: unknown): StoreUnavailable {
   return cause instanceof StoreUnavailable ? cause : new StoreUnavailable('PostgreSQL did not answer', cause)
 }
 
-/** Waits for all, then answers all, or throws what went wrong first: what comes after it only says that it did. */
+/** Waits for all promises, then returns all values. Throws the first failure: the later ones are only consequences. */
 export async function allOrFirstFault<T extends readonly unknown[]>(promises: {
   readonly [Index in keyof T]: Promise<T[Index]>
 }): Promise<T> {

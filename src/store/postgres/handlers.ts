@@ -3,28 +3,31 @@ import type { Input, OperationName, Outcome } from '../../ports/operations.ts'
 import type { Row } from '../rows.ts'
 import type { Parameter, Query, Statement } from './database.ts'
 
-/** How operations of one kind are made true, many at once. */
+/** How operations of one kind are applied, many at a time. */
 export interface Handler<Name extends OperationName> {
-  /** What it touches. Operations that touch the same are made true one after the other, in the order of the batch. */
+  /** What the operation touches. Operations with a common key are applied one after the other, in the order of the batch. */
   readonly keys: (input: Input<Name>) => readonly string[]
-  /** Several of this kind may touch the same in one statement, because all of them are answered the same. */
+  /** Several operations of this kind may have a common key in one statement, because all of them have the same outcome. */
   readonly isShared?: true
-  /** Sends its first statement at once. `inputs` come sorted by their first key, so that two nodes lock in one order. */
+  /**
+   * Sends its first statement immediately. `inputs` are sorted by their first key, so that two nodes take locks in the same
+   * order.
+   */
   readonly run: (query: Query, inputs: readonly Input<Name>[]) => Promise<readonly Outcome<Name>[]>
-  /** Absent: it takes several statements. */
+  /** Absent: the operation needs several statements. */
   readonly atOnce?: AtOnce<Name>
 }
 
 /**
- * How one statement, which is a whole transaction, makes operations of one kind true. Those that it does not make true it
- * leaves as they are, and `run` says what became of them.
+ * Fast path: applies operations of one kind in a single autocommitted statement. Operations it does not apply are untouched
+ * and handled by `run`.
  */
 export interface AtOnce<Name extends OperationName> {
-  /** What becomes of one that comes true. */
+  /** The outcome of an operation that was applied. */
   readonly outcome: (input: Input<Name>) => Outcome<Name>
-  /** Whether the statement takes what the audit says of them. Otherwise that must be nothing. */
-  readonly isTold?: true
-  /** Answers which came true: with `link`, all of them. */
+  /** Whether the statement writes the audit link as well. If not, the operations must have no audit event. */
+  readonly writesAudit?: true
+  /** Returns which operations were applied. With `link` these must be all. */
   readonly run: (
     query: Query,
     inputs: readonly Input<Name>[],
@@ -34,7 +37,7 @@ export interface AtOnce<Name extends OperationName> {
 
 export type Handlers = { readonly [Name in OperationName]: Handler<Name> }
 
-/** For what is rare: each with statements of its own, one after the other. */
+/** For rare operations: each runs its own statements, one operation after the other. */
 export function eachAlone<In, Out>(
   run: (query: Query, input: In) => Promise<Out>,
 ): (query: Query, inputs: readonly In[]) => Promise<readonly Out[]> {
@@ -45,7 +48,7 @@ export function eachAlone<In, Out>(
   }
 }
 
-/** For a change of one row: whether there was one. */
+/** Runs a statement that changes one row, and returns whether the row existed. */
 export async function changeRow(
   query: Query,
   statement: Statement,
@@ -54,7 +57,7 @@ export async function changeRow(
   return (await query(statement, parameters)).length === 1 ? 'changed' : 'unknown'
 }
 
-/** What rows have in a column: the ids of those that a statement changed. */
+/** Returns the values of a column, such as the ids of the rows that a statement changed. */
 export function valuesOf(rows: readonly Row[], column: string): ReadonlySet<unknown> {
   return new Set(rows.map((row) => row[column]))
 }

@@ -15,11 +15,11 @@ interface Inspection {
   readonly keys: readonly KeyRecord[]
 }
 
-/** The oldest release that its makers mend, and that the tests know. */
+/** The oldest release that PostgreSQL's developers still maintain and that the tests cover. */
 const OLDEST = { number: 140_000, name: '14' } as const
-/** The network may swallow a question or its answer. */
+/** The network may lose a query or its response. */
 const ANSWER_TIMEOUT_MS = 4000
-/** The answer that came fastest tells the clock best. */
+/** The clock is read several times, because the fastest response gives the most exact result. */
 const CLOCK_SAMPLES = 3
 const UNSAFE_WHEN_OFF = ['fsync', 'full_page_writes']
 
@@ -41,7 +41,7 @@ const CLOSED_TABLES = `select relname from pg_class join pg_namespace on pg_name
       and has_table_privilege(pg_class.oid, 'update') and has_table_privilege(pg_class.oid, 'delete'))
   order by relname`
 
-// Ids are ordered by time, so the last one of each table is the youngest row.
+// Ids are ordered by time, so the last id of each table belongs to its newest row.
 const CONTENT = `select (select count(*) from apis) as apis,
     (select value from settings where name = 'secret-check') as secret_check,
     (select max(at) from (
@@ -49,12 +49,12 @@ const CONTENT = `select (select count(*) from apis) as apis,
       union all (select created_at from users order by user_id desc limit 1)
       union all (select issued_at * 1000 from clients order by client_id desc limit 1)) as newest) as newest_row_at`
 
-/** Looks at the database as the server would open it, over a connection of its own, and changes nothing. */
+/** Inspects the database as the server would open it, over its own connection, and changes nothing. */
 export async function inspectPostgres(url: string): Promise<Inspection> {
   let client: pg.Client | undefined
   try {
     client = new pg.Client({ ...connectionOptions(url), query_timeout: ANSWER_TIMEOUT_MS })
-    // A connection that breaks fails the statement under way, which says so.
+    // If the connection breaks, the running statement fails and reports that.
     client.on('error', () => undefined)
     await client.connect()
     await client.query('begin read only')
@@ -62,7 +62,7 @@ export async function inspectPostgres(url: string): Promise<Inspection> {
     await client.end()
     return found
   } catch (cause) {
-    // Not asked to end: nobody may be there who would answer.
+    // The connection is destroyed without a goodbye, because the server may not respond.
     client?.connection.stream.destroy()
     return unusable((forOperator(cause) as Error).message)
   }
@@ -76,7 +76,7 @@ async function look(client: pg.Client): Promise<Inspection> {
   const { applied, missing, unknown } = await schemaState(client)
   if (missing.length > 0 && server['may_create'] === null) {
     return unusable(
-      `The role ${String(server['role'])} may not make tables in the schema ${String(server['schema'])}, and some are missing. Let it own the database, or run "grantor migrate" as a role that may.`,
+      `The role ${String(server['role'])} may not create tables in the schema ${String(server['schema'])}, and some are missing. Make it the owner of the database, or run "grantor migrate" as a role that may.`,
     )
   }
   const hasTables = applied.length > 0
@@ -95,10 +95,10 @@ async function look(client: pg.Client): Promise<Inspection> {
 function findObstacle(server: Row): string | undefined {
   const { version, number, database, encoding, schema } = server
   if (Number(number) < OLDEST.number) {
-    return `PostgreSQL ${String(version)} is too old. ${OLDEST.name} or newer is needed.`
+    return `PostgreSQL ${String(version)} is too old. ${OLDEST.name} or newer is required.`
   }
   if (server['is_standby'] !== null) {
-    return 'This PostgreSQL is a standby, which takes no writes. Let DATABASE_URL name the primary.'
+    return 'This PostgreSQL is a standby, which accepts no writes. Set DATABASE_URL to the primary.'
   }
   if (server['is_read_only'] !== null) {
     return 'This PostgreSQL is read-only (default_transaction_read_only is on). Turn that off for the role and the database.'
@@ -106,7 +106,7 @@ function findObstacle(server: Row): string | undefined {
   if (encoding !== 'UTF8') {
     return `The database ${String(database)} is encoded in ${String(encoding)}, where not every name fits. Make one with: createdb --encoding=UTF8 --template=template0 ${String(database)}`
   }
-  if (schema === null) return 'The role has no schema to work in: its search_path names none that exists.'
+  if (schema === null) return 'The role has no schema: its search_path names none that exists.'
   return undefined
 }
 
@@ -140,7 +140,10 @@ async function readHome(client: pg.Client, server: Row): Promise<ServerFacts> {
   }
 }
 
-/** The database read its clock at some moment between the question and the answer: what differs from both differs. */
+/**
+ * The database read its clock at some time between the query and the response. The clocks differ only if its time is outside
+ * of both.
+ */
 async function readClock(client: pg.Client): Promise<number> {
   let best = { roundTripMs: Number.POSITIVE_INFINITY, aheadMs: 0 }
   for (let sample = 0; sample < CLOCK_SAMPLES; sample += 1) {

@@ -47,7 +47,7 @@ const LIST = {
   text: 'select * from installations where organization_id = $1 and client_id < $2 order by client_id desc limit $3',
 }
 
-/** What a change of an installation touches. Those of one kind run one after the other in one wave. */
+/** The rows that a change of an installation touches. Changes of one kind run one after the other in one wave. */
 const sharing = {
   keys: (key: InstallationKey) => [installationKey(key), key.clientId, key.organizationId],
   isShared: true,
@@ -61,7 +61,7 @@ export function installationStatements(database: Database) {
         const { clientId, organizationId, scope, createdAt, disabledAt, notBefore } = installation
         const acts = installation.actsForMembers ? 1 : 0
         const row = [clientId, organizationId, scope, acts, createdAt, disabledAt ?? null, notBefore]
-        // Again only when it was uninstalled between the two, and no longer than an answer may take.
+        // Repeats only if the installation was removed between the two statements, and at most for a statement's time limit.
         for (;;) {
           if ((await query(INSERT, row)).length === 1) return 'installed'
           const replaced = await query(REPLACE, [clientId, organizationId, scope, acts, notBefore])

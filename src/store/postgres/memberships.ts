@@ -46,7 +46,7 @@ const LIST_OF_ORGANIZATION = {
   text: 'select * from memberships where organization_id = $1 and user_id < $2 order by user_id desc limit $3',
 }
 
-/** What a change of a membership touches. Those of one kind run one after the other in one wave. */
+/** The rows that a change of a membership touches. Changes of one kind run one after the other in one wave. */
 const sharing = {
   keys: (key: MembershipKey) => [membershipKey(key), key.userId, key.organizationId],
   isShared: true,

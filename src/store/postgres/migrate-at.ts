@@ -4,12 +4,12 @@ import { forOperator } from './explain.ts'
 import { migratePostgres, schemaState } from './migrate.ts'
 import type { Connection } from './migration-lease.ts'
 
-/** Migrates the database at an address over a connection of its own, whose statements may take as long as they need. */
+/** Migrates the database at an address over its own connection, whose statements have no time limit. */
 export function migrateAt(url: string, now: number): Promise<readonly Migration[]> {
   return withConnection(url, (connection) => migratePostgres(connection, now))
 }
 
-/** What was applied at an address and what is missing; changes nothing. */
+/** Returns the applied and the missing migrations of a database. Changes nothing. */
 export function readPostgresSchema(url: string): Promise<SchemaState> {
   return withConnection(url, (connection) => schemaState(connection))
 }
@@ -21,7 +21,7 @@ async function withConnection<T>(url: string, work: (connection: Connection) => 
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
   })
-  // A connection that breaks fails the statement under way, which says so.
+  // If the connection breaks, the running statement fails and reports that.
   client.on('error', () => undefined)
   try {
     await client.connect()

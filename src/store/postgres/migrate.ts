@@ -14,25 +14,25 @@ import {
 import { LEASE_TABLE, takeLease, type Connection, type Lease } from './migration-lease.ts'
 
 export interface MigrationTiming {
-  /** A node that died is replaced after this long. */
+  /** After this time another node takes over from a node that died. */
   readonly leaseMs: number
   readonly pollMs: number
-  /** How long to wait for another node that migrates, and for each lock. */
+  /** How long to wait for another node's migration, and for each lock. */
   readonly patienceMs: number
-  /** Requests queue behind a waiting lock, so it is given up after this long and tried again. */
+  /** Requests queue behind a waiting lock. Waiting is therefore given up after this time and repeated later. */
   readonly lockTimeoutMs: number
 }
 
 const TIMING: MigrationTiming = { leaseMs: 30_000, pollMs: 250, patienceMs: 300_000, lockTimeoutMs: 500 }
 
-/** Lock not to be had, deadlock, conflict: it may be tried again. */
+/** Lock not available, deadlock, conflict: a retry may succeed. */
 const CONTENTION = ['55P03', '40P01', '40001']
-/** What `create … if not exists` throws when another session creates the same at this moment. */
+/** What `create … if not exists` throws if another session creates the same object at the same time. */
 const CREATED_AT_ONCE = ['23505', '42P07', '42710']
 
 /**
- * Applies what is missing, and answers what this call has finished. Of many nodes one holds the lease and the others wait
- * for it. After a kill at any statement the next call goes on from there.
+ * Applies missing migrations and returns those that this call finished. Of several nodes one holds the lease; the others
+ * wait for it. After a kill at any statement the next call continues from there.
  */
 export async function migratePostgres(
   connection: Connection,
@@ -50,13 +50,13 @@ export async function migratePostgres(
     const lease = await waitForLease(connection, migrations, timing)
     return lease === undefined ? [] : await applyMissing({ connection, lease, timing }, migrations, now)
   } finally {
-    // On a broken connection there is nothing left to reset.
+    // On a broken connection there is nothing to reset.
     await connection.query('reset lock_timeout').catch(() => undefined)
     await connection.query('reset statement_timeout').catch(() => undefined)
   }
 }
 
-/** What was applied and what is missing; changes nothing. */
+/** Returns the applied and the missing migrations. Changes nothing. */
 export async function schemaState(
   connection: Connection,
   migrations: readonly Migration[] = listMigrations(),
@@ -79,7 +79,7 @@ function appliedOf({ version, name, applied_at: appliedAt }: AppliedRow): Applie
   return { version: Number(version), name, appliedAt: Number(appliedAt) as EpochMs }
 }
 
-/** undefined: another node has done everything meanwhile. */
+/** undefined: another node has applied everything meanwhile. */
 async function waitForLease(
   connection: Connection,
   migrations: readonly Migration[],
@@ -115,7 +115,7 @@ async function applyMissing(
     for (const migration of missing) await apply(runner, migration, now)
     return missing
   } finally {
-    // On a broken connection it cannot be given back, and expires.
+    // On a broken connection the lease cannot be released; it expires.
     await runner.lease.release().catch(() => undefined)
   }
 }
@@ -161,9 +161,9 @@ async function applyStepwise(
   }
 }
 
-/** Answers how many rows it changed. */
+/** Returns the number of changed rows. */
 async function runAlone(connection: Connection, sql: string, { lockTimeoutMs }: MigrationTiming): Promise<number> {
-  // What runs concurrently waits for every older transaction, and nobody waits for it.
+  // A concurrent statement waits for all older transactions, but no other session waits for it.
   const waitMs = /\bconcurrently\b/i.test(sql) ? 0 : lockTimeoutMs
   await connection.query(`set lock_timeout = ${waitMs}`)
   const index = /^create (?:unique )?index concurrently if not exists (\w+)/i.exec(sql)?.[1]
@@ -171,7 +171,7 @@ async function runAlone(connection: Connection, sql: string, { lockTimeoutMs }: 
   return (await connection.query(sql)).rowCount ?? 0
 }
 
-/** What a killed `create index concurrently` leaves is no index, but has its name. */
+/** A killed `create index concurrently` leaves an unusable index with the name of the intended one. */
 async function dropInvalidIndex(connection: Connection, name: string): Promise<void> {
   const { rowCount } = await connection.query(
     'select 1 from pg_index where indexrelid = to_regclass($1) and not indisvalid',
@@ -195,7 +195,7 @@ function inTransaction({ connection, lease, timing }: Runner, work: () => Promis
   })
 }
 
-/** Tries again as long as others are in the way, with pauses in which the running release gets on with its work. */
+/** Repeats while other sessions are in the way. In the pauses the running release continues its work. */
 async function persist<T>(timing: MigrationTiming, codes: readonly string[], attempt: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + timing.patienceMs
   for (;;) {

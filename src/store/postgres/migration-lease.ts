@@ -1,11 +1,11 @@
 import type { ClientBase } from 'pg'
 
-/** What the runner needs of a connection. It must be one session: not PgBouncer's transaction pooling. */
+/** The part of a connection that the runner needs. It must be one session, so PgBouncer's transaction pooling does not work. */
 export type Connection = Pick<ClientBase, 'query'>
 
-/** The right to migrate, held by one node at a time. */
+/** The right to migrate. One node at a time holds it. */
 export interface Lease {
-  /** Throws when another node took over. In a transaction: nobody can take over until its end. */
+  /** Throws if another node took over. Inside a transaction no node can take over until the transaction ends. */
   readonly renew: () => Promise<void>
   readonly release: () => Promise<void>
 }
@@ -16,13 +16,13 @@ export const LEASE_TABLE =
 /** Milliseconds by the database's clock, so that the nodes' clocks do not matter. */
 const NOW = '(extract(epoch from clock_timestamp()) * 1000)::bigint'
 
-/** Names this session, so that others can see whether it still lives: process, start, and a word of its own. */
+/** Identifies this session, so that others can check whether it is still active: process, start time and a random id. */
 const HOLDER = `select concat_ws('.', pid, extract(epoch from backend_start), gen_random_uuid()) as holder
   from pg_stat_activity where pid = pg_backend_pid()`
 
 /**
- * A free lease, or one that has expired and whose session is not at work: a statement that builds an index may run for
- * longer than a lease is valid, and goes on for a while after its node died.
+ * Takes a lease that is free, or that has expired and whose session is not active: a statement that builds an index may take
+ * longer than a lease is valid, and continues for a while after its node died.
  */
 const TAKE = `insert into migration_lease as lease (name, holder, expires_at) values ('schema', $1, ${NOW} + $2)
   on conflict (name) do update set holder = excluded.holder, expires_at = excluded.expires_at
@@ -34,7 +34,7 @@ const TAKE = `insert into migration_lease as lease (name, holder, expires_at) va
 const RENEW = `update migration_lease set expires_at = ${NOW} + $2 where name = 'schema' and holder = $1`
 const RELEASE = `delete from migration_lease where name = 'schema' and holder = $1`
 
-/** Takes the lease; undefined when another node has it. */
+/** Takes the lease; undefined if another node holds it. */
 export async function takeLease(connection: Connection, leaseMs: number): Promise<Lease | undefined> {
   const { rows } = await connection.query<{ readonly holder: string }>(HOLDER)
   const holder = rows[0]?.holder

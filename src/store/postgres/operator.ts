@@ -18,7 +18,7 @@ import {
 import type { Database, Query } from './database.ts'
 import { eachAlone, type Handlers } from './handlers.ts'
 
-/** Who declares an API that has a twin waits here for whoever does the same, so that the next statement sees theirs. */
+/** Serializes declarations of trailing-slash variants of one resource, so that the next statement sees a concurrent insert. */
 const DECLARE_IN_TURN = {
   name: 'declare-in-turn',
   text: `insert into settings (name, value) values ('declaring', $1)
@@ -47,9 +47,9 @@ const SET_CREDENTIALS = {
 const DELETE_API = { name: 'delete-api', text: 'delete from apis where resource = $1 returning resource' }
 const LIST_APIS = { name: 'list-apis', text: 'select * from apis order by resource' }
 /**
- * Of nodes that see no key of an algorithm one wins the setting, if it is as that node saw it, and the others wait for its
- * key. A store without any key has one setting for all algorithms, which is also the one that releases with a single
- * algorithm contend for: of such a release and this one, on an empty store at the same moment, one makes the first key.
+ * Of nodes that see no key of an algorithm, one wins the setting if it is still as that node saw it; the others wait for its
+ * key. A store without any key has one setting for all algorithms. Releases with a single algorithm use that setting, too:
+ * if such a release and this one start on an empty store at the same time, only one of them makes the first key.
  */
 const ADD_FIRST_KEY = {
   name: 'add-first-key',
@@ -63,7 +63,7 @@ const ADD_FIRST_KEY = {
     insert into signing_keys (key_id, algorithm, public_jwk, encrypted_private_key, created_at, active_from)
     select $1, $2, $3, $4, $5, $6 from won`,
 }
-/** Of nodes that see the same newest key of an algorithm one adds the next: a key has one successor. */
+/** Of nodes that see the same newest key of an algorithm only one adds the next: a key has one successor. */
 const ADD_KEY = {
   name: 'add-key',
   text: `insert into signing_keys (key_id, algorithm, public_jwk, encrypted_private_key, created_at, active_from, follows)
@@ -83,13 +83,13 @@ const NOTE = {
   name: 'note-setting',
   text: 'insert into settings (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value',
 }
-const SETTLE = {
-  name: 'insertSettingOnce',
+const INSERT_SETTING_ONCE = {
+  name: 'insert-setting-once',
   text: 'insert into settings (name, value) values ($1, $2) on conflict (name) do nothing',
 }
 const FIND_SETTING = { name: 'find-setting', text: 'select value from settings where name = $1' }
 
-/** What the operator sets up, and what the server sets up for itself: APIs, signing keys, settings. */
+/** Statements for what the operator configures (APIs) and what the server configures for itself (signing keys, settings). */
 export function operatorStatements(database: Database) {
   const handlers = {
     declareApi: {
@@ -125,13 +125,13 @@ export function operatorStatements(database: Database) {
     addFirstKey: {
       keys: () => ['signing-keys'],
       run: eachAlone(async (query, key: KeyRecord) => {
-        // Who loses to the first key of another algorithm contends for its own one then.
+        // A node that loses to the first key of another algorithm then tries again for its own algorithm.
         for (let round = 1; round <= 2; round += 1) {
           await query(ADD_FIRST_KEY, keyValues(key))
           const first = firstKey(await listKeys(query), key.algorithm)
           if (first !== undefined) return first
         }
-        throw new Error(`The first ${key.algorithm} key was withdrawn while it was made.`)
+        throw new Error(`The first ${key.algorithm} key was removed while it was being created.`)
       }),
     },
     addKey: {
@@ -172,7 +172,7 @@ export function operatorStatements(database: Database) {
     insertSettingOnce: {
       keys: ({ name }) => [`setting:${name}`],
       run: eachAlone(async (query, { name, value }: Input<'insertSettingOnce'>) => {
-        await query(SETTLE, [name, value])
+        await query(INSERT_SETTING_ONCE, [name, value])
         const [row] = await query(FIND_SETTING, [name])
         return row?.['value'] as string
       }),

@@ -2,17 +2,17 @@ import type { Operation } from '../../ports/operations.ts'
 import { changedRecord } from '../changes.ts'
 import { openRecentRecords } from '../recent-records.ts'
 
-/** Clients, users, organizations and who belongs to them, which token requests read, kept for a moment. */
+/** Caches for a short time the records that token requests read: clients, users, organizations, memberships, installations. */
 export interface RecordCache {
   readonly read: <Id extends string, Found extends object>(
     id: Id,
     find: (id: Id) => Promise<Found | undefined>,
   ) => Promise<Found | undefined>
-  /** Drops what an operation of this node changes. Called when it is about to happen and when it has. */
+  /** Drops the records that an operation of this node changes. Called before the operation is committed and after. */
   readonly forget: (operation: Operation) => void
 }
 
-/** decisions.md D5: a disabled user or client is dead on every node within a second. */
+/** decisions.md D5: a disabled user or client is rejected by every node within a second. */
 const MAX_AGE_MS = 900
 
 interface Kept {
@@ -20,15 +20,15 @@ interface Kept {
   readonly until: number
 }
 
-/** What this node changes it sees at once; what another node changes, within MAX_AGE_MS. */
+/** Changes of this node are visible at once, changes of other nodes within MAX_AGE_MS. */
 export function openRecordCache(now: () => number = () => performance.now()): RecordCache {
   const records = openRecentRecords<Kept>()
-  /** By id, the latest question that is under way and not older than a change of what it asks for. */
+  /** By id, the latest read that is in progress and that no later change has outdated. */
   const questions = new Map<string, object>()
   return {
     async read<Id extends string, Found extends object>(id: Id, find: (id: Id) => Promise<Found | undefined>) {
       const kept = records.get(id)
-      // Ids are prefixed by kind, so what is found under one is of its kind.
+      // Ids have a prefix for their kind, so the record has the requested kind.
       if (kept !== undefined && kept.until > now()) return kept.record as Found
       records.delete(id)
       const question = { until: now() + MAX_AGE_MS }

@@ -22,12 +22,12 @@ import { sweepHandlers } from './sweep.ts'
 import { tokenStatements } from './tokens.ts'
 import { walkStatements } from './walks.ts'
 
-/** Two batches: one is on its way to the disk while the next is made. */
+/** Two batches: one is being written to disk while the next is prepared. */
 const BATCHES_IN_FLIGHT = 2
 
 const TIME = { name: 'time', text: 'select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now' }
 
-/** The store of many nodes: one PostgreSQL, every commit synced. Migrates first. */
+/** Opens the store for several nodes: one PostgreSQL database, every commit synced. Migrates first. */
 export async function openPostgresStore(options: PostgresOptions): Promise<StoreDriver> {
   await migrateAt(options.url, Date.now())
   const database = openDatabase(options)

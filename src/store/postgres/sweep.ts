@@ -6,7 +6,8 @@ import { eachAlone, valuesOf, type Handlers } from './handlers.ts'
 
 const CLIENTS = {
   name: 'sweep-clients',
-  // An array, because a join would be planned while there are few rows and then read all unused clients for each other.
+  // An array instead of a join: a join would be planned while there are few rows and then read all unused clients for each
+  // row.
   text: `delete from clients where client_id = any(array(
       select client_id from clients where used_at is null and client_id < $1 and held_until < $2 order by client_id limit $3))
       and used_at is null and held_until < $2

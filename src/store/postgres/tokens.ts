@@ -11,7 +11,7 @@ import type { Database, Query } from './database.ts'
 import { openBatchLoader } from './batch-loader.ts'
 import { valuesOf, type Handlers } from './handlers.ts'
 
-/** Spends the codes and saves what each issued, in one statement: a grant is there exactly when its code was spent. */
+/** Redeems codes and inserts their grants in one statement: a grant exists exactly if its code was redeemed. */
 const REDEEM = {
   name: 'redeem-codes',
   text: `with spent as (
@@ -85,7 +85,7 @@ export function tokenStatements(database: Database) {
         const redeemed = await redeem(query, inputs)
         const late = inputs.filter(({ grant }) => !redeemed.has(grant.id))
         const spent = late.length === 0 ? new Map<unknown, unknown>() : await findRedeemed(query, late)
-        // RFC 6749 §4.1.2: what was issued on a code that is presented twice is revoked.
+        // RFC 6749 §4.1.2: if a code is presented twice, the tokens issued for it are revoked.
         const replays = late.filter(({ id }) => spent.has(id))
         await revoke(
           query,
@@ -123,7 +123,7 @@ export function tokenStatements(database: Database) {
   return { handlers, reads }
 }
 
-/** Answers the grants that were made. */
+/** Returns the ids of the grants that were created. */
 async function redeem(query: Query, inputs: readonly Redemption[]): Promise<ReadonlySet<unknown>> {
   const rows = columns(
     inputs,
@@ -147,7 +147,7 @@ async function redeem(query: Query, inputs: readonly Redemption[]): Promise<Read
   return valuesOf(await query(REDEEM, rows), 'grant_id')
 }
 
-/** Answers the grants whose families were rotated. */
+/** Returns the ids of the grants whose families were rotated. */
 async function rotate(query: Query, inputs: readonly Rotation[]): Promise<ReadonlySet<unknown>> {
   const rows = columns(
     inputs,
@@ -173,7 +173,7 @@ async function findRedeemed(query: Query, late: readonly Redemption[]): Promise<
   return new Map(rows.map((row) => [row['authorization_id'], row['grant_id']]))
 }
 
-/** decisions.md D5, steps 3 and 4, for those that could not be rotated. */
+/** Decides what became of the tokens that were not rotated (../refresh-rotation.ts). */
 async function checkLate(
   query: Query,
   late: readonly Rotation[],
@@ -212,7 +212,7 @@ async function findAll(query: Query, ids: readonly GrantId[]): Promise<readonly 
   return (await query(FIND, [ids])).map((row) => grantOf(row))
 }
 
-/** By the filter that leaves the fewest; a user has few enough grants to sort them. */
+/** Searches by the filter that leaves the fewest rows. A user has few enough grants to sort them. */
 async function list(
   query: Query,
   { before, limit, userId, organizationId, clientId }: Page<GrantId> & GrantFilter,

@@ -16,7 +16,7 @@ const CLIENTS = {
     from (select client_id, used_at, disabled_at from clients where client_id > $1 order by client_id limit $2) as slice`,
 }
 
-/** Looks at tables slice by slice, along their primary keys. */
+/** Reads tables in slices, along their primary keys. */
 export function walkStatements({ query }: Pick<Database, 'query'>) {
   return {
     async walkGrants({ after, limit, now }: Walk): Promise<WalkedGrants> {

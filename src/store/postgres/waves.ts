@@ -1,22 +1,23 @@
 import type { Operation, OperationName } from '../../ports/operations.ts'
 
-/** An operation and its place in the batch. */
+/** An operation and its position in the batch. */
 export interface Placed {
   readonly operation: Operation
   readonly index: number
-  /** What it touches. */
+  /** The keys of what the operation touches. */
   readonly keys: readonly string[]
 }
 
 /**
- * Operations that touch nothing in common, so that each kind can be one statement. They stand by kind, and then by what they
- * touch first: in one order on all nodes, so that none waits for another that waits for it.
+ * Operations without a common key, so that each kind can be one statement. They are sorted by kind and then by their first
+ * key: in the same order on all nodes, so that two nodes never wait for each other's locks.
  */
 export type Wave = readonly Placed[]
 
 /**
- * Cuts a batch into waves, as few as possible: two operations on one row in one statement would give one result, so the
- * later one comes in a later wave. `isShared` says of which kinds several may touch the same.
+ * Cuts a batch into as few waves as possible. Two operations on one row cannot be in one statement, which would give them
+ * one result, so the later operation goes into a later wave. `isShared` says for which kinds several operations may have a
+ * common key.
  */
 export function cutIntoWaves(
   operations: readonly Operation[],

@@ -4,8 +4,8 @@ import pg from 'pg'
 const PAUSE_MS = 500
 
 /**
- * Opens what needs PostgreSQL, and tries again for a while when no server is there yet: after a power cut the nodes may be
- * up first. What a server says of us, such as a wrong password, is thrown at once.
+ * Opens something that needs PostgreSQL, and retries for a while if the server cannot be reached: after a power failure the
+ * nodes may be up first. An error that the server reports about this client, such as a wrong password, is thrown at once.
  */
 export async function whenReachable<T>(
   patienceMs: number,
@@ -24,7 +24,10 @@ export async function whenReachable<T>(
   }
 }
 
-/** Nobody listens, the connection broke, or the server is starting, stopping or full. A wrong host name stays wrong. */
+/**
+ * No server is listening, the connection broke, or the server is starting, stopping or full. A wrong host name is not
+ * retried.
+ */
 function isAbsent(cause: unknown): boolean {
   if (cause instanceof pg.DatabaseError) return ['57P01', '57P02', '57P03', '53300'].includes(cause.code ?? '')
   if (cause instanceof AggregateError) return cause.errors.every(isAbsent)

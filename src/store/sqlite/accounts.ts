@@ -14,7 +14,7 @@ export function accountStatements(database: DatabaseSync) {
   )
   const find = database.prepare('select * from users where user_id = ?')
   const findByEmail = database.prepare('select * from users where email = ?')
-  // An aggregate answers a row also where there is no account (threats.md UI-08).
+  // An aggregate returns a row even if there is no account, so that both cases take equally long (threats.md UI-08).
   const findIdByEmail = database.prepare('select coalesce(max(user_id), ?) as user_id from users where email = ?')
   const list = database.prepare('select * from users where user_id < ? order by user_id desc limit ?')
   const setPassword = database.prepare(

@@ -6,7 +6,7 @@ import { adminCredentialOf } from '../operator-rows.ts'
 import { recordOf, type Row } from '../rows.ts'
 import type { Handlers } from './handlers.ts'
 
-/** What administrators authenticate with. */
+/** Statements for administrators' credentials. */
 export function administratorStatements(database: DatabaseSync) {
   const create = database.prepare(
     `insert into admin_credentials

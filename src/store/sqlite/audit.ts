@@ -6,7 +6,7 @@ import { auditLinkOf, auditLinkValues } from '../operator-rows.ts'
 import { idBefore, type Row } from '../rows.ts'
 import type { Handlers } from './handlers.ts'
 
-/** The record of what happened (docs/audit.md). */
+/** Statements for the audit (docs/audit.md). */
 export function auditStatements(database: DatabaseSync) {
   const add = database.prepare(
     `insert into audit_links (link_id, chain_id, sequence, recorded_at, previous_hash, events, link_hash)
@@ -23,7 +23,7 @@ export function auditStatements(database: DatabaseSync) {
        and l.sequence = (select max(m.sequence) from audit_links as m where m.chain_id = c.chain_id)`,
   )
   return {
-    /** Its event is the link's, so there is nothing else to do. */
+    /** The commit's audit link contains the event, so there is nothing else to do. */
     recordEvent: () => 'recorded',
     addAuditLink: (link: AuditLinkRecord): void => void add.run(...auditLinkValues(link)),
     listAuditLinks: ({

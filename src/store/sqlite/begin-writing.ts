@@ -4,15 +4,22 @@ import { isBusy } from './database.ts'
 import type { Transactions } from './transactions.ts'
 
 export interface LockPatience {
-  /** How long a commit waits for another process that holds the lock. */
+  /** How long a commit waits while another process holds the lock. */
   readonly patienceMs: number
-  /** Whether this process holds it, to cut the log: that takes as long as the disk does, as a commit itself would. */
+  /**
+   * Whether this process holds the lock to truncate the write-ahead log. That takes as long as the disk needs, like a
+   * commit.
+   */
   readonly isCutting: () => boolean
 }
 
 const LONGEST_PAUSE_MS = 20
 
-/** Waits for the lock with the event loop running (threats.md STO-08). @throws StoreUnavailable */
+/**
+ * Waits for the lock without blocking the event loop (threats.md STO-08).
+ *
+ * @throws StoreUnavailable
+ */
 export async function beginWriting(
   { beginWriting: begin }: Pick<Transactions, 'beginWriting'>,
   { patienceMs, isCutting }: LockPatience,

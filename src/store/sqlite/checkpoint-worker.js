@@ -6,9 +6,9 @@ import { checkpoint, LOG_LIMITS } from './checkpoint.js'
 /** @import { CheckpointOrder } from './checkpoints.ts' */
 
 /**
- * Moves the write-ahead log into the database file, away from the thread that answers requests: a checkpoint there makes
- * one commit in a thousand wait for tens of milliseconds. It is JavaScript with what it imports, because each thread that
- * reads TypeScript loads a compiler of its own, of 22 MB.
+ * Moves the write-ahead log into the database file, outside the thread that serves requests: a checkpoint there makes one
+ * commit in a thousand wait for tens of milliseconds. This file and its imports are JavaScript, because each thread that
+ * reads TypeScript loads its own compiler, which takes 22 MB.
  *
  * @type {CheckpointOrder}
  */
@@ -26,7 +26,7 @@ function tick() {
   try {
     checkpoint(database, logBytes, LOG_LIMITS, () => Atomics.store(cutting, 0, 1))
   } catch {
-    // Nothing is lost by a checkpoint that fails: the log keeps everything, and the next tick tries again.
+    // A checkpoint that fails loses nothing: the log keeps everything, and the next tick tries again.
   } finally {
     Atomics.store(cutting, 0, 0)
   }

@@ -1,26 +1,30 @@
 /** @import { DatabaseSync } from 'node:sqlite' */
 
 /**
- * How far the write-ahead log may grow.
+ * The limits of the write-ahead log's length.
  *
  * @typedef {object} LogLimits
- * @property {number} cutBytes A log that grew past this is cut.
- * @property {number} restPages Only while no more of it than this is missing in the file: until that is moved, writers wait.
- * @property {number} mostBytes Past this it is cut whatever is missing: then the disk is slower than those who write, and
- *   they must wait.
+ * @property {number} cutBytes A log that is longer than this is truncated.
+ * @property {number} restPages It is truncated only if at most this many of its pages are not in the file yet, because
+ *   writers wait until these are moved.
+ * @property {number} mostBytes A log that is longer than this is truncated in any case: the disk is slower than the writers,
+ *   so they must wait.
  */
 
 const MEGABYTE = 1024 * 1024
 /** @type {Readonly<LogLimits>} */
 export const LOG_LIMITS = { cutBytes: 64 * MEGABYTE, restPages: 512, mostBytes: 256 * MEGABYTE }
 
-/** Each moves what was written while the one before ran, so they get shorter while the disk is faster than the writers. */
+/**
+ * Each pass moves what was written during the previous one, so passes get shorter while the disk is faster than the writers.
+ */
 const MOST_PASSES = 8
 
 /**
- * Moves the log into the database file, beside those who read and write, and cuts it when it grew too long. Cutting holds
- * the writers' lock until all is moved and synced, so nearly all is moved before; `onCutting` is called at the last moment
- * before. Answers whether it was cut. Throws when another connection is in the way: then the next time will do.
+ * Moves the log into the database file while other connections read and write, and truncates it when it is too long.
+ * Truncating holds the write lock until everything is moved and synced, so nearly all of it is moved before; `onCutting` is
+ * called immediately before. Returns whether the log was truncated. Throws if another connection is in the way; the next
+ * call then tries again.
  *
  * @param {DatabaseSync} database
  * @param {number} logBytes
@@ -39,7 +43,7 @@ export function checkpoint(database, logBytes, limits, onCutting) {
 }
 
 /**
- * How many pages of the log are not in the file then. https://sqlite.org/pragma.html#pragma_wal_checkpoint
+ * Moves the log, and returns how many of its pages are not in the file yet. https://sqlite.org/pragma.html#pragma_wal_checkpoint
  *
  * @param {DatabaseSync} database
  * @param {'passive' | 'truncate'} mode

@@ -3,28 +3,30 @@ import type { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import type { FileWatch } from './database-file.ts'
 
-/** What moves the write-ahead log into the database file. */
+/** Moves the write-ahead log into the database file. */
 export interface Checkpoints {
-  /** Whether the log is being cut, so that nobody can write. */
+  /** Whether the log is being truncated. No connection can write meanwhile. */
   readonly isCutting: () => boolean
   readonly stop: () => Promise<void>
 }
 
-/** What the thread that moves the log is told. */
+/** What the checkpoint thread gets when it starts. */
 export interface CheckpointOrder {
   readonly path: string
-  /** 1 while it holds the lock of those who write. */
+  /** 1 while the thread holds the write lock. */
   readonly cutting: Int32Array<SharedArrayBuffer>
 }
 
-/** SQLite's own number: https://sqlite.org/pragma.html#pragma_wal_autocheckpoint */
+/** SQLite's own default: https://sqlite.org/pragma.html#pragma_wal_autocheckpoint */
 const PAGES_BETWEEN = 1000
 
-/** A thread takes 10 MB, and as long to start as all else that a store does to open. A shorter log is no work for it. */
+/**
+ * The log size from which a thread is worth its cost: it takes 10 MB, and as long to start as opening the rest of the store.
+ */
 const WORTHWHILE_BYTES = 1024 * 1024
 const LOOK_INTERVAL_MS = 1000
 
-/** Leaves checkpoints to a thread of their own once so much is written. Until then SQLite makes them itself. */
+/** Leaves checkpoints to a thread once the log is large enough. Until then SQLite makes them itself. */
 export function startCheckpoints(
   database: DatabaseSync,
   path: string,
@@ -33,7 +35,7 @@ export function startCheckpoints(
   let thread: Checkpoints | undefined
   const timer = setInterval(() => {
     const log = statSync(`${path}-wal`, { throwIfNoEntry: false })
-    // To open another file there, or none, would remove the log of this one.
+    // If the database file was moved or replaced, opening the path would remove the log of the file that is open here.
     if (log === undefined || log.size < WORTHWHILE_BYTES || !isInPlace()) return
     clearInterval(timer)
     thread = startThread(database, path)
@@ -47,7 +49,7 @@ export function startCheckpoints(
   }
 }
 
-/** SQLite makes checkpoints again should the thread end: the log must not grow for ever. */
+/** If the thread ends, SQLite makes checkpoints again: the log must not grow without limit. */
 function startThread(database: DatabaseSync, path: string): Checkpoints {
   database.exec('pragma wal_autocheckpoint = 0')
   const cutting = new Int32Array(new SharedArrayBuffer(4))
@@ -62,13 +64,13 @@ function startThread(database: DatabaseSync, path: string): Checkpoints {
       resolve()
     })
   })
-  // A thread that fails ends. Unheard, its error would end the process too.
+  // A thread that fails ends. Without a listener its error would end the process as well.
   worker.on('error', () => undefined)
   return {
     isCutting: () => Atomics.load(cutting, 0) === 1,
     async stop() {
       isStopping = true
-      // Counted again: a process that waits for nothing else would end before the worker did.
+      // Ends the unref: otherwise a process that waits for nothing else would exit before the worker has.
       worker.ref()
       worker.postMessage('stop')
       await ended

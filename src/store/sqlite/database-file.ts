@@ -3,19 +3,20 @@ import { dirname } from 'node:path'
 import { StoreUnavailable } from '../../ports/store.ts'
 import { checkSecretFile } from '../../protocol/secret-file.ts'
 
-/** What SQLite keeps beside the file while it is open: https://sqlite.org/tempfiles.html */
+/** The files that SQLite keeps beside an open database: https://sqlite.org/tempfiles.html */
 const COMPANIONS = ['-wal', '-shm', '-journal']
 
 /**
- * Makes the file if there is none: 0600, and 0700 for a folder that we make. Throws with what to do unless the file and what
- * SQLite keeps beside it are the process's own (threats.md STO-11): SQLite would replay a log that another user put there.
+ * Creates the file if it does not exist: mode 0600, and 0700 for a folder that is created. Throws, and says what to do,
+ * unless this process owns the file and SQLite's files beside it (threats.md STO-11): SQLite would replay a log that another
+ * user put there.
  */
 export function securePath(path: string): void {
   const folder = dirname(path)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const folderMode = statSync(folder).mode
   if ((folderMode & 0o022) !== 0 && (folderMode & 0o1000) === 0) {
-    throw new Error(`Others may write to ${folder}. Run: chmod go-w ${folder}`)
+    throw new Error(`Other users may write to ${folder}. Run: chmod go-w ${folder}`)
   }
   makeFile(path)
   requireOwn(path)
@@ -39,11 +40,15 @@ function requireOwn(path: string): void {
   if (fault !== undefined) throw new Error(fault)
 }
 
-/** Whether the files of an open database are still where they were. */
+/** Detects whether the files of an open database were moved. */
 export interface FileWatch {
-  /** Looks at the files. */
+  /** Checks the files now. */
   readonly isInPlace: () => boolean
-  /** Goes by the last look, so that it costs nothing. @throws StoreUnavailable */
+  /**
+   * Uses the result of the last check, so that it costs nothing.
+   *
+   * @throws StoreUnavailable
+   */
   readonly require: () => void
   readonly stop: () => void
 }
@@ -51,8 +56,8 @@ export interface FileWatch {
 const LOOK_INTERVAL_MS = 1000
 
 /**
- * Notices when the file or its log was moved, replaced or removed under the open database (threats.md STO-17). SQLite writes on
- * into the file that it has open, and all of that is gone with the process.
+ * Detects that the database file or its log was moved, replaced or removed while the database is open (threats.md STO-17).
+ * SQLite continues to write into the file that it has open, and all of that is lost when the process ends.
  */
 export function watchFiles(path: string): FileWatch {
   const opened = [path, `${path}-wal`].map((file) => ({ file, identity: identityOf(file) }))

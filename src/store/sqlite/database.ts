@@ -1,17 +1,23 @@
 import { DatabaseSync } from 'node:sqlite'
 import { securePath } from './database-file.ts'
 
-/** SQLite before this can corrupt a write-ahead log. */
+/** Older versions of SQLite can corrupt a write-ahead log. */
 const OLDEST_SAFE = '3.51.3'
 
-/** Of several processes that start at once one prepares the file, and the others wait for it. */
+/** Of several processes that start at the same time one prepares the file; the others wait this long. */
 const OPENING_PATIENCE_MS = 10_000
 const OPENING_PAUSE_MS = 10
 
-/** What must hold on every connection, or the database is not opened: a commit that was answered is on disk. */
+/**
+ * Pragmas that every connection must have, or the database is not opened. They ensure that an acknowledged commit is on
+ * disk.
+ */
 const REQUIRED_PRAGMAS = { journal_mode: 'wal', synchronous: 2, foreign_keys: 1, trusted_schema: 0 } as const
 
-/** Opens the file, or makes it readable by its owner only. Throws with what to do when it is not safe to use. */
+/**
+ * Opens the database. Creates the file if necessary, readable by its owner only. Throws, and says what to do, if it is not
+ * safe to use.
+ */
 export function openDatabase(path: string): DatabaseSync {
   securePath(path)
   const database = new DatabaseSync(path, { timeout: OPENING_PATIENCE_MS, enableForeignKeyConstraints: true })
@@ -25,7 +31,7 @@ export function openDatabase(path: string): DatabaseSync {
       pragma temp_store = memory;
     `)
     requirePragmas(database)
-    // A busy wait would block the event loop from now on; the commit retries with the loop running instead.
+    // From now on a busy wait would block the event loop. Commits wait for the lock without blocking (begin-writing.ts).
     database.exec('pragma busy_timeout = 0')
   } catch (cause) {
     database.close()
@@ -35,8 +41,9 @@ export function openDatabase(path: string): DatabaseSync {
 }
 
 /**
- * SQLite waits for nobody here: while another process turns the same new file to the log, or removes the log because it was
- * the last one, this is refused at once (https://sqlite.org/wal.html, "Sometimes Queries Return SQLITE_BUSY").
+ * SQLite does not wait here: while another process switches the same new file to the log, or removes the log because it
+ * closed the last connection, the pragma fails at once (https://sqlite.org/wal.html, "Sometimes Queries Return
+ * SQLITE_BUSY").
  */
 function useWriteAheadLog(database: DatabaseSync): void {
   const deadline = performance.now() + OPENING_PATIENCE_MS
@@ -47,7 +54,7 @@ function useWriteAheadLog(database: DatabaseSync): void {
     } catch (cause) {
       if (!isBusy(cause) || performance.now() > deadline) throw cause
     }
-    // Nothing else runs yet that this could hold up.
+    // The process is starting, so a blocking wait delays nothing else.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, OPENING_PAUSE_MS)
   }
 }
@@ -77,11 +84,13 @@ export function requirePragmas(database: DatabaseSync): void {
 function refuseOldVersion(database: DatabaseSync): void {
   const version = String(database.prepare('select sqlite_version() as version').get()?.['version'])
   if (inOrder(version) < inOrder(OLDEST_SAFE)) {
-    throw new Error(`This Node.js brings SQLite ${version}, which can lose data. Use one with ${OLDEST_SAFE} or newer.`)
+    throw new Error(
+      `This Node.js contains SQLite ${version}, which can lose data. Use one with ${OLDEST_SAFE} or newer.`,
+    )
   }
 }
 
-/** A version as a text that sorts. To compare as people do takes 7 MB of what ICU knows of their languages. */
+/** A version as text that sorts correctly. A locale-aware comparison would load 7 MB of ICU data. */
 function inOrder(version: string): string {
   return version.replaceAll(/\d+/g, (part) => part.padStart(4, '0'))
 }

@@ -9,10 +9,10 @@ import { openDatabase } from './database.ts'
 import { schemaState } from './migrate.ts'
 import { findClockNotes, keyLister } from './operator.ts'
 
-/** Complaints that are reported; the first tells what to do. */
+/** The number of reported problems; the first one decides what to do. */
 const DAMAGE_LIMIT = 3
 
-/** Looks at the file as the server would open it, and changes nothing. Also beside a running server. */
+/** Inspects the file as the server would open it, and changes nothing. This also works beside a running server. */
 export function inspectDatabase(path: string): {
   readonly database: DatabaseInspection
   readonly keys: readonly KeyRecord[]
@@ -21,7 +21,7 @@ export function inspectDatabase(path: string): {
   let database: DatabaseSync | undefined
   try {
     database = openDatabase(path)
-    // Another process may be at the end of its work; there is nothing here that waiting holds up.
+    // Another process may be about to finish. Nothing else in this process has to run meanwhile.
     database.exec('pragma busy_timeout = 2000')
     const facts = readFacts(database, path)
     return { database: { kind: 'opened', ...facts }, keys: hasTables(database) ? readKeys(database) : [] }
@@ -58,7 +58,7 @@ function readTables(database: DatabaseSync): Pick<DatabaseFacts, 'time' | 'apis'
   }
 }
 
-/** Needs only the tables of the first migration: the operator's other statements know later columns. */
+/** Needs only the tables of the first migration. The operator's other statements use later columns. */
 function readKeys(database: DatabaseSync): readonly KeyRecord[] {
   return keyLister(database)()
 }

@@ -12,15 +12,15 @@ import {
 import { openDatabase } from './database.ts'
 
 /**
- * Applies what is missing, and answers what this call has finished. Every transaction ends with the note of what it did,
- * so after a kill the next call goes on from there; several processes may do so at once.
+ * Applies missing migrations and returns those that this call finished. Every transaction ends by recording its progress, so
+ * that after a kill the next call continues from there. Several processes may run this at the same time.
  */
 export function migrate(
   database: DatabaseSync,
   now: number,
   migrations: readonly Migration[] = listMigrations(),
 ): readonly Migration[] {
-  // Node waits here for another process that migrates: nothing else runs yet that a busy wait could hold up.
+  // Node.js blocks here while another process migrates. The process is starting, so nothing else is delayed.
   database.exec('pragma busy_timeout = 10000')
   const { missing } = schemaState(database, migrations)
   if (missing.length > 0) inTransaction(database, () => BOOKKEEPING.forEach((sql) => database.exec(sql)))
@@ -29,7 +29,7 @@ export function migrate(
   return applied
 }
 
-/** What was applied and what is missing; changes nothing. */
+/** Returns the applied and the missing migrations. Changes nothing. */
 export function schemaState(database: DatabaseSync, migrations: readonly Migration[] = listMigrations()): SchemaState {
   const hasTable = database.prepare(`select 1 from sqlite_master where name = 'migrations'`).get() !== undefined
   const rows = hasTable ? database.prepare('select * from migrations order by version').all() : []
@@ -41,7 +41,7 @@ export function schemaState(database: DatabaseSync, migrations: readonly Migrati
   return compareSchema(applied, migrations)
 }
 
-/** The same of a file, which is not made when there is none. */
+/** Returns the same for a file. Does not create the file. */
 export function readSqliteSchema(path: string): SchemaState {
   if (!existsSync(path)) return compareSchema([], listMigrations())
   const database = openDatabase(path)
@@ -53,7 +53,7 @@ export function readSqliteSchema(path: string): SchemaState {
   }
 }
 
-/** Answers whether this call has finished it, and not another process. */
+/** Returns whether this call, not another process, finished the migration. */
 function apply(database: DatabaseSync, migration: Migration, now: number): boolean {
   const { isStepwise, statements } = readScript(migration, 'sqlite')
   const done = database.prepare('select statements_done as done from migration_progress where version = ?')

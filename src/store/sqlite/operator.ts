@@ -20,7 +20,7 @@ import {
 } from '../operator-rows.ts'
 import type { Handlers } from './handlers.ts'
 
-/** What the operator sets up, and what the server sets up for itself: APIs, signing keys, settings. */
+/** Statements for what the operator configures (APIs) and what the server configures for itself (signing keys, settings). */
 export function operatorStatements(database: DatabaseSync) {
   const declareApi = database.prepare(
     `insert into apis (name, scopes, token_format, token_lifetime, algorithm, jwt_type, resource, created_at)
@@ -104,7 +104,7 @@ export function operatorStatements(database: DatabaseSync) {
   } satisfies Partial<Handlers> & Record<string, unknown>
 }
 
-/** Answers every key, oldest first. */
+/** Returns a function that lists all keys, oldest first. */
 export function keyLister(database: DatabaseSync): () => readonly KeyRecord[] {
   const list = database.prepare('select * from signing_keys order by key_id')
   return () => list.all().map((row) => keyOf(row as Row))
@@ -116,7 +116,10 @@ export function findClockNotes(database: DatabaseSync, findSetting: (name: strin
   return { ...notes, node: notes.node ?? noteOfNewestRow(findNewestRow(database)) }
 }
 
-/** When the newest row was made; undefined in an empty database. Ids are ordered by time, so it is the last of its table. */
+/**
+ * Returns when the newest row was made; undefined in an empty database. Ids are ordered by time, so it is the last row of
+ * its table.
+ */
 function findNewestRow(database: DatabaseSync): EpochMs | undefined {
   const newest = database
     .prepare(

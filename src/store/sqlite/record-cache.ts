@@ -3,20 +3,23 @@ import type { Operation } from '../../ports/operations.ts'
 import { changedRecord } from '../changes.ts'
 import { openRecentRecords } from '../recent-records.ts'
 
-/** Clients, users, organizations and who belongs to them, which token requests read, kept for as long as nothing can have changed them. */
+/**
+ * Caches the records that token requests read (clients, users, organizations, memberships, installations) as long as they
+ * cannot have changed.
+ */
 export interface RecordCache {
-  /** Drops everything if anybody else may have changed it. Called when a snapshot begins. */
+  /** Drops all records if another connection may have changed them. Called when a snapshot begins. */
   readonly refresh: () => void
   readonly read: <Id extends string, Found extends object>(
     id: Id,
     find: (id: Id) => Found | undefined,
   ) => Found | undefined
-  /** Drops what an operation of this connection changes. Called with the operation, in its transaction. */
+  /** Drops the records that an operation of this connection changes. Called in the operation's transaction. */
   readonly forget: (operation: Operation) => void
 }
 
 /**
- * Never stale: each snapshot first asks whether another connection committed anything since the one before
+ * Never stale: each snapshot first asks SQLite whether another connection has committed since the previous snapshot
  * (https://sqlite.org/pragma.html#pragma_data_version).
  */
 export function openRecordCache(database: DatabaseSync): RecordCache {
@@ -31,7 +34,7 @@ export function openRecordCache(database: DatabaseSync): RecordCache {
       known = version
     },
     read<Id extends string, Found extends object>(id: Id, find: (id: Id) => Found | undefined) {
-      // Ids are prefixed by kind, so what is found under one is of its kind.
+      // Ids have a prefix for their kind, so the record has the requested kind.
       const kept = records.get(id) as Found | undefined
       if (kept !== undefined) return kept
       const found = find(id)

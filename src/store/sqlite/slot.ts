@@ -1,13 +1,16 @@
 import { ID_LENGTH } from '../../protocol/ids.ts'
 
 const MS_DIGITS = 12
-/** Of these per millisecond about 1,500 are taken by the characters of ids, so that few rows come to stand elsewhere. */
+/** Row numbers per millisecond. The two id characters use about 1,500 of them, so that collisions are rare. */
 const SLOTS_PER_MS = 2048
 
 /**
- * The row number at which the row of a time-ordered id stands, unless another one stands there: its milliseconds and two of
- * its random characters. A row is found by it in one page that was not read before; by the id it takes two, because the
- * pages above the rows hold whole ids, and do not fit into memory when there are millions. NaN for a text that is no id.
+ * Returns the preferred row number (rowid) for a row whose id is ordered by time: the id's milliseconds and two of its
+ * random characters. If that number is taken, the row gets another one.
+ *
+ * Finding a row by its number reads one page that is not in memory yet. Finding it by id reads two, because the index pages
+ * above the rows hold whole ids and do not fit into memory when there are millions of rows. NaN for a text that is not an
+ * id.
  */
 export function slotOf(id: string): number {
   const start = id.length - ID_LENGTH

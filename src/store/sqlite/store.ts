@@ -31,15 +31,15 @@ import { walkStatements } from './walks.ts'
 
 export interface SqliteOptions {
   readonly path: string
-  /** How long a commit waits for another process that holds the lock, before it answers StoreUnavailable. */
+  /** How long a commit waits while another process holds the lock, before it fails with StoreUnavailable. */
   readonly patienceMs: number
-  /** In a server a worker thread moves the log into the file; a short-lived command leaves that to SQLite. */
+  /** `worker`: a thread moves the log into the file, for servers. `inline`: SQLite does, for short-lived commands. */
   readonly checkpoints: 'worker' | 'inline'
-  /** What writes the audit; absent: nobody does. */
+  /** Writes the audit. Absent: no audit is written. */
   readonly audit?: Chains
 }
 
-/** The embedded store: one file, one writer, every commit synced. Migrates first. */
+/** Opens the embedded store: one file, one writer, every commit synced. Migrates first. */
 export function openSqliteStore(options: SqliteOptions): StoreDriver {
   const database = openDatabase(options.path)
   migrate(database, Date.now())
@@ -144,7 +144,7 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
     listAdminCredentials: async (page) => read(() => administrators.listAdminCredentials(page)),
     listApis: async () => read(() => operator.listApis()),
     async listAuditLinks(page) {
-      // Whoever verifies reads slice after slice, for minutes: requests are answered between two of them.
+      // Verifying the audit reads slice after slice, for minutes. Requests are served between two slices.
       await nextTurn()
       return read(() => audit.listAuditLinks(page))
     },
@@ -187,7 +187,7 @@ async function commitBatch(means: Committing, operations: readonly Operation[]):
   return commitEachAlone(operations, (some) => commitBatch(means, some))
 }
 
-/** Busy, locked, no memory, read-only, I/O, full, cannot open, corrupt: the file's fault, not an operation's. */
+/** Busy, locked, no memory, read-only, I/O error, full, cannot open, corrupt: a fault of the file, not of an operation. */
 function isStorageFault(cause: unknown): boolean {
   return [5, 6, 7, 8, 10, 11, 13, 14, 26].includes(primaryCode(cause) ?? 0)
 }

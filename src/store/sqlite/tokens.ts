@@ -16,7 +16,8 @@ export function tokenStatements(database: DatabaseSync) {
   const redeemed = database.prepare(
     `select grant_id from authorizations where authorization_id = ? and code_hash = ? and status = 'redeemed'`,
   )
-  // The hash is also put where the first rotation puts it: a row that grew would need another page.
+  // The hash is also stored in `previous_hash`, where the first rotation will put it: a row that became longer would need
+  // another page.
   const insert = database.prepare(
     `insert into grants (slot, grant_id, client_id, user_id, organization_id, scope, resources, created_at, expires_at,
        revoked_at, generation, live_hash, previous_hash, rotated_at, idle_expires_at, ungranted_scope)
@@ -53,7 +54,7 @@ export function tokenStatements(database: DatabaseSync) {
     return recordOf(findAtSlot.get(slotOf(id), id) ?? findById.get(id), grantOf)
   }
 
-  /** By the filter that leaves the fewest. */
+  /** Searches by the filter that leaves the fewest rows. */
   function list({ before, limit, userId, organizationId, clientId }: Page<GrantId> & GrantFilter) {
     const start = before ?? '~'
     if (userId !== undefined) return listOfUser.all(userId, start, clientId ?? null, organizationId ?? null, limit)
@@ -85,7 +86,7 @@ export function tokenStatements(database: DatabaseSync) {
       }
       const spent = redeemed.get(id, codeHash) as Row | undefined
       if (spent === undefined) return 'unknown'
-      // RFC 6749 §4.1.2: what was issued on a code that is presented twice is revoked.
+      // RFC 6749 §4.1.2: if a code is presented twice, the tokens issued for it are revoked.
       revoke.run(now, spent['grant_id'] ?? null)
       return 'replayed'
     },

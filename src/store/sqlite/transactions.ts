@@ -1,23 +1,22 @@
 import { nextTick } from 'node:process'
 import type { DatabaseSync } from 'node:sqlite'
 
-/** Which state of the file is read, and when it may be written. */
+/** Controls which snapshot of the file is read, and when the file may be written. */
 export interface Transactions {
-  /** Reads that follow each other before anything else can come in see one state. */
+  /** Reads that follow each other within one turn see one snapshot. */
   readonly read: <T>(query: () => T) => T
-  /** Begins to write; to be ended by a commit or a rollback. Throws when somebody else is writing. */
+  /** Starts a write, which a commit or a rollback must end. Throws if another connection is writing. */
   readonly beginWriting: () => void
-  /** Lets go of the state that is being read. */
+  /** Ends the current snapshot. */
   readonly endReading: () => void
 }
 
 /**
- * Without a transaction around them every read finds its own way to the newest state and locks it, which costs as much as
+ * Without a surrounding transaction each read finds the newest state of the file and locks it, which costs as much as
  * reading a row.
  *
- * Reading ends when the promises that are due have run, before the event loop takes anything from outside. So whatever is read
- * for had come before the state was chosen, and nothing that was committed before it came is missing. `onBegin` is called
- * with each new state.
+ * A snapshot ends after the pending promises have run, before the event loop accepts anything from outside. A request
+ * therefore always sees what was committed before it arrived. `onBegin` is called with each new snapshot.
  */
 export function openTransactions(database: DatabaseSync, onBegin: () => void): Transactions {
   const begin = database.prepare('begin')
@@ -27,7 +26,7 @@ export function openTransactions(database: DatabaseSync, onBegin: () => void): T
   function endReading(): void {
     if (!isReading) return
     isReading = false
-    // Where a read failed for good, SQLite has ended it by itself.
+    // If a read failed with a storage error, SQLite has already ended the transaction.
     if (database.isTransaction) commit.run()
   }
 

@@ -3,7 +3,7 @@ import type { Walk, WalkedClients, WalkedGrants } from '../../ports/walks.ts'
 import type { Row } from '../rows.ts'
 import { walkedClients, walkedGrants } from '../walks.ts'
 
-/** Looks at tables slice by slice, along their primary keys. */
+/** Reads tables in slices, along their primary keys. */
 export function walkStatements(database: DatabaseSync) {
   const grants = database.prepare(
     `select count(*) as seen, max(grant_id) as last,

@@ -8,14 +8,14 @@ import { freePort } from '../free-port.ts'
 
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts')
 
-/** A server in a process of its own, as an operator starts it. */
+/** A server in its own process, as an operator starts it. */
 export interface ChildServer {
   readonly origin: string
-  /** kill -9; resolves once the process is gone. */
+  /** kill -9; resolves once the process has ended. */
   readonly kill: () => Promise<void>
 }
 
-/** Starts it over a folder and waits until it is ready. It is killed after the test at the latest. */
+/** Starts the server on a folder and waits until it is ready. It is killed after the test at the latest. */
 export async function startChildServer(
   test: Pick<TestContext, 'after'>,
   folder: string,

@@ -25,14 +25,14 @@ import { startChildServer } from './child-server.ts'
 const ROUNDS = 3
 const FAMILIES = 12
 const REGISTRARS = 12
-/** Answers per round before the kill, at least and at most. */
+/** Responses in each round before the kill, at least and at most. */
 const ANSWERS = [200, 500] as const
 
-/** Long enough for a slow machine to restart in. */
+/** Long enough for a restart on a slow machine. */
 const ENV = { GRANTOR_REFRESH_RETRY: '300', GRANTOR_CODE_LIFETIME: '600' }
 const AFTER_THE_WINDOW_MS = 301_000
 
-/** What the clients of the test know about the server: only what it answered. */
+/** What the test's clients know about the server: only its responses. */
 interface Ledger {
   readonly registered: RegisteredClient[]
   readonly families: Family[]
@@ -40,9 +40,9 @@ interface Ledger {
 }
 
 interface Family {
-  /** The successor in the last answer. */
+  /** The successor in the last response. */
   live: string
-  /** Presented, and never answered. */
+  /** Presented, but without a response. */
   unanswered: boolean
   readonly spent: string[]
 }
@@ -52,7 +52,7 @@ interface Code {
   state: 'fresh' | 'unanswered' | 'spent'
 }
 
-test('RT-19, CODE-12: whatever a server answered before kill -9 is true afterwards, and a retry recovers the rest', async (t) => {
+test('RT-19, CODE-12: whatever a server acknowledged before kill -9 is still true afterwards, and a retry recovers the rest', async (t) => {
   const folder = temporaryFolder(t)
   const { client, ledger } = await prepare(t, folder)
   const seed = Date.now() % 2 ** 31
@@ -73,7 +73,7 @@ test('RT-19, CODE-12: whatever a server answered before kill -9 is true afterwar
   await checkCodes(server, client, codes)
 })
 
-/** A person’s consent, families to refresh and codes to redeem, made before any kill. */
+/** A user’s consent, families to refresh and codes to redeem, created before the first kill. */
 async function prepare(t: TestContext, folder: string): Promise<{ client: RegisteredClient; ledger: Ledger }> {
   const server = await openTestServer(t, { folder, env: ENV })
   await createAda(server)
@@ -99,7 +99,7 @@ async function prepare(t: TestContext, folder: string): Promise<{ client: Regist
   return { client, ledger: { registered: [], families, codes } }
 }
 
-/** Clients work over connections that stay open until the server is killed in the middle of it. */
+/** Clients work over connections that stay open until the server is killed while they work. */
 async function workUntilKilled(
   child: Awaited<ReturnType<typeof startChildServer>>,
   client: RegisteredClient,
@@ -137,7 +137,7 @@ async function refreshUntilKilled(
     family.unanswered = true
     const answer = await orUndefined(postForm(url, form, agent))
     if (answer === undefined) return
-    // RT-19: also the first one after a restart, which is a retry where the last answer was lost.
+    // RT-19: also the first request after a restart, which is a retry if the last response was lost.
     assert.equal(answer.status, 200, answer.body)
     family.unanswered = false
     family.spent.push(presented)
@@ -199,7 +199,7 @@ async function checkFamilies(server: TestServer, client: RegisteredClient, famil
   const before = Number(alive())
   server.clock.advance(AFTER_THE_WINDOW_MS)
   for (const [index, { live, spent }] of families.entries()) {
-    // Every second one by the token before the last, the others by any older one.
+    // Every second request presents the token before the last, the others any older one.
     const old = index % 2 === 0 ? spent.at(-1) : spent[Math.floor((spent.length - 1) / 2)]
     const answer = await refresh(server, client, old ?? '')
     assert.equal(answer.json().error, 'invalid_grant', 'a spent token is good again')
@@ -212,7 +212,7 @@ async function checkCodes(server: TestServer, client: RegisteredClient, codes: r
   for (const { code, state } of codes) {
     const answer = await redeem(server, client, code)
     if (state === 'spent') assert.equal(answer.json().error, 'invalid_grant', 'a spent code is good again')
-    // One without an answer is spent or good, and nothing else.
+    // A code without a response is either redeemed or still valid.
     else if (answer.statusCode !== 200) assert.equal(answer.json().error, 'invalid_grant')
     if (state === 'fresh') assert.equal(answer.statusCode, 200, answer.body)
   }
@@ -226,7 +226,7 @@ async function orUndefined(answer: Promise<WireAnswer>): Promise<WireAnswer | un
   }
 }
 
-/** Mulberry32: the moments of the kills differ from run to run, and none is a round number. */
+/** Mulberry32: the times of the kills differ from run to run. */
 function seeded(seed: number): () => number {
   let state = seed
   return () => {

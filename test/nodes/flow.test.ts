@@ -26,15 +26,15 @@ import {
 import { openMigratedDatabase } from '../migrated-database.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../server.ts'
 
-/** Two servers on one PostgreSQL, as two machines behind a load balancer would be. */
+/** Two servers on one PostgreSQL, like two machines behind a load balancer. */
 
 const SECRET = 'b'.repeat(43)
 const OTHER_SECRET = 'c'.repeat(43)
-/** decisions.md D5: what one node changes is seen on every other within this. */
+/** decisions.md D5: other nodes see a node's changes within this time. */
 const NEWS_MS = 1000
-/** Wrong passwords that an account may have before strangers are locked out. */
+/** Wrong passwords for an account before unknown browsers are locked out. */
 const GUESSES = 10
-/** Guesses are counted in windows; no case may straddle two. */
+/** Attempts are counted in windows; no test may cross from one into the next. */
 const WINDOW_MS = 15 * 60_000
 
 interface Nodes {
@@ -61,7 +61,7 @@ test('registered on one node, signed in on the other, consented on the first, re
   await jwtVerify(answer.json<Tokens>().access_token, keys, { issuer: a.origin, audience: a.origin, typ: 'at+jwt' })
 })
 
-test('a code that was spent on one node gives nothing on the other, and takes back what it gave', async (t) => {
+test('a code that was redeemed on one node is rejected on the other, and its tokens are revoked', async (t) => {
   const { a, b } = await openNodes(t)
   await createAda(a)
   const client = await registerClient(b)
@@ -71,7 +71,7 @@ test('a code that was spent on one node gives nothing on the other, and takes ba
   assertInvalidGrant(await refresh(a, client, tokens.refresh_token ?? ''))
 })
 
-test('a refresh that is asked for again on another node gets the same successor', async (t) => {
+test('a refresh that is repeated on another node gets the same successor', async (t) => {
   const { a, b, client, tokens } = await openFamily(t)
   const first = await refresh(a, client, tokens.refresh_token ?? '')
   const again = await refresh(b, client, tokens.refresh_token ?? '')
@@ -80,7 +80,7 @@ test('a refresh that is asked for again on another node gets the same successor'
   assert.equal(again.json<Tokens>().refresh_token, first.json<Tokens>().refresh_token)
 })
 
-test('a token that is used again on one node kills its family on the other', async (t) => {
+test('a token that is reused on one node revokes its family on the other', async (t) => {
   const { a, b, client, tokens } = await openFamily(t)
   const second = (await refresh(a, client, tokens.refresh_token ?? '')).json<Tokens>()
   const third = (await refresh(b, client, second.refresh_token ?? '')).json<Tokens>()
@@ -88,7 +88,7 @@ test('a token that is used again on one node kills its family on the other', asy
   assertInvalidGrant(await refresh(b, client, third.refresh_token ?? ''))
 })
 
-test('what is revoked on one node is dead on the other at once', async (t) => {
+test('a token that is revoked on one node is inactive on the other at once', async (t) => {
   const { a, b, client, tokens } = await openFamily(t)
   const secret = { client_id: client.client_id, client_secret: client.client_secret ?? '' }
   const revoked = await postForm(a, '/v2/oauth/revoke', { ...secret, token: tokens.refresh_token ?? '' })
@@ -96,18 +96,18 @@ test('what is revoked on one node is dead on the other at once', async (t) => {
   assertInvalidGrant(await refresh(b, client, tokens.refresh_token ?? ''))
 })
 
-test('a user who is disabled on one node is dead on the other within a second', async (t) => {
+test('a user who is disabled on one node is rejected on the other within a second', async (t) => {
   const { a, b, client, tokens } = await openFamily(t)
-  // Now the other node has the user in its memory.
+  // Now the other node has cached the user.
   const second = (await refresh(b, client, tokens.refresh_token ?? '')).json<Tokens>()
   await disableUser(a.context, EMAIL)
   await delay(NEWS_MS)
   assertInvalidGrant(await refresh(b, client, second.refresh_token ?? ''))
 })
 
-test('a client that is disabled on one node is dead on the other within a second, and alive again once enabled', async (t) => {
+test('a client that is disabled on one node is rejected on the other within a second, and works again once enabled', async (t) => {
   const { a, b, client, tokens } = await openFamily(t)
-  // Now the other node has the client in its memory.
+  // Now the other node has cached the client.
   const second = (await refresh(b, client, tokens.refresh_token ?? '')).json<Tokens>()
   await disableClient(a.context, client.client_id)
   await delay(NEWS_MS)
@@ -161,7 +161,7 @@ async function openNodes(t: TestContext): Promise<Nodes> {
   return { a, b }
 }
 
-/** Tokens that the first node gave to a client of the second. */
+/** Tokens that the first node issued to a client of the second. */
 async function openFamily(t: TestContext): Promise<Nodes & { client: RegisteredClient; tokens: Tokens }> {
   const nodes = await openNodes(t)
   await createAda(nodes.a)

@@ -7,7 +7,7 @@ import { closedFirst } from '../keys/closed-first.ts'
 import { openMigratedDatabase } from '../migrated-database.ts'
 import { openTestServer } from '../server.ts'
 
-test('an opaque token of one node is known on another at once, given again there byte for byte, and revoked from there', async (t) => {
+test('an opaque token of one node is known on another at once, returned again there byte for byte, and revoked from there', async (t) => {
   const closed = closedFirst(t)
   const env = { DATABASE_URL: await openMigratedDatabase(t), GRANTOR_SECRET: 's'.repeat(40) }
   const a = closed(await openTestServer(t, { env }))

@@ -27,23 +27,23 @@ import {
 import { openMigratedDatabase } from '../migrated-database.ts'
 import { openTestServer, type TestServer } from '../server.ts'
 
-/** Two servers on one PostgreSQL: what an operator takes away on one is dead on the other. */
+/** Two servers on one PostgreSQL: what an operator disables on one is rejected on the other. */
 
-/** decisions.md D5: within this. */
+/** decisions.md D5: other nodes see a node's changes within this time. */
 const NEWS_MS = 1000
 
 interface Cast {
   readonly client: RegisteredClient
   readonly ids: { readonly clientId: ClientId; readonly organizationId: OrganizationId; readonly userId: UserId }
-  /** With a person. */
+  /** Issued with a user. */
   readonly family: Tokens
-  /** Without. */
+  /** Issued without a user. */
   readonly alone: Tokens
 }
 
 type Ending = (store: Store, ids: Cast['ids'], now: EpochMs) => Promise<unknown>
 
-/** What ends the tokens with the person, and those without; each way in its own cast. */
+/** What ends the tokens with a user, and those without. Each case has its own cast. */
 const ENDINGS: Readonly<Record<string, { readonly end: Ending; readonly family: boolean; readonly alone: boolean }>> = {
   'the organization is disabled': both((store, { organizationId: id }, now) => store.disableOrganization({ id, now })),
   'the organization is deleted': both((store, { organizationId }) => store.deleteOrganization(organizationId)),
@@ -61,11 +61,11 @@ const ENDINGS: Readonly<Record<string, { readonly end: Ending; readonly family: 
   'the client is uninstalled': { end: (store, ids) => store.uninstall(ids), family: false, alone: true },
 }
 
-test('TOK-18, RT-11, INT-08, ADM-09: whoever is taken away on one node is dead on the other within a second', async (t) => {
+test('TOK-18, RT-11, INT-08, ADM-09: the tokens of a principal that is disabled on one node are inactive on the other within a second', async (t) => {
   const { a, b } = await openNodes(t)
   const casts = []
   for (const [name, ending] of Object.entries(ENDINGS)) casts.push({ name, ending, cast: await openCast(a, b) })
-  // Now the other node has all of them in its memory.
+  // Now the other node has cached all of them.
   for (const { name, cast } of casts) assert.deepEqual(await activity(b, cast), [true, true], name)
   a.clock.advance(10)
   for (const { ending, cast } of casts) await ending.end(a.context.store, cast.ids, a.clock.now())
@@ -77,7 +77,7 @@ test('TOK-18, RT-11, INT-08, ADM-09: whoever is taken away on one node is dead o
   }
 })
 
-test('INT-06: what is ended for everybody on one node is dead on the other within a second', async (t) => {
+test('INT-06: tokens that are all revoked on one node are inactive on the other within a second', async (t) => {
   const { a, b } = await openNodes(t)
   const cast = await openCast(a, b)
   assert.deepEqual(await activity(b, cast), [true, true])
@@ -111,7 +111,7 @@ async function openNodes(t: TestContext): Promise<{ a: TestServer; b: TestServer
 
 let people = 0
 
-/** A member and an installed client, with tokens of both kinds that one node gave on a code of the other. */
+/** A member and an installed client, with tokens of both kinds that one node issued for a code of the other. */
 async function openCast(a: TestServer, b: TestServer): Promise<Cast> {
   people += 1
   const email = `person-${people}@acme.test`

@@ -5,10 +5,10 @@ import { openStage } from '../../prove/stage.ts'
 import { openTokenCounter } from '../../prove/tally.ts'
 import { openTestDatabase } from '../postgres.ts'
 
-/** A machine that is busy with other things may take longer than the limit of the campaigns. */
+/** A machine that is busy with other work may take longer than the campaigns allow. */
 const LIMIT_MS = 30_000
 
-test('CODE-02, RT-03: on three nodes one of many gets what only one may have, and a theft is seen by all', async (t) => {
+test('CODE-02, RT-03: on three nodes one of many concurrent requests gets what only one may have, and a reuse is seen by all', async (t) => {
   const databaseUrl = await openTestDatabase(t)
   const stage = await openStage({ databaseUrl, nodes: 3, drainSeconds: 0, limitMs: LIMIT_MS })
   t.after(stage.close)

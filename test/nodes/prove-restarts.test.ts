@@ -5,11 +5,11 @@ import { openStage } from '../../prove/stage.ts'
 import { openTokenCounter } from '../../prove/tally.ts'
 import { startPostgres } from '../postgres.ts'
 
-/** A machine that is busy with other things may take longer than the limit of the campaigns. */
+/** A machine that is busy with other work may take longer than the campaigns allow. */
 const LIMIT_MS = 30_000
 const onProgress = (): void => undefined
 
-test('a rolling restart fails no request, and a killed database takes back nothing that was acknowledged', async (t) => {
+test('a rolling restart fails no request, and a killed database loses nothing that was acknowledged', async (t) => {
   const postgres = await startPostgres({ settings: { fsync: 'on' } })
   t.after(postgres.remove)
   const { url } = await postgres.createDatabase()

@@ -1,19 +1,19 @@
 import { Agent, request } from 'node:http'
 import type { RegisteredClient } from '../flow.ts'
 
-/** An answer as it came over the wire. */
+/** A response as it came over the wire. */
 export interface WireAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: string
 }
 
-/** Connections that stay open, as many as there are requests at once up to `sockets`. */
+/** Connections that stay open, one for each concurrent request up to `sockets`. */
 export function openAgent(sockets: number): Agent {
   return new Agent({ keepAlive: true, maxSockets: sockets })
 }
 
-/** Posts over a real connection. Rejects when the connection ends before the answer is whole. */
+/** Posts over a real connection. Rejects if the connection ends before the response is complete. */
 export function post(
   url: string,
   body: string,

@@ -36,7 +36,7 @@ test('CODE-02: of two hundred redemptions of one code over the wire exactly one 
     assert.equal(status, 400, body)
     assert.equal(JSON.parse(body).error, 'invalid_grant')
   }
-  // RFC 6749 §4.1.2: the others were replays, so what the winner got is taken back, and there is no second grant.
+  // RFC 6749 §4.1.2: the other requests were replays, so the winner's grant is revoked, and there is no second grant.
   const grants = selectAll(server, 'select grant_id, revoked_at from grants')
   const { access_token: access, refresh_token: token = '' } = JSON.parse(winners[0]?.body ?? '') as Tokens
   assert.deepEqual(
@@ -47,7 +47,7 @@ test('CODE-02: of two hundred redemptions of one code over the wire exactly one 
   assert.equal((await refresh(server, client, token)).json().error, 'invalid_grant')
 })
 
-test('CODE-02: of two hundred other codes at once every one gets tokens', async (t) => {
+test('CODE-02: of two hundred different codes redeemed at once every one gets tokens', async (t) => {
   const { server, client } = await open(t)
   const codes = await silentCodes(server, client, PARALLEL)
   const answers = await Promise.all(codes.map((code) => redeem(server, client, code)))
@@ -76,7 +76,7 @@ test('RT-03: two hundred refreshes with one token over the wire all get the same
   assert.equal((await refresh(server, client, live)).statusCode, 200)
 })
 
-test('RT-03: with two generations presented at once the family ends, and nothing of it works any more', async (t) => {
+test('RT-03: when two generations are presented at once the family is revoked, and none of its tokens works any more', async (t) => {
   const { server, client } = await open(t)
   const { refresh_token: first = '' } = await obtainTokens(server, client)
   const { refresh_token: second = '' } = (await refresh(server, client, first)).json<Tokens>()
@@ -98,7 +98,7 @@ test('RT-03: with two generations presented at once the family ends, and nothing
     assert.equal((await refresh(server, client, dead)).json().error, 'invalid_grant')
 })
 
-test('CODE-01: a replay beside refreshes of what the code gave leaves nothing alive', async (t) => {
+test('CODE-01: a replay of a code concurrent with refreshes of its tokens leaves no token active', async (t) => {
   const { server, client } = await open(t)
   const agent = openAgent(64)
   t.after(() => agent.destroy())
@@ -119,7 +119,7 @@ test('CODE-01: a replay beside refreshes of what the code gave leaves nothing al
   }
 })
 
-test('UI-03: twenty answers to one consent over the wire make one decision, and approvals of it one code', async (t) => {
+test('UI-03: twenty concurrent answers to one consent over the wire make one decision, and approvals of it one code', async (t) => {
   const { server, client } = await open(t)
   const agent = openAgent(20)
   t.after(() => agent.destroy())
@@ -144,7 +144,7 @@ test('UI-03: twenty answers to one consent over the wire make one decision, and 
   )
 })
 
-test('CODE-02, RT-03: two processes’ worth of servers over one file agree on who was first', async (t) => {
+test('CODE-02, RT-03: two servers in separate processes on one file agree on which request was first', async (t) => {
   const hooks = lastFirst(t)
   const folder = temporaryFolder(hooks)
   const one = await openTestServer(hooks, { folder })
@@ -175,7 +175,7 @@ function alternating<T>(one: TestServer, two: TestServer, act: (server: TestServ
   return Array.from({ length: 40 }, (_, index) => act(index % 2 === 0 ? one : two))
 }
 
-/** Hooks in the order in which things that build on each other must end. */
+/** Runs hooks in reverse order, because later resources depend on earlier ones. */
 function lastFirst(t: TestContext): Pick<TestContext, 'after'> {
   const ends: (() => unknown)[] = []
   t.after(async () => {
@@ -190,7 +190,7 @@ async function open(t: TestContext): Promise<{ server: TestServer; client: Regis
   return { server, client: await registerClient(server) }
 }
 
-/** The same form two hundred times at once, each over a connection of its own. */
+/** Sends the same form two hundred times at once, each over its own connection. */
 async function parallel(
   t: TestContext,
   server: TestServer,
@@ -202,7 +202,7 @@ async function parallel(
   return Promise.all(Array.from({ length: PARALLEL }, () => postForm(url, form, agent)))
 }
 
-/** Codes of a person who allowed the client before. */
+/** Codes of a user who has already consented to the client. */
 async function silentCodes(server: TestServer, client: RegisteredClient, count: number): Promise<readonly string[]> {
   const browser = new PlainBrowser(server)
   const signIn = await browser.get(locationOf(await browser.get(authorizeUrl(client))))

@@ -21,7 +21,7 @@ import {
 } from '../flow.ts'
 import { openTestServer, type TestServer } from '../server.ts'
 
-test('STO-01: no secret of any flow stands in the database, its log, or the server’s log', async (t) => {
+test('STO-01: no secret of any flow is in the database, its write-ahead log, or the server’s log', async (t) => {
   const server = await openTestServer(t)
   const secrets = await runEverything(server)
   const places = placesOf(server)
@@ -29,14 +29,14 @@ test('STO-01: no secret of any flow stands in the database, its log, or the serv
     assert.ok(secret.length >= 12, `${name} is too short to look for`)
     for (const [place, bytes] of places) assert.equal(bytes.includes(secret), false, `${name} stands in ${place}`)
   }
-  // What must be there, so that the search is known to find things.
+  // These must be found, to show that the search works.
   const all = Buffer.concat([...places.values()])
   for (const marker of [EMAIL, 'Marked client', 'argon2id', 'refresh-token.reused'])
     assert.ok(all.includes(marker), marker)
   assert.ok(places.has('grantor.db-wal') && places.has('the log'))
 })
 
-test('STO-01: and not after a restart, which moves the write-ahead log into the file', async (t) => {
+test('STO-01: nor is one after a restart, which moves the write-ahead log into the file', async (t) => {
   const first = await openTestServer(t)
   const secrets = await runEverything(first)
   const server = await first.reopen()
@@ -46,7 +46,7 @@ test('STO-01: and not after a restart, which moves the write-ahead log into the 
   assert.ok(places.get('grantor.db')?.includes('Marked client'))
 })
 
-/** Every flow with its refusals; answers everything that only its holder may know. */
+/** Runs every flow with its refusals, and returns all secrets that were handed out. */
 async function runEverything(server: TestServer): Promise<ReadonlyMap<string, string>> {
   const secrets = new Map<string, string>([
     ['the password', PASSWORD],
@@ -55,7 +55,7 @@ async function runEverything(server: TestServer): Promise<ReadonlyMap<string, st
   const keep = (name: string, secret: string | undefined): string => {
     assert.ok(secret, name)
     secrets.set(name, secret)
-    // The part that is random, in case something keeps a cut credential.
+    // The random part, in case a shortened credential is stored.
     if (/^g[a-z]{2}_/.test(secret)) secrets.set(`the inside of ${name}`, secret.slice(-60, -22))
     return secret
   }
@@ -113,7 +113,7 @@ async function runEverything(server: TestServer): Promise<ReadonlyMap<string, st
   return secrets
 }
 
-/** Credentials where they do not belong. */
+/** Sends credentials in the wrong parameters. */
 async function misplaceThem(server: TestServer, id: string, secret: string, token: string): Promise<void> {
   const form = { grant_type: 'refresh_token', client_id: id, client_secret: secret, refresh_token: token }
   const query = new URLSearchParams(form).toString()
@@ -138,7 +138,7 @@ async function misplaceThem(server: TestServer, id: string, secret: string, toke
   })
 }
 
-/** All files beside the root secret, and what was logged. */
+/** All files beside the root secret, and the log. */
 function placesOf(server: TestServer): ReadonlyMap<string, Buffer> {
   const files = readdirSync(server.folder).filter((name) => name !== 'grantor.secret')
   const places = new Map(files.map((name) => [name, readFileSync(join(server.folder, name))]))

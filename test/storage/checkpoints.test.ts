@@ -15,7 +15,7 @@ import { temporaryFolder } from '../server.ts'
 
 const MEGABYTE = 1024 * 1024
 
-test('when the thread of checkpoints is gone SQLite makes them itself, and the store closes', async (t) => {
+test('when the checkpoint thread is gone SQLite makes checkpoints itself, and the store closes', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const path = join(temporaryFolder(t), 'grantor.db')
   const started = once(process, 'worker') as Promise<[Worker]>
@@ -31,7 +31,7 @@ test('when the thread of checkpoints is gone SQLite makes them itself, and the s
   await store.close()
 })
 
-test('a store that little is written to starts no thread, nor does one that was closed', async (t) => {
+test('a store with few writes starts no thread, and neither does one that was closed', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const started = t.mock.fn()
   process.on('worker', started)
@@ -57,7 +57,7 @@ async function registerClients(store: StoreDriver, count: number): Promise<void>
 
 const LIMITS = { cutBytes: MEGABYTE, restPages: 16, mostBytes: 4 * MEGABYTE }
 
-test('a log that grew too long is cut, and a shorter one is only moved', (t) => {
+test('a log that is too long is truncated, and a shorter one is only moved', (t) => {
   const { path, write, mover } = openLogged(t)
   write(0.5)
   const cuts: number[] = []
@@ -70,7 +70,7 @@ test('a log that grew too long is cut, and a shorter one is only moved', (t) => 
   assert.deepEqual([...cuts, logBytes(path)], [before, 0])
 })
 
-test('while much of the log cannot be moved nobody is made to wait for the cut, until the log is far too long', (t) => {
+test('while much of the log cannot be moved no writer has to wait for truncation, until the log is far too long', (t) => {
   const { path, write, mover } = openLogged(t)
   const reader = new DatabaseSync(path)
   reader.exec('begin; select count(*) from pieces')
@@ -79,7 +79,7 @@ test('while much of the log cannot be moved nobody is made to wait for the cut, 
   reader.exec('rollback')
   reader.close()
   write(3)
-  // Nothing is ever little enough, and it is cut.
+  // With this limit there are always too many missing pages, and yet the log is truncated.
   const tooLong = { ...LIMITS, restPages: -1 }
   assert.equal(
     checkpoint(mover, logBytes(path), tooLong, () => undefined),
@@ -87,7 +87,7 @@ test('while much of the log cannot be moved nobody is made to wait for the cut, 
   )
 })
 
-test('a commit waits as long as its own process cuts the log, and no longer than its patience for another', async (t) => {
+test('a commit waits as long as its own process truncates the log, but no longer than its patience for another process', async (t) => {
   const { path } = openLogged(t)
   const [holder, waiting] = [new DatabaseSync(path), new DatabaseSync(path)]
   t.after(() => [holder, waiting].forEach((one) => one.close()))
@@ -104,7 +104,7 @@ test('a commit waits as long as its own process cuts the log, and no longer than
   assert.equal(asked, 5)
 })
 
-/** A database whose log only `mover` moves, and how to write so many megabytes to it. */
+/** A database whose log is moved by `mover` only, and a function that writes megabytes to it. */
 function openLogged(t: TestContext): { path: string; mover: DatabaseSync; write: (megabytes: number) => void } {
   const path = join(temporaryFolder(t), 'grantor.db')
   const [writer, mover] = [new DatabaseSync(path), new DatabaseSync(path)]

@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { TestServer } from '../server.ts'
 
-/** Every table's rows as JSON, in the order of their keys. */
+/** Every table's rows as JSON, ordered by key. */
 export type Dump = Readonly<Record<string, readonly string[]>>
 
 /** Counters and the audit: a refused request may change them (threats.md, NSC). */
 const COUNTERS: readonly string[] = ['hits', 'audit_links']
 
-/** All that the store of a server has, read by a connection of its own. */
+/** Reads everything that a server's store contains, over a separate connection. */
 export function dumpStore(server: Pick<TestServer, 'folder'>): Dump {
   const database = open(server, true)
   try {
@@ -21,7 +21,7 @@ export function dumpStore(server: Pick<TestServer, 'folder'>): Dump {
   }
 }
 
-/** NSC: fails when `act` changes anything that is stored. */
+/** NSC: fails if `act` changes any stored data. */
 export async function assertStoreUnchanged<T>(server: Pick<TestServer, 'folder'>, act: () => Promise<T>): Promise<T> {
   const before = dumpStore(server)
   const result = await act()
@@ -29,7 +29,7 @@ export async function assertStoreUnchanged<T>(server: Pick<TestServer, 'folder'>
   return result
 }
 
-/** The rows of a table, for what no answer tells. */
+/** Returns rows of a table, for facts that no response contains. */
 export function selectAll(
   server: Pick<TestServer, 'folder'>,
   sql: string,
@@ -43,7 +43,7 @@ export function selectAll(
   }
 }
 
-/** Changes what no verb changes yet, as an operator would with SQL. */
+/** Changes data that no command changes, as an operator would with SQL. */
 export function execute(server: Pick<TestServer, 'folder'>, sql: string, ...values: readonly SQLInputValue[]): void {
   const database = open(server, false)
   try {

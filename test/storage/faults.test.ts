@@ -29,10 +29,10 @@ import { aClient } from '../contract/records.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../server.ts'
 import { assertStoreUnchanged, databasePath, selectAll } from './dump.ts'
 
-/** Rounds of which the fastest is judged. */
+/** The fastest of this many rounds counts. */
 const ROUNDS = 10
 
-test('STO-08: while another process holds the lock, writes answer 503 with Retry-After, reads go on, and all recovers', async (t) => {
+test('STO-08: while another process holds the lock, writes return 503 with Retry-After, reads succeed, and all recovers', async (t) => {
   const { server, client, token } = await open(t)
   const code = await obtainCode(server, client, { prompt: 'consent' })
   const browser = new PlainBrowser(server)
@@ -59,13 +59,13 @@ test('STO-08: while another process holds the lock, writes answer 503 with Retry
         assert.ok((await server.inject({ url })).statusCode < 500, url)
     }),
   )
-  // RT-17: the token is unharmed, and so is everything else.
+  // RT-17: the token still works, and so does everything else.
   for (const [name, write] of Object.entries(writes)) assert.ok((await write()).statusCode < 400, name)
 })
 
-test('STO-08: the answer comes within 250 ms, however many wait, and the event loop goes on meanwhile', async (t) => {
+test('STO-08: the response comes within 250 ms, however many requests wait, and the event loop is not blocked', async (t) => {
   const { server, client, token } = await open(t)
-  // Other work on this machine can only make a round slower, so the best of them counts.
+  // Other work on this machine can only make a round slower, so the fastest counts.
   const rounds: { slowestMs: number; longestStallMs: number }[] = []
   while (rounds.length < ROUNDS && !rounds.some(isGood)) {
     rounds.push(
@@ -90,7 +90,7 @@ test('STO-08: the answer comes within 250 ms, however many wait, and the event l
   }
 })
 
-test('STO-08: a lock that is let go in time costs nobody an error', async (t) => {
+test('STO-08: a lock that is released in time causes no error', async (t) => {
   const { server, client, token } = await open(t)
   const blocker = lock(server)
   const answer = refresh(server, client, token)
@@ -99,7 +99,7 @@ test('STO-08: a lock that is let go in time costs nobody an error', async (t) =>
   assert.equal((await answer).statusCode, 200)
 })
 
-test('STO-07: a file that became read-only: writes answer 503 within 250 ms, reads go on, and all recovers', async (t) => {
+test('STO-07: a file that became read-only: writes return 503 within 250 ms, reads succeed, and all recovers', async (t) => {
   const handles = spyOnConnections(t)
   const { server, client, token } = await open(t)
   const handle = handles.at(-1)
@@ -118,7 +118,7 @@ test('STO-07: a file that became read-only: writes answer 503 within 250 ms, rea
   assert.equal((await refresh(server, client, token)).statusCode, 200)
 })
 
-test('STO-07: on a full disk writes answer 503, what was answered is kept, nothing is half-written, and all recovers', async (t) => {
+test('STO-07: on a full disk writes return 503, acknowledged data is kept, nothing is half-written, and all recovers', async (t) => {
   const handles = spyOnConnections(t)
   const { server, client, token } = await open(t)
   const codes = await silentCodes(server, client, 120)
@@ -144,7 +144,7 @@ test('STO-07: on a full disk writes answer 503, what was answered is kept, nothi
   assert.equal(count(`select count(*) as n from grants where revoked_at is not null`), 0)
 })
 
-test('STO-07: registrations on a full disk: every client that was answered is there, no other one is', async (t) => {
+test('STO-07: registrations on a full disk: every client that was acknowledged exists, and no other', async (t) => {
   const handles = spyOnConnections(t)
   const server = await openTestServer(t)
   const handle = handles.at(-1)
@@ -173,7 +173,7 @@ test('STO-07: registrations on a full disk: every client that was answered is th
   assert.ok(await registerClient(server))
 })
 
-test('D1: when the store goes away between the parts of a batch, each part is told what became of it', async (t) => {
+test('D1: when the store becomes unavailable in the middle of a batch, each operation reports its own outcome', async (t) => {
   const path = join(temporaryFolder(t), 'grantor.db')
   const store = openSqliteStore({ path, patienceMs: 50, checkpoints: 'inline' })
   t.after(() => store.close())
@@ -183,7 +183,7 @@ test('D1: when the store goes away between the parts of a batch, each part is to
   let begins = 0
   const exec = execOf()
   t.mock.method(DatabaseSync.prototype, 'exec', function spy(this: DatabaseSync, sql: string) {
-    // The whole batch, then each part by itself; somebody takes the lock before the last one.
+    // The whole batch, then each operation alone; another connection takes the lock before the last one.
     if (this !== blocker && sql === 'begin immediate' && ++begins === 4) exec.call(blocker, sql)
     exec.call(this, sql)
   })
@@ -214,7 +214,7 @@ function assertUnavailable(response: LightMyRequestResponse, what: string): void
     assert.equal(response.json().error, 'temporarily_unavailable')
 }
 
-/** Another process’s write lock, as far as SQLite can tell. */
+/** The write lock of another process, from SQLite's point of view. */
 function lock(server: TestServer): DatabaseSync {
   const database = new DatabaseSync(databasePath(server))
   database.exec('begin immediate')
@@ -241,7 +241,7 @@ async function timed(act: () => Promise<LightMyRequestResponse>): Promise<number
   return performance.now() - start
 }
 
-/** The connections that are opened from now on, a server’s own last: a limit on pages holds for one connection only. */
+/** The connections that are opened from now on, the server's own last: a page limit applies to one connection only. */
 function spyOnConnections(t: TestContext): readonly DatabaseSync[] {
   const handles: DatabaseSync[] = []
   const exec = execOf()
@@ -252,7 +252,7 @@ function spyOnConnections(t: TestContext): readonly DatabaseSync[] {
   return handles
 }
 
-/** The method itself, to be called on what it is replaced for. */
+/** Returns the original method, which the replacement calls. */
 function execOf(): (sql: string) => void {
   return Object.getOwnPropertyDescriptor(DatabaseSync.prototype, 'exec')?.value as (sql: string) => void
 }
@@ -261,7 +261,7 @@ function pageCount(database: DatabaseSync): number {
   return Number(database.prepare('pragma page_count').get()?.['page_count'])
 }
 
-/** Codes of a person who allowed the client before. */
+/** Codes of a user who has already consented to the client. */
 async function silentCodes(server: TestServer, client: RegisteredClient, count: number): Promise<readonly string[]> {
   const browser = new PlainBrowser(server)
   await signInAndAllow(browser, authorizeUrl(client, { prompt: 'consent' }))

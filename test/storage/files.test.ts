@@ -19,7 +19,7 @@ import { createAda, obtainTokens, registerClient } from '../flow.ts'
 import { openTestServer, temporaryFolder } from '../server.ts'
 import { dumpStore } from './dump.ts'
 
-test('STO-09: a connection syncs every commit, checks keys and trusts no schema', (t) => {
+test('STO-09: a connection syncs every commit, checks foreign keys and does not trust the schema', (t) => {
   const database = openDatabase(join(temporaryFolder(t), 'grantor.db'))
   const pragma = (name: string): unknown => Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0]
   const names = ['journal_mode', 'synchronous', 'foreign_keys', 'trusted_schema', 'busy_timeout']
@@ -27,7 +27,7 @@ test('STO-09: a connection syncs every commit, checks keys and trusts no schema'
   database.close()
 })
 
-test('STO-09: a connection that lacks one of them is refused, and told which', (t) => {
+test('STO-09: a connection that lacks one of these pragmas is rejected, and the error names it', (t) => {
   const wrong = [
     ['journal_mode', 'delete'],
     ['synchronous', 'normal'],
@@ -43,7 +43,7 @@ test('STO-09: a connection that lacks one of them is refused, and told which', (
   }
 })
 
-test('STO-11: every file is its owner’s alone, after a whole flow too, and so is a folder that we make', async (t) => {
+test('STO-11: every file is accessible to its owner only, also after a whole flow, and so is a folder that the server creates', async (t) => {
   const folder = join(temporaryFolder(t), 'new', 'data')
   const server = await openTestServer(t, { folder })
   await createAda(server)
@@ -54,7 +54,7 @@ test('STO-11: every file is its owner’s alone, after a whole flow too, and so 
   for (const name of files) assert.equal(modeOf(join(folder, name)), 0o600, name)
 })
 
-test('STO-11: the mask of the process changes none of that', (t) => {
+test('STO-11: the umask of the process does not change that', (t) => {
   const before = process.umask(0)
   t.after(() => process.umask(before))
   const folder = join(temporaryFolder(t), 'data')
@@ -65,7 +65,7 @@ test('STO-11: the mask of the process changes none of that', (t) => {
   database.close()
 })
 
-test('STO-11: a database that others may read is refused, and the message says what to do', (t) => {
+test('STO-11: a database that other users may read is rejected, and the message says what to do', (t) => {
   for (const mode of [0o644, 0o640, 0o604, 0o660]) {
     const path = join(temporaryFolder(t), 'grantor.db')
     writeFileSync(path, '')
@@ -74,7 +74,7 @@ test('STO-11: a database that others may read is refused, and the message says w
   }
 })
 
-test('STO-11: a folder that others may write to is refused', (t) => {
+test('STO-11: a folder that other users may write to is rejected', (t) => {
   const folder = join(temporaryFolder(t), 'open')
   mkdirSync(folder)
   chmodSync(folder, 0o777)
@@ -82,7 +82,7 @@ test('STO-11: a folder that others may write to is refused', (t) => {
   assert.deepEqual(readdirSync(folder), [])
 })
 
-test('STO-11: a symbolic link in the database’s place is refused, and what it names stays as it is', (t) => {
+test('STO-11: a symbolic link in the database’s place is rejected, and its target is unchanged', (t) => {
   const folder = temporaryFolder(t)
   const [target, missing] = [join(folder, 'target'), join(folder, 'missing')]
   writeFileSync(target, '', { mode: 0o600 })
@@ -95,7 +95,7 @@ test('STO-11: a symbolic link in the database’s place is refused, and what it 
   assert.equal(existsSync(missing), false)
 })
 
-test('STO-11: a log beside the database is looked at like the database, because SQLite would replay it', (t) => {
+test('STO-11: a log beside the database is checked like the database, because SQLite would replay it', (t) => {
   for (const suffix of ['-wal', '-shm', '-journal']) {
     const folder = temporaryFolder(t)
     const path = join(folder, 'grantor.db')
@@ -108,7 +108,7 @@ test('STO-11: a log beside the database is looked at like the database, because 
   }
 })
 
-test('STO-11: what another user put into a folder with the sticky bit is not taken, though root could read it', (t) => {
+test('STO-11: a file that another user put into a folder with the sticky bit is rejected, though root could read it', (t) => {
   const folder = join(temporaryFolder(t), 'shared')
   mkdirSync(folder)
   chmodSync(folder, 0o1777)
@@ -117,7 +117,7 @@ test('STO-11: what another user put into a folder with the sticky bit is not tak
   const open = (path: string) => (path === secret ? readRootSecret(path) : openDatabase(database))
   for (const path of planted) {
     writeFileSync(path, path === secret ? 'p'.repeat(43) : '', { mode: 0o600 })
-    // Only root can give a file away. For all others the rule has a table of its own, in test/protocol.
+    // Only root can change a file's owner. For other users the rule has its own table of cases, in test/protocol.
     if (process.getuid?.() !== 0) continue
     chownSync(path, 12_345, 12_345)
     assert.throws(() => open(path), new RegExp(`${path} belongs to the user 12345.*chown 0 ${path}`))
@@ -128,7 +128,7 @@ test('STO-11: what another user put into a folder with the sticky bit is not tak
   openDatabase(database).close()
 })
 
-test('STO-11: a root secret that is a link, too open, a folder or cut is refused', (t) => {
+test('STO-11: a root secret that is a link, a folder, too permissive or truncated is rejected', (t) => {
   const folder = temporaryFolder(t)
   const good = join(folder, 'good')
   const secret = readRootSecret(good)
@@ -141,27 +141,27 @@ test('STO-11: a root secret that is a link, too open, a folder or cut is refused
   for (const name of ['link', 'open', 'folder', 'cut']) assert.throws(() => readRootSecret(join(folder, name)), name)
 })
 
-test('STO-12: a server under another root secret does not start, changes nothing and lets go of the file', async (t) => {
+test('STO-12: a server with another root secret does not start, changes nothing and releases the file', async (t) => {
   const server = await openTestServer(t)
   await registerClient(server)
   await server.close()
   const before = dumpStore(server)
   const env = { GRANTOR_SECRET: 'another root secret, long enough for it' }
   await assert.rejects(openTestServer(t, { folder: server.folder, env }), /another root secret/)
-  // SQLite removes these with the last connection.
+  // SQLite removes these files when it closes the last connection.
   assert.deepEqual(readdirSync(server.folder).toSorted(), ['grantor.db', 'grantor.secret'])
   assert.deepEqual(dumpStore(server), before)
   await assert.doesNotReject(server.reopen())
 })
 
-test('a file that is no database is refused and stays as it is', (t) => {
+test('a file that is not a database is rejected and unchanged', (t) => {
   const path = join(temporaryFolder(t), 'grantor.db')
   writeFileSync(path, 'precious notes '.repeat(100), { mode: 0o600 })
   assert.throws(() => openDatabase(path))
   assert.equal(statSync(path).size, 1500)
 })
 
-test('the search for pragmas is one of the connection, not of the file', (t) => {
+test('the pragma check tests the connection, not the file', (t) => {
   const path = join(temporaryFolder(t), 'grantor.db')
   openDatabase(path).close()
   const plain = new DatabaseSync(path)

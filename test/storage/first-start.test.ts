@@ -10,7 +10,7 @@ import { temporaryFolder } from '../server.ts'
 const PROCESSES = 5
 const SOURCE = new URL('../../src/', import.meta.url).href
 
-/** Opens everything that a server needs as soon as it is told to, and says which key it got. */
+/** Opens everything that a server needs, on a signal, and returns the key that it got. */
 const PROGRAM = `
   const { openRuntime } = await import('${SOURCE}server/server.ts')
   const { readConfig } = await import('${SOURCE}config/config.ts')

@@ -20,7 +20,10 @@ async function open(t: TestContext): Promise<{ server: TestServer; file: string;
   return { server, file, aside: `${file}.aside` }
 }
 
-/** Not ready, and no write is acknowledged that would be gone after a restart. What needs no write is answered. */
+/**
+ * Asserts that the node is not ready, that it acknowledges no write that a restart would lose, and that it still serves
+ * requests without writes.
+ */
 async function assertLost(server: TestServer): Promise<void> {
   assert.equal(await statusOf(server, '/health/ready'), 503)
   const registration = await postJson(server, '/v2/oauth/register', {})
@@ -55,7 +58,7 @@ test('STO-17: a file that was put in the place of the database, or of its log, m
   }
 })
 
-test('STO-17: a database or a log that was removed makes the node not ready, and no empty one takes its place', async (t) => {
+test('STO-17: a database or a log that was removed makes the node not ready, and no empty one is created', async (t) => {
   for (const suffix of ['', '-wal']) {
     const { server, file } = await open(t)
     rmSync(file + suffix)
@@ -66,7 +69,7 @@ test('STO-17: a database or a log that was removed makes the node not ready, and
   }
 })
 
-test('STO-17: a server that is never asked whether it is ready notices by itself', async (t) => {
+test('STO-17: a server whose readiness is never checked detects it as well', async (t) => {
   const { server, file, aside } = await open(t)
   renameSync(file, aside)
   while ((await postJson(server, '/v2/oauth/register', {})).statusCode !== 503) await delay(20)

@@ -27,7 +27,7 @@ async function open(t: Parameters<typeof openMigratedDatabase>[0]): Promise<Sett
 }
 
 describe('the network between node and PostgreSQL', { concurrency: true }, () => {
-  test('a refused connection is told at once, changes nothing, and all recovers', async (t) => {
+  test('a refused connection fails at once, changes nothing, and all recovers', async (t) => {
     const { url, proxy, stage } = await open(t)
     await proxy.refuse()
     await assertUnchanged(url, () => assertAllUnavailable(stage))
@@ -38,7 +38,7 @@ describe('the network between node and PostgreSQL', { concurrency: true }, () =>
     await assertAllRecover(stage)
   })
 
-  test('open connections that swallow everything are given up in time, and all recovers', async (t) => {
+  test('open connections that no longer respond are given up in time, and all recovers', async (t) => {
     const { url, proxy, stage } = await open(t)
     assert.ok(proxy.size() > 0)
     proxy.stall('everything')
@@ -47,7 +47,7 @@ describe('the network between node and PostgreSQL', { concurrency: true }, () =>
     await assertAllRecover(stage)
   })
 
-  test('new connections that are never answered are given up in time, and all recovers', async (t) => {
+  test('new connections that never respond are given up in time, and all recovers', async (t) => {
     const { url, proxy, stage } = await open(t)
     proxy.cut()
     proxy.stall('answers')
@@ -56,7 +56,7 @@ describe('the network between node and PostgreSQL', { concurrency: true }, () =>
     await assertAllRecover(stage)
   })
 
-  test('answers that come late, but in time, cost nobody an error', async (t) => {
+  test('responses that are slow but in time cause no error', async (t) => {
     const { proxy, stage } = await open(t)
     proxy.slowDown(150)
     const { register, refresh: rotate, authorize, useClient } = stage.asks
@@ -64,7 +64,7 @@ describe('the network between node and PostgreSQL', { concurrency: true }, () =>
     for (const answer of answers) assert.ok(answer.statusCode < 400, answer.body)
   })
 
-  test('answers that come too late are not waited for, and all recovers', async (t) => {
+  test('responses that come too late are not waited for, and all recovers', async (t) => {
     const { proxy, stage } = await open(t)
     proxy.slowDown(20_000)
     const { register, authorize } = stage.asks
@@ -73,7 +73,7 @@ describe('the network between node and PostgreSQL', { concurrency: true }, () =>
     await assertAllRecover(stage)
   })
 
-  test('of many who wait for a database that does not answer nobody waits for the others', async (t) => {
+  test('requests that wait for a database that does not respond do not wait for each other', async (t) => {
     const { proxy, stage } = await open(t)
     const clients = await Promise.all(Array.from({ length: 100 }, () => registerClient(stage.server)))
     proxy.stall('everything')
@@ -88,7 +88,7 @@ describe('the network between node and PostgreSQL', { concurrency: true }, () =>
     await assertAllRecover(stage)
   })
 
-  test('connections that are cut again and again under load leave none behind that is broken', async (t) => {
+  test('connections that are cut repeatedly under load leave no broken one in the pool', async (t) => {
     const { url, proxy, stage } = await open(t)
     const { server } = stage
     const given: string[] = []
@@ -96,7 +96,7 @@ describe('the network between node and PostgreSQL', { concurrency: true }, () =>
       const asks = Array.from({ length: 20 }, () => postJson(server, '/v2/oauth/register', {}))
       await Promise.race(asks)
       asks.push(postJson(server, '/v2/oauth/register', {}))
-      // In every other round in the middle of a transaction.
+      // In every second round in the middle of a transaction.
       if (round % 2 === 0) await proxy.cutAtCommit('before')
       proxy.cut()
       for (const answer of await Promise.all(asks)) {
@@ -110,7 +110,7 @@ describe('the network between node and PostgreSQL', { concurrency: true }, () =>
     assert.ok(proxy.size() <= 4, String(proxy.size()))
   })
 
-  test('a node closes though its database does not answer', async (t) => {
+  test('a node closes although its database does not respond', async (t) => {
     const { proxy, stage } = await open(t)
     proxy.stall('everything')
     const asks = Object.entries(stage.asks).map(([name, ask]) => assertUnavailable(name, ask))
@@ -120,7 +120,7 @@ describe('the network between node and PostgreSQL', { concurrency: true }, () =>
     assert.ok(performance.now() - start < LIMIT_MS)
   })
 
-  test('a node that closes lets what is under way finish', async (t) => {
+  test('a node that closes completes running requests', async (t) => {
     const { proxy, stage } = await open(t)
     proxy.slowDown(150)
     const answer = refresh(stage.server, stage.client, stage.token)

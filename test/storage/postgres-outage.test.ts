@@ -31,7 +31,7 @@ async function openLight(t: TestContext): Promise<{ postgres: Postgres; server: 
   return { postgres, server: await openNode(t, url) }
 }
 
-/** One for all tests of this file, which go one after the other; gone with this process. */
+/** One cluster for all tests of this file, which run one after the other. It ends with this process. */
 function openCluster(): Promise<Postgres> {
   return (cluster ??= startPostgres({ settings: { fsync: 'on', max_connections: String(CONNECTIONS) } }))
 }
@@ -44,7 +44,7 @@ test('while PostgreSQL is down: 503; once it is up again all recovers', async (t
   await assertAllRecover(stage)
 })
 
-test('a PostgreSQL that is restarted while nobody asks is found again', async (t) => {
+test('a PostgreSQL that restarts while there are no requests is found again', async (t) => {
   const { postgres, server } = await openLight(t)
   const client = await registerClient(server)
   await postgres.stop('fast')
@@ -53,7 +53,7 @@ test('a PostgreSQL that is restarted while nobody asks is found again', async (t
   await untilAvailable('client credentials', ask)
 })
 
-test('PostgreSQL is killed under load: whatever was answered is there, the rest is told 503, all recovers', async (t) => {
+test('PostgreSQL is killed under load: acknowledged changes are kept, other requests get 503, all recovers', async (t) => {
   const { postgres, stage } = await open(t)
   const { server } = stage
   const given: string[] = []
@@ -75,7 +75,7 @@ test('PostgreSQL is killed under load: whatever was answered is there, the rest 
   await assertAllRecover(stage)
 })
 
-test('what was revoked stays revoked, and what was spent stays spent, when PostgreSQL is killed', async (t) => {
+test('revoked tokens remain revoked, and redeemed codes remain redeemed, when PostgreSQL is killed', async (t) => {
   const { postgres, stage } = await open(t)
   const { server, client, token } = stage
   assert.equal((await stage.asks.redeem()).statusCode, 200)
@@ -89,7 +89,7 @@ test('what was revoked stays revoked, and what was spent stays spent, when Postg
   assert.equal((await stage.asks.redeem()).json().error, 'invalid_grant')
 })
 
-test('when others have taken every connection: 503; once one is free all recovers', async (t) => {
+test('when other clients have taken every connection: 503; once one is free all recovers', async (t) => {
   const { postgres, stage } = await open(t)
   const operator = new pg.Client({ connectionString: postgres.adminUrl() })
   await operator.connect()
@@ -106,7 +106,7 @@ test('when others have taken every connection: 503; once one is free all recover
   await assertAllRecover(stage)
 })
 
-test('a node that is started before PostgreSQL waits for it, and says so', async (t) => {
+test('a node that is started before PostgreSQL waits for it, and logs that', async (t) => {
   const postgres = await openCluster()
   const { url } = await postgres.createDatabase()
   await postgres.stop('fast')
@@ -121,19 +121,19 @@ test('a node that is started before PostgreSQL waits for it, and says so', async
   assert.ok(client.client_id)
 })
 
-test('a node that is started with a wrong password is told at once', async (t) => {
+test('a node that is started with a wrong password fails at once', async (t) => {
   const { url } = await (await openCluster()).createDatabase()
   const wrong = new URL(url)
   wrong.password = 'wrong'
   await assert.rejects(openNode(t, wrong.href), /password/)
 })
 
-test('a commit that waits for a synchronous standby that is gone: 503; once none is named all recovers', async (t) => {
+test('a commit that waits for a missing synchronous standby: 503; once none is configured all recovers', async (t) => {
   const { postgres, server } = await openLight(t)
   const register = () => postJson(server, '/v2/oauth/register', {})
   const reload = 'select pg_reload_conf()'
   await execute(postgres.adminUrl(), `alter system set synchronous_standby_names = 'nobody'`, reload)
-  // PostgreSQL takes a moment to hear of it.
+  // PostgreSQL needs a short time to notice.
   let answer = await register()
   while (answer.statusCode === 201) answer = await register()
   assert.equal(answer.statusCode, 503)

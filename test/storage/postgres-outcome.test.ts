@@ -17,7 +17,7 @@ async function open(t: Parameters<typeof openMigratedDatabase>[0]): Promise<Sett
   return { url, proxy, stage: await openStage(t, proxy.url) }
 }
 
-/** Asks, and cuts the connection before or after PostgreSQL has committed. */
+/** Sends a request, and cuts the connection before or after PostgreSQL has committed. */
 async function loseAnswer({ proxy, stage }: Setting, when: 'before' | 'after', ask: keyof Stage['asks']) {
   const happened = proxy.cutAtCommit(when)
   await Promise.all([assertUnavailable(ask, stage.asks[ask]), happened])
@@ -27,7 +27,7 @@ describe('a connection that is cut at the commit', { concurrency: true }, () => 
   for (const when of ['before', 'after'] as const) {
     const variant = when === 'before' ? 'that did not arrive' : 'that arrived'
 
-    test(`a refresh ${variant}, tried again, gives the one successor`, async (t) => {
+    test(`a refresh ${variant}, tried again, returns the one successor`, async (t) => {
       const setting = await open(t)
       const { url, stage } = setting
       const { server, client, token } = stage
@@ -49,7 +49,7 @@ describe('a connection that is cut at the commit', { concurrency: true }, () => 
       const before = Number(await selectValue(url, unused))
       await loseAnswer(setting, when, 'register')
       assert.equal((await asks.register()).statusCode, 201)
-      // The one that nobody was told of, and the one of the retry.
+      // The client whose response was lost, and the one of the retry.
       assert.equal(Number(await selectValue(url, unused)) - before, when === 'after' ? 2 : 1)
 
       await loseAnswer(setting, when, 'consent')
@@ -73,7 +73,7 @@ describe('a connection that is cut at the commit', { concurrency: true }, () => 
     assert.equal((await setting.stage.asks.redeem()).statusCode, 200)
   })
 
-  test('a code whose redemption arrived is spent: what it gave is revoked, and the client signs in again', async (t) => {
+  test('a code whose redemption arrived is redeemed: its grant is revoked by the retry, and the client has to sign the user in again', async (t) => {
     const setting = await open(t)
     const { url, stage } = setting
     await loseAnswer(setting, 'after', 'redeem')
@@ -87,7 +87,7 @@ describe('a connection that is cut at the commit', { concurrency: true }, () => 
     assert.equal((await redeem(stage.server, stage.client, code)).statusCode, 200)
   })
 
-  test('in a batch of many each is told, and a retry of each is right', async (t) => {
+  test('in a batch of several operations each reports its outcome, and a retry of each is correct', async (t) => {
     const setting = await open(t)
     const { proxy, stage } = setting
     const { register, refresh: rotate, useClient } = stage.asks

@@ -16,13 +16,13 @@ const change: Operation = { name: 'disableUser', input: { id: user.id, now: NOW 
 const finds = (record: UserRecord | undefined) => async () => record
 const fails = () => assert.fail('The store was asked.')
 
-/** A question that is answered when the test says so. */
+/** A read that completes when the test says so. */
 function heldQuestion() {
   const { promise, resolve } = Promise.withResolvers<UserRecord | undefined>()
   return { find: () => promise, answer: resolve }
 }
 
-test('a record is kept for 900 ms from before it was asked for', async () => {
+test('a record is cached for 900 ms, counted from before it was read', async () => {
   let now = 0
   const cache = openRecordCache(() => now)
   const { find, answer } = heldQuestion()
@@ -36,14 +36,14 @@ test('a record is kept for 900 ms from before it was asked for', async () => {
   assert.equal(await cache.read(user.id, finds(changed)), changed)
 })
 
-test('what this node changes is forgotten at once', async () => {
+test('a record that this node changes is dropped at once', async () => {
   const cache = openRecordCache(() => 0)
   await cache.read(user.id, finds(user))
   cache.forget(change)
   assert.equal(await cache.read(user.id, finds(changed)), changed)
 })
 
-test('a record that was asked for before a change is not kept after it', async () => {
+test('a record whose read started before a change is not cached after it', async () => {
   const cache = openRecordCache(() => 0)
   const { find, answer } = heldQuestion()
   const asked = cache.read(user.id, find)
@@ -53,7 +53,7 @@ test('a record that was asked for before a change is not kept after it', async (
   assert.equal(await cache.read(user.id, finds(changed)), changed)
 })
 
-test('an old answer that comes after a new one does not replace it', async () => {
+test('an old result that arrives after a new one does not replace it', async () => {
   const cache = openRecordCache(() => 0)
   const { find, answer } = heldQuestion()
   const asked = cache.read(user.id, find)
@@ -64,7 +64,7 @@ test('an old answer that comes after a new one does not replace it', async () =>
   assert.equal(await cache.read(user.id, fails), changed)
 })
 
-test('a change of one record does not keep another one from being kept', async () => {
+test('a change of one record does not prevent another one from being cached', async () => {
   const cache = openRecordCache(() => 0)
   const { find, answer } = heldQuestion()
   const asked = cache.read(user.id, find)
@@ -74,7 +74,7 @@ test('a change of one record does not keep another one from being kept', async (
   assert.equal(await cache.read(user.id, fails), user)
 })
 
-test('a record that was not found, or could not be, is asked for again', async () => {
+test('a record that was not found, or could not be read, is read again', async () => {
   const cache = openRecordCache(() => 0)
   assert.equal(await cache.read(user.id, finds(undefined)), undefined)
   await assert.rejects(cache.read(user.id, () => Promise.reject(new Error('a test'))))
@@ -82,7 +82,7 @@ test('a record that was not found, or could not be, is asked for again', async (
 })
 
 describe('two nodes', { concurrency: true }, () => {
-  test('a user whom another node disables is dead here within a second, and at once there', async (t) => {
+  test('a user whom another node disables is rejected here within a second, and there at once', async (t) => {
     const url = await openMigratedDatabase(t)
     const [here, there] = [await openNode(t, url), await openNode(t, url)]
     await createAda(here)
@@ -95,7 +95,7 @@ describe('two nodes', { concurrency: true }, () => {
     assert.equal((await refresh(here, client, token)).json().error, 'invalid_grant')
   })
 
-  test('a client that another node deletes is dead here within a second, and at once there', async (t) => {
+  test('a client that another node deletes is rejected here within a second, and there at once', async (t) => {
     const url = await openMigratedDatabase(t)
     const [here, there] = [await openNode(t, url), await openNode(t, url)]
     const client = await registerClient(here)

@@ -20,7 +20,7 @@ async function open(t: TestContext): Promise<{ readonly url: string; readonly st
   return { url, stage: await openStage(t, url) }
 }
 
-/** Lets every change of a table fail with what PostgreSQL would say; where a count is given, only so many times. */
+/** Makes every change of a table fail with an error of PostgreSQL; if a count is given, only so many times. */
 async function sabotage(url: string, condition: string, times?: number): Promise<void> {
   const raise = `raise exception using errcode = '${condition}', message = 'a test'`
   await execute(
@@ -40,12 +40,12 @@ async function repair(url: string): Promise<void> {
 }
 
 const TABLES = ['clients', 'authorizations', 'grants', 'sessions', 'hits', 'consents']
-/** Everything else that is connected to this database. */
+/** Terminates all other connections to this database. */
 const TERMINATE = `select pg_terminate_backend(pid) from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid()`
 
 describe('a PostgreSQL that refuses', { concurrency: true }, () => {
-  test('no connection is left: 503, nothing changes, and all recovers', async (t) => {
+  test('no connection is free: 503, nothing changes, and all recovers', async (t) => {
     const { url, stage } = await open(t)
     const operator = await openSession(t, url)
     const name = new URL(url).pathname.slice(1)
@@ -68,7 +68,7 @@ describe('a PostgreSQL that refuses', { concurrency: true }, () => {
       'set default_transaction_read_only = off',
       `alter database ${name} reset default_transaction_read_only`,
     )
-    // Connections that still are read-only are found out and replaced, without an error for anybody.
+    // Connections that are still read-only are detected and replaced, without an error for any caller.
     for (const ask of Object.values(stage.asks)) assert.ok((await ask()).statusCode < 400)
   })
 
@@ -82,7 +82,7 @@ describe('a PostgreSQL that refuses', { concurrency: true }, () => {
     await assertAllRecover(stage)
   })
 
-  test('connections that an operator terminates at work are replaced', async (t) => {
+  test('connections that an operator terminates during work are replaced', async (t) => {
     const { url, stage } = await open(t)
     const operator = await openSession(t, url)
     for (let round = 0; round < 10; round += 1) {
@@ -108,7 +108,7 @@ describe('a PostgreSQL that refuses', { concurrency: true }, () => {
     await assertAllRecover(stage)
   })
 
-  test('a lock that somebody keeps is not waited for beyond the deadline, and others are served meanwhile', async (t) => {
+  test('a lock that another session holds is not waited for beyond the deadline, and other requests are served meanwhile', async (t) => {
     const { url, stage } = await open(t)
     const blocker = await openSession(t, url)
     await blocker.query('begin')
@@ -119,7 +119,7 @@ describe('a PostgreSQL that refuses', { concurrency: true }, () => {
     await assertAllRecover(stage)
   })
 
-  test('a conflict with another transaction is tried again; one that never ends is 503, and all recovers', async (t) => {
+  test('a conflict with another transaction is retried; one that never ends returns 503, and all recovers', async (t) => {
     const { url, stage } = await open(t)
     for (const condition of ['serialization_failure', 'deadlock_detected']) {
       await sabotage(url, condition, 3)
@@ -151,7 +151,7 @@ describe('a PostgreSQL that refuses', { concurrency: true }, () => {
     while (((await watcher.query(waiting)).rowCount ?? 0) === 0);
     await other.query(touch, [first.client_id]).catch(() => undefined)
     await other.query('rollback')
-    // 503 where this machine is so busy that the lock’s own limit comes first.
+    // 503 if this machine is so busy that the lock’s own limit comes first.
     for (const { statusCode } of await answers) assert.ok([200, 503].includes(statusCode))
     for (const client of clients) {
       const ask = () => requestToken(server, client, { grant_type: 'client_credentials' })
@@ -159,7 +159,7 @@ describe('a PostgreSQL that refuses', { concurrency: true }, () => {
     }
   })
 
-  test('a column that a newer release adds is no error for this one, whose statements are prepared', async (t) => {
+  test('a column that a newer release adds causes no error in this release’s prepared statements', async (t) => {
     const { url, stage } = await open(t)
     const { server, client } = stage
     for (let round = 0; round < 4; round += 1) await requestToken(server, client, { grant_type: 'client_credentials' })
@@ -167,7 +167,7 @@ describe('a PostgreSQL that refuses', { concurrency: true }, () => {
     for (const [name, ask] of Object.entries(stage.asks)) assert.ok((await ask()).statusCode < 400, name)
   })
 
-  test('a client of PostgreSQL that forgets prepared statements is given another connection', async (t) => {
+  test('a connection that loses its prepared statements is replaced', async (t) => {
     const { url, stage } = await open(t)
     await sabotage(url, 'invalid_sql_statement_name', 2)
     assert.equal((await stage.asks.refresh()).statusCode, 200)

@@ -23,17 +23,17 @@ import { openTestServer, type TestServer } from '../server.ts'
 
 type Ask = 'register' | 'redeem' | 'refresh' | 'useClient' | 'authorize' | 'signIn' | 'consent'
 
-/** A node on a PostgreSQL, and one of everything that can be asked of it. */
+/** A node on a PostgreSQL, and one request of each kind. */
 export interface Stage {
   readonly server: TestServer
   readonly client: RegisteredClient
-  /** A live refresh token of `client`. */
+  /** The newest refresh token of `client`. */
   readonly token: string
-  /** Each needs the database, succeeds once when nothing is wrong, and can be tried until it does. */
+  /** Each needs the database, succeeds once if nothing is wrong, and can be repeated until it does. */
   readonly asks: Readonly<Record<Ask, () => Promise<Response>>>
 }
 
-/** No answer may take longer than 6 s; as much again for a machine that is busy with other things. */
+/** A response must take no longer than 6 s. The limit is doubled for a machine that is busy with other work. */
 export const LIMIT_MS = 12_000
 const RECOVERY_MS = 20_000
 const SECRET = 'a root secret that is long enough for it'
@@ -51,7 +51,7 @@ export async function openStage(test: Pick<TestContext, 'after'>, url: string): 
   await createAda(server)
   const client = await registerClient(server)
   const machine = await registerClient(server)
-  // Hashing passwords is what takes long here, so one browser signs in once.
+  // Password hashing takes most of the time here, so one browser signs in once.
   const known = new PlainBrowser(server)
   const first = await signInAndAllow(known, authorizeUrl(client))
   const { refresh_token: token = '' } = (await redeem(server, client, codeIn(first))).json<Tokens>()
@@ -75,12 +75,12 @@ function codeIn(answer: URL): string {
   return answer.searchParams.get('code') ?? assert.fail(answer.href)
 }
 
-/** All at once: each is told in time that the database cannot be had, and to ask again. */
+/** Sends all requests at once: each gets a 503 in time. */
 export async function assertAllUnavailable({ asks }: Stage): Promise<void> {
   await Promise.all(Object.entries(asks).map(([name, ask]) => assertUnavailable(name, ask)))
 }
 
-/** Answers how long it took, in milliseconds. */
+/** Returns how long it took, in milliseconds. */
 export async function assertUnavailable(name: string, ask: () => Promise<Response>): Promise<number> {
   const start = performance.now()
   const response = await ask()
@@ -94,7 +94,7 @@ export async function assertUnavailable(name: string, ask: () => Promise<Respons
   return elapsed
 }
 
-/** Each succeeds without anybody’s help, after being told to ask again for a while at most. */
+/** Asserts that each request succeeds without intervention, after at most a while of 503 responses. */
 export async function assertAllRecover({ asks }: Stage): Promise<void> {
   for (const [name, ask] of Object.entries(asks)) await untilAvailable(name, ask)
 }
@@ -109,7 +109,7 @@ export async function untilAvailable(name: string, ask: () => Promise<Response>)
   }
 }
 
-/** Fails when `act` changes anything that is stored but counters and the audit. */
+/** Fails if `act` changes any stored data except counters and the audit. */
 export async function assertUnchanged<T>(url: string, act: () => Promise<T>): Promise<T> {
   const before = await dump(url)
   const result = await act()
@@ -131,7 +131,7 @@ async function dump(url: string): Promise<Readonly<Record<string, unknown>>> {
   })
 }
 
-/** The first column of the first row. */
+/** Returns the first column of the first row. */
 export function selectValue(url: string, sql: string, values: readonly unknown[] = []): Promise<unknown> {
   return withClient(
     url,
@@ -139,14 +139,14 @@ export function selectValue(url: string, sql: string, values: readonly unknown[]
   )
 }
 
-/** Runs statements on a connection of its own, around the proxy. */
+/** Runs statements on a separate connection, around the proxy. */
 export async function execute(url: string, ...statements: readonly string[]): Promise<void> {
   await withClient(url, async (client) => {
     for (const statement of statements) await client.query(statement)
   })
 }
 
-/** A session of somebody else, open until the test ends. */
+/** Opens a session of another client, until the test ends. */
 export async function openSession(test: Pick<TestContext, 'after'>, url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => undefined)

@@ -21,7 +21,7 @@ import { postJson, refresh, type Tokens } from '../flow.ts'
 import { startPostgres, type Postgres } from '../postgres.ts'
 import { assertAllRecover, execute, openSession, openStage, selectValue, untilAvailable } from './postgres-stage.ts'
 
-test('a standby that is promoted has everything that was answered, and the node goes on with it', async (t) => {
+test('a standby that is promoted has everything that was acknowledged, and the node continues with it', async (t) => {
   const primary = await startPostgres({ settings: { wal_level: 'replica', max_wal_senders: '4', fsync: 'on' } })
   t.after(primary.remove)
   const { name, url } = await primary.createDatabase()
@@ -44,7 +44,7 @@ test('a standby that is promoted has everything that was answered, and the node 
   const rotated = (await refresh(server, client, token)).json<Tokens>()
   while (given.length < 20) await new Promise((resolve) => setImmediate(resolve))
 
-  // Asked to write, a standby says that it is one.
+  // When asked to write, a standby reports that it is one.
   proxy.repoint(standby(name))
   proxy.cut()
   assert.equal((await stage.asks.redeem()).statusCode, 503)
@@ -60,7 +60,7 @@ test('a standby that is promoted has everything that was answered, and the node 
   await assertAllRecover(stage)
 })
 
-/** A streaming copy of a running cluster, by the low-level API: pg_basebackup comes with few installations. */
+/** A streaming copy of a running cluster, made with the low-level API: few installations include pg_basebackup. */
 async function startStandby(t: TestContext, primary: Postgres): Promise<(database?: string) => string> {
   const folder = mkdtempSync(join(tmpdir(), 'grantor-standby-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))

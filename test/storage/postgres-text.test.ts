@@ -19,7 +19,7 @@ import { openMigratedDatabase } from '../migrated-database.ts'
 import { openTestServer, type TestServer } from '../server.ts'
 import { openNode } from './postgres-stage.ts'
 
-/** PostgreSQL has no text with a NUL, and no UTF-8 has half of a surrogate pair. */
+/** PostgreSQL has no text with a NUL, and UTF-8 has no half of a surrogate pair. */
 const TEXTS: readonly string[] = [
   '\0',
   'ada\0@acme.test',
@@ -28,7 +28,7 @@ const TEXTS: readonly string[] = [
   'https://api.example/\udfff',
   '\ufffe😀',
 ]
-/** The same, as bytes that a form must not have. */
+/** The same as bytes that are not allowed in a form. */
 const RAW: readonly string[] = ['%00', '%ED%A0%80', '%C0%80', '%FF']
 
 const METADATA = [
@@ -70,7 +70,7 @@ const STORES = {
 
 describe('texts that a store cannot hold', { concurrency: true }, () => {
   for (const [name, open] of Object.entries(STORES)) {
-    test(`${name}: as metadata of a client they are kept as they are shown, or refused`, async (t) => {
+    test(`${name}: as metadata of a client they are stored as they are shown, or rejected`, async (t) => {
       const server = await open(t)
       for (const text of TEXTS) {
         for (const field of METADATA) {
@@ -91,7 +91,7 @@ describe('texts that a store cannot hold', { concurrency: true }, () => {
       }
     })
 
-    test(`${name}: as a parameter of any endpoint they are no server error`, async (t) => {
+    test(`${name}: as a parameter of any endpoint they cause no server error`, async (t) => {
       const server = await open(t)
       const client = await registerClient(server)
       for (const text of [...TEXTS.filter((one) => one.isWellFormed()).map(encodeURIComponent), ...RAW])
@@ -111,7 +111,7 @@ describe('texts that a store cannot hold', { concurrency: true }, () => {
       }
     })
 
-    test(`${name}: a state, a hint and an address with them go through sign-in like any other`, async (t) => {
+    test(`${name}: a state, a login hint and an address with them pass through sign-in like any other`, async (t) => {
       const server = await open(t)
       await createAda(server)
       const client = await registerClient(server)
@@ -130,7 +130,7 @@ describe('texts that a store cannot hold', { concurrency: true }, () => {
   }
 })
 
-/** Every endpoint there is, by its method, with one parameter that is already encoded. */
+/** Sends a request to every endpoint, by its method, with one parameter that is already encoded. */
 async function askEverywhere(server: TestServer, parameter: string): Promise<void> {
   for (const { method, path, accepts } of ENDPOINTS) {
     const answer =

@@ -7,7 +7,7 @@ import { openDatabase } from '../../src/store/sqlite/database.ts'
 import { openTransactions } from '../../src/store/sqlite/transactions.ts'
 import { temporaryFolder } from '../server.ts'
 
-/** Which state of the file is read while somebody else writes it. */
+/** Which state of the file is read while another connection writes. */
 
 test('reads that follow each other see one state, and the next turn sees the newest', async (t) => {
   const { transactions, count, other, begun } = openStage(t)
@@ -21,7 +21,7 @@ test('reads that follow each other see one state, and the next turn sees the new
   assert.equal(begun(), 2)
 })
 
-test('no state is held between two turns, so the log can be cut', async (t) => {
+test('no state is held between two turns, so the log can be truncated', async (t) => {
   const { transactions, count, other } = openStage(t)
   transactions.read(count)
   await nextTurn()
@@ -29,7 +29,7 @@ test('no state is held between two turns, so the log can be cut', async (t) => {
   assert.deepEqual({ ...other.prepare('pragma wal_checkpoint(truncate)').get() }, { busy: 0, log: 0, checkpointed: 0 })
 })
 
-test('who writes begins with the newest state, though an older one was being read', async (t) => {
+test('a write starts with the newest state, even though an older one was being read', async (t) => {
   const { database, transactions, count, other } = openStage(t)
   transactions.read(count)
   other.exec('insert into things values (1)')
@@ -40,7 +40,7 @@ test('who writes begins with the newest state, though an older one was being rea
   database.exec('rollback')
 })
 
-test('who cannot write may go on reading', (t) => {
+test('a connection that cannot write can continue to read', (t) => {
   const { database, transactions, count, other } = openStage(t)
   transactions.read(count)
   other.exec('begin immediate')

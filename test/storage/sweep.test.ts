@@ -23,7 +23,7 @@ import { selectAll } from './dump.ts'
 
 const HOUR = 3_600_000
 
-test('STO-04: a sweep leaves the evidence: a code replayed hours later still takes back what it gave', async (t) => {
+test('STO-04: a sweep keeps the evidence: a code replayed hours later still revokes the tokens it was redeemed for', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server)
@@ -35,7 +35,7 @@ test('STO-04: a sweep leaves the evidence: a code replayed hours later still tak
   assert.equal((await refresh(server, client, token)).json().error, 'invalid_grant')
 })
 
-test('BND-01: authorization requests that no person finished are removed within minutes after they expired', async (t) => {
+test('BND-01: authorization requests that no user finished are removed within minutes after they expired', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server)
@@ -56,7 +56,7 @@ test('BND-01: authorization requests that no person finished are removed within 
   )
 })
 
-test('STO-04: a rotated-out token is known as one for as long as its family lives', async (t) => {
+test('STO-04: a rotated refresh token is recognized as one for as long as its family is live', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server)
@@ -72,7 +72,7 @@ test('STO-04: a rotated-out token is known as one for as long as its family live
   assert.equal((await refresh(server, client, live)).json().error, 'invalid_grant')
 })
 
-test('a sweep ends no token before its time, and removes what is over', async (t) => {
+test('a sweep ends no token before its time, and removes what has expired', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server)
@@ -88,7 +88,7 @@ test('a sweep ends no token before its time, and removes what is over', async (t
   assert.equal((await refresh(server, client, next)).json().error, 'invalid_grant')
 })
 
-test('D7: a client that never got a token vanishes after a day, one that did stays, one that is being authorized waits', async (t) => {
+test('D7: a client that never got a token is removed after a day; one that did is kept, and one that is being authorized is kept for longer', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const unused = await registerClient(server)
@@ -117,7 +117,7 @@ test('D7: a client that never got a token vanishes after a day, one that did sta
   assert.equal(countOf(server, 'clients'), 3)
 })
 
-test('of a client that was deleted nothing is left in the end', async (t) => {
+test('nothing of a deleted client remains in the end', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const [gone, kept] = [await registerClient(server), await registerClient(server)]

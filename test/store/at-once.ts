@@ -6,8 +6,8 @@ import type { TestContext } from 'node:test'
 const SOURCE = new URL('../../src/', import.meta.url).href
 
 /**
- * Runs a program in several processes. Each loads what it needs, waits in `await ready()` until all the others have, and
- * answers by `done(value)`. Its imports are relative to src/.
+ * Runs a program in several processes. Each loads what it needs, waits in `await ready()` until all the others are ready,
+ * too, and returns its result by `done(value)`. Its imports are relative to src/.
  */
 export async function runAtOnce<T>(t: TestContext, processes: number, program: string): Promise<readonly T[]> {
   const children = await Promise.all(Array.from({ length: processes }, () => startChild(t, program)))

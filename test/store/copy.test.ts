@@ -6,7 +6,7 @@ import type { EpochMs } from '../../src/protocol/brand.ts'
 import { openCachedValue } from '../../src/store/cached-value.ts'
 import { anApi } from '../contract/records.ts'
 
-/** A store that answers what it is told, and how often it was asked. */
+/** A store that returns the given values and counts its reads. */
 function openScript() {
   const script: { answer: readonly ApiRecord[] | Error; asked: number; now: number } = { answer: [], asked: 0, now: 0 }
   async function listApis(): Promise<readonly ApiRecord[]> {
@@ -17,7 +17,7 @@ function openScript() {
   return { script, apis: openCachedValue(listApis, () => script.now as EpochMs) }
 }
 
-test('the declared APIs are read once a second, and once for all who ask at the same time', async () => {
+test('the declared APIs are read once a second, and once for all concurrent callers', async () => {
   const { script, apis } = openScript()
   await Promise.all([apis(), apis(), apis()])
   assert.equal(script.asked, 1)
@@ -30,7 +30,7 @@ test('the declared APIs are read once a second, and once for all who ask at the 
   assert.equal(script.asked, 2)
 })
 
-test('while the store is away the last copy is answered, and the store is asked again', async () => {
+test('while the store is unavailable the last copy is returned, and the store is read again later', async () => {
   const { script, apis } = openScript()
   const api = anApi()
   script.answer = [api]
@@ -44,7 +44,7 @@ test('while the store is away the last copy is answered, and the store is asked 
   assert.deepEqual(await apis(), [])
 })
 
-test('without a copy, or when the fault is another one, nobody is answered', async () => {
+test('without a copy, or after another error, the read fails', async () => {
   const { script, apis } = openScript()
   script.answer = new StoreUnavailable('gone')
   await assert.rejects(apis, StoreUnavailable)

@@ -11,7 +11,7 @@ import { inspectPostgres } from '../../src/store/postgres/inspect.ts'
 import { migrateAt } from '../../src/store/postgres/migrate-at.ts'
 import { startPostgres, type Postgres } from '../postgres.ts'
 
-/** The doctor's look at a PostgreSQL of our own, whose superuser makes what is wrong. */
+/** The doctor's inspection of a PostgreSQL server that these tests start. Its superuser causes the faults. */
 
 const HIDDEN = 'a-hidden-password'
 
@@ -20,7 +20,7 @@ test('an inspection of PostgreSQL', async (t) => {
   t.after(() => server.remove())
   const { url } = await server.createDatabase()
 
-  await t.test('an empty database can be used, and stays empty', async () => {
+  await t.test('an empty database can be used, and the inspection leaves it empty', async () => {
     const facts = await inspectOpened(url)
     assert.deepEqual(
       [facts.appliedMigrations, facts.missingMigrations[0], facts.apis, facts.secretCheck, facts.time?.agreedAt],
@@ -31,7 +31,7 @@ test('an inspection of PostgreSQL', async (t) => {
 
   await migrateAt(url, 1)
 
-  await t.test('a sound database: nothing is missing, changed, unsafe or exposed', async () => {
+  await t.test('a healthy database: nothing is missing, changed, unsafe or exposed', async () => {
     await execute(url, `insert into apis (resource, scopes, created_at) values ('https://api.acme.test', '[]', 1)`)
     await execute(url, `insert into settings (name, value) values ('secret-check', 'a check')`)
     await execute(
@@ -46,14 +46,14 @@ test('an inspection of PostgreSQL', async (t) => {
     assert.ok(connections.used >= 1 && connections.used < connections.limit)
   })
 
-  await t.test('settings that did not get through are told with what they are', async () => {
+  await t.test('settings that the connection did not get are reported with their values', async () => {
     const { home } = await inspectOpened(`${url}?options=-c%20synchronous_commit%3Doff`)
     const changed = (home as ServerFacts).changedSettings
     assert.deepEqual(changed[0], { name: 'synchronous_commit', value: 'off', wanted: 'on' })
     assert.ok(changed.some(({ name, value }) => name === 'statement_timeout' && value === '0'))
   })
 
-  await t.test('a clock that differs is measured, and which way', async (part) => {
+  await t.test('a clock that differs is measured, with its sign', async (part) => {
     const tenSeconds = 10_000
     for (const [offset, sign] of [
       [tenSeconds, -1],
@@ -62,14 +62,14 @@ test('an inspection of PostgreSQL', async (t) => {
       part.mock.timers.enable({ apis: ['Date'], now: Date.now() + offset })
       const { home } = await inspectOpened(url)
       part.mock.timers.reset()
-      // The mocked clock stands still meanwhile, and the database's goes on.
+      // The mocked clock does not advance, but the database's does.
       const { clockAheadMs } = home as ServerFacts
       assert.equal(Math.sign(clockAheadMs), sign)
       assert.ok(sign === 1 ? clockAheadMs >= tenSeconds - 10 : clockAheadMs <= 0)
     }
   })
 
-  await t.test('what cannot be used is told with what to do, and without the password', async () => {
+  await t.test('a database that cannot be used is reported with advice, and without the password', async () => {
     await spoil(server, url)
     for (const [why, address, says] of unusableAddresses(server, url)) {
       const { database, keys } = await inspectPostgres(address)
@@ -80,7 +80,7 @@ test('an inspection of PostgreSQL', async (t) => {
     }
   })
 
-  await t.test('an address that is silent, or hangs up, is given up', async (part) => {
+  await t.test('an address that does not respond, or closes the connection, is given up', async (part) => {
     for (const isSilent of [true, false]) {
       const listener = createServer((socket) => {
         socket.on('error', () => undefined)
@@ -95,19 +95,22 @@ test('an inspection of PostgreSQL', async (t) => {
     }
   })
 
-  await t.test('a standby cannot be used until it is promoted; commits that a crash loses are told', async () => {
-    await execute(server.adminUrl(), 'alter system set full_page_writes = off')
-    await server.stop('fast')
-    makeStandby(server)
-    // It is started when it takes connections that write.
-    const started = server.start()
-    const reason = await findReason(url, /is a standby.*to the primary/)
-    assert.match(reason, /DATABASE_URL/)
-    await execute(server.adminUrl(), 'select pg_promote()')
-    await started
-    const { home } = await inspectOpened(url)
-    assert.deepEqual((home as ServerFacts).unsafeSettings, ['full_page_writes'])
-  })
+  await t.test(
+    'a standby cannot be used until it is promoted; settings that lose commits in a crash are reported',
+    async () => {
+      await execute(server.adminUrl(), 'alter system set full_page_writes = off')
+      await server.stop('fast')
+      makeStandby(server)
+      // The start is complete when it accepts connections that write.
+      const started = server.start()
+      const reason = await findReason(url, /is a standby.*to the primary/)
+      assert.match(reason, /DATABASE_URL/)
+      await execute(server.adminUrl(), 'select pg_promote()')
+      await started
+      const { home } = await inspectOpened(url)
+      assert.deepEqual((home as ServerFacts).unsafeSettings, ['full_page_writes'])
+    },
+  )
 })
 
 function makeStandby({ folder }: Postgres): void {
@@ -118,7 +121,7 @@ function makeStandby({ folder }: Postgres): void {
   chownSync(signal, uid, gid)
 }
 
-/** Asks until the server is there. */
+/** Repeats the inspection until the server responds. */
 async function findReason(url: string, says: RegExp): Promise<string> {
   for (;;) {
     const { database } = await inspectPostgres(url)
@@ -129,7 +132,7 @@ async function findReason(url: string, says: RegExp): Promise<string> {
   }
 }
 
-/** Roles and databases with one fault each. */
+/** Creates roles and databases with one fault each. */
 async function spoil(server: Postgres, url: string): Promise<void> {
   const name = new URL(url).pathname.slice(1)
   await execute(

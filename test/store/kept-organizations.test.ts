@@ -10,16 +10,16 @@ import { aMembership, anInstallation, anOrganization, at } from '../contract/rec
 import { openMigratedDatabase } from '../migrated-database.ts'
 import { temporaryFolder } from '../server.ts'
 
-/** What one node keeps of an organization, who is in it and what is installed for it, while another node changes it. */
+/** One node's cached records of an organization, its members and its installations, while another node changes them. */
 
-test('sqlite: what another process changes of an organization is seen in the next turn', async (t) => {
+test('sqlite: another process’s change of an organization is visible in the next turn', async (t) => {
   const options = { path: join(temporaryFolder(t), 'grantor.db'), patienceMs: 10_000, checkpoints: 'inline' } as const
   const stores = { first: openSqliteStore(options), second: openSqliteStore(options) }
   t.after(async () => void (await Promise.all([stores.first.close(), stores.second.close()])))
   await checkKept(stores, () => nextTurn())
 })
 
-test('postgres: what another node changes of an organization is seen within a second', async (t) => {
+test('postgres: another node’s change of an organization is visible within a second', async (t) => {
   const options = { url: await openMigratedDatabase(t), connections: 2 }
   const stores = { first: await openPostgresStore(options), second: await openPostgresStore(options) }
   t.after(async () => void (await Promise.all([stores.first.close(), stores.second.close()])))

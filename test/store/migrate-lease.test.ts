@@ -13,7 +13,7 @@ const HOUR = 3_600_000
 const QUICK: MigrationTiming = { leaseMs: 20, pollMs: 5, patienceMs: 600_000, lockTimeoutMs: 100 }
 const IMPATIENT: MigrationTiming = { ...QUICK, patienceMs: 100 }
 
-test('a node that waits too long says for whom, and what to do', async (t) => {
+test('a node that waits too long reports which migration it waits for, and what to do', async (t) => {
   const url = await openTestDatabase(t)
   const [holder, node] = [await connect(t, url), await connect(t, url)]
   await holder.query(LEASE_TABLE)
@@ -38,7 +38,7 @@ test('the lease of a node that died is taken over once it has expired', async (t
   assert.deepEqual(versionsOf(await migratePostgres(node, NOW, PLANTED, QUICK)), VERSIONS)
 })
 
-test('a node whose statement takes longer than its lease keeps it', async (t) => {
+test('a node keeps its lease while a statement takes longer than the lease is valid', async (t) => {
   const url = await openTestDatabase(t)
   const [slow, node] = [await connect(t, url), await connect(t, url)]
   await slow.query(LEASE_TABLE)
@@ -55,7 +55,7 @@ test('a node that lost its lease stops before it changes anything', async (t) =>
   const url = await openTestDatabase(t)
   const [slow, node] = [await connect(t, url), await connect(t, url)]
   let isLost = false
-  // The other one does everything while this one was about to begin with the backfill.
+  // The other node applies everything while this one is about to start the backfill.
   const paused = onQuery(slow, async (sql) => {
     if (isLost || !sql.includes('select statements_done')) return
     isLost = true
@@ -71,7 +71,7 @@ test('an index that a killed node left half built is built again', async (t) => 
   const url = await openTestDatabase(t)
   const [dying, node, writer] = [await connect(t, url), await connect(t, url), await connect(t, url)]
   await migratePostgres(node, NOW, PLANTED.slice(0, 2), QUICK)
-  // The build waits for this transaction, half done.
+  // The index build waits for this transaction, half done.
   await writer.query('begin')
   await writer.query(`insert into things values ('open', 'abc')`)
   const killed = assert.rejects(migratePostgres(dying, NOW, PLANTED, QUICK))
@@ -85,7 +85,7 @@ test('an index that a killed node left half built is built again', async (t) => 
   assert.equal((await node.query(`select 1 where to_regclass('things_size') is not null`)).rowCount, 1)
 })
 
-test('a migration that waits for a lock lets the running release work, and comes through when it is free', async (t) => {
+test('while a migration waits for a lock the running release continues to work, and the migration succeeds once the lock is free', async (t) => {
   const url = await openTestDatabase(t)
   const [node, reader, release] = [await connect(t, url), await connect(t, url), await connect(t, url)]
   await migratePostgres(node, NOW, PLANTED.slice(0, 1), QUICK)
@@ -104,7 +104,7 @@ test('a migration that waits for a lock lets the running release work, and comes
   assert.deepEqual(versionsOf(await migrated), [2, 3, 4])
 })
 
-test('a migration that gets no lock for too long says so, and another start may try again', async (t) => {
+test('a migration that gets no lock for too long reports that, and another start may try again', async (t) => {
   const url = await openTestDatabase(t)
   const [node, reader] = [await connect(t, url), await connect(t, url)]
   await migratePostgres(node, NOW, PLANTED.slice(0, 1), QUICK)
@@ -118,7 +118,7 @@ test('a migration that gets no lock for too long says so, and another start may 
   assert.deepEqual(versionsOf(await migratePostgres(node, NOW, PLANTED, QUICK)), [2, 3, 4])
 })
 
-test('a backfill goes on where the node before was killed, batch by batch', async (t) => {
+test('a backfill continues where the previous node was killed, batch by batch', async (t) => {
   const url = await openTestDatabase(t)
   const [dying, node] = [await connect(t, url), await connect(t, url)]
   const batches: string[] = []
@@ -130,7 +130,7 @@ test('a backfill goes on where the node before was killed, batch by batch', asyn
     })
   await assert.rejects(migratePostgres(counted(dying, 3), NOW, PLANTED, QUICK))
   assert.deepEqual(versionsOf(await migratePostgres(counted(node, 0), NOW, PLANTED, QUICK)), [3, 4])
-  // Two batches of two rows; a killed one; one of the last row, and one that finds none.
+  // Two batches of two rows, one of which is killed; one batch of the last row, and one that finds no row.
   assert.equal(batches.length, 5)
 })
 
@@ -138,7 +138,7 @@ const HERE = 'datname = current_database()'
 const ASLEEP = `${HERE} and state = 'active' and query = 'select pg_sleep(600)'`
 const INVALID = `select 1 from pg_index where not indisvalid`
 
-/** Asks until there is a row. */
+/** Repeats the query until it returns a row. */
 async function waitUntil(client: pg.Client, sql: string): Promise<void> {
   while ((await client.query(sql)).rowCount === 0) await delay(10)
 }

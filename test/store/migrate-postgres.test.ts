@@ -9,10 +9,10 @@ import { PLANTED, ROWS, VERSIONS, versionsOf } from './planted-migrations.ts'
 import { addressOf, connect, dump, dyingAt, enterSchema, newSchema, onQuery } from './postgres-schema.ts'
 
 const NOW = 1_700_000_000_000
-/** Nodes that die are replaced at once; there is no end to patience. */
+/** A node that dies is replaced at once, and waiting has no practical limit. */
 const QUICK: MigrationTiming = { leaseMs: 20, pollMs: 5, patienceMs: 600_000, lockTimeoutMs: 500 }
 
-test('migrations are applied once, in order, each with its note', async (t) => {
+test('migrations are applied once, in order, and each is recorded', async (t) => {
   const client = await connect(t, await openTestDatabase(t))
   assert.deepEqual(versionsOf(await migratePostgres(client, NOW, PLANTED)), VERSIONS)
   assert.deepEqual(await migratePostgres(client, NOW + 1, PLANTED), [])
@@ -26,7 +26,7 @@ test('migrations are applied once, in order, each with its note', async (t) => {
   assert.equal(rowCount, ROWS)
 })
 
-test('a session is left with the timeouts that it had', async (t) => {
+test('a session gets its own timeouts back', async (t) => {
   const client = await connect(t, await openTestDatabase(t))
   const timeouts = `select current_setting('lock_timeout') as lock, current_setting('statement_timeout') as statement`
   const before = await client.query(timeouts)
@@ -35,19 +35,19 @@ test('a session is left with the timeouts that it had', async (t) => {
 })
 
 for (const moment of ['before', 'after'] as const) {
-  test(`STO-10: killed ${moment} any statement, the next start ends with the same schema and the same notes`, async (t) => {
+  test(`STO-10: killed ${moment} any statement, the next start ends with the same schema and the same records`, async (t) => {
     const url = await openTestDatabase(t)
     const undisturbed = await connect(t, await newSchema(url))
     let count = 0
     const counting = onQuery(undisturbed, () => void (count += 1))
     await migratePostgres(counting, NOW, PLANTED, QUICK)
     const expected = await dump(undisturbed)
-    // Another session than the one that dies. One for all rounds: to open it takes longer than what it does in a round.
+    // Another session than the one that dies. All rounds share it, because opening one takes longer than a round.
     const next = await connect(t, url)
     for (let fatal = 1; fatal <= count; fatal += 1) {
       const schema = await enterSchema(next)
       const dying = dyingAt(await connect(t, addressOf(url, schema)), fatal, moment)
-      // Killed at the very end, when all is done, it has nothing to complain about.
+      // If it is killed at the very end, everything is done and it reports no error.
       await Promise.allSettled([migratePostgres(dying, NOW, PLANTED, QUICK)])
       await migratePostgres(next, NOW, PLANTED, QUICK)
       assert.deepEqual(await dump(next), expected, `killed ${moment} query ${fatal} of ${count}`)
@@ -67,7 +67,7 @@ test('of eight nodes that start at once one migrates, and the others wait for it
   assert.deepEqual(await dump(node), await dump(quiet))
 })
 
-test('of eight processes that migrate one database at once each ends well, and every step was done once', async (t) => {
+test('of eight processes that migrate one database at the same time each succeeds, and every step runs once', async (t) => {
   const url = await openTestDatabase(t)
   const finished = await runAtOnce<readonly number[]>(
     t,
@@ -83,7 +83,7 @@ test('of eight processes that migrate one database at once each ends well, and e
   assert.deepEqual((await readPostgresSchema(url)).missing, [])
 })
 
-test('a migration that fails leaves nothing behind, those before it stay, and the lease is given back', async (t) => {
+test('a migration that fails leaves nothing behind, earlier ones remain, and the lease is released', async (t) => {
   const client = await connect(t, await openTestDatabase(t))
   const broken: Migration = {
     version: 2,
@@ -109,7 +109,7 @@ test('a release that knows fewer migrations starts on a database that has more',
   assert.deepEqual([missing, versionsOf(unknown)], [[], [9999]])
 })
 
-test('what is missing can be asked without changing anything', async (t) => {
+test('missing migrations can be listed without changing anything', async (t) => {
   const url = await openTestDatabase(t)
   assert.deepEqual(await readPostgresSchema(url), { applied: [], missing: listMigrations(), unknown: [] })
   const client = await connect(t, url)
@@ -129,7 +129,7 @@ test('on PostgreSQL every key of the schema is compared byte by byte', async (t)
   assert.deepEqual(rows, [])
 })
 
-test('an address that does not answer, or refuses, is told in words for the operator', async (t) => {
+test('an address that does not respond, or refuses, is reported with an explanation for the operator', async (t) => {
   await assert.rejects(
     readPostgresSchema('postgres://grantor@127.0.0.1:1/none'),
     /^Error: PostgreSQL cannot be reached: .*DATABASE_URL/,

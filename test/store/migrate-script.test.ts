@@ -19,14 +19,14 @@ create table a (id text /*postgres collate "C"*/ not null) /*sqlite without rowi
   ])
 })
 
-test('a semicolon within a line ends no statement', () => {
+test('a semicolon within a line does not end a statement', () => {
   assert.deepEqual(textsOf(`insert into a values ('b;c');\ninsert into a values (1);`, 'sqlite'), [
     `insert into a values ('b;c')`,
     'insert into a values (1)',
   ])
 })
 
-test('the first line says whether each statement runs by itself, and a line before one that it repeats', () => {
+test('the first line says whether each statement runs in its own transaction, and a mark before a statement says that it is repeated', () => {
   const script = readScript(
     migration(
       '-- each statement by itself\nselect 1;\n-- repeat until no row changes\nupdate a set b = 1 where b = 0;\n',
@@ -43,14 +43,14 @@ test('the first line says whether each statement runs by itself, and a line befo
   assert.equal(readScript(migration('select 1;'), 'postgres').isStepwise, false)
 })
 
-test('a repeated statement in one transaction is refused: it would hold its locks until the last row', () => {
+test('a repeated statement in one transaction is rejected: it would hold its locks until the last row', () => {
   assert.throws(
     () => readScript(migration('-- repeat until no row changes\nupdate a set b = 1;'), 'sqlite'),
     /Migration 7 repeats a statement, so its first line must be: -- each statement by itself/,
   )
 })
 
-test('a migration may be of one database alone', () => {
+test('a migration can be for one database only', () => {
   const alone = migration('-- A comment.\n/*sqlite\ncreate table a (b text);\n\ncreate index c on a (b);\n*/\n')
   assert.deepEqual(
     readScript(alone, 'sqlite').statements.map(({ sql }) => sql),
@@ -67,7 +67,7 @@ test('the migrations of this release have versions that rise one by one, and are
   }
 })
 
-test('what runs by itself on PostgreSQL may run again after a kill', () => {
+test('a statement with its own transaction on PostgreSQL can run again after a kill', () => {
   for (const one of listMigrations()) {
     const { isStepwise, statements } = readScript(one, 'postgres')
     for (const { sql } of isStepwise ? statements : [])
@@ -76,7 +76,7 @@ test('what runs by itself on PostgreSQL may run again after a kill', () => {
   }
 })
 
-test('what takes long on a table with rows is not done in one transaction', () => {
+test('statements that take long on a table with rows are not in one transaction', () => {
   for (const one of listMigrations()) {
     const { isStepwise, statements } = readScript(one, 'postgres')
     const made = statements.map(({ sql }) => /^create table (\w+)/i.exec(sql)?.[1])

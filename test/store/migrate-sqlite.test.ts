@@ -12,7 +12,7 @@ import { PLANTED, ROWS, VERSIONS, versionsOf } from './planted-migrations.ts'
 
 const NOW = 1_700_000_000_000
 
-test('migrations are applied once, in order, each with its note', (t) => {
+test('migrations are applied once, in order, and each is recorded', (t) => {
   const database = open(t)
   assert.deepEqual(versionsOf(migrate(database, NOW, PLANTED)), VERSIONS)
   assert.deepEqual(migrate(database, NOW + 1, PLANTED), [])
@@ -26,7 +26,7 @@ test('migrations are applied once, in order, each with its note', (t) => {
 })
 
 for (const moment of ['before', 'after'] as const) {
-  test(`STO-10: killed ${moment} any statement, the next start ends with the same schema and the same notes`, (t) => {
+  test(`STO-10: killed ${moment} any statement, the next start ends with the same schema and the same records`, (t) => {
     const undisturbed = open(t)
     const count = countCalls(undisturbed)
     const expected = dump(undisturbed)
@@ -42,7 +42,7 @@ for (const moment of ['before', 'after'] as const) {
   })
 }
 
-test('a migration that fails leaves nothing behind, and those before it stay', (t) => {
+test('a migration that fails leaves nothing behind, and earlier ones remain', (t) => {
   const database = open(t)
   const broken: Migration = {
     version: 2,
@@ -69,13 +69,13 @@ test('a release that knows fewer migrations starts on a database that has more',
   assert.equal(await store.ping(), undefined)
 })
 
-test('what is missing can be asked without making the file', (t) => {
+test('missing migrations can be listed without creating the file', (t) => {
   const path = join(temporaryFolder(t), 'none.db')
   assert.deepEqual(readSqliteSchema(path), { applied: [], missing: listMigrations(), unknown: [] })
   assert.deepEqual(readSqliteSchema(path).applied, [])
 })
 
-test('of eight processes that migrate one file at once each ends well, and every step was done once', async (t) => {
+test('of eight processes that migrate one file at the same time each succeeds, and every step runs once', async (t) => {
   const path = join(temporaryFolder(t), 'grantor.db')
   const finished = await runAtOnce<readonly number[]>(
     t,
@@ -94,12 +94,12 @@ test('of eight processes that migrate one file at once each ends well, and every
   assert.deepEqual(readSqliteSchema(path).missing, [])
 })
 
-test('two handles that migrate by turns share the steps and lose none', (t) => {
+test('two handles that take turns in migrating share the steps and lose none', (t) => {
   const path = join(temporaryFolder(t), 'shared.db')
   const [first, second] = [openFile(path), openFile(path)]
   t.after(() => first.close())
   t.after(() => second.close())
-  // The other handle does everything as soon as the first one has read what is missing.
+  // The other handle applies everything as soon as the first one has read what is missing.
   let isInterrupted = false
   const interrupted = onCall(first, (sql) => {
     if (isInterrupted || !sql.includes('begin')) return
@@ -116,14 +116,14 @@ function open(t: TestContext): DatabaseSync {
   return database
 }
 
-/** Without waiting for the disk: hundreds of files are made here. */
+/** Without waiting for the disk, because these tests create hundreds of files. */
 function openFile(path: string): DatabaseSync {
   const database = new DatabaseSync(path)
   database.exec('pragma journal_mode = wal; pragma synchronous = off')
   return database
 }
 
-/** The same handle, telling what runs before it does. */
+/** The same handle, which reports each call before it runs. */
 function onCall(
   database: DatabaseSync,
   before: (sql: string) => void,

@@ -14,12 +14,12 @@ import { openTestDatabase } from '../postgres.ts'
 import { temporaryFolder } from '../server.ts'
 import { connect } from './postgres-schema.ts'
 
-/** As a release that did not rotate its key writes it. */
+/** As a release without key rotation stores it. */
 const ONE_KEY = `insert into signing_keys (key_id, algorithm, public_jwk, encrypted_private_key, created_at)
   values ('000000000001AAAAAAAAAAAAAAAAAAAAAA', 'ES256', '{}', 'x', 1)`
 const READ = { id: '000000000001AAAAAAAAAAAAAAAAAAAAAA', algorithm: 'ES256', publicJwk: '{}', encryptedPrivateKey: 'x' }
 
-test('sqlite: a key of a release without rotation signs since it was made, and has a successor', async (t) => {
+test('sqlite: a key from a release without rotation has signed since it was created, and gets a successor', async (t) => {
   const path = join(temporaryFolder(t), 'grantor.db')
   const store = openSqliteStore({ path, patienceMs: 1000, checkpoints: 'inline' })
   t.after(() => store.close())
@@ -30,7 +30,7 @@ test('sqlite: a key of a release without rotation signs since it was made, and h
   assert.equal(await perform(store, 'addKey', { key: aKey(), follows: READ.id as never }), 'added')
 })
 
-test('postgres: a key of a release without rotation signs since it was made, and has a successor', async (t) => {
+test('postgres: a key from a release without rotation has signed since it was created, and gets a successor', async (t) => {
   const url = await openTestDatabase(t)
   const store = await openPostgresStore({ url, connections: 1 })
   t.after(() => store.close())
@@ -40,7 +40,7 @@ test('postgres: a key of a release without rotation signs since it was made, and
   assert.equal(await perform(store, 'addKey', { key: aKey(), follows: READ.id as never }), 'added')
 })
 
-test('postgres: of a release with one algorithm and this one on an empty store, the one that waits takes the other’s key', async (t) => {
+test('postgres: a release with one algorithm and this one start on an empty store; the one that waits uses the other’s key', async (t) => {
   const { store, older, watcher } = await openBoth(t)
   await older.query('begin')
   await older.query(FIRST_KEY_THEN, [...keyValues(aKey())])
@@ -52,14 +52,14 @@ test('postgres: of a release with one algorithm and this one on an empty store, 
   assert.deepEqual(await asked, keys[0])
 })
 
-test('postgres: a release with one algorithm makes no first key where this one has', async (t) => {
+test('postgres: a release with one algorithm adds no first key where this release has one', async (t) => {
   const { store, older } = await openBoth(t)
   const first = await perform(store, 'addFirstKey', aKey(0, 'EdDSA'))
   await older.query(FIRST_KEY_THEN, [...keyValues(aKey())])
   assert.deepEqual(await store.listKeys(), [first])
 })
 
-test('postgres: a store of a release with one algorithm keeps its first key, and gets one of another algorithm', async (t) => {
+test('postgres: a store from a release with one algorithm keeps its first key, and gets one of another algorithm', async (t) => {
   const { store, older } = await openBoth(t)
   const first = aKey()
   await older.query(FIRST_KEY_THEN, [...keyValues(first)])
@@ -68,7 +68,7 @@ test('postgres: a store of a release with one algorithm keeps its first key, and
   assert.deepEqual(await store.listKeys(), [first, other])
 })
 
-test('postgres: who waits for the first key of another algorithm makes its own then', async (t) => {
+test('postgres: a node that waited for the first key of another algorithm then adds its own', async (t) => {
   const { store, older, watcher } = await openBoth(t)
   await older.query('begin')
   const first = aKey(0, 'RS256')
@@ -81,7 +81,7 @@ test('postgres: who waits for the first key of another algorithm makes its own t
   assert.deepEqual(await store.listKeys(), [first, own])
 })
 
-/** As a release with a single algorithm makes the first key. */
+/** As a release with a single algorithm stores the first key. */
 const FIRST_KEY_THEN = `with won as (
     insert into settings (name, value) values ('first-key', $1) on conflict (name) do nothing returning name)
   insert into signing_keys (key_id, algorithm, public_jwk, encrypted_private_key, created_at, active_from)
@@ -100,7 +100,10 @@ async function openBoth(t: TestContext): Promise<Both> {
   return { store, older: await connect(t, url), watcher: await connect(t, url) }
 }
 
-/** Until a session waits for what another one holds. In a transaction a session would see what it saw first. */
+/**
+ * Waits until a session waits for another one's lock. It polls outside a transaction, which would always see the first
+ * state.
+ */
 async function someoneWaits(watcher: pg.Client): Promise<void> {
   const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
   while ((await watcher.query(waiting)).rowCount === 0) await delay(5)

@@ -1,6 +1,6 @@
 import type { Migration } from '../../src/store/migrations.ts'
 
-/** Rows to backfill: more than one batch, and not a whole number of them. */
+/** Rows to backfill: more than one batch, and not a multiple of a batch. */
 export const ROWS = 5
 
 /** Every kind of step, on both databases: expand, backfill, contract. */

@@ -7,7 +7,7 @@ import { connect } from './postgres-schema.ts'
 import { literalsOf } from './recorded-statements.ts'
 import { planOnPostgres, planOnSqlite, readPostgresObjects, readSqliteObjects } from './statement-plans.ts'
 
-/** Each rule of portable-sql.ts is shown what it must catch: a rule that cannot fail holds nothing. */
+/** Shows that each rule of portable-sql.ts finds a planted fault: a rule that cannot fail checks nothing. */
 
 const PLANTED: readonly (readonly [fault: string, sql: string])[] = [
   ['a sequence', 'create table things (id bigserial primary key)'],
@@ -51,7 +51,7 @@ for (const [fault, sql] of PLANTED) {
   })
 }
 
-test('what only looks like a fault is none', () => {
+test('text that only looks like a fault is not reported', () => {
   for (const sql of [
     'insert into hits (bucket, window_start, count) values ($1, $2, $3) on conflict (bucket, window_start) do nothing',
     'update hits set count = count + 1 where bucket = $1 and window_start = i.now',
@@ -82,7 +82,7 @@ const BAD_EVERYWHERE: readonly string[] = [
   'clients_email on clients does not start with client_id',
 ]
 
-test('planted: a schema that cannot be distributed is found out on PostgreSQL', async (t) => {
+test('planted: a schema that cannot be distributed is reported on PostgreSQL', async (t) => {
   const client = await connect(t, await openTestDatabase(t))
   for (const sql of BAD_TABLES) await client.query(sql)
   await client.query('create sequence numbers')
@@ -97,7 +97,7 @@ test('planted: a schema that cannot be distributed is found out on PostgreSQL', 
   ])
 })
 
-test('planted: a schema that cannot be distributed is found out on SQLite', (t) => {
+test('planted: a schema that cannot be distributed is reported on SQLite', (t) => {
   const database = new DatabaseSync(':memory:')
   t.after(() => database.close())
   for (const sql of BAD_TABLES) database.exec(sql)
@@ -114,7 +114,7 @@ const TABLES: readonly string[] = [
   'create table grants (grant_id text not null primary key, client_id text not null, expires_at bigint)',
   'create index grants_expiry on grants (expires_at)',
 ]
-/** With what each of them gets wrong. */
+/** Statements with their faults. */
 const KEYED: readonly (readonly [sql: string, faults: readonly string[]])[] = [
   ['select * from grants where grant_id = $1', []],
   ['update grants set expires_at = $1 where client_id = $2', ['grants is not reached by grant_id']],
@@ -128,7 +128,7 @@ const KEYED: readonly (readonly [sql: string, faults: readonly string[]])[] = [
   ],
 ]
 
-test('planted: a statement without the shard key is found out on PostgreSQL', async (t) => {
+test('planted: a statement without the shard key is reported on PostgreSQL', async (t) => {
   const client = await connect(t, await openTestDatabase(t))
   for (const sql of TABLES) await client.query(sql)
   await client.query('set enable_seqscan = off')
@@ -144,14 +144,14 @@ test('planted: a statement without the shard key is found out on PostgreSQL', as
   assert.deepEqual(first, [{ table: 'clients', keys: [], isWhole: false }])
 })
 
-test('planted: a statement without the shard key is found out on SQLite', (t) => {
+test('planted: a statement without the shard key is reported on SQLite', (t) => {
   const database = new DatabaseSync(':memory:')
   t.after(() => database.close())
   for (const sql of TABLES) database.exec(sql)
   for (const [sql, faults] of KEYED) assert.deepEqual(keyFaults(planOnSqlite(database, sql)), faults, sql)
 })
 
-test('string literals are read out of source, and comments are not', () => {
+test('string literals are read from source, and comments are not', () => {
   const source = [
     `// it's no 'literal'`,
     `const a = 'one' /* nor 'this' */`,

@@ -43,7 +43,7 @@ interface Exception {
   readonly text?: RegExp
 }
 
-/** Where the database's clock and its words are asked for. */
+/** Statements that read the database's clock or its random values. */
 const CLOCK_READERS: readonly Exception[] = [
   {
     why: 'the clock check compares the clocks',
@@ -52,7 +52,7 @@ const CLOCK_READERS: readonly Exception[] = [
   { why: 'the lease is by one clock, not by each node’s', file: /postgres\/migration-lease\.ts$/ },
 ]
 
-/** Statements that do not come by the shard key. */
+/** Statements that do not find their rows by the shard key. */
 const KEYLESS: readonly Exception[] = [
   { why: 'a server with a file that noted no time yet looks for its newest row', text: /^select max\(at\) as at from/ },
   {
@@ -72,7 +72,7 @@ const KEYLESS: readonly Exception[] = [
   { why: 'a migration copies all rows', text: /^insert into slotted_/ },
 ]
 
-/** Statements that the run below does not come to. */
+/** Statements that the contract run below does not execute. */
 const NOT_RUN: readonly Exception[] = [
   {
     why: 'run by migrate-postgres.test.ts and migrate-sqlite.test.ts, over planted migrations',
@@ -144,7 +144,7 @@ for (const store of ['postgres', 'sqlite'] as const) {
     )
   })
 
-  test(`${store}: no statement uses what does not scale out`, async (t) => {
+  test(`${store}: no statement uses features that do not scale out`, async (t) => {
     const { executed, source } = await recorded[store](t)
     const faults = [...source, ...[...executed].map((text) => found(source, text))].flatMap((statement) =>
       isExcepted(CLOCK_READERS, statement)
@@ -155,28 +155,28 @@ for (const store of ['postgres', 'sqlite'] as const) {
   })
 }
 
-/** docs/scaling.md tells what to do about them where a table is spread over machines. */
+/** docs/scaling.md says what to do about them if a table is distributed over machines. */
 const UNIQUE_OVER_ALL = [
   'clients_shared on clients does not start with client_id',
   'users_email on users does not start with user_id',
 ]
 
-test('postgres: the schema is of text and bigint, and each primary key starts with the shard key', async (t) => {
+test('postgres: the schema consists of text and bigint, and each primary key starts with the shard key', async (t) => {
   const client = await migratedClient(t)
   assert.deepEqual(schemaFaults(await readPostgresObjects(client)), UNIQUE_OVER_ALL)
 })
 
-test('sqlite: the schema is of text and bigint, and each primary key starts with the shard key', (t) => {
+test('sqlite: the schema consists of text and bigint, and each primary key starts with the shard key', (t) => {
   const path = join(temporaryFolder(t), 'grantor.db')
   void openSqliteStore({ path, patienceMs: 1000, checkpoints: 'inline' }).close()
   const database = new DatabaseSync(path)
   t.after(() => database.close())
-  // Nothing is spread over SQLite: there rows stand at a number made of the key.
+  // SQLite tables are not distributed: their rows have a number made of the key.
   const numbered = ['clients', 'grants'].flatMap((table) => [`${table}.slot is integer`, `${table} has no primary key`])
   assert.deepEqual(schemaFaults(readSqliteObjects(database)).toSorted(), [...numbered, ...UNIQUE_OVER_ALL].toSorted())
 })
 
-test('postgres: hot statements come by the shard key, and none reads a whole table, be it empty or grown unseen', async (t) => {
+test('postgres: hot statements use the shard key, and none reads a whole table, whether it is empty or has grown without statistics', async (t) => {
   const statements = dataStatements(await recorded.postgres(t))
   const client = await migratedClient(t)
   for (const size of [0, ROWS]) {
@@ -193,7 +193,7 @@ test('postgres: hot statements come by the shard key, and none reads a whole tab
   }
 })
 
-test('sqlite: hot statements come by the shard key', async (t) => {
+test('sqlite: hot statements use the shard key', async (t) => {
   const statements = dataStatements(await recorded.sqlite(t))
   const path = join(temporaryFolder(t), 'grantor.db')
   await openSqliteStore({ path, patienceMs: 1000, checkpoints: 'inline' }).close()
@@ -218,7 +218,8 @@ test('docs/scaling.md distributes every table by its shard key, and gives a role
   const distributed = [...page.matchAll(/create_distributed_table\('(\w+)', '(\w+)'/g)].map(([, ...pair]) => pair)
   const copied = [...page.matchAll(/create_reference_table\('(\w+)'\)/g)].map(([, table]) => table)
   const local = COPIED_TABLES.filter((table) => table.startsWith('migration'))
-  // Emails are unique over all users, and shared keys over all clients, so neither can be distributed by another column.
+  // Emails are unique over all users, and shared keys over all clients, so neither table can be distributed by another
+  // column.
   const { users: _users, clients: _clients, ...keys } = SHARD_KEYS
   assert.deepEqual(Object.fromEntries(distributed), keys)
   assert.deepEqual(new Set([...copied, ...local]), new Set([...COPIED_TABLES, 'users', 'clients']))
@@ -226,7 +227,7 @@ test('docs/scaling.md distributes every table by its shard key, and gives a role
   assert.deepEqual(Object.fromEntries(settings), SESSION_SETTINGS)
 })
 
-/** What reads or changes rows. */
+/** Statements that read or change rows. */
 function dataStatements({ executed, source }: Recorded): readonly SourceStatement[] {
   return [...executed]
     .filter((text) => /^(select|insert|update|delete|with)\b/.test(text))
@@ -242,13 +243,13 @@ function isExcepted(exceptions: readonly Exception[], { file, text }: SourceStat
   return exceptions.some((one) => (one.file ?? /^/).test(file) && (one.text ?? /^/).test(text))
 }
 
-/** Runs every case of the contract over the same two handles, and empties the tables between them. */
+/** Runs every contract test on the same two handles, and empties the tables after each. */
 async function runContract(stores: Stores, empty: () => Promise<void>): Promise<void> {
   const bodies: ((stores: Stores) => Promise<void>)[] = []
   for (const suite of CONTRACT) suite((_, body) => void bodies.push(body))
   for (const body of bodies) {
     await empty()
-    // In a turn of its own, as requests are: until a turn ends, a store may go on reading what it has read.
+    // In its own turn, like requests: within a turn a store may continue to read the same snapshot.
     await nextTurn()
     await body(stores)
   }

@@ -1,6 +1,9 @@
-/** The rules "SQL that scales out" (docs/scaling.md) as functions over statements and schemas, so that they can be shown bad ones. */
+/**
+ * The rules "SQL that scales out" (docs/scaling.md) as functions over statements and schemas, so that tests can plant
+ * faults.
+ */
 
-/** What each table is sharded by: the column that its primary key starts with, and that the credential or the path carries. */
+/** The column by which each table is sharded: its primary key starts with it, and the credential or the path contains it. */
 export const SHARD_KEYS: Readonly<Record<string, string>> = {
   clients: 'client_id',
   authorizations: 'authorization_id',
@@ -18,7 +21,7 @@ export const SHARD_KEYS: Readonly<Record<string, string>> = {
   audit_links: 'link_id',
 }
 
-/** Small, rarely written, and read whole: a copy stands on every machine. */
+/** Small tables that are rarely written and read whole: each machine has a copy. */
 export const COPIED_TABLES: readonly string[] = [
   'apis',
   'signing_keys',
@@ -58,7 +61,7 @@ const RULES: readonly Rule[] = [
   },
 ]
 
-/** Which rules one statement breaks. */
+/** Returns the rules that a statement breaks. */
 export function statementFaults(sql: string): readonly string[] {
   const text = withoutLiterals(sql)
   const broken = RULES.filter(({ pattern }) => pattern.test(text)).map(({ fault }) => fault)
@@ -70,7 +73,7 @@ function countsHotRows(text: string): boolean {
   return counted.some((table) => table in SHARD_KEYS)
 }
 
-/** In lower case, without what stands in quotes or in comments. */
+/** Returns the statement in lower case, without quoted text and comments. */
 function withoutLiterals(sql: string): string {
   return sql
     .replaceAll(/--.*$/gm, ' ')
@@ -82,16 +85,16 @@ export function normalized(sql: string): string {
   return sql.replaceAll(/\s+/g, ' ').replace(/;$/, '').trim()
 }
 
-/** How one statement comes to the rows of a table. */
+/** How one statement finds the rows of a table. */
 export interface Access {
   readonly table: string
-  /** What is compared with equality in an index: `column = …`. */
+  /** The columns that an index compares with equality: `column = …`. */
   readonly keys: readonly string[]
-  /** Reads the whole table, however large it is; the first rows of an index are not the whole. */
+  /** Reads the whole table, however large it is. Reading only the first rows of an index does not count. */
   readonly isWhole: boolean
 }
 
-/** Tables that a statement comes to in another way than by equality on their shard key. */
+/** Returns the tables that a statement does not access by equality on their shard key. */
 export function keyFaults(accesses: readonly Access[]): readonly string[] {
   return accesses
     .filter(({ table, keys }) => table in SHARD_KEYS && !keys.includes(SHARD_KEYS[table] ?? ''))
@@ -112,11 +115,11 @@ export interface Schema {
     readonly columns: readonly string[]
     readonly isPrimary: boolean
   }[]
-  /** Whatever else was made: `trigger notify_all`. */
+  /** All other objects: `trigger notify_all`. */
   readonly objects: readonly string[]
 }
 
-/** Which rules a schema breaks. */
+/** Returns the rules that a schema breaks. */
 export function schemaFaults({ columns, uniques, objects }: Schema): readonly string[] {
   const tables = [...new Set(columns.map(({ table }) => table))]
   const expected = [...Object.keys(SHARD_KEYS), ...COPIED_TABLES]

@@ -2,11 +2,11 @@ import type { TestContext } from 'node:test'
 import pg from 'pg'
 import type { Connection } from '../../src/store/postgres/migration-lease.ts'
 
-/** Sessions over schemas of one test database: a schema is made sooner than a database. */
+/** Sessions in separate schemas of one test database: creating a schema is faster than creating a database. */
 
 let schemas = 0
 
-/** The same address, but everything is made in a new schema of its own. */
+/** Returns the same address with a new, empty schema. */
 export async function newSchema(url: string): Promise<string> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -15,7 +15,7 @@ export async function newSchema(url: string): Promise<string> {
   return addressOf(url, name)
 }
 
-/** From now on the session makes everything in a new schema, whose name this answers. */
+/** Switches the session to a new schema and returns its name. */
 export async function enterSchema(client: pg.Client): Promise<string> {
   schemas += 1
   const name = `planted_${process.pid}_${schemas}`
@@ -37,7 +37,7 @@ export async function connect(t: Pick<TestContext, 'after'>, url: string): Promi
   return client
 }
 
-/** The same session, telling what it is asked before it runs, and after it has. */
+/** The same session, which reports each query before it runs and after. */
 export function onQuery(
   client: pg.Client,
   before: (sql: string) => void | Promise<void>,
@@ -52,7 +52,7 @@ export function onQuery(
   return { query } as Connection
 }
 
-/** A session whose process is killed at a query: sent or not, nobody reads the answer. */
+/** A session whose process is killed at a query, before it is sent or after; no process reads the response. */
 export function dyingAt(client: pg.Client, fatal: number, moment: 'before' | 'after'): Connection {
   let count = 0
   const die = (): void => {
@@ -69,18 +69,18 @@ export function dyingAt(client: pg.Client, fatal: number, moment: 'before' | 'af
   })
 }
 
-/** As the kernel does for a process that is gone. */
+/** Closes the socket, as the kernel does when a process ends. */
 export function cut(client: pg.Client): void {
   const { connection } = client as unknown as { readonly connection: { readonly stream: { destroy: () => void } } }
   connection.stream.destroy()
 }
 
-/** Everything that the migrations made in this schema. */
+/** Returns everything that the migrations created in this schema. */
 export async function dump(client: pg.Client): Promise<unknown> {
   const rowsOf = async (sql: string): Promise<readonly unknown[]> => (await client.query<Row>(sql)).rows
   return {
     columns: await rowsOf(
-      // The view of the standard looks at the columns of all schemas.
+      // The standard's own view searches the columns of all schemas.
       `select relname, attname, format_type(atttypid, atttypmod), attnotnull, collname
        from pg_class join pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped
          left join pg_collation on pg_collation.oid = attcollation

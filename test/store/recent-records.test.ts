@@ -14,7 +14,7 @@ function clientOf(characters: number): ClientRecord {
   return { ...client, metadata: { ...client.metadata, descriptive: { client_name: name } } }
 }
 
-test('BND-05: naming 20,000 clients of 15 KB keeps at most 33 MiB of them', () => {
+test('BND-05: lookups of 20,000 clients of 15 KB each keep at most 33 MiB of them', () => {
   const records = openRecentRecords<ClientRecord>()
   const client = clientOf(15_000)
   for (let index = 0; index < 20_000; index += 1) records.set(`client-${index}`, client)
@@ -23,14 +23,14 @@ test('BND-05: naming 20,000 clients of 15 KB keeps at most 33 MiB of them', () =
   assert.ok(kept.length * weightOf(client) <= MOST_BYTES, String(kept.length * weightOf(client)))
 })
 
-test('BND-05: of usual clients the newest 7,000 are kept', () => {
+test('BND-05: of clients of usual size the newest 7,000 are kept', () => {
   const records = openRecentRecords<ClientRecord>()
   const client = aClient()
   for (let index = 0; index < 30_000; index += 1) records.set(`client-${index}`, client)
   for (let age = 0; age < 7000; age += 1) assert.equal(records.get(`client-${29_999 - age}`), client)
 })
 
-test('BND-05: a record weighs at least its characters, two bytes each, wherever they stand', () => {
+test('BND-05: a record weighs at least two bytes for each of its characters, in all of its members', () => {
   const texts = ['x'.repeat(100), 'y'.repeat(200), 'z'.repeat(300)]
   const [first, second, third] = texts
   const record = { first, nested: { list: [second, { third }] }, absent: undefined, moment: 5, flag: true, none: null }

@@ -4,11 +4,11 @@ import pg from 'pg'
 import { listMigrations, readScript } from '../../src/store/migrations.ts'
 import { normalized } from './portable-sql.ts'
 
-/** Statements as they are run, and statements as the source has them: each list checks that the other misses nothing. */
+/** The statements that were executed and those in the source: each list is checked against the other. */
 
 export type StoreKind = 'postgres' | 'sqlite'
 
-/** SQL as it stands in a file. Where it is put together at run time, `pattern` has a gap. */
+/** An SQL text of a source file. If it is assembled at run time, `pattern` has gaps for the variable parts. */
 export interface SourceStatement {
   readonly file: string
   readonly text: string
@@ -17,7 +17,7 @@ export interface SourceStatement {
 
 type Method = (this: unknown, ...args: unknown[]) => unknown
 
-/** Everything that connections of the product ask PostgreSQL until the end of `work`. */
+/** Records every statement that this process sends to PostgreSQL during `work`. */
 export async function recordPostgres(work: () => Promise<void>): Promise<ReadonlySet<string>> {
   const statements = new Set<string>()
   const restore = listenTo(pg.Client.prototype, 'query', (client, statement) => {
@@ -29,7 +29,7 @@ export async function recordPostgres(work: () => Promise<void>): Promise<Readonl
   return statements
 }
 
-/** Everything that this process asks SQLite until the end of `work`, without the pragmas, which no other database has. */
+/** Records every statement that this process runs on SQLite during `work`, without pragmas, which only SQLite has. */
 export async function recordSqlite(work: () => Promise<void>): Promise<ReadonlySet<string>> {
   const statements = new Set<string>()
   const add = (_: unknown, sql: unknown): void => {
@@ -41,7 +41,7 @@ export async function recordSqlite(work: () => Promise<void>): Promise<ReadonlyS
   return statements
 }
 
-/** Calls `heard` before each call of a method, with the object and the first argument. Answers how to stop. */
+/** Calls `heard` before each call of a method, with the object and the first argument. Returns a function that stops it. */
 function listenTo(prototype: object, name: string, heard: (self: unknown, first: unknown) => void): () => void {
   const methods = prototype as Record<string, Method>
   const original = methods[name] as Method
@@ -52,7 +52,7 @@ function listenTo(prototype: object, name: string, heard: (self: unknown, first:
   return () => void (methods[name] = original)
 }
 
-/** Every SQL text of a store: string literals of its files and of those that both stores share, and the migrations. */
+/** Returns every SQL text of a store: the string literals of its files and of the shared ones, and the migrations. */
 export function listSource(store: StoreKind): readonly SourceStatement[] {
   const files = globSync([`src/store/*.ts`, `src/store/${store}/*.ts`]).toSorted()
   const literals = files.flatMap((file) => literalsOf(readFileSync(file, 'utf8')).map((text) => ({ file, text })))
@@ -69,7 +69,7 @@ export function listSource(store: StoreKind): readonly SourceStatement[] {
   })
 }
 
-/** What stands between quotes or backticks, outside of comments. */
+/** Returns the texts between quotes or backticks, except in comments. */
 export function literalsOf(source: string): readonly string[] {
   const tokens = source.matchAll(/\/\*[\s\S]*?\*\/|\/\/.*|`((?:\\.|[^`\\])*)`|'((?:\\.|[^'\\\n])*)'/g)
   return [...tokens].flatMap(([, template, text]) => template ?? text ?? [])

@@ -14,12 +14,12 @@ import { perform, performAll } from '../contract/harness.ts'
 import { aClient, aGrant, aHash, aRedemption, aRotation, aSharedClient, at, NOW } from '../contract/records.ts'
 import { temporaryFolder } from '../server.ts'
 
-/** Where rows stand on SQLite: at a number made of their ids, and somewhere else when that is taken. */
+/** The row numbers on SQLite: made of the id or, if that number is taken, any other. */
 
-/** Ids of one millisecond whose first random characters are the same. */
+/** Ids of one millisecond whose first random characters are equal. */
 const COLLIDING = ['A', 'B', 'C'].map((letter) => mintOrderedId(NOW, () => Buffer.alloc(16)).slice(0, -1) + letter)
 
-test('rows whose numbers are the same are each found and changed', async (t) => {
+test('rows whose ids give the same number are each found and changed', async (t) => {
   const { store } = openStore(t)
   assert.equal(new Set(COLLIDING.map(slotOf)).size, 1)
   const [one, two, three] = COLLIDING.map((id) => `gci_${id}` as ClientId)
@@ -39,7 +39,7 @@ test('rows whose numbers are the same are each found and changed', async (t) => 
     const rotation = aRotation(grant)
     assert.deepEqual(await perform(store, 'rotateRefreshToken', rotation), { kind: 'rotated', rotatedAt: rotation.now })
     assert.equal((await store.findGrant(grant.id))?.family?.previousHash, grant.family?.liveHash)
-    // The same token once more is a retry, and much later a theft.
+    // Presenting the same token again at once is a retry, and much later it is reuse.
     assert.equal((await perform(store, 'rotateRefreshToken', rotation)).kind, 'repeated')
     const late = { ...rotation, now: at(60_000) }
     assert.equal((await perform(store, 'rotateRefreshToken', late)).kind, 'reused')
@@ -47,7 +47,7 @@ test('rows whose numbers are the same are each found and changed', async (t) => 
   }
 })
 
-test('what stood there before rows had numbers is found and changed, and what the release before writes now', async (t) => {
+test('rows from before row numbers existed are found and changed, and so are those that the previous release inserts', async (t) => {
   const { path, open } = aFolder(t)
   const older = openDatabase(path)
   t.after(() => older.close())
@@ -68,7 +68,7 @@ test('what stood there before rows had numbers is found and changed, and what th
   assert.deepEqual(await store.findClient(next.id), next)
 })
 
-test('a text that is no id is found nowhere', async (t) => {
+test('a text that is not an id finds nothing', async (t) => {
   const { store } = openStore(t)
   await perform(store, 'registerClient', aClient())
   for (const text of ['', 'x', 'gci_', '~'.repeat(34), 'gci_zzzzzzzzzzzzAAAAAAAAAAAAAAAAAAAAAA', 'f'.repeat(5000)]) {
@@ -90,7 +90,7 @@ function openStore(t: TestContext) {
   return { store }
 }
 
-/** A grant and its client, by the statements of the release before. */
+/** Inserts a grant and its client with the statements of the previous release. */
 function writeAsBefore(database: DatabaseSync, grant: ReturnType<typeof aGrant>): void {
   const { id, clientId, userId, scope, resources, createdAt, expiresAt, family } = grant
   const columns = [id, clientId, userId, scope, JSON.stringify(resources), createdAt, expiresAt] as const

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type pg from 'pg'
 import { SHARD_KEYS, type Access, type Schema } from './portable-sql.ts'
 
-/** What real databases say of statements and schemas. */
+/** Plans and schemas as the real databases report them. */
 
 interface PlanNode {
   readonly 'Node Type': string
@@ -12,7 +12,7 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[]
 }
 
-/** The plan that PostgreSQL keeps for a prepared statement, whatever its parameters, in this session. */
+/** Returns the plan that PostgreSQL keeps for a prepared statement in this session, whatever its parameters. */
 export async function planOnPostgres(client: pg.Client, sql: string): Promise<readonly Access[]> {
   const count = Math.max(0, ...[...sql.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)))
   const parameters = count === 0 ? '' : `(${Array.from({ length: count }, () => 'null').join(', ')})`
@@ -33,7 +33,7 @@ function accessesOf(node: PlanNode, parent?: PlanNode): readonly Access[] {
   return [{ table, keys: equalities(condition ?? ''), isWhole: condition === undefined && !isFirstRows }, ...below]
 }
 
-/** How SQLite would come to the rows. */
+/** Returns how SQLite finds the rows. */
 export function planOnSqlite(database: DatabaseSync, sql: string): readonly Access[] {
   const steps = database.prepare(`explain query plan ${sql}`).all()
   return steps.flatMap(({ detail }) => {
@@ -43,12 +43,12 @@ export function planOnSqlite(database: DatabaseSync, sql: string): readonly Acce
   })
 }
 
-/** The columns that stand on the left of `=`. */
+/** Returns the columns on the left of `=`. */
 function equalities(condition: string): readonly string[] {
   return [...condition.matchAll(/(\w+)\s*=/g)].map(([, column]) => column ?? '')
 }
 
-/** Everything that stands in the connection's schema. */
+/** Returns all objects of the connection's schema. */
 export async function readPostgresObjects(client: pg.Client): Promise<Schema> {
   const rowsOf = async <Row extends object>(sql: string): Promise<readonly Row[]> => (await client.query<Row>(sql)).rows
   const columns = await rowsOf<Schema['columns'][number]>(
@@ -75,7 +75,7 @@ export async function readPostgresObjects(client: pg.Client): Promise<Schema> {
   return { columns, uniques, objects: objects.map(({ object }) => object) }
 }
 
-/** The same of a SQLite file. */
+/** Returns the same for a SQLite file. */
 export function readSqliteObjects(database: DatabaseSync): Schema {
   const rowsOf = (sql: string): readonly Record<string, unknown>[] => database.prepare(sql).all()
   const tables = rowsOf(`select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'`)
@@ -107,12 +107,12 @@ export function readSqliteObjects(database: DatabaseSync): Schema {
   }
 }
 
-/** Fills every sharded table, and keeps PostgreSQL from learning how many rows there are. */
+/** Fills every sharded table without letting PostgreSQL collect statistics. */
 export async function fillUnanalyzed(client: pg.Client, rows: number): Promise<void> {
   const { columns } = await readPostgresObjects(client)
-  // Filling a table is no statement of the product, whose limit may stand in this session.
+  // The session may have the product's statement timeout, which filling a table would exceed.
   await client.query('set statement_timeout = 0')
-  // Numbers of one length come in the order of their indexes, which with unlogged tables takes half the time.
+  // Numbers of equal length arrive in index order, which takes half the time together with unlogged tables.
   for (const table of Object.keys(SHARD_KEYS)) {
     const own = columns.filter((column) => column.table === table)
     const values = own.map(({ type }) => (type === 'bigint' ? 'number' : `'row-' || number`))

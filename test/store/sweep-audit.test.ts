@@ -20,7 +20,7 @@ const STORES: Readonly<Record<string, (t: TestContext, audit: Chains) => Promise
 }
 
 for (const [name, open] of Object.entries(STORES)) {
-  test(`${name}: a sweep takes links of the audit from before a moment, the oldest first and no more than its limit`, async (t) => {
+  test(`${name}: a sweep removes audit links from before a given time, oldest first and at most its limit`, async (t) => {
     let now = at(-10 * HOUR)
     const clock = (): EpochMs => now
     const digest = (parts: readonly string[]): string => JSON.stringify(parts)

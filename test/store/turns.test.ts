@@ -5,7 +5,7 @@ import { type Operation } from '../../src/ports/operations.ts'
 import type { ClientId } from '../../src/protocol/ids.ts'
 import { openBatchingStore } from '../../src/store/batching-store.ts'
 
-/** A driver that notes its batches. The real ones are held by the contract suite. */
+/** A driver that records its batches. The contract tests cover the real drivers. */
 function openNotebook(
   commit: (operations: readonly Operation[]) => Promise<readonly OperationResult[]>,
   batchesInFlight = 1,
@@ -32,7 +32,7 @@ async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
-test('everything that one turn asks for is one batch, and each asker gets the outcome of its own operation', async () => {
+test('all operations of one turn are one batch, and each caller gets the outcome of its own operation', async () => {
   const { batches, driver } = openNotebook(echo)
   const store = openBatchingStore(driver)
   const outcomes = await Promise.all(Array.from({ length: 100 }, (_, index) => store.deleteClient(id(index))))
@@ -43,7 +43,7 @@ test('everything that one turn asks for is one batch, and each asker gets the ou
   )
 })
 
-test('while every turn brings more, a batch grows for a few turns, and not for ever', async () => {
+test('while every turn adds operations a batch grows for a few turns, but not without limit', async () => {
   const { batches, driver } = openNotebook(echo)
   const store = openBatchingStore(driver)
   const outcomes: Promise<unknown>[] = []
@@ -59,7 +59,7 @@ test('while every turn brings more, a batch grows for a few turns, and not for e
   assert.ok(batches.length > 1 && batches.length <= 4, batches.join())
 })
 
-test('a batch does not grow over turns that are long', async () => {
+test('a batch does not grow over long turns', async () => {
   const { batches, driver } = openNotebook(echo)
   const store = openBatchingStore(driver)
   const outcomes: Promise<unknown>[] = []
@@ -73,14 +73,14 @@ test('a batch does not grow over turns that are long', async () => {
   assert.deepEqual(batches, [1, 1, 1])
 })
 
-test('a batch has a maximum, and what is over it follows', async () => {
+test('a batch has a maximum size, and further operations follow in the next', async () => {
   const { batches, driver } = openNotebook(echo)
   const store = openBatchingStore(driver)
   await Promise.all(Array.from({ length: 1100 }, (_, index) => store.deleteClient(id(index))))
   assert.deepEqual(batches, [512, 512, 76])
 })
 
-test('as many batches are under way as the driver takes', async () => {
+test('as many batches run at a time as the driver allows', async () => {
   const releases: (() => void)[] = []
   const { batches, driver } = openNotebook(async (operations) => {
     await new Promise<void>((resolve) => releases.push(resolve))
@@ -100,7 +100,7 @@ test('as many batches are under way as the driver takes', async () => {
   assert.deepEqual(await Promise.all(outcomes), [id(0), id(1), id(2)])
 })
 
-test('one batch is under way at a time; what comes meanwhile makes the next', async () => {
+test('one batch runs at a time, and operations that arrive meanwhile form the next', async () => {
   let release: () => void = () => undefined
   let underWay = 0
   const { batches, driver } = openNotebook(async (operations) => {
@@ -124,7 +124,7 @@ test('one batch is under way at a time; what comes meanwhile makes the next', as
   assert.deepEqual(batches, [1, 2])
 })
 
-test('an operation that failed rejects for its asker alone', async () => {
+test('an operation that failed rejects for its own caller only', async () => {
   const { driver } = openNotebook(async (operations) =>
     operations.map(({ input }) =>
       input === id(1) ? { kind: 'failed', cause: new Error('mine') } : { kind: 'done', outcome: 'deleted' },
@@ -142,7 +142,7 @@ test('an operation that failed rejects for its asker alone', async () => {
   )
 })
 
-test('a batch that could not be committed rejects for all, and the next one goes on', async () => {
+test('a batch that could not be committed rejects for all its callers, and the next one is committed', async () => {
   let isBroken = true
   const { driver } = openNotebook(async (operations) => {
     if (isBroken) throw new StoreUnavailable('a test')
@@ -155,7 +155,7 @@ test('a batch that could not be committed rejects for all, and the next one goes
   assert.equal(await store.deleteClient(id(2)), id(2))
 })
 
-test('beyond ten thousand waiting operations one more is refused at once', async () => {
+test('beyond ten thousand waiting operations a further one is rejected at once', async () => {
   const { driver } = openNotebook(echo)
   const store = openBatchingStore(driver)
   const waiting = Array.from({ length: 10_000 }, (_, index) => store.deleteClient(id(index)))
@@ -163,7 +163,7 @@ test('beyond ten thousand waiting operations one more is refused at once', async
   await Promise.all(waiting)
 })
 
-test('what has waited for two seconds is refused instead of begun, and what came later is served', async (t) => {
+test('an operation that waited for two seconds is rejected before it starts, and later ones are served', async (t) => {
   let now = 0
   t.mock.method(performance, 'now', () => now)
   const releases: (() => void)[] = []
@@ -187,7 +187,7 @@ test('what has waited for two seconds is refused instead of begun, and what came
   assert.deepEqual(batches, [1, 1])
 })
 
-test('what waited because the process was suspended, and not for a batch, is done', async (t) => {
+test('an operation that waited because the process was suspended, not because of a batch, is done', async (t) => {
   let now = 0
   t.mock.method(performance, 'now', () => now)
   const store = openBatchingStore(openNotebook(echo).driver)
@@ -196,7 +196,7 @@ test('what waited because the process was suspended, and not for a batch, is don
   assert.equal(await outcome, id(1))
 })
 
-test('when the store is gone, what waits is told at the same time', async () => {
+test('when the store becomes unavailable, waiting operations are rejected at the same time', async () => {
   let fail: (cause: unknown) => void = () => undefined
   const { batches, driver } = openNotebook(() => new Promise((_, reject) => (fail = reject)))
   const store = openBatchingStore(driver)

@@ -17,13 +17,13 @@ function cut(...operations: readonly Operation[]): readonly string[] {
   )
 }
 
-test('operations that touch nothing in common are one wave, by kind and then by key', () => {
+test('operations without a common key are one wave, sorted by kind and then by key', () => {
   assert.deepEqual(cut(hold('b'), disable('d'), hold('a'), disable('c')), [
     '3:disableClient:c 1:disableClient:d 2:extendRetention:a 0:extendRetention:b',
   ])
 })
 
-test('what touches the same as an operation before it comes in a later wave', () => {
+test('an operation with a key of an earlier operation is in a later wave', () => {
   assert.deepEqual(cut(disable('a'), disable('a'), hold('a'), disable('b')), [
     '0:disableClient:a 3:disableClient:b',
     '1:disableClient:a',
@@ -31,7 +31,7 @@ test('what touches the same as an operation before it comes in a later wave', ()
   ])
 })
 
-test('of a kind that may touch the same, many are one statement', () => {
+test('operations of a kind that may share a key are one statement', () => {
   assert.deepEqual(cut(hold('a'), hold('a'), disable('a')), [
     '0:extendRetention:a 1:extendRetention:a',
     '2:disableClient:a',

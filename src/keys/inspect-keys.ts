@@ -12,7 +12,7 @@ export function inspectKey(record: KeyRecord, encryptionKey: KeyObject): KeyInsp
     const published = JSON.parse(record.publicJwk) as Readonly<Record<string, unknown>>
     const own = createPublicKey(privateKey).export({ format: 'jwk' })
     const whole = { ...own, kid: record.id, use: 'sig', alg: record.algorithm }
-    return { ...term, state: isDeepStrictEqual(published, whole) ? 'sound' : 'mismatched' }
+    return { ...term, state: isDeepStrictEqual(published, whole) ? 'valid' : 'mismatched' }
   } catch {
     return { ...term, state: 'undecryptable' }
   }

@@ -59,7 +59,7 @@ export interface KeyInspection {
   readonly id: KeyId
   readonly algorithm: SigningAlgorithm
   readonly activeFrom: EpochMs
-  readonly state: 'sound' | 'undecryptable' | 'mismatched'
+  readonly state: 'valid' | 'undecryptable' | 'mismatched'
 }
 
 export interface StoreInspection {

@@ -10,6 +10,6 @@ export function hasExpiredEverywhere(
   { deletionMoment }: Pick<ClockCheck, 'deletionMoment'>,
   expiresAt: EpochMs,
 ): boolean {
-  const moment = deletionMoment()
-  return moment !== undefined && expiresAt < after(moment, -2 * CLOCK_TOLERANCE_MS)
+  const deletableBefore = deletionMoment()
+  return deletableBefore !== undefined && expiresAt < after(deletableBefore, -2 * CLOCK_TOLERANCE_MS)
 }

@@ -5,7 +5,7 @@ import { toSeconds, type EpochMs } from '../protocol/brand.ts'
 import { isFromFuture } from '../protocol/clock.ts'
 import { findInvalidPrincipal, type InvalidPrincipal } from './invalid-principal.ts'
 import type { FoundToken } from './find-token.ts'
-import { issueMoment } from './issue-time.ts'
+import { issueTime } from './issue-time.ts'
 
 type Needs = Pick<Context, 'notBefore'> & {
   readonly store: Pick<
@@ -29,7 +29,7 @@ export const INACTIVE_REASONS = [
   /** A refresh token that was rotated. */
   'replaced',
   'client',
-  'everybody',
+  'server',
   'user',
   'organization',
   'membership',
@@ -58,7 +58,7 @@ export async function findInactiveReason(context: Needs, found: FoundToken, now:
   if (facts.grantId !== undefined) return findGrantReason(context, client, grant, now)
   const { userId, organizationId } = facts
   const principals = { client, userId, organizationId, isUnattended: true }
-  return findInvalidPrincipal(context, principals, issueMoment(facts))
+  return findInvalidPrincipal(context, principals, issueTime(facts))
 }
 
 /**

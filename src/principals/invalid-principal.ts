@@ -14,8 +14,8 @@ export interface Principals {
   readonly isUnattended: boolean
 }
 
-/** The principal that makes a token invalid. `everybody`: the server's not-before time, which revokes all tokens. */
-export type InvalidPrincipal = 'client' | 'everybody' | 'user' | 'organization' | 'membership' | 'installation'
+/** The principal that makes a token invalid. `server`: the server's not-before time, which revokes all tokens. */
+export type InvalidPrincipal = 'client' | 'server' | 'user' | 'organization' | 'membership' | 'installation'
 
 type Needs = Pick<Context, 'notBefore'> & {
   readonly store: Pick<Context['store'], 'findInstallation' | 'findMembership' | 'findOrganization' | 'findUser'>
@@ -37,14 +37,14 @@ export async function findInvalidPrincipal(
   if (!isLiveSince(client, since)) return 'client'
   const isInstalled = isUnattended && organizationId !== undefined
   const isMember = userId !== undefined && organizationId !== undefined
-  const [everybodyFrom, user, organization, membership, installation] = await Promise.all([
+  const [serverNotBefore, user, organization, membership, installation] = await Promise.all([
     notBefore(),
     userId === undefined ? undefined : store.findUser(userId),
     organizationId === undefined ? undefined : store.findOrganization(organizationId),
     isMember ? store.findMembership({ userId, organizationId }) : undefined,
     isInstalled ? store.findInstallation({ clientId: client.id, organizationId }) : undefined,
   ])
-  if (since < everybodyFrom) return 'everybody'
+  if (since < serverNotBefore) return 'server'
   if (userId !== undefined && !isLiveSince(user, since)) return 'user'
   if (organizationId !== undefined && !isLiveSince(organization, since)) return 'organization'
   if (isMember && !isLiveSince(membership, since)) return 'membership'

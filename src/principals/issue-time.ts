@@ -2,7 +2,7 @@ import type { AccessTokenFacts } from '../protocol/access-token.ts'
 import { toSeconds, type EpochMs } from '../protocol/brand.ts'
 
 /** The milliseconds that a time-ordered id begins with (ids.ts). */
-const MOMENT = /^[0-9a-f]{12}/
+const TIME_PREFIX = /^[0-9a-f]{12}/
 
 /**
  * Returns when an access token without a grant was issued, to the millisecond.
@@ -12,9 +12,9 @@ const MOMENT = /^[0-9a-f]{12}/
  * number of seconds later. For a `jti` that does not, the start of the second is returned, so that a token from before a
  * not-before time never appears to be from after it (threats.md INT-06).
  */
-export function issueMoment({ tokenId, issuedAt, expiresAt }: AccessTokenFacts): EpochMs {
+export function issueTime({ tokenId, issuedAt, expiresAt }: AccessTokenFacts): EpochMs {
   const second = issuedAt * 1000
-  const moment = Number.parseInt(MOMENT.exec(tokenId)?.[0] ?? '', 16) as EpochMs
-  const isOfThisToken = toSeconds(moment) === issuedAt || toSeconds(moment) === expiresAt
-  return (isOfThisToken ? second + (moment % 1000) : second) as EpochMs
+  const idTime = Number.parseInt(TIME_PREFIX.exec(tokenId)?.[0] ?? '', 16) as EpochMs
+  const isOfThisToken = toSeconds(idTime) === issuedAt || toSeconds(idTime) === expiresAt
+  return (isOfThisToken ? second + (idTime % 1000) : second) as EpochMs
 }

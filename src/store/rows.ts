@@ -54,8 +54,8 @@ export function windowStart({ now, windowMs }: Hit): number {
 }
 
 /** Returns an id below which all ids from before a time sort: ids start with 12 hex digits of milliseconds. */
-export function idBefore(moment: number, prefix: string): string {
-  return prefix + Math.max(0, moment).toString(16).padStart(12, '0')
+export function idBefore(time: number, prefix: string): string {
+  return prefix + Math.max(0, time).toString(16).padStart(12, '0')
 }
 
 /** Reads the record from the row that a query found, if it found one. */

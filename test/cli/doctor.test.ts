@@ -182,7 +182,7 @@ const SOUND: Examination = {
       secretCheck: 'check',
     },
     secret: { kind: 'matches' },
-    keys: [{ id: 'key' as never, algorithm: 'ES256', activeFrom: 1_799_000_000_000 as EpochMs, state: 'sound' }],
+    keys: [{ id: 'key' as never, algorithm: 'ES256', activeFrom: 1_799_000_000_000 as EpochMs, state: 'valid' }],
   },
   probe: {
     kind: 'answered',
@@ -229,7 +229,7 @@ test('a key that signs for more than twice as long as it should is a complaint, 
   assert.deepEqual(more, [])
   assert.deepEqual(judge({ ...signingFor(61), choices: { ...SOUND.choices, keyRotation: 0 } }), [])
   // The next one waits, and changes nothing about the one that signs.
-  const next = { id: 'next' as never, algorithm: 'ES256', activeFrom: signingFor(62).now, state: 'sound' } as const
+  const next = { id: 'next' as never, algorithm: 'ES256', activeFrom: signingFor(62).now, state: 'valid' } as const
   const keys = [...SOUND.store.keys, next]
   assert.equal(judge({ ...signingFor(61), store: { ...SOUND.store, keys } }).length, 1)
   assert.deepEqual(judge({ ...signingFor(62), store: { ...SOUND.store, keys } }), [])

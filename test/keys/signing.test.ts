@@ -53,7 +53,7 @@ for (const algorithm of ['ES256', 'EdDSA', 'RS256'] as const) {
     const record = await aKeyRecord({ algorithm })
     const other = await aKeyRecord({ algorithm })
     const term = { id: record.id, algorithm, activeFrom: NOW }
-    assert.deepEqual(inspectKey(record, encryptionKey), { ...term, state: 'sound' })
+    assert.deepEqual(inspectKey(record, encryptionKey), { ...term, state: 'valid' })
     const swapped = JSON.stringify({ ...(JSON.parse(other.publicJwk) as object), kid: record.id })
     assert.deepEqual(inspectKey({ ...record, publicJwk: swapped }, encryptionKey), { ...term, state: 'mismatched' })
     const claimed = record.publicJwk.replace(algorithm, 'HS256')

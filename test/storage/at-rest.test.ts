@@ -27,7 +27,7 @@ test('STO-01: no secret of any flow is in the database, its write-ahead log, or 
   const places = placesOf(server)
   for (const [name, secret] of secrets) {
     assert.ok(secret.length >= 12, `${name} is too short to look for`)
-    for (const [place, bytes] of places) assert.equal(bytes.includes(secret), false, `${name} stands in ${place}`)
+    for (const [place, bytes] of places) assert.equal(bytes.includes(secret), false, `${name} is in ${place}`)
   }
   // These must be found, to show that the search works.
   const all = Buffer.concat([...places.values()])
@@ -42,7 +42,7 @@ test('STO-01: nor is one after a restart, which moves the write-ahead log into t
   const server = await first.reopen()
   const places = placesOf(server)
   for (const [name, secret] of secrets)
-    for (const [place, bytes] of places) assert.equal(bytes.includes(secret), false, `${name} stands in ${place}`)
+    for (const [place, bytes] of places) assert.equal(bytes.includes(secret), false, `${name} is in ${place}`)
   assert.ok(places.get('grantor.db')?.includes('Marked client'))
 })
 

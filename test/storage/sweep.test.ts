@@ -45,7 +45,7 @@ test('BND-01: authorization requests that no user finished are removed within mi
     assert.equal((await server.inject({ url: authorizeUrl(client) })).statusCode, 303)
   server.clock.advance(600_000)
   await sweepAll(server)
-  assert.equal(countOf(server, 'authorizations'), 252, 'A person who was quick may still redeem the code.')
+  assert.equal(countOf(server, 'authorizations'), 252, 'A code of a quick user can still be redeemed.')
   server.clock.advance(121_000)
   const first = await sweep(server.context, SWEEP_START)
   assert.equal(isWholeSlice(first), true)

@@ -161,11 +161,11 @@ function unusableAddresses(
   const as = (username: string, address = url): string =>
     Object.assign(new URL(address), { username, password: HIDDEN }).href
   return [
-    ['nobody listens', change({ port: '1' }), /cannot be reached: .*ECONNREFUSED.*DATABASE_URL/],
+    ['no server listens', change({ port: '1' }), /cannot be reached: .*ECONNREFUSED.*DATABASE_URL/],
     ['no such host', change({ hostname: 'db.acme.invalid' }), /cannot be reached: .*DATABASE_URL/],
     ['another password', change({ password: HIDDEN }), /refused: password authentication failed.*DATABASE_URL/],
     ['no password', change({ password: '' }), /requires a password/],
-    ['a role that may not sign in', as('banned'), /refused: .*not permitted to log in.*pg_hba/],
+    ['a role that may not log in', as('banned'), /refused: .*not permitted to log in.*pg_hba/],
     ['no such database', change({ pathname: '/nothere' }), /refused: database "nothere" does not exist\. Run createdb/],
     ['no privilege to connect', as('locked'), /refused: permission denied for database.*own the database/],
     ['no TLS there', change({ search: '?sslmode=verify-full' }), /does not offer TLS.*sslmode/],
@@ -174,11 +174,11 @@ function unusableAddresses(
     ['no schema', change({ search: '?options=-c%20search_path%3Dnothere' }), /search_path names none/],
     ['read-only', as('reader'), /read-only.*Turn that off/],
     [
-      'tables of somebody else',
+      'tables of another role',
       as('stranger'),
       /may not read and change admin_.*, memberships.*grant select.* to "stranger"/,
     ],
-    ['nothing may be made', as('stranger', server.url('postgres')), /may not create tables.*grantor migrate/],
+    ['no right to create tables', as('stranger', server.url('postgres')), /may not create tables.*grantor migrate/],
     ['too many connections', as('crowded'), /refused: too many connections.*Raise/],
     ['not UTF-8', server.adminUrl('latin'), /encoded in LATIN1.*createdb --encoding=UTF8/],
   ]

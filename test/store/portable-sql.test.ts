@@ -65,10 +65,10 @@ const KEYLESS: readonly Exception[] = [
     text: /^delete from (sessions|memberships|installations) where (user|organization)_id = (\$1|\?)$/,
   },
   { why: 'sweeps go by time, in slices, over all shards', file: /\/sweep\.ts$/ },
-  { why: 'who watches the server walks over all shards, in slices', file: /\/walks\.ts$/ },
+  { why: 'metrics walk over all shards, in slices', file: /\/walks\.ts$/ },
   { why: 'the audit is read by time, in slices; its chains are found once a minute', file: /\/audit\.ts$/ },
   { why: 'the doctor looks for the youngest row', file: /\/inspect\.ts$/, text: /limit 1/ },
-  { why: 'on SQLite rows stand at a number made of the key', file: /sqlite\/(clients|tokens)\.ts$/, text: /slot = \?/ },
+  { why: 'on SQLite rows have a number made of the key', file: /sqlite\/(clients|tokens)\.ts$/, text: /slot = \?/ },
   { why: 'a migration copies all rows', text: /^insert into slotted_/ },
 ]
 

@@ -94,7 +94,7 @@ function checkKeys(examination: Examination, { secretCheck }: DatabaseFacts): re
   if (keys.length === 0) {
     return [warning('keys', 'There is no signing key yet.', 'The first start creates one: grantor serve')]
   }
-  const broken = keys.filter(({ state }) => state !== 'sound')
+  const broken = keys.filter(({ state }) => state !== 'valid')
   if (broken.length === 0) return [decideRotation(examination)]
   return broken.map(({ id, state }) =>
     failed(

@@ -44,7 +44,7 @@ const INTRODUCTION = [
   'The `used_at` of a client is when it first got a token, and `last_used_at` when it last got one, to the minute. The `ended_by` of an',
   'inactive token is the reason: `expired`; `not-yet-valid`, issued by a clock that was ahead; `revoked`; `replaced`, a refresh token that',
   'was used since; or the record that was disabled, deleted or has a later not-before time: `client`, `user`, `organization`, `membership`,',
-  '`installation`, or `everybody` (`token revoke-all`).',
+  '`installation`, or `server` (`token revoke-all`).',
   '',
   'A password or token given as `-` is read from standard input, where other users of the machine cannot see it.',
 ]

@@ -34,8 +34,8 @@ export function administratorStatements(database: Database) {
       keys: ({ id }) => [id],
       run: eachAlone(async (query, credential: AdminCredentialRecord) => {
         const { id, name, secretHash, access, organizationId, createdAt, expiresAt, revokedAt } = credential
-        const moments = [createdAt, expiresAt, revokedAt ?? null] as const
-        await query(CREATE, [id, name, secretHash, access, organizationId ?? null, ...moments])
+        const times = [createdAt, expiresAt, revokedAt ?? null] as const
+        await query(CREATE, [id, name, secretHash, access, organizationId ?? null, ...times])
         return 'created' as const
       }),
     },

@@ -14,9 +14,9 @@ const INSERT = {
   text: `insert into clients (client_id, issued_at, secret_hash, management_hash, metadata, held_until)
     select i.*, 0 from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], string_to_array($5, chr(10))) as i`,
 }
-const INSERT_AND_TELL = {
+const INSERT_WITH_AUDIT = {
   name: 'insert-clients-with-audit',
-  text: `with told as (
+  text: `with link as (
       insert into audit_links (link_id, chain_id, sequence, recorded_at, previous_hash, events, link_hash)
       values ($6, $7, $8, $9, $10, $11, $12))
     insert into clients (client_id, issued_at, secret_hash, management_hash, metadata, held_until)
@@ -114,7 +114,7 @@ export function clientStatements(database: Database) {
         async run(query, inputs, link) {
           const rows = registrationRows(inputs)
           if (link === undefined) await query(INSERT, rows)
-          else await query(INSERT_AND_TELL, [...rows, ...auditLinkValues(link)])
+          else await query(INSERT_WITH_AUDIT, [...rows, ...auditLinkValues(link)])
           return inputs.map(() => true)
         },
       },
@@ -123,7 +123,7 @@ export function clientStatements(database: Database) {
       keys: ({ client }) => [`shared:${client.dedupeKey}`, client.id],
       isShared: true,
       async run(query, inputs) {
-        // Of those who register the same at once the first is kept; one statement may not meet a row twice.
+        // Of concurrent registrations with one key only the first is inserted: one statement cannot change a row twice.
         const firsts = [...Map.groupBy(inputs, ({ client }) => client.dedupeKey).values()].flatMap(
           ([first]) => first ?? [],
         )
@@ -145,8 +145,8 @@ export function clientStatements(database: Database) {
       keys: ({ id }) => [id],
       isShared: true,
       async run(query, inputs) {
-        const moments = new Map(inputs.map(({ id, now }) => [id, now]))
-        const used = valuesOf(await query(USE, [[...moments.keys()], [...moments.values()]]), 'client_id')
+        const times = new Map(inputs.map(({ id, now }) => [id, now]))
+        const used = valuesOf(await query(USE, [[...times.keys()], [...times.values()]]), 'client_id')
         return inputs.map(({ id }) => (used.has(id) ? 'used' : 'unknown'))
       },
     },
@@ -154,9 +154,9 @@ export function clientStatements(database: Database) {
       keys: ({ id }) => [id],
       isShared: true,
       async run(query, inputs) {
-        const moments = new Map<ClientId, number>()
-        for (const { id, until } of inputs) moments.set(id, Math.max(moments.get(id) ?? 0, until))
-        const held = valuesOf(await query(HOLD, [[...moments.keys()], [...moments.values()]]), 'client_id')
+        const times = new Map<ClientId, number>()
+        for (const { id, until } of inputs) times.set(id, Math.max(times.get(id) ?? 0, until))
+        const held = valuesOf(await query(HOLD, [[...times.keys()], [...times.values()]]), 'client_id')
         return inputs.map(({ id }) => (held.has(id) ? 'held' : 'unknown'))
       },
     },
@@ -210,14 +210,14 @@ export function clientStatements(database: Database) {
       run: eachAlone((query, { id, now }: Input<'expireClient'>) => changeRow(query, EXPIRE, [id, now])),
     },
     noteUses: {
-      // One key at least: even a list without clients has its turn.
+      // At least one key is required, also for a list without clients.
       keys: (uses) => ['uses', ...uses.map(({ id }) => id)],
       isShared: true,
       async run(query, inputs) {
-        const moments = new Map<ClientId, number>()
-        for (const { id, at } of inputs.flat()) moments.set(id, Math.max(moments.get(id) ?? 0, at))
-        const ids = [...moments.keys()].toSorted()
-        await query(NOTE_USES, [ids, ids.map((id) => moments.get(id) ?? 0)])
+        const times = new Map<ClientId, number>()
+        for (const { id, at } of inputs.flat()) times.set(id, Math.max(times.get(id) ?? 0, at))
+        const ids = [...times.keys()].toSorted()
+        await query(NOTE_USES, [ids, ids.map((id) => times.get(id) ?? 0)])
         return inputs.map(() => 'noted' as const)
       },
     },

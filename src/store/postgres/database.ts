@@ -117,19 +117,19 @@ export function openDatabase({ url, connections }: Omit<PostgresOptions, 'audit'
 
   async function attempt<T>(work: (query: Query) => Promise<T>, answerBy: number): Promise<T> {
     const client = await connect(pool)
-    let isSound = false
+    let isUsable = false
     try {
       const result = await work(openQuery(client, answerBy))
-      isSound = true
+      isUsable = true
       return result
     } catch (cause) {
       // PostgreSQL responded, so the connection can be reused.
-      isSound = ['conflict', 'refused'].includes(checkFault(cause))
+      isUsable = ['conflict', 'refused'].includes(checkFault(cause))
       throw cause
     } finally {
       // The connection is destroyed without a goodbye, because the server may not respond.
-      if (!isSound) client.connection.stream.destroy()
-      client.release(!isSound)
+      if (!isUsable) client.connection.stream.destroy()
+      client.release(!isUsable)
     }
   }
 

@@ -148,7 +148,7 @@ export async function requireLive(
 
 const REASONS = {
   client: 'client_not_live',
-  everybody: 'everything_ended',
+  server: 'everything_ended',
   user: 'user_not_live',
   organization: 'organization_not_live',
   membership: 'membership_not_live',

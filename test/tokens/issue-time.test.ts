@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EpochMs, EpochSeconds } from '../../src/protocol/brand.ts'
 import { mintOrderedId } from '../../src/protocol/ids.ts'
-import { issueMoment } from '../../src/principals/issue-time.ts'
+import { issueTime } from '../../src/principals/issue-time.ts'
 import type { AccessTokenFacts } from '../../src/protocol/access-token.ts'
 
 const ISSUED_AT = 1_795_200_000
@@ -23,7 +23,7 @@ for (const [title, tokenId, expected] of [
       issuedAt: ISSUED_AT as EpochSeconds,
       expiresAt: (ISSUED_AT + LIFETIME) as EpochSeconds,
     } as AccessTokenFacts
-    assert.equal(issueMoment(facts), expected)
+    assert.equal(issueTime(facts), expected)
   })
 }
 

@@ -35,8 +35,8 @@ export interface StoreDriver extends Reads {
   /** How many batches may be committed at a time; 1 for a database with a single writer. */
   readonly batchesInFlight: number
   /**
-   * Commits all operations in order, in one transaction, and returns their results in the same order. Throws
-   * StoreUnavailable if nothing was committed.
+   * Commits a batch and returns the results in its order. Operations on the same rows are applied in that order, and each
+   * operation completely or not at all. Throws StoreUnavailable if nothing was committed.
    */
   readonly commit: (operations: readonly Operation[]) => Promise<readonly OperationResult[]>
   readonly close: () => Promise<void>

@@ -34,7 +34,7 @@ export interface RotationOptions {
  * places can replace it in one place after the other (threats.md CC-06).
  *
  * At most two secrets are valid: an older third one ends at once. A client that never received the newest secret, because
- * the response was lost, presents the one before it to keep that one instead; it keeps its original end.
+ * the response was lost, names the previous secret as the one to keep; that secret then keeps its original end.
  */
 export async function rotateClientSecret(
   { clock, random, secrets, store }: Needs,

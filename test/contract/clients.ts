@@ -286,7 +286,7 @@ export const clientCases: Suite = (check) => {
     assert.deepEqual(await second.findClient(two.id), { ...two, lastUsedAt: at(7) })
     assert.deepEqual(await second.findClient(other.id), other)
     const all = await first.listClients({ before: undefined, limit: 10 })
-    assert.equal(all.length, 3, 'a client that is gone stays gone')
+    assert.equal(all.length, 3, 'a deleted client is not restored')
   })
 
   check('noteUses several times in one batch and concurrently: the latest time is kept', async (stores) => {

@@ -202,7 +202,7 @@ async function checkFamilies(server: TestServer, client: RegisteredClient, famil
     // Every second request presents the token before the last, the others any older one.
     const old = index % 2 === 0 ? spent.at(-1) : spent[Math.floor((spent.length - 1) / 2)]
     const answer = await refresh(server, client, old ?? '')
-    assert.equal(answer.json().error, 'invalid_grant', 'a spent token is good again')
+    assert.equal(answer.json().error, 'invalid_grant', 'a rotated token is valid again')
     assert.equal((await refresh(server, client, live)).json().error, 'invalid_grant')
   }
   assert.equal(Number(alive()), before - families.length)
@@ -211,7 +211,7 @@ async function checkFamilies(server: TestServer, client: RegisteredClient, famil
 async function checkCodes(server: TestServer, client: RegisteredClient, codes: readonly Code[]): Promise<void> {
   for (const { code, state } of codes) {
     const answer = await redeem(server, client, code)
-    if (state === 'spent') assert.equal(answer.json().error, 'invalid_grant', 'a spent code is good again')
+    if (state === 'spent') assert.equal(answer.json().error, 'invalid_grant', 'a redeemed code is valid again')
     // A code without a response is either redeemed or still valid.
     else if (answer.statusCode !== 200) assert.equal(answer.json().error, 'invalid_grant')
     if (state === 'fresh') assert.equal(answer.statusCode, 200, answer.body)

@@ -14,7 +14,7 @@ test('reads that follow each other see one state, and the next turn sees the new
   const seen = await Promise.all([0, 1, 2].map(async () => transactions.read(count)))
   other.exec('insert into things values (1)')
   assert.deepEqual(seen, [0, 0, 0])
-  assert.equal(transactions.read(count), 0, 'promises that are due come before anything from outside')
+  assert.equal(transactions.read(count), 0, 'pending promises run before anything from outside')
   assert.equal(begun(), 1)
   await nextTurn()
   assert.equal(transactions.read(count), 1)
@@ -36,7 +36,7 @@ test('a write starts with the newest state, even though an older one was being r
   transactions.beginWriting()
   assert.equal(transactions.read(count), 1)
   await nextTurn()
-  assert.ok(database.isTransaction, 'the end of reading is not the end of writing')
+  assert.ok(database.isTransaction, 'ending a read does not end a write')
   database.exec('rollback')
 })
 

@@ -132,7 +132,7 @@ const recorded: Record<StoreKind, (t: TestContext) => Promise<Recorded>> = {
 for (const store of ['postgres', 'sqlite'] as const) {
   test(`${store}: every statement in the source is executed by the contract, and every executed one is in the source`, async (t) => {
     const { executed, source } = await recorded[store](t)
-    assert.ok(executed.size > 50, 'too few statements were heard to have been listened to')
+    assert.ok(executed.size > 50, 'too few statements were recorded')
     const idle = source.filter(({ pattern }) => ![...executed].some((sql) => pattern.test(sql)))
     assert.deepEqual(
       idle.filter((statement) => !isExcepted(NOT_RUN, statement)).map(({ file, text }) => `${file}: ${text}`),

@@ -71,7 +71,7 @@ const ALPHABET = /^[A-Za-z0-9_-]+$/
 /** Derives the keys from the root secret (HKDF, RFC 5869). The root secret itself is not kept. */
 export function openSecrets(root: string): Secrets {
   const authenticate = openMac('sha512', deriveKey(root, 'seal'))
-  const successorOf = openMac('sha256', deriveKey(root, 'deriveSuccessor'))
+  const successorOf = openMac('sha256', deriveKey(root, 'succeed'))
   const digestOf = openMac('sha256', deriveKey(root, 'digest'))
 
   function finish(prefix: string, fields: string): MintedCredential {

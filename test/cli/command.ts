@@ -25,7 +25,7 @@ export async function command(words: readonly string[], options: CommandOptions 
   return { code, stdout: textOf(stdout), stderr: textOf(stderr) }
 }
 
-/** Runs one command that must deriveSuccessor with `--json`; answers its document. */
+/** Runs one command that must succeed with `--json`; answers its document. */
 export async function commandJson<T>(words: readonly string[], options: CommandOptions = {}): Promise<T> {
   return documentOf(words, await command([...words, '--json'], options)) as T
 }

@@ -79,7 +79,7 @@ export async function run(place: Place, words: readonly string[], options: RunOp
   return finish(child)
 }
 
-/** Runs one command that must deriveSuccessor with `--json`; answers its document. */
+/** Runs one command that must succeed with `--json`; answers its document. */
 export async function runJson<T>(place: Place, words: readonly string[]): Promise<T> {
   const { code, stdout, stderr } = await run(place, [...words, '--json'])
   if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${stderr}`)

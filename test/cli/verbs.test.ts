@@ -26,7 +26,7 @@ after(async () => {
   for (const end of ends.toReversed()) await end()
 })
 
-/** The words of a command that must deriveSuccessor. */
+/** The words of a command that must succeed. */
 async function words(...typed: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await command(typed)
   assert.deepEqual([code, stderr], [0, ''], typed.join(' '))

@@ -96,6 +96,28 @@ test('D5: a refresh token has one successor, in the next generation, which depen
   assert.notEqual(secrets.deriveSuccessor(seal('refresh-token'), opened).token, second.token)
 })
 
+test('D5: every release makes the same credentials of the same root secret, because releases run side by side', () => {
+  const fixed = openSecrets('a root secret that does not change, 32+ characters')
+  const id = '0199aabbccddAAAAAAAAAAAAAAAAAAAAAA'
+  const first = fixed.mint('refresh-token', id, (bytes) => Buffer.alloc(bytes, 7))
+  assert.deepEqual(first, {
+    token:
+      'grt_0199aabbccddAAAAAAAAAAAAAAAAAAAAAA000000BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc8wIhLr1LBFLLcyMVP80v4Q',
+    hash: '2LkTccTg-H4YLw24kOhJbuvsrYIwTlaYtHEtklELwPg',
+  })
+  const opened = fixed.verify('refresh-token', first.token)
+  assert.ok(opened)
+  assert.deepEqual(fixed.deriveSuccessor(first.token, opened), {
+    token:
+      'grt_0199aabbccddAAAAAAAAAAAAAAAAAAAAAA000001nFjoN2utXvnU8yH5SgNVLt1iRjyZ8wpUfIGH1tZi77AL1EbTsYW7n_3ntPrchLLux',
+    hash: 'Y3bj12OMHEahlG_k6NvBHm286LwWu232W_lu9QjQduA',
+  })
+  assert.deepEqual(fixed.derive('authorization-code', id, ['a', 'b']), {
+    token: 'gac_0199aabbccddAAAAAAAAAAAAAAAAAAAAAAO0hB-w-Cjt37rc3F5Q_VBrKl7bpWQyf6ETWOCBjAGUAkbpc_e5ZmOS6nFhmyxYyne',
+    hash: 'Id4z0qInypOYKtI0xxDB96TmccM3MxsayX68tLJobhA',
+  })
+})
+
 test('AUTH-19: credentials are unique and have 256 random bits besides their id', () => {
   const id = mintOrderedId(1_800_000_000_000 as EpochMs, random)
   const seen = new Set(Array.from({ length: 2000 }, () => secrets.mint('authorization-code', id, random).token))

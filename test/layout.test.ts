@@ -1,19 +1,55 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { countImports, findDisorder, type SourceFile } from './layout.ts'
+import { findBannedPhrases } from './language.ts'
+import { countImports, findDisorder, packagesOfLayers, type SourceFile } from './layout.ts'
 
 const files: readonly SourceFile[] = globSync('{src,test,bench,prove}/**/*.{ts,js}', {
   exclude: ['bench/peers/**'],
-}).map((path) => ({
-  path,
-  text: readFileSync(path, 'utf8'),
-}))
+}).map(readSource)
+/** Generated pages repeat what is checked where it comes from. */
+const pages = globSync('{README,CONTRIBUTING,SECURITY,docs/**/*}.md').map(readSource)
+
+function readSource(path: string): SourceFile {
+  return { path, text: readFileSync(path, 'utf8') }
+}
 
 test('the house is tidy', () => {
   assert.ok(countImports(files) > 200, 'too few imports were found to have been read')
   assert.deepEqual(findDisorder(files), [])
 })
+
+test('a layer may import only packages that are dependencies', () => {
+  const { dependencies = {}, optionalDependencies = {} } = JSON.parse(readFileSync('package.json', 'utf8')) as Readonly<
+    Record<string, Readonly<Record<string, string>> | undefined>
+  >
+  const known = Object.keys({ ...dependencies, ...optionalDependencies })
+  assert.deepEqual(
+    packagesOfLayers().filter((name) => !known.includes(name)),
+    [],
+  )
+})
+
+test('no file has a banned phrase', () => {
+  assert.ok(pages.length > 20, 'too few pages were found to have been read')
+  const written = [...files, ...pages].filter(({ path }) => !/^test\/(language|layout\.test)\.ts$/.test(path))
+  assert.deepEqual(findBannedPhrases(written), [])
+})
+
+for (const [line, phrase] of [
+  ['// This belongs into the body.', 'belongs into'],
+  ['// What whoever asks must know.', 'whoever'],
+  ['/** Answers the client. */', 'Answers'],
+  ['- What is wrong is told at once.', 'is told'],
+  ['The limit is none.', 'is none'],
+  ['The scope stands in the token.', 'stands in'],
+] as const) {
+  test(`a planted phrase is found: ${phrase}`, () => {
+    const found = findBannedPhrases([{ path: 'docs/bad.md', text: `# Page\n${line}\n` }])
+    assert.equal(found.length, 1, found.join(' | '))
+    assert.match(found[0] ?? '', new RegExp(`docs/bad.md:2: ".*${phrase}.*"; write: `))
+  })
+}
 
 const PLANTED: readonly (readonly [rule: string, file: SourceFile])[] = [
   [

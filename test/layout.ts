@@ -67,6 +67,10 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
 }
 
+export function packagesOfLayers(): readonly string[] {
+  return Object.values(LAYERS).flatMap(({ packages }) => packages)
+}
+
 export const ARCHITECTURE_PAGE = 'docs/architecture.md'
 const TABLE = /\| Folder of `src\/` \|[^]*?\n\n/
 

@@ -97,7 +97,7 @@ test('ADM-03: a grant is looked for within the organization that is named, and i
 const RESOURCE = 'https://api.acme.test'
 const READ = { name: 'read', sentence: 'Read', granted_to: 'users' }
 
-test('CC-05: who declares a scope that another API has is told so', async (t) => {
+test('CC-05: declaring a scope that another API has gives a notice', async (t) => {
   const { perform } = await openOffice(t)
   const list = { name: 'list', sentence: 'List files', granted_to: 'users' }
   const first = await perform('api.create', { resource: RESOURCE, scopes: [READ], tokens: { algorithm: 'RS256' } })

@@ -80,7 +80,7 @@ test('an API that is not declared cannot be changed', async () => {
   await assert.rejects(change('https://unknown.example', wish), /There is no API/)
 })
 
-test('whoever declares another algorithm is told that it signs ten minutes later, and by what until then', async () => {
+test('declaring another algorithm gives a notice: it signs ten minutes later, and which one signs until then', async () => {
   const told = async (tokens: Partial<ApiTokens>) => algorithmNotice(await anApi(tokens), context.settings)
   assert.match((await told({ algorithm: 'RS256' })) ?? '', /RS256 key.*ten minutes.*ES256/)
   assert.equal(await told({ algorithm: 'ES256' }), undefined)

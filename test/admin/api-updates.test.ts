@@ -8,7 +8,7 @@ import type { TaskContext } from '../../src/admin/task.ts'
 import { requireTask } from '../../src/cli/lib/perform-task.ts'
 import { openTestServer } from '../server.ts'
 
-test('of two who change one API at once the second is told, and brings nothing back that the first withdrew', async (t) => {
+test('of two concurrent updates of one API the second is rejected, and restores nothing that the first removed', async (t) => {
   const { context } = await openTestServer(t)
   const scope = (name: string) => ({ name, sentence: `May ${name}`, grantedTo: 'users' }) as const
   const resource = 'https://api.example'
@@ -26,7 +26,7 @@ test('of two who change one API at once the second is told, and brings nothing b
   assert.deepEqual([name, scopes.map((one) => one.name)], ['Old', ['read']])
 })
 
-test('of two who declare one API at once, with and without the slash after its origin, the second is told', async (t) => {
+test('of two concurrent declarations of one API, with and without the slash after its origin, the second is rejected', async (t) => {
   const { context } = await openTestServer(t)
   const declare = (resource: string) =>
     createApi(context, { resource, name: undefined, scopes: [], tokens: SERVER_TOKENS })
@@ -40,7 +40,7 @@ test('of two who declare one API at once, with and without the slash after its o
   )
 })
 
-test('of two who change how one API makes its tokens the second is told, however late the first came between', async (t) => {
+test('of two concurrent changes of the tokens of one API the second is rejected, however late the first came', async (t) => {
   const { context } = await openTestServer(t)
   const resource = 'https://api.example'
   await createApi(context, { resource, name: undefined, scopes: [], tokens: SERVER_TOKENS })

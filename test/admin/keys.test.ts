@@ -76,7 +76,7 @@ test('nodes that rotate at the same moment make one key', async (t) => {
   assert.deepEqual(await states(first), ['signing', 'next'])
 })
 
-test('operators who rotate at the same moment make one key, and the others are told', async (t) => {
+test('concurrent rotations make one key, and the others report a conflict', async (t) => {
   const [first, second] = await openTwo(t)
   const outcomes = await Promise.allSettled([first, second].map(({ context }) => rotateKeys(context, 'now', undefined)))
   const refused = outcomes.filter((one) => one.status === 'rejected').map(({ reason }) => reason as unknown)

@@ -79,7 +79,7 @@ test('a member is added by address or id, shown with both, and changed one by on
   }
 })
 
-test('who cannot be a member is told why', async (t) => {
+test('a user who cannot be a member is rejected with the reason', async (t) => {
   const { perform, stage } = await openOffice(t)
   const { context } = stage.server
   const place = { organization_id: await stage.makeOrganization() }
@@ -102,7 +102,7 @@ test('who cannot be a member is told why', async (t) => {
   await refuses(perform('member.add', another), 'conflict', /belongs to 100 organizations, which is the most/)
 })
 
-test('of many who add the same member at once one does, and the others are told', async (t) => {
+test('of many concurrent requests that add the same member one succeeds, and the others report a conflict', async (t) => {
   const { perform, stage } = await openOffice(t)
   const member = { organization_id: await stage.makeOrganization(), user_id: (await stage.makeUser()).id }
   const attempts = await Promise.allSettled(Array.from({ length: 8 }, () => perform('member.add', member)))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openCallbackListener } from '../../src/cli/perform/callback-listener.ts'
 
-test('whoever waits for an answer keeps a timer until one comes or nobody listens any more', async () => {
+test('the listener keeps a timer until the redirect comes or the listener is closed', async () => {
   const before = countTimers()
   const answered = await openCallbackListener()
   const answer = answered.answer(60_000)

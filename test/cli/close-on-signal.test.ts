@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events'
 import { test } from 'node:test'
 import { closeOnSignal } from '../../src/cli/serve/close-on-signal.ts'
 
-/** A process that is told to end, and a server that notes what is asked of it. `finish` ends its close. */
+/** A process that receives a signal, and a server that records its calls. `finish` completes its `close`. */
 function openStage(drainSeconds: number) {
   const events: unknown[] = []
   const ending = Object.assign(new EventEmitter(), { exit: (code: number) => void events.push(code) })

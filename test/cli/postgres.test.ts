@@ -72,7 +72,7 @@ test('a PostgreSQL that cannot be reached is one sentence and exit code 1, for e
   }
 })
 
-test('a mistake in DATABASE_URL is told without the password', async (t) => {
+test('a mistake in DATABASE_URL is reported without the password', async (t) => {
   const place = withDatabase(await openPlace(t), `postgres://ada:${HIDDEN}@127.0.0.1:none/grantor`)
   const { code, stderr } = await runHere(place, ['user', 'list'])
   assert.equal(code, 1)

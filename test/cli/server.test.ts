@@ -142,7 +142,7 @@ test('what is changed at a server is changed, by the administrator whose token i
   )
 })
 
-test('ADM-05: a secret is printed once, where it was made, and stands in no log of the server', async () => {
+test('ADM-05: a secret is printed once, by the command that made it, and appears in no log of the server', async () => {
   const resource = 'https://secret.acme.test'
   await atServer(['api', 'create', '--resource', resource])
   const { client_id } = await stage.makeClient()
@@ -205,7 +205,7 @@ test('ADM-03: credentials of one organization do what they may with the verbs th
   assert.match((await atServer(['org', 'show', other], token)).stderr, /There is no organization gor_/)
 })
 
-test('credentials that are wrong, expired or revoked are told so, and where to look', async () => {
+test('for wrong, expired or revoked credentials the command says so, and where to look', async () => {
   const expired = await stage.issue('write', undefined, 1)
   const revoked = await stage.issue('write', undefined, 365)
   assert.match((await atServer(['admin', 'revoke', revoked.id])).stdout, /are revoked on all nodes/)
@@ -306,7 +306,7 @@ test('a server that does not answer is named, and a change that it may have appl
   assert.match(looked.stderr, /^grantor: The store is busy\.\nTry again in 1 seconds\.\n$/)
 })
 
-test('an address that is no administration is told, and a redirect is not followed with the token', async (t) => {
+test('an address that is not an administration is reported, and a redirect is not followed with the token', async (t) => {
   const told = await command(['client', 'list', '--server', server.origin], { token: write })
   assert.deepEqual([told.code, /Is it the address of the administration\?/.test(told.stderr)], [1, true], told.stderr)
   const asked: (string | undefined)[] = []

@@ -4,7 +4,7 @@ import { stageOf } from '../http/admin/stage.ts'
 import type { TestServer } from '../server.ts'
 import { command, openServerForCommands } from './command.ts'
 
-/** A mistake is told by what was typed: the wire's names of members are no words of the command line. */
+/** A mistake is reported by the option as typed, not by the name of the member in JSON. */
 
 const ends: (() => unknown)[] = []
 let server: TestServer

@@ -95,7 +95,7 @@ test('while one serves nothing is given up; with nobody left the fifth end is', 
     tick(30_000)
   }
   worker(1).onEnd(CRASH)
-  assert.deepEqual(worker(workers.length).orders, ['stop'], 'The one that is just starting is told to end.')
+  assert.deepEqual(worker(workers.length).orders, ['stop'], 'The worker that is just starting is stopped.')
   worker(workers.length).onEnd({ code: 0, signal: null })
   assert.match((await supervisor.ended) ?? '', /No worker serves.*ended by SIGKILL/)
 })

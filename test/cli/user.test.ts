@@ -71,7 +71,7 @@ test('a list goes on where the one before ended', async (t) => {
 
 const REFUSED: readonly (readonly [why: string, code: number, words: readonly string[], says: RegExp])[] = [
   ['no address', 2, ['create', '--password', 'correct horse'], /--email/],
-  ['an address that is none', 1, ['create', '--email', 'ada', '--password', 'correct horse'], /not an e-mail address/],
+  ['a malformed address', 1, ['create', '--email', 'ada', '--password', 'correct horse'], /not an e-mail address/],
   ['a short password', 1, ['create', '--email', 'b@acme.test', '--password', 'short'], /at least 8 characters/],
   ['a taken address', 1, ['create', ...ADA], /already/],
   ['a name with control characters', 1, ['create', ...ADA, '--name', 'A\u001b[2J'], /control character/],
@@ -80,7 +80,7 @@ const REFUSED: readonly (readonly [why: string, code: number, words: readonly st
   ['nobody named', 2, ['disable'], /The email is missing/],
   ['two different names', 2, ['enable', 'a@acme.test', '--email', 'b@acme.test'], /Give one email/],
   ['an unknown user', 1, ['set-password', 'nobody@acme.test', '--password', 'correct horse'], /no user.*user list/],
-  ['a limit that is none', 2, ['list', '--limit', '0'], /from 1 to 1000/],
+  ['an invalid limit', 2, ['list', '--limit', '0'], /from 1 to 1000/],
   ['a limit that is too high', 2, ['list', '--limit', '1001'], /from 1 to 1000/],
   ['a start that is no user id', 1, ['list', '--before', 'x'], /not a user id/],
   ['an unknown verb', 2, ['rename'], /unknown command/],

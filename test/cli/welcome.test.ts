@@ -47,7 +47,7 @@ test('the first start: about a dozen lines with the issuer, the mode, the demo u
   assert.deepEqual(
     values.map((line) => /^ {2}\S+(?: \S+)?\s+/.exec(line)?.[0].length).filter((length) => length !== 12),
     [],
-    'The values stand in one column.',
+    'The values are in one column.',
   )
 })
 

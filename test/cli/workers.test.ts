@@ -51,7 +51,7 @@ test('workers share the port, one that is killed is replaced, and SIGTERM ends t
   server.child.kill('SIGTERM')
   assert.equal((await server.exited).code, 0)
   for (const pid of all) assertGone(pid)
-  assert.equal(server.stdout().match(/"server\.ready"/g)?.length, 1, 'Readiness is told once.')
+  assert.equal(server.stdout().match(/"server\.ready"/g)?.length, 1, 'Readiness is logged once.')
 })
 
 test('Ctrl-C, which every process of the terminal gets, lets what is under way finish', async (t) => {

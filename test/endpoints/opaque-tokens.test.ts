@@ -234,7 +234,7 @@ test('TOK-20: an edited opaque token is rejected by introspection and revocation
   assert.equal(await isActive(server, api, token), true)
 })
 
-test('an opaque token without a grant is one row in the store, and a JWT is none', async () => {
+test('an opaque token without a grant is one row in the store, and a JWT has no row', async () => {
   const client = await registerClient(server, { scope: 'read' })
   await machineToken(client)
   const rows = (): number => selectAll(server, 'select * from opaque_tokens').length

@@ -68,7 +68,7 @@ test('UI-05: a sign-in does not reuse a planted session cookie', async (t) => {
   assert.notEqual(victim.cookies.get(SESSION), planted)
   attacker.cookies.set(SESSION, planted)
   const shown = await attacker.get('/v2/oauth/sign-out')
-  assert.ok(!shown.body.includes(EMAIL), 'the planted cookie shows the account of who signed in')
+  assert.ok(!shown.body.includes(EMAIL), 'the planted cookie shows the account that signed in')
 })
 
 test('UI-06: a session cookie that is edited, truncated, extended, empty or of another kind is rejected', async (t) => {

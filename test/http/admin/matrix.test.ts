@@ -8,7 +8,7 @@ import { performEveryTask, rowsOf, type Row } from './every-route.ts'
 import { RULES } from './rules.ts'
 import { openStage, requestOf, type Members, type Stage } from './stage.ts'
 
-test('every task has a rule of who may do it, and the table agrees with it', () => {
+test('every task has a rule for the credentials that may perform it, and the task table agrees with the rule', () => {
   assert.deepEqual(TASKS.map(({ name }) => name).toSorted(), Object.keys(RULES).toSorted())
   for (const { task, rule } of rowsOf()) {
     assert.equal(task.access, rule.access, task.name)

@@ -95,7 +95,7 @@ test('OpenAPI: every operation with an input has an example of it, and the serve
   }
 })
 
-test('OpenAPI: parameters and members that belong together are told apart: one of two, not both and not none', async (t) => {
+test('OpenAPI: of two alternative parameters or members, exactly one is required', async (t) => {
   const stage = await openStage(t)
   const token = await issue(stage)
   const choices = TASKS.filter(({ exactlyOneOf }) => exactlyOneOf.length > 0)

@@ -89,7 +89,7 @@ test('OpenAPI: each route has its answer and its refusals, and every reference l
   }
 })
 
-test('OpenAPI: what stands in a list is a page: at most so many rows, and where the next ones start', () => {
+test('OpenAPI: a list is a page with at most `limit` rows and the place of the next page', () => {
   const lists = TASKS.filter(({ input }) => 'before' in input.shape)
   assert.ok(lists.length > 1)
   for (const task of lists) {

@@ -37,7 +37,7 @@ test('ADM-05: credentials of administrators are stored as hashes only', async (t
   }
 })
 
-test('ADM-04: a place to go on from that is none is refused, and nothing of it reaches the database as SQL', async (t) => {
+test('ADM-04: a malformed place of the next page is rejected, and none of it reaches the database as SQL', async (t) => {
   const stage = await openStage(t)
   const { token } = await stage.issue('read')
   const organization = await stage.makePeopledOrganization()

@@ -25,7 +25,7 @@ const A_GRANT_HERE = partsOf('organization_id', 'grant_id')
 const A_GRANT = partsOf('grant_id')
 const A_TOKEN: Sample = async ({ makeTokens }) => ({ token: (await makeTokens()).access_token })
 
-/** What stands in an organization with a member, an installation and a grant. */
+/** The objects of an organization with a member, an installation and a grant. */
 function partsOf(...names: readonly (keyof PeopledOrganization)[]): Sample {
   return async ({ makePeopledOrganization }) => {
     const organization = await makePeopledOrganization()

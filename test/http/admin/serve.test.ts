@@ -132,7 +132,7 @@ test('RFC 6750 §3.1: who brings nothing is only told what to bring, and who bri
   assert.equal(wrong.headers['www-authenticate'], 'Bearer realm="grantor", error="invalid_token"')
 })
 
-test('every fault of a request is told at once, in stable words, and nothing is done', async (t) => {
+test('every fault of a request is reported in one response, with stable names, and nothing is changed', async (t) => {
   const stage = await openStage(t)
   const { token } = await stage.issue('write')
   const { server } = stage
@@ -160,7 +160,7 @@ test('every fault of a request is told at once, in stable words, and nothing is 
   assert.deepEqual(dumpStore(server)['admin_credentials'], before)
 })
 
-test('a body that is no JSON object is refused, and nothing of it is told back', async (t) => {
+test('a body that is not a JSON object is rejected, and none of it is returned', async (t) => {
   const stage = await openStage(t)
   const { token } = await stage.issue('write')
   const json = { 'content-type': 'application/json' }

@@ -110,7 +110,7 @@ test('of what this server never issued nothing is known, and nothing is revoked'
     assert.deepEqual([found.kind, found.active, found.client_id], ['unknown', false, null])
     const refused = await perform('token.revoke', { token })
     assert.equal(refused.statusCode, 404)
-    assert.ok(!refused.body.includes(token), 'the token is told back')
+    assert.ok(!refused.body.includes(token), 'the response contains the token')
   }
 })
 

@@ -13,7 +13,7 @@ import { proveClocks, STEPS, type ClockNode } from './clocks-campaign.ts'
 import { openNodeProcess, type NodeProcess } from './node-process.ts'
 import { choosePorts } from './ports.ts'
 import { describeMachine, readWhole, stopOnSignal } from './run.ts'
-import { openTokenCounter } from './tally.ts'
+import { openTally } from './tally.ts'
 import { openVisitor } from './visitor.ts'
 
 /** `npm run prove:clocks`. See docs/proofs.md. */
@@ -33,7 +33,7 @@ const folder = mkdtempSync(join(tmpdir(), 'grantor-clocks-'))
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 const agent = new Agent({ keepAlive: true })
 const startedAt = performance.now()
-const tally = openTokenCounter((what) => console.error(`VIOLATION ${what}`))
+const tally = openTally((what) => console.error(`VIOLATION ${what}`))
 
 const postgres = await startPostgres({ settings: {} })
 const { url } = await postgres.createDatabase()

@@ -3,7 +3,7 @@ import { startPostgres } from '../test/postgres.ts'
 import { proveNodes } from './nodes-campaign.ts'
 import { describeMachine, readWhole, stopOnSignal } from './run.ts'
 import { openStage } from './stage.ts'
-import { openTokenCounter } from './tally.ts'
+import { openTally } from './tally.ts'
 
 /** `npm run prove:nodes`. See docs/proofs.md. */
 
@@ -17,7 +17,7 @@ stopOnSignal()
 const postgres = await startPostgres({ settings: { fsync: 'on' } })
 const { url } = await postgres.createDatabase()
 const stage = await openStage({ databaseUrl: url, nodes: 3, drainSeconds: 2, limitMs: 6000 })
-const tally = openTokenCounter((what) => console.error(`VIOLATION ${what}`))
+const tally = openTally((what) => console.error(`VIOLATION ${what}`))
 const result = await proveNodes(stage, tally, { rounds, parallel, onProgress: (done) => console.error(`${done} …`) })
 await stage.close()
 await postgres.remove()

@@ -3,7 +3,7 @@ import { startPostgres } from '../test/postgres.ts'
 import { proveKills, proveRolling, type Spread } from './restarts-campaign.ts'
 import { describeMachine, readWhole, stopOnSignal } from './run.ts'
 import { openStage } from './stage.ts'
-import { openTokenCounter } from './tally.ts'
+import { openTally } from './tally.ts'
 
 /** `npm run prove:restarts`. See docs/proofs.md. */
 
@@ -20,7 +20,7 @@ const onProgress = (done: string): void => console.error(`${done} …`)
 const postgres = await startPostgres({ settings: { fsync: 'on' } })
 const { url } = await postgres.createDatabase()
 const stage = await openStage({ databaseUrl: url, nodes: 3, drainSeconds: DRAIN_SECONDS, limitMs: 6000 })
-const tally = openTokenCounter((what) => console.error(`VIOLATION ${what}`))
+const tally = openTally((what) => console.error(`VIOLATION ${what}`))
 const rolling = await proveRolling(stage, tally, { restarts, onProgress })
 const killed = await proveKills(stage, tally, postgres, { kills, onProgress })
 await stage.close()

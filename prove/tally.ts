@@ -7,7 +7,7 @@ export interface Tally {
 }
 
 /** `onViolation` is called for each violation at once, so that a failed campaign is visible before it ends. */
-export function openTokenCounter(onViolation: (what: string) => void = () => undefined): Tally {
+export function openTally(onViolation: (what: string) => void = () => undefined): Tally {
   const violations: string[] = []
   return {
     operations: 0,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { proveKills, proveRolling } from '../../prove/restarts-campaign.ts'
 import { openStage } from '../../prove/stage.ts'
-import { openTokenCounter } from '../../prove/tally.ts'
+import { openTally } from '../../prove/tally.ts'
 import { startPostgres } from '../postgres.ts'
 
 /** A machine that is busy with other work may take longer than the campaigns allow. */
@@ -14,7 +14,7 @@ test('a rolling restart fails no request, and a killed database loses nothing th
   t.after(postgres.remove)
   const { url } = await postgres.createDatabase()
   const stage = await openStage({ databaseUrl: url, nodes: 3, drainSeconds: 2, limitMs: LIMIT_MS })
-  const tally = openTokenCounter()
+  const tally = openTally()
   try {
     const rolling = await proveRolling(stage, tally, { restarts: 1, onProgress })
     assert.deepEqual(tally.violations, [])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { proveClocks, STEPS, type ClockNode } from '../../prove/clocks-campaign.ts'
-import { openTokenCounter } from '../../prove/tally.ts'
+import { openTally } from '../../prove/tally.ts'
 import { createAda } from '../flow.ts'
 import { openSteppingClocks, openTestServer } from '../server.ts'
 import { execute } from '../storage/dump.ts'
@@ -25,7 +25,7 @@ async function prove(t: TestContext, damage: 'none' | 'issues' | 'forgets' | 'de
     isReady: async () => (await server.inject({ method: 'GET', url: '/health/ready' })).statusCode === 200,
     restart: undefined,
   }
-  const tally = openTokenCounter()
+  const tally = openTally()
   const times = { holdMs: { running: 10, restarted: 10 }, followedAfterMs: 10_000 }
   await proveClocks({ store: 'SQLite', nodes: [node], steps: STEPS.slice(-1), ...times }, tally)
   return [...new Set(tally.violations.map((violation) => violation.split(': ')[1] ?? ''))]

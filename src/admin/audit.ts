@@ -11,24 +11,24 @@ import { requireLimit, type Listed } from './page.ts'
 const SLICE = 200
 const LOOK_LIMIT = 20_000
 
-/** Names the last link of a chain, every minute: nothing that anybody did. */
+/** Notes the last link of a chain, every minute. It is not an action of a user, client or operator. */
 const HEAD = 'audit.head'
 
-/** Where an event stands: its link, and its place in it. */
+/** The position of an event: its link, and its index in the link. */
 export const AUDIT_PLACE = /^([0-9a-f]{20}[A-Za-z0-9_-]{14})-(\d{1,9})$/
 
 /** An event as it is listed. */
 export interface AuditEntry extends Omit<AuditEvent, 'event'> {
-  /** Where it stands: its link, and its place in it. */
+  /** The position of the event: its link, and its index in the link. */
   readonly id: string
   /** As it is stored: an earlier release may have used another name. */
   readonly event: string
   readonly recordedAt: EpochMs
 }
 
-/** Of all that are given, what fits. */
+/** Selects the events that match all given members. */
 export interface AuditFilter {
-  /** A word, or the start of words up to a dot: `client.`. Without one the audit's own `audit.head` are left out. */
+  /** An event name, or a prefix of names up to a dot: `client.`. Without it, `audit.head` is left out. */
   readonly event?: string | undefined
   readonly clientId?: ClientId | undefined
   readonly userId?: UserId | undefined
@@ -39,10 +39,10 @@ export interface AuditFilter {
 type Needs = { readonly store: Pick<Context['store'], 'listAuditLinks'> }
 
 /**
- * What happened, newest first. A slice may have fewer entries than its limit, or none, though the list goes on: it ends
+ * Lists events, newest first. A slice may have fewer entries than its limit, or none, although more follow: the list ends
  * where `next` is undefined.
  *
- * @throws AdminError when the limit or `before` is not one
+ * @throws AdminError when the limit or `before` is invalid
  */
 export async function listAudit(
   { store }: Needs,
@@ -77,7 +77,7 @@ function entriesOf({ id, recordedAt, events }: AuditLinkRecord, end: number | un
   return entries.slice(0, end).toReversed()
 }
 
-/** What is there even if somebody changed it: `verifyAudit` says whether somebody did. */
+/** Parses the events of a link, also of a link that was changed. `verifyAudit` reports changes. */
 function readEvents(text: string): readonly AuditEvent[] {
   const events = parseJson(text)
   const isSound = Array.isArray(events) && events.every((one) => typeof (one as AuditEvent | null)?.event === 'string')
@@ -101,11 +101,10 @@ function from(link: string): string {
   return `${link}~`
 }
 
-/** @throws AdminError when it is not what a list gave */
+/** @throws AdminError when the text is not an id of a listed event */
 function readCursor(text: string | undefined): { readonly link: string; readonly place: number } | undefined {
   if (text === undefined) return undefined
   const [, link, place] = AUDIT_PLACE.exec(text) ?? []
-  if (link === undefined || place === undefined)
-    throw new AdminError(`"${text}" is not where a list of the audit goes on.`)
+  if (link === undefined || place === undefined) throw new AdminError(`"${text}" is not the id of an audit event.`)
   return { link, place: Number(place) }
 }

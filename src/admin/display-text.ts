@@ -7,13 +7,14 @@ export const DISPLAY_TEXT_LIMIT = 200
 const UNSEEN = '\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069'
 /** What `trim` takes away of the rest. */
 const SPACES = '\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000\\ufeff'
-/** Words that a person sees as they are. Written out, because not every reader of JSON Schema knows `\p{Cc}`. */
+/** Text that is displayed to users unchanged. Written out, because not every JSON Schema validator knows `\p{Cc}`. */
 export const DISPLAY_TEXT_FORM = new RegExp(`^[${SPACES}]*[^${UNSEEN}${SPACES}][^${UNSEEN}]*$`, 'u')
 
 /**
- * People read it on the consent page, so it must be there and must not reorder or hide anything. `what` names it: `The name`.
+ * Returns the text without surrounding spaces. The consent page displays it, so it must not be empty, and must not reorder or hide
+ * other text. `what` names the text in the error: `The name`.
  *
- * @throws AdminError when it is empty, too long, or has characters that nobody sees
+ * @throws AdminError when the text is empty, too long, or has invisible characters
  */
 export function requireDisplayText(what: string, text: string): string {
   const words = text.trim()

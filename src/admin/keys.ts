@@ -124,7 +124,7 @@ export async function rotateKeys(
 }
 
 /**
- * Withdraws a key at once: what it signed is no token any more. For a key that somebody else may have.
+ * Withdraws a key at once: every token that it signed becomes invalid. For a key that may have leaked.
  *
  * @throws AdminError when there is no such key, or it signs
  */
@@ -188,8 +188,8 @@ function findEndedBy(
 ): KeyRecord | undefined {
   const replacement = findReplacement(key, lineOf(keys, key.algorithm), KEEPING_MS, now)
   if (replacement !== undefined || keyRotation === 0) return replacement
-  // Nobody wrote down when an API last asked for the algorithm. But when this key's time was over nobody did, or it would
-  // have got a successor.
+  // It is not recorded when an API last used the algorithm. But no API used it when this key's time was over, because the key
+  // would have a successor otherwise.
   const isOver = now >= after(key.activeFrom, keyRotation * 1000 + KEEPING_MS)
   return isOver ? findSuccessor(key, keys, demand, KEEPING_MS, now) : undefined
 }

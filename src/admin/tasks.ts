@@ -12,7 +12,7 @@ import type { Task } from './task.ts'
 import { TOKEN_TASKS } from './token-tasks.ts'
 import { USER_TASKS } from './user-tasks.ts'
 
-/** THE TABLE of tasks, from which the HTTP API, its OpenAPI description and the command line are derived. */
+/** The task table, from which the HTTP API, its OpenAPI description and the command line are derived. */
 export const TASKS: readonly Task[] = [
   ...CLIENT_TASKS,
   ...USER_TASKS,

@@ -37,11 +37,11 @@ export interface AuditReport {
   readonly faults: readonly AuditFault[]
 }
 
-/** A link that somebody saw: another chain (`audit.head`), or an operator in a log. */
+/** The head of a chain as it was noted elsewhere: in another chain (`audit.head`), or in a log. */
 export interface SeenHead {
   readonly chain: string
   readonly sequence: number
-  /** undefined: nobody said; it counts as after every sweep. */
+  /** undefined: the time is unknown, so the head counts as recorded after every sweep. */
   readonly recordedAt: EpochMs | undefined
 }
 
@@ -50,7 +50,7 @@ interface ChainState {
   readonly highest: number
   /** The link that was read last. */
   readonly lowest: Pick<AuditLinkRecord, 'sequence' | 'recordedAt'> & {
-    /** undefined: it was changed, so nobody knows what it followed. */
+    /** undefined: the link was changed, so its predecessor is unknown. */
     readonly previousHash: string | undefined
   }
 }

@@ -56,7 +56,8 @@ export function decideScope(catalog: ScopeCatalog, requester: Requester, request
   const resources = chooseAudience(catalog, requested, request.resources)
   if (resources === undefined) return refused(ambiguousAudience(declaringApis(catalog, requested).map(identifierOf)))
 
-  const audience = apisOf(catalog, resources)
+  const apis = audienceOf(catalog, resources)
+  const audience = resources.length === 0 ? [] : apis
   const start = requested ?? requester.client.metadata.scope
   const from = start === undefined ? 'default' : requested === undefined ? 'registered' : 'requested'
   const limits: Limits = {
@@ -66,7 +67,6 @@ export function decideScope(catalog: ScopeCatalog, requester: Requester, request
     registered: tokensOf(requester.client.metadata.scope),
     installable: tokensOf(requester.installed),
   }
-  const apis = audienceOf(catalog, resources)
   const withheld = new Map<string, ScopeReason>()
   // If a machine registered no scope, all scopes of these APIs are tried, and each is refused with a reason.
   const scope = narrow(start === undefined || start === NO_SCOPE ? everyScope(audience) : start, (token) => {
@@ -90,7 +90,7 @@ export function decideScope(catalog: ScopeCatalog, requester: Requester, request
 export function withoutShare(catalog: ScopeCatalog, scope: Scope, resources: readonly Resource[]): readonly Resource[] {
   if (resources.length === 0) return resources
   const tokens = scopeTokens(scope)
-  return apisOf(catalog, resources)
+  return audienceOf(catalog, resources)
     .filter(({ scopes }) => scopes.length > 0 && !scopes.some(({ name }) => tokens.includes(name)))
     .map(identifierOf)
 }
@@ -152,10 +152,6 @@ function isIncluded(scope: ApiScope, { from, kind }: Limits): boolean {
     case 'default':
       return isByDefault(scope, kind)
   }
-}
-
-function apisOf({ apis }: ScopeCatalog, resources: readonly Resource[]): readonly ApiRecord[] {
-  return apis.filter(({ resource }) => resources.includes(resource))
 }
 
 function everyScope(apis: readonly ApiRecord[]): Scope {

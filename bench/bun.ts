@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
-import { SHARED_CLUSTER, startPostgres } from '../test/postgres.ts'
+import { SHARED_CLUSTER, startPostgres } from '../test/support/postgres.ts'
 
 /** Bun is installed with the peers, because the product runs on Node.js. Each kind of machine has a folder. */
 const BINARIES = new URL('./peers/node_modules/@oven/*/bin/bun', import.meta.url).pathname
-const FLOW = new URL('../test/flow.test.ts', import.meta.url).pathname
+const FLOW = new URL('../test/endpoints/flow.test.ts', import.meta.url).pathname
 
 /** The path of Bun. Throws an error with instructions if it is not installed. */
 export function findBun(): string {

@@ -1,7 +1,7 @@
 import { Agent } from 'node:http'
 import { openVisitor } from '../prove/visitor.ts'
 import { PATHS } from '../src/endpoints/paths.ts'
-import { authorizeUrl, PlainBrowser, signInAndAllow, VERIFIER } from '../test/flow.ts'
+import { authorizeUrl, PlainBrowser, signInAndAllow, VERIFIER } from '../test/support/flow.ts'
 import { OPAQUE_RESOURCE } from './codes.ts'
 import { form, metadata } from './endpoints.ts'
 import type { Asked, Asker } from './soak-asker.ts'

@@ -11,7 +11,7 @@ import {
   type Asked,
   type RegisteredClient,
   type Tokens,
-} from '../test/flow.ts'
+} from '../test/support/flow.ts'
 import type { Tally } from './tally.ts'
 
 /** A node whose clock can be set. */

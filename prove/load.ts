@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { REDIRECT_URI, registerClient, type RegisteredClient } from '../test/flow.ts'
+import { REDIRECT_URI, registerClient, type RegisteredClient } from '../test/support/flow.ts'
 import { openGrant, requestToken, type Grant, type Outcome } from './grant.ts'
 import { openPerson } from './person.ts'
 import { describeReception, send, type Reception } from './send.ts'

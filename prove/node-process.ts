@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { COMPILE_CACHE } from '../test/compile-cache.ts'
+import { COMPILE_CACHE } from '../test/support/compile-cache.ts'
 import { send } from './send.ts'
 
 /** One node: a server process, started as an operator starts it. */

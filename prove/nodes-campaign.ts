@@ -1,4 +1,4 @@
-import { registerClient, type RegisteredClient } from '../test/flow.ts'
+import { registerClient, type RegisteredClient } from '../test/support/flow.ts'
 import { codeRound, refreshRounds, theftRound, walkRound } from './rounds.ts'
 import { openPerson, type Person } from './person.ts'
 import type { Stage } from './stage.ts'

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { startPostgres } from '../test/postgres.ts'
+import { startPostgres } from '../test/support/postgres.ts'
 import { proveNodes } from './nodes-campaign.ts'
 import { describeMachine, readWhole, stopOnSignal } from './run.ts'
 import { openStage } from './stage.ts'

@@ -1,7 +1,7 @@
 import { makeApiCredentials } from '../src/admin/api-credentials.ts'
 import { createApi, SERVER_TOKENS } from '../src/admin/apis.ts'
 import type { JwtType } from '../src/ports/records/api.ts'
-import type { TestServer } from '../test/server.ts'
+import type { TestServer } from '../test/support/server.ts'
 
 /** A node reads the APIs again after a second. */
 const NEWS_MS = 1100

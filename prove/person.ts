@@ -6,7 +6,7 @@ import {
   PlainBrowser,
   signInAndAllow,
   type RegisteredClient,
-} from '../test/flow.ts'
+} from '../test/support/flow.ts'
 import { describeReception, send, type Reception } from './send.ts'
 import type { Stage } from './stage.ts'
 import { openVisitor } from './visitor.ts'

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net'
 
 /**
  * Below the ports that systems assign, so that no other process gets a port while its owner restarts, and below those of
- * test/postgres.ts. The ports are grouped in slots. The process that listens on the first port of a slot owns the others.
+ * test/support/postgres.ts. The ports are grouped in slots. The process that listens on the first port of a slot owns the others.
  */
 const SLOTS = { first: 10_000, count: 500, size: 10 } as const
 const ATTEMPTS = 100

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { openRuntime } from '../src/server/server.ts'
 import { readConfig } from '../src/config/config.ts'
-import { startPostgres } from '../test/postgres.ts'
+import { startPostgres } from '../test/support/postgres.ts'
 import { describeMachine, readWhole, stopOnSignal } from './run.ts'
 import { openStage } from './stage.ts'
 import { measureStaleness } from './staleness-campaign.ts'

@@ -2,9 +2,9 @@ import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { CompactSign, type JWK } from 'jose'
 import type { AccessTokenClaims } from '../src/protocol/access-token.ts'
 import type { JwtType } from '../src/ports/records/api.ts'
-import { registerClient, requestToken, type RegisteredClient, type Tokens } from '../test/flow.ts'
-import type { TestServer } from '../test/server.ts'
-import { revoke } from '../test/endpoints/token-questions.ts'
+import { registerClient, requestToken, type RegisteredClient, type Tokens } from '../test/support/flow.ts'
+import type { TestServer } from '../test/support/server.ts'
+import { revoke } from '../test/support/token-questions.ts'
 
 /** The single flaw of a token. Every other part of the token is right. */
 export type Flaw =

@@ -1,9 +1,9 @@
 import type { InjectOptions, Response as LightMyRequestResponse } from 'light-my-request'
-import type { Asked } from '../test/flow.ts'
+import type { Asked } from '../test/support/flow.ts'
 import { describeReception, send, type Answer } from './send.ts'
 import type { Stage } from './stage.ts'
 
-/** Sends the requests of test/flow.ts to a port: that of the proxy, or that of one node. */
+/** Sends the requests of test/support/flow.ts to a port: that of the proxy, or that of one node. */
 export interface Visitor extends Asked {
   port: number
 }
@@ -30,7 +30,7 @@ export function openVisitor(stage: Pick<Stage, 'port' | 'agent' | 'limitMs'>): V
   return visitor
 }
 
-/** The parts of an answer that test/flow.ts reads. */
+/** The parts of an answer that test/support/flow.ts reads. */
 function toResponse({ status, headers, body }: Answer): LightMyRequestResponse {
   const response = {
     statusCode: status,

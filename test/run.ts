@@ -2,15 +2,15 @@ import { execFile } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { run } from 'node:test'
-import { COMPILE_CACHE } from './compile-cache.ts'
-import { longestFirst, rememberTimes } from './file-times.ts'
-import { SHARED_CLUSTER, startPostgres } from './postgres.ts'
+import { COMPILE_CACHE } from './support/compile-cache.ts'
+import { longestFirst, rememberTimes } from './support/file-times.ts'
+import { SHARED_CLUSTER, startPostgres } from './support/postgres.ts'
 
 /**
  * `npm test` runs the compiler, the linter and the formatter, and in parallel every test file in a process of its own. The last
  * line of the output is `N passed, N failed`. A skipped or unfinished test counts as failed. All files share one PostgreSQL.
  *
- * With arguments only test files run whose path contains one of them: `npm test -- register`.
+ * With arguments only test files run whose path contains one of them: `npm test -- registration`.
  */
 const CHECKS: readonly (readonly [command: string, ...args: string[]])[] = [
   ['tsc', '-p', '.', '--singleThreaded'],

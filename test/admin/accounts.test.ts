@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mintGrantId, mintUserId } from '../../src/protocol/ids.ts'
-import { EMAIL, obtainTokens, PASSWORD, requestToken, type RegisteredClient, type Tokens } from '../flow.ts'
-import type { Members } from '../http/admin/stage.ts'
+import { EMAIL, obtainTokens, PASSWORD, requestToken, type RegisteredClient, type Tokens } from '../support/flow.ts'
+import type { Members } from '../support/admin-stage.ts'
 import { assertRefused, openOffice } from './office.ts'
 
 interface List {

@@ -4,9 +4,9 @@ import { AdminError } from '../../src/admin/admin-error.ts'
 import { algorithmNotice, createApi, findApi, SERVER_TOKENS, updateApi, type ApiChange } from '../../src/admin/apis.ts'
 import { makeApiCredentials } from '../../src/admin/api-credentials.ts'
 import type { ApiTokens } from '../../src/ports/records/api.ts'
-import { assertStoreUnchanged } from '../storage/dump.ts'
-import { openTestServer } from '../server.ts'
-import { WHOLE_FILE } from '../endpoints/authorize-answers.ts'
+import { assertStoreUnchanged } from '../support/database-file.ts'
+import { openTestServer } from '../support/server.ts'
+import { WHOLE_FILE } from '../support/authorize-answers.ts'
 
 const server = await openTestServer(WHOLE_FILE)
 const { context } = server

@@ -6,7 +6,7 @@ import { createApi, findApi, SERVER_TOKENS, updateApi } from '../../src/admin/ap
 import { runTask } from '../../src/admin/run-task.ts'
 import type { TaskContext } from '../../src/admin/task.ts'
 import { requireTask } from '../../src/cli/lib/perform-task.ts'
-import { openTestServer } from '../server.ts'
+import { openTestServer } from '../support/server.ts'
 
 test('of two concurrent updates of one API the second is rejected, and restores nothing that the first removed', async (t) => {
   const { context } = await openTestServer(t)

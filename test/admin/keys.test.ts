@@ -3,11 +3,11 @@ import { test, type TestContext } from 'node:test'
 import { decodeProtectedHeader } from 'jose'
 import { AdminError } from '../../src/admin/admin-error.ts'
 import { keepKeys, listKeys, retireKey, rotateKeys } from '../../src/admin/keys.ts'
-import { isActive } from '../endpoints/token-questions.ts'
-import { registerClient, requestToken, type RegisteredClient, type Tokens } from '../flow.ts'
-import { closedFirst } from '../keys/closed-first.ts'
-import { openStillClocks } from '../keys/still-clocks.ts'
-import { openSteppingClocks, openTestServer, type TestServer } from '../server.ts'
+import { isActive } from '../support/token-questions.ts'
+import { registerClient, requestToken, type RegisteredClient, type Tokens } from '../support/flow.ts'
+import { closedFirst } from '../support/closed-first.ts'
+import { openStillClocks } from '../support/still-clocks.ts'
+import { openSteppingClocks, openTestServer, type TestServer } from '../support/server.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import { AdminError, type AdminErrorKind } from '../../src/admin/admin-error.ts'
 import { asAdministrator, COMMAND_LINE } from '../../src/admin/administrators.ts'
 import { runTask } from '../../src/admin/run-task.ts'
-import { openStage, taskOf, type Members, type Stage } from '../http/admin/stage.ts'
+import { openStage, taskOf, type Members, type Stage } from '../support/admin-stage.ts'
 
 /** Does a task of the table as the command line does. */
 export type Perform = <Answer = Members>(name: string, input: Members) => Promise<Answer>

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { InjectOptions } from 'light-my-request'
 import { mintClientId, mintOrganizationId, mintUserId } from '../../src/protocol/ids.ts'
-import { registerClient } from '../flow.ts'
-import type { Members } from '../http/admin/stage.ts'
+import { registerClient } from '../support/flow.ts'
+import type { Members } from '../support/admin-stage.ts'
 import { assertRefused as refuses, openOffice } from './office.ts'
 
 const NAMES: readonly (readonly [why: string, name: string, says: RegExp])[] = [

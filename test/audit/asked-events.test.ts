@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { describeTasks } from '../../src/admin/openapi.ts'
 import { AUDIT_EVENTS } from '../../src/protocol/event-names.ts'
-import { command, commandJson, openServerForCommands } from '../cli/command.ts'
-import { stageOf, type Stage } from '../http/admin/stage.ts'
-import type { TestServer } from '../server.ts'
+import { command, commandJson, openServerForCommands } from '../support/command.ts'
+import { stageOf, type Stage } from '../support/admin-stage.ts'
+import type { TestServer } from '../support/server.ts'
 
 /** The filter by event name. An unknown name is rejected, because an empty list would suggest that nothing happened. */
 

@@ -4,8 +4,8 @@ import { rotateKeys } from '../../src/admin/keys.ts'
 import type { AuditEvent } from '../../src/ports/records/audit.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import type { ClientId, UserId } from '../../src/protocol/ids.ts'
-import { eventsOf, listLinks } from '../contract/chains.ts'
-import { aUser } from '../contract/records.ts'
+import { eventsOf, listLinks } from '../store/contract/chains.ts'
+import { aUser } from '../store/contract/records.ts'
 import {
   authorizeUrl,
   createAda,
@@ -24,10 +24,10 @@ import {
   requestToken,
   VERIFIER,
   type RegisteredClient,
-} from '../flow.ts'
-import { declareApi, knowApis } from '../endpoints/api-stage.ts'
-import { openTestServer, type TestServer } from '../server.ts'
-import { openSteadyClock } from './steady-clock.ts'
+} from '../support/flow.ts'
+import { declareApi, knowApis } from '../support/apis.ts'
+import { openTestServer, type TestServer } from '../support/server.ts'
+import { openSteadyClock } from '../support/steady-clock.ts'
 
 interface Stage {
   readonly server: TestServer

@@ -10,9 +10,9 @@ import { openChains } from '../../src/audit/chain.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { openBatchingStore } from '../../src/store/batching-store.ts'
 import { openAuditRecorder } from '../../src/audit/recorder.ts'
-import { AUDIT_SECRETS, eventsOf, listLinks } from '../contract/chains.ts'
-import { NOW } from '../contract/records.ts'
-import { openSteadyClock } from './steady-clock.ts'
+import { AUDIT_SECRETS, eventsOf, listLinks } from '../store/contract/chains.ts'
+import { NOW } from '../store/contract/records.ts'
+import { openSteadyClock } from '../support/steady-clock.ts'
 
 const MINUTE = 60_000
 const SOMETHING = { event: 'sign-in.failed' } as const

@@ -10,8 +10,8 @@ import type { AuditEventName } from '../../src/protocol/event-names.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import type { ClientId, OrganizationId, UserId } from '../../src/protocol/ids.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { openTestChains, startNewChains } from '../contract/chains.ts'
-import { openTestServer, temporaryFolder } from '../server.ts'
+import { openTestChains, startNewChains } from '../store/contract/chains.ts'
+import { openTestServer, temporaryFolder } from '../support/server.ts'
 
 const [ada, app] = ['ada' as UserId, 'app' as ClientId]
 const acme = 'acme' as OrganizationId

@@ -9,8 +9,8 @@ import type { EpochMs } from '../../src/protocol/brand.ts'
 import type { ClientId } from '../../src/protocol/ids.ts'
 import { openTokenCounter } from '../../src/audit/token-counter.ts'
 import { openAuditRecorder } from '../../src/audit/recorder.ts'
-import { openTestChains } from '../contract/chains.ts'
-import { NOW } from '../contract/records.ts'
+import { openTestChains } from '../store/contract/chains.ts'
+import { NOW } from '../store/contract/records.ts'
 
 const MINUTE = 60_000
 const aClientId = (index: number): ClientId => `client-${index}` as ClientId

@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import { sweep, SWEEP_START } from '../../src/admin/sweep.ts'
 import { verifyAudit } from '../../src/admin/verify-audit.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
-import { eventsOf, listLinks } from '../contract/chains.ts'
-import { HOUR, NOW } from '../contract/records.ts'
-import { registerClient } from '../flow.ts'
-import { openTestServer, type TestServer } from '../server.ts'
-import { openSteadyClock } from './steady-clock.ts'
+import { eventsOf, listLinks } from '../store/contract/chains.ts'
+import { HOUR, NOW } from '../store/contract/records.ts'
+import { registerClient } from '../support/flow.ts'
+import { openTestServer, type TestServer } from '../support/server.ts'
+import { openSteadyClock } from '../support/steady-clock.ts'
 
 const wordsOf = async ({ context }: TestServer): Promise<readonly string[]> =>
   eventsOf(await listLinks(context.store, 0 as EpochMs)).map(({ event }) => event)

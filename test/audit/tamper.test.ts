@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { verifyAudit, type AuditFault } from '../../src/admin/verify-audit.ts'
-import { NOW } from '../contract/records.ts'
-import { createAda, obtainTokens, refresh, registerClient } from '../flow.ts'
-import { openTestServer, type TestServer } from '../server.ts'
-import { databasePath } from '../storage/dump.ts'
-import { openSteadyClock } from './steady-clock.ts'
+import { NOW } from '../store/contract/records.ts'
+import { createAda, obtainTokens, refresh, registerClient } from '../support/flow.ts'
+import { openTestServer, type TestServer } from '../support/server.ts'
+import { databasePath } from '../support/database-file.ts'
+import { openSteadyClock } from '../support/steady-clock.ts'
 
 const COLUMNS = ['link_id', 'chain_id', 'sequence', 'recorded_at', 'previous_hash', 'events', 'link_hash'] as const
 

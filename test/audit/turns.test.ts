@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { listAudit } from '../../src/admin/audit.ts'
 import { verifyAudit } from '../../src/admin/verify-audit.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { AUDIT_SECRETS, openTestChains } from '../contract/chains.ts'
-import { temporaryFolder } from '../server.ts'
+import { AUDIT_SECRETS, openTestChains } from '../store/contract/chains.ts'
+import { temporaryFolder } from '../support/server.ts'
 
 const LINKS = 1000
 const SLICE = 200

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { readSchema } from '../../src/server/store.ts'
 import { readConfig } from '../../src/config/config.ts'
-import { openTestDatabase } from '../postgres.ts'
-import { temporaryFolder } from '../server.ts'
-import { command } from './command.ts'
+import { openTestDatabase } from '../support/postgres.ts'
+import { temporaryFolder } from '../support/server.ts'
+import { command } from '../support/command.ts'
 
 /** Where nothing is, nothing is made by looking. */
 

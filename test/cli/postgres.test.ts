@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Finding } from '../../src/admin/doctor/finding.ts'
-import { openTestDatabase } from '../postgres.ts'
-import { runHere, runJsonHere } from './command.ts'
-import { openPlace, run, serve, type Place } from './process.ts'
+import { openTestDatabase } from '../support/postgres.ts'
+import { runHere, runJsonHere } from '../support/command.ts'
+import { openPlace, run, serve, type Place } from '../support/process.ts'
 
 /** The command line over PostgreSQL, where it differs from the one over a file. */
 

@@ -5,10 +5,10 @@ import { commandsDocument } from '../../src/cli/docs/commands-document.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { openTerminal } from '../../src/cli/lib/terminal.ts'
 import { TASKS } from '../../src/admin/tasks.ts'
-import { createAda, obtainTokens, requestToken, type RegisteredClient, type Tokens } from '../flow.ts'
-import { stageOf, type Stage } from '../http/admin/stage.ts'
-import type { TestServer } from '../server.ts'
-import { command, commandJson, openServerForCommands } from './command.ts'
+import { createAda, obtainTokens, requestToken, type RegisteredClient, type Tokens } from '../support/flow.ts'
+import { stageOf, type Stage } from '../support/admin-stage.ts'
+import type { TestServer } from '../support/server.ts'
+import { command, commandJson, openServerForCommands } from '../support/command.ts'
 
 /** What the verbs do, over the store of a server that runs. */
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
-import { registerClient, requestToken, type Tokens } from '../flow.ts'
-import { openTestServer } from '../server.ts'
+import { registerClient, requestToken, type Tokens } from '../support/flow.ts'
+import { openTestServer } from '../support/server.ts'
 
 const RESOURCE = 'https://notes.example/api'
 

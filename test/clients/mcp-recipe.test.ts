@@ -6,12 +6,12 @@ import { test, type TestContext } from 'node:test'
 import { makeApiCredentials } from '../../src/admin/api-credentials.ts'
 import { createApi, SERVER_TOKENS } from '../../src/admin/apis.ts'
 import type { ApiTokens } from '../../src/ports/records/api.ts'
-import { createAda } from '../flow.ts'
-import { freePort } from '../free-port.ts'
-import { openTestServer, type TestServer } from '../server.ts'
+import { createAda } from '../support/flow.ts'
+import { freePort } from '../support/free-port.ts'
+import { openTestServer, type TestServer } from '../support/server.ts'
 import { openMemoryProvider } from './memory-provider.ts'
 import { newestSdk } from './mcp-sdk.ts'
-import { openPerson } from './person.ts'
+import { openPerson } from '../support/person.ts'
 
 /** The server of docs/mcp.md and its two ways to check a token. */
 const [SERVER = '', BY_INTROSPECTION = '', LOCALLY = ''] = [

@@ -4,13 +4,13 @@ import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { InvalidTargetError, TemporarilyUnavailableError } from '@modelcontextprotocol/sdk/server/auth/errors.js'
 import type { ClientId } from '../../src/protocol/ids.ts'
-import { openTestServer } from '../server.ts'
-import { createAda } from '../flow.ts'
+import { openTestServer } from '../support/server.ts'
+import { createAda } from '../support/flow.ts'
 import { openMemoryProvider, type MemoryProvider } from './memory-provider.ts'
 import { newestSdk } from './mcp-sdk.ts'
 import { walkIn, type Surroundings } from './mcp-walk.ts'
-import { openPerson } from './person.ts'
-import { openResourceServer } from './resource-server.ts'
+import { openPerson } from '../support/person.ts'
+import { openResourceServer } from '../support/resource-server.ts'
 
 /** How the SDK handles each refusal of a refresh, which is the reason for the error codes of decisions.md D1. */
 

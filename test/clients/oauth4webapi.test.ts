@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import * as oauth from 'oauth4webapi'
-import { createAda } from '../flow.ts'
-import { openTestServer, type TestServer } from '../server.ts'
-import { openPerson } from './person.ts'
+import { createAda } from '../support/flow.ts'
+import { openTestServer, type TestServer } from '../support/server.ts'
+import { openPerson } from '../support/person.ts'
 
 const CALLBACK = 'https://app.example/callback'
 const RESOURCE = 'https://notes.example/api'

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import * as client from 'openid-client'
-import { createAda } from '../flow.ts'
-import { freePort } from '../free-port.ts'
-import { openTestServer, type TestServer } from '../server.ts'
-import { openPerson } from './person.ts'
+import { createAda } from '../support/flow.ts'
+import { freePort } from '../support/free-port.ts'
+import { openTestServer, type TestServer } from '../support/server.ts'
+import { openPerson } from '../support/person.ts'
 
 const CALLBACK = 'https://app.example/callback'
 /** The library's documented options for an issuer without OpenID Connect and, in development, without https. */

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { discoverAuthorizationServerMetadata, registerClient } from '@modelcontextprotocol/sdk/client/auth.js'
 import { OAuthClientInformationFullSchema } from '@modelcontextprotocol/sdk/shared/auth.js'
 import { OAuthClientInformationFullSchema as OldSchema } from 'mcp-sdk-old/shared/auth.js'
-import { authorizeUrl, type RegisteredClient } from '../flow.ts'
-import { openTestServer, type TestServer } from '../server.ts'
-import { openPerson } from './person.ts'
+import { authorizeUrl, type RegisteredClient } from '../support/flow.ts'
+import { openTestServer, type TestServer } from '../support/server.ts'
+import { openPerson } from '../support/person.ts'
 
 /** The registration request of a released application, as recorded on the wire. */
 interface Application {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AuthorizationCode, ClientCredentials } from 'simple-oauth2'
-import { CHALLENGE, createAda, REDIRECT_URI, registerClient, VERIFIER } from '../flow.ts'
-import { openTestServer } from '../server.ts'
-import { openPerson } from './person.ts'
+import { CHALLENGE, createAda, REDIRECT_URI, registerClient, VERIFIER } from '../support/flow.ts'
+import { openTestServer } from '../support/server.ts'
+import { openPerson } from '../support/person.ts'
 
 /** The library supports neither discovery nor registration: developers configure the endpoints and the credentials. */
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { sweep, SWEEP_START } from '../../src/admin/sweep.ts'
-import { isActive, revoke } from '../endpoints/token-questions.ts'
+import { isActive, revoke } from '../support/token-questions.ts'
 import {
   authorizeUrl,
   createAda,
@@ -14,8 +14,8 @@ import {
   signInAndAllow,
   type RegisteredClient,
   type Tokens,
-} from '../flow.ts'
-import type { TestServer } from '../server.ts'
+} from '../support/flow.ts'
+import type { TestServer } from '../support/server.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isActive, revoke } from '../endpoints/token-questions.ts'
-import { requestToken } from '../flow.ts'
-import { selectAll } from '../storage/dump.ts'
-import { openSteppingClocks, openTestServer, type TestServer } from '../server.ts'
+import { isActive, revoke } from '../support/token-questions.ts'
+import { requestToken } from '../support/flow.ts'
+import { selectAll } from '../support/database-file.ts'
+import { openSteppingClocks, openTestServer, type TestServer } from '../support/server.ts'
 import { assertIssuesNothing, assertWhole, issue, openEstate, STEPS_MS, sweepAll } from './estate.ts'
 
 const MINUTE = 60_000

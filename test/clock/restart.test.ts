@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isActive } from '../endpoints/token-questions.ts'
-import { requestToken, type RegisteredClient } from '../flow.ts'
-import { openSteppingClocks, openTestServer, type TestServer } from '../server.ts'
+import { isActive } from '../support/token-questions.ts'
+import { requestToken, type RegisteredClient } from '../support/flow.ts'
+import { openSteppingClocks, openTestServer, type TestServer } from '../support/server.ts'
 import { assertIssuesNothing, assertWhole, openEstate, STEPS_MS, sweepAll } from './estate.ts'
 
 const DAY = 24 * 60 * 60 * 1000

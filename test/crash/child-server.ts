@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
-import { COMPILE_CACHE } from '../compile-cache.ts'
-import { freePort } from '../free-port.ts'
+import { COMPILE_CACHE } from '../support/compile-cache.ts'
+import { freePort } from '../support/free-port.ts'
 
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts')
 

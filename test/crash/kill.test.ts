@@ -16,10 +16,10 @@ import {
   VERIFIER,
   type RegisteredClient,
   type Tokens,
-} from '../flow.ts'
-import { credentialsOf, openAgent, post, postForm, type WireAnswer } from '../races/http.ts'
-import { openTestServer, temporaryFolder, type TestServer } from '../server.ts'
-import { selectAll } from '../storage/dump.ts'
+} from '../support/flow.ts'
+import { credentialsOf, openAgent, post, postForm, type WireAnswer } from '../support/http-agent.ts'
+import { openTestServer, temporaryFolder, type TestServer } from '../support/server.ts'
+import { selectAll } from '../support/database-file.ts'
 import { startChildServer } from './child-server.ts'
 
 const ROUNDS = 3

@@ -11,11 +11,11 @@ import {
   requestToken,
   type RegisteredClient,
   type Tokens,
-} from '../flow.ts'
-import { openTestServer, type TestServer } from '../server.ts'
-import { assertStoreUnchanged, selectAll } from '../storage/dump.ts'
-import { OPAQUE_API, openWithOpaqueApis } from './api-stage.ts'
-import { introspect, isActive, revoke } from './token-questions.ts'
+} from '../support/flow.ts'
+import { openTestServer, type TestServer } from '../support/server.ts'
+import { assertStoreUnchanged, selectAll } from '../support/database-file.ts'
+import { OPAQUE_API, openWithOpaqueApis } from '../support/apis.ts'
+import { introspect, isActive, revoke } from '../support/token-questions.ts'
 
 test('BND-04: repeated revocations of a token or grant return 200, write nothing and record nothing', async (t) => {
   const server = await openTestServer(t)

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { openTestServer } from '../server.ts'
-import { assertError } from './error-answer.ts'
-import { ask, exchange, openSocket, parseAnswers } from './raw-socket.ts'
+import { openTestServer } from '../support/server.ts'
+import { assertError } from '../support/error-answer.ts'
+import { ask, exchange, openSocket, parseAnswers } from '../support/raw-socket.ts'
 
 const REGISTER = '/v2/oauth/register'
 const LIMIT = 16 * 1024

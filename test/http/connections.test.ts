@@ -7,8 +7,8 @@ import { openConnections, PIPELINE_LIMIT } from '../../src/http/connections.ts'
 import { connectionLimits, type ConnectionLimits } from '../../src/http/connection-limits.ts'
 import { openProxies } from '../../src/http/proxies.ts'
 import { limitFor } from '../../src/http/shares.ts'
-import { openTestServer } from '../server.ts'
-import { ask, format, openSocket, parseAnswers } from './raw-socket.ts'
+import { openTestServer } from '../support/server.ts'
+import { ask, format, openSocket, parseAnswers } from '../support/raw-socket.ts'
 
 const ALIVE = { method: 'GET', target: '/health/alive', keepAlive: true } as const
 const PAGE = '/v2/oauth/sign-in?authorization=x'

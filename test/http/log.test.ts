@@ -22,8 +22,8 @@ import {
   VERIFIER,
   type RegisteredClient,
   type Tokens,
-} from '../flow.ts'
-import { openTestServer, type TestServer } from '../server.ts'
+} from '../support/flow.ts'
+import { openTestServer, type TestServer } from '../support/server.ts'
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 /** Values that the caller chose. None of them may appear in a log either. */

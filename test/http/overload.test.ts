@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { ENDPOINTS } from '../../src/endpoints/index.ts'
 import type { ClientRecord } from '../../src/ports/records/client.ts'
-import { postJson, registerClient, requestToken, REDIRECT_URI } from '../flow.ts'
-import { openTestServer } from '../server.ts'
-import { openSocket } from './raw-socket.ts'
+import { postJson, registerClient, requestToken, REDIRECT_URI } from '../support/flow.ts'
+import { openTestServer } from '../support/server.ts'
+import { openSocket } from '../support/raw-socket.ts'
 
 const BUSY_LIMIT = 500
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openScheduler, type Scheduler } from '../../src/http/scheduler.ts'
-import { openTestServer } from '../server.ts'
+import { openTestServer } from '../support/server.ts'
 
 test('all requests that wait for the end of a turn continue together at its end', async () => {
   const scheduler = openScheduler()

@@ -9,7 +9,7 @@ import type { EpochMs } from '../../src/protocol/brand.ts'
 import { openSecrets } from '../../src/protocol/secrets.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { openBatchingStore } from '../../src/store/batching-store.ts'
-import { temporaryFolder } from '../server.ts'
+import { temporaryFolder } from '../support/server.ts'
 
 /** The start of a window. */
 const START = 1_800_000_000_000

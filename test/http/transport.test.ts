@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { InjectOptions } from 'light-my-request'
 import { readConfig } from '../../src/config/config.ts'
-import { openTestServer, type TestServer } from '../server.ts'
-import { assertError } from './error-answer.ts'
-import { assertNoStateChange } from './store-dump.ts'
+import { openTestServer, type TestServer } from '../support/server.ts'
+import { assertError } from '../support/error-answer.ts'
+import { assertNoStateChange } from '../support/store-dump.ts'
 
 const ISSUER = { GRANTOR_ISSUER: 'https://auth.example' }
 const PROXIED = { ...ISSUER, GRANTOR_TRUST_PROXY: '10.0.0.0/8, 2001:db8::/32' }

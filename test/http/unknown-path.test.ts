@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { openTestServer, type TestServer } from '../server.ts'
-import { assertError } from './error-answer.ts'
+import { openTestServer, type TestServer } from '../support/server.ts'
+import { assertError } from '../support/error-answer.ts'
 
 /** Unknown paths answer with a page for people, and with JSON for all other callers. */
 

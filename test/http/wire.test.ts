@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { openTestServer } from '../server.ts'
-import { ask, exchange, format, openSocket, parseAnswers, portOf } from './raw-socket.ts'
-import { dumpStore } from './store-dump.ts'
+import { openTestServer } from '../support/server.ts'
+import { ask, exchange, format, openSocket, parseAnswers, portOf } from '../support/raw-socket.ts'
+import { dumpStore } from '../support/store-dump.ts'
 
 const REGISTER = '/v2/oauth/register'
 const TOKEN = '/v2/oauth/token'

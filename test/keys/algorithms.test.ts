@@ -6,12 +6,12 @@ import { keepKeys, listKeys, retireKey, rotateKeys } from '../../src/admin/keys.
 import type { SigningAlgorithm } from '../../src/ports/records/key.ts'
 import { INTRODUCTION_MS } from '../../src/protocol/key-rotation.ts'
 import type { Resource } from '../../src/protocol/resource.ts'
-import { isActive } from '../endpoints/token-questions.ts'
-import { registerClient, requestToken, type RegisteredClient, type Tokens } from '../flow.ts'
-import { openTestServer, type TestServer } from '../server.ts'
+import { isActive } from '../support/token-questions.ts'
+import { registerClient, requestToken, type RegisteredClient, type Tokens } from '../support/flow.ts'
+import { openTestServer, type TestServer } from '../support/server.ts'
 import { CachingVerifier } from './caching-verifier.ts'
-import { closedFirst } from './closed-first.ts'
-import { openStillClocks } from './still-clocks.ts'
+import { closedFirst } from '../support/closed-first.ts'
+import { openStillClocks } from '../support/still-clocks.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

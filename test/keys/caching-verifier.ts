@@ -1,6 +1,6 @@
 import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose'
 import type { EpochMs } from '../../src/protocol/brand.ts'
-import type { TestServer } from '../server.ts'
+import type { TestServer } from '../support/server.ts'
 
 /**
  * An API that caches the keys for as long as `max-age` allows, to the last second, and never fetches them earlier because of

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { readRootSecret } from '../../src/keys/root-secret.ts'
-import { temporaryFolder } from '../server.ts'
+import { temporaryFolder } from '../support/server.ts'
 
 test('STO-11: the root secret is created once, and only its owner can read it', (t) => {
   const path = join(temporaryFolder(t), 'new', 'grantor.secret')

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { test, type TestContext } from 'node:test'
 import { FAMILIES, type Family } from '../../src/metrics/families.ts'
 import { readConfig } from '../../src/config/config.ts'
-import { registerClient } from '../flow.ts'
-import { openTestServer } from '../server.ts'
-import { scrape, type Scraped } from './scraped.ts'
+import { registerClient } from '../support/flow.ts'
+import { openTestServer } from '../support/server.ts'
+import { scrape, type Scraped } from '../support/scraped.ts'
 
 interface Target {
   readonly expr: string

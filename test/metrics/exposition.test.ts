@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { newHistogram, observe, openSeries } from '../../src/metrics/counters.ts'
 import { renderMetrics } from '../../src/metrics/exposition.ts'
 import { FAMILIES, SECONDS, type Family, type Sample } from '../../src/metrics/families.ts'
-import { parseScrape } from './scraped.ts'
+import { parseScrape } from '../support/scraped.ts'
 
 test('a histogram has the count at or below each bound, the total count and the sum', () => {
   const histogram = newHistogram(SECONDS)

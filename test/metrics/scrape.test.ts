@@ -7,9 +7,9 @@ import fc from 'fast-check'
 import { sweep, SWEEP_START } from '../../src/admin/sweep.ts'
 import { ENDPOINTS } from '../../src/endpoints/index.ts'
 import { FAMILIES } from '../../src/metrics/families.ts'
-import { createAda, obtainTokens, postForm, postJson, refresh, registerClient, requestToken } from '../flow.ts'
-import { openTestServer, type TestServer } from '../server.ts'
-import { scrape, seriesOf } from './scraped.ts'
+import { createAda, obtainTokens, postForm, postJson, refresh, registerClient, requestToken } from '../support/flow.ts'
+import { openTestServer, type TestServer } from '../support/server.ts'
+import { scrape, seriesOf } from '../support/scraped.ts'
 
 /** Refuses, issues, refreshes and replays, so that every metric has a value. Returns all secrets. */
 async function runEverything(server: TestServer): Promise<readonly string[]> {

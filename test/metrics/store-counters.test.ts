@@ -4,7 +4,7 @@ import { renderMetrics } from '../../src/metrics/exposition.ts'
 import { openStoreCounters } from '../../src/metrics/store-counters.ts'
 import { StoreUnavailable, type OperationResult, type StoreDriver } from '../../src/ports/store.ts'
 import { openBatchingStore } from '../../src/store/batching-store.ts'
-import { parseScrape, type Scraped } from './scraped.ts'
+import { parseScrape, type Scraped } from '../support/scraped.ts'
 
 /** A store whose batches end as `commit` says. */
 function openCounted(commit: (count: number) => Promise<readonly OperationResult[]>) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openTestServer } from '../server.ts'
+import { openTestServer } from '../support/server.ts'
 import { openCollector } from './collector.ts'
 
 const PARENT = '00f067aa0ba902b7'

@@ -13,9 +13,9 @@ import {
   registerClient,
   requestToken,
   VERIFIER,
-} from '../flow.ts'
-import { freePort } from '../free-port.ts'
-import { openTestServer, temporaryFolder } from '../server.ts'
+} from '../support/flow.ts'
+import { freePort } from '../support/free-port.ts'
+import { openTestServer, temporaryFolder } from '../support/server.ts'
 import { openCollector, type Collector } from './collector.ts'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'

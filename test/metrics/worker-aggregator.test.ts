@@ -7,7 +7,7 @@ import {
   type WorkerMetrics,
   type WorkerAggregator,
 } from '../../src/metrics/worker-aggregator.ts'
-import { parseScrape } from './scraped.ts'
+import { parseScrape } from '../support/scraped.ts'
 
 type RollCall = ReturnType<typeof openWorkerMetrics>
 

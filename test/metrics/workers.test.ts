@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test, type TestContext } from 'node:test'
-import { openPlace, serve, type Place, type RunningServer } from '../cli/process.ts'
-import { openTestDatabase } from '../postgres.ts'
-import { parseScrape, type Scraped } from './scraped.ts'
+import { openPlace, serve, type Place, type RunningServer } from '../support/process.ts'
+import { openTestDatabase } from '../support/postgres.ts'
+import { parseScrape, type Scraped } from '../support/scraped.ts'
 
 const REGISTRATION = {
   method: 'POST',

@@ -22,9 +22,9 @@ import {
   requestToken,
   type RegisteredClient,
   type Tokens,
-} from '../flow.ts'
-import { openMigratedDatabase } from '../migrated-database.ts'
-import { openTestServer, temporaryFolder, type TestServer } from '../server.ts'
+} from '../support/flow.ts'
+import { openMigratedDatabase } from '../support/migrated-database.ts'
+import { openTestServer, temporaryFolder, type TestServer } from '../support/server.ts'
 
 /** Two servers on one PostgreSQL, like two machines behind a load balancer. */
 

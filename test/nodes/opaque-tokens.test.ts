@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { declareApi, knowApis, OPAQUE_API } from '../endpoints/api-stage.ts'
-import { introspect, isActive, revoke } from '../endpoints/token-questions.ts'
-import { createAda, obtainTokens, refresh, registerClient, requestToken, type Tokens } from '../flow.ts'
-import { closedFirst } from '../keys/closed-first.ts'
-import { openMigratedDatabase } from '../migrated-database.ts'
-import { openTestServer } from '../server.ts'
+import { declareApi, knowApis, OPAQUE_API } from '../support/apis.ts'
+import { introspect, isActive, revoke } from '../support/token-questions.ts'
+import { createAda, obtainTokens, refresh, registerClient, requestToken, type Tokens } from '../support/flow.ts'
+import { closedFirst } from '../support/closed-first.ts'
+import { openMigratedDatabase } from '../support/migrated-database.ts'
+import { openTestServer } from '../support/server.ts'
 
 test('an opaque token of one node is known on another at once, returned again there byte for byte, and revoked from there', async (t) => {
   const closed = closedFirst(t)

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import type { ClientId, OrganizationId, UserId } from '../../src/protocol/ids.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { introspect } from '../endpoints/token-questions.ts'
+import { introspect } from '../support/token-questions.ts'
 import {
   authorizeUrl,
   PlainBrowser,
@@ -14,7 +14,7 @@ import {
   requestToken,
   type RegisteredClient,
   type Tokens,
-} from '../flow.ts'
+} from '../support/flow.ts'
 import {
   addMember,
   clientId,
@@ -23,9 +23,9 @@ import {
   createPerson,
   install,
   openConsent,
-} from '../organizations.ts'
-import { openMigratedDatabase } from '../migrated-database.ts'
-import { openTestServer, type TestServer } from '../server.ts'
+} from '../support/organizations.ts'
+import { openMigratedDatabase } from '../support/migrated-database.ts'
+import { openTestServer, type TestServer } from '../support/server.ts'
 
 /** Two servers on one PostgreSQL: what an operator disables on one is rejected on the other. */
 

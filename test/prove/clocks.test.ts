@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { proveClocks, STEPS, type ClockNode } from '../../prove/clocks-campaign.ts'
 import { openTally } from '../../prove/tally.ts'
-import { createAda } from '../flow.ts'
-import { openSteppingClocks, openTestServer } from '../server.ts'
-import { execute } from '../storage/dump.ts'
+import { createAda } from '../support/flow.ts'
+import { openSteppingClocks, openTestServer } from '../support/server.ts'
+import { execute } from '../support/database-file.ts'
 
 /** The violations that the campaign reports for a server on which a clock step causes the damage. */
 async function prove(t: TestContext, damage: 'none' | 'issues' | 'forgets' | 'deletes'): Promise<readonly string[]> {

@@ -18,10 +18,10 @@ import {
   VERIFIER,
   type RegisteredClient,
   type Tokens,
-} from '../flow.ts'
-import { openTestServer, temporaryFolder, type TestServer } from '../server.ts'
-import { selectAll } from '../storage/dump.ts'
-import { credentialsOf, openAgent, postForm, type WireAnswer } from './http.ts'
+} from '../support/flow.ts'
+import { openTestServer, temporaryFolder, type TestServer } from '../support/server.ts'
+import { selectAll } from '../support/database-file.ts'
+import { credentialsOf, openAgent, postForm, type WireAnswer } from '../support/http-agent.ts'
 
 const PARALLEL = 200
 

@@ -5,10 +5,10 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import type { Operation } from '../../src/ports/operations.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { outcomesOf, perform, type Stores } from '../contract/harness.ts'
-import { aMembership, anInstallation, anOrganization, at } from '../contract/records.ts'
-import { openMigratedDatabase } from '../migrated-database.ts'
-import { temporaryFolder } from '../server.ts'
+import { outcomesOf, perform, type Stores } from './contract/harness.ts'
+import { aMembership, anInstallation, anOrganization, at } from './contract/records.ts'
+import { openMigratedDatabase } from '../support/migrated-database.ts'
+import { temporaryFolder } from '../support/server.ts'
 
 /** One node's cached records of an organization, its members and its installations, while another node changes them. */
 

@@ -8,11 +8,11 @@ import type { StoreDriver } from '../../src/ports/store.ts'
 import { keyValues } from '../../src/store/operator-rows.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { perform } from '../contract/harness.ts'
-import { aKey } from '../contract/records.ts'
-import { openTestDatabase } from '../postgres.ts'
-import { temporaryFolder } from '../server.ts'
-import { connect } from './postgres-schema.ts'
+import { perform } from './contract/harness.ts'
+import { aKey } from './contract/records.ts'
+import { openTestDatabase } from '../support/postgres.ts'
+import { temporaryFolder } from '../support/server.ts'
+import { connect } from './postgres/schema.ts'
 
 /** As a release without key rotation stores it. */
 const ONE_KEY = `insert into signing_keys (key_id, algorithm, public_jwk, encrypted_private_key, created_at)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { openTestDatabase } from '../postgres.ts'
+import { openTestDatabase } from '../support/postgres.ts'
 import { keyFaults, schemaFaults, statementFaults } from './portable-sql.ts'
-import { connect } from './postgres-schema.ts'
+import { connect } from './postgres/schema.ts'
 import { literalsOf } from './recorded-statements.ts'
 import { planOnPostgres, planOnSqlite, readPostgresObjects, readSqliteObjects } from './statement-plans.ts'
 

@@ -7,11 +7,11 @@ import type { EpochMs } from '../../src/protocol/brand.ts'
 import { openChains, type Chains } from '../../src/audit/chain.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { perform } from '../contract/harness.ts'
-import { at, HOUR } from '../contract/records.ts'
-import { aSweep } from '../contract/sweep.ts'
-import { openMigratedDatabase } from '../migrated-database.ts'
-import { temporaryFolder } from '../server.ts'
+import { perform } from './contract/harness.ts'
+import { at, HOUR } from './contract/records.ts'
+import { aSweep } from './contract/sweep.ts'
+import { openMigratedDatabase } from '../support/migrated-database.ts'
+import { temporaryFolder } from '../support/server.ts'
 
 const STORES: Readonly<Record<string, (t: TestContext, audit: Chains) => Promise<StoreDriver>>> = {
   sqlite: async (t, audit) =>

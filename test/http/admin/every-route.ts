@@ -3,7 +3,7 @@ import type { Task } from '../../../src/admin/task.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
 import type { OrganizationId } from '../../../src/protocol/ids.ts'
 import { RULES, type Rule } from './rules.ts'
-import type { Members, Stage } from './stage.ts'
+import type { Members, Stage } from '../../support/admin-stage.ts'
 
 export interface Row {
   readonly task: Task

@@ -1,8 +1,8 @@
 import { makeApiCredentials } from '../../../src/admin/api-credentials.ts'
-import { authorizeUrl, PlainBrowser, requestToken, signInAndAllow } from '../../flow.ts'
+import { authorizeUrl, PlainBrowser, requestToken, signInAndAllow } from '../../support/flow.ts'
 import { mintOrderedId } from '../../../src/protocol/ids.ts'
 import { openSecrets, type CredentialKind } from '../../../src/protocol/secrets.ts'
-import type { Stage } from './stage.ts'
+import type { Stage } from '../../support/admin-stage.ts'
 
 /** Headers that somebody sends who is no administrator, by what they hold. */
 export type Holders = ReadonlyMap<string, Readonly<Record<string, string>>>

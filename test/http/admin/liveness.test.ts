@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 import { parseAdminCredentialId } from '../../../src/protocol/ids.ts'
-import { openTestServer, type TestServer } from '../../server.ts'
-import { stageOf } from './stage.ts'
+import { openTestServer, type TestServer } from '../../support/server.ts'
+import { stageOf } from '../../support/admin-stage.ts'
 
 /** Sends everything but the end of a body, so that the server has let the request in; the answer is to its end. */
 async function beginRequest(

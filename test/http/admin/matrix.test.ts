@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TASKS } from '../../../src/admin/tasks.ts'
 import { isOfOrganization, type Task } from '../../../src/admin/task.ts'
-import { dumpStore } from '../store-dump.ts'
+import { dumpStore } from '../../support/store-dump.ts'
 import { gatherHolders } from './holders.ts'
 import { performEveryTask, rowsOf, type Row } from './every-route.ts'
 import { RULES } from './rules.ts'
-import { openStage, requestOf, type Members, type Stage } from './stage.ts'
+import { openStage, requestOf, type Members, type Stage } from '../../support/admin-stage.ts'
 
 test('every task has a rule for the credentials that may perform it, and the task table agrees with the rule', () => {
   assert.deepEqual(TASKS.map(({ name }) => name).toSorted(), Object.keys(RULES).toSorted())

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { describeTasks } from '../../../src/admin/openapi.ts'
 import type { Task } from '../../../src/admin/task.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
-import { openStage, requestOf, bearer, type Members, type Stage } from './stage.ts'
+import { openStage, requestOf, bearer, type Members, type Stage } from '../../support/admin-stage.ts'
 import { RULES } from './rules.ts'
 import { allowedBy, forbiddenBy, type Schema } from './schema-values.ts'
 

@@ -6,7 +6,7 @@ import { pathParameters, placeOf, type Task } from '../../../src/admin/task.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
 import { OPENAPI_PATH } from '../../../src/http/admin/app.ts'
 import { ADMINISTRATION_PAGE, administrationPage } from './routes-document.ts'
-import { bearer, openStage } from './stage.ts'
+import { bearer, openStage } from '../../support/admin-stage.ts'
 
 interface Operation {
   readonly operationId: string

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { isOfOrganization, pathParameters, type Task } from '../../../src/admin/task.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
 import { mintOrganizationId } from '../../../src/protocol/ids.ts'
-import { assertNoStateChange } from '../store-dump.ts'
-import { openStage, type Members, type PeopledOrganization } from './stage.ts'
+import { assertNoStateChange } from '../../support/store-dump.ts'
+import { openStage, type Members, type PeopledOrganization } from '../../support/admin-stage.ts'
 
 const OWN = TASKS.filter(isOfOrganization)
 /** The tasks about one thing in an organization. Any client may be installed anywhere: that is no look at another's things. */

@@ -4,7 +4,7 @@ import inject from 'light-my-request'
 import { createAdminApp } from '../../../src/http/admin/app.ts'
 import type { PlainRoute } from '../../../src/http/admin/routes.ts'
 import { gatherHolders } from './holders.ts'
-import { bearer, openStage, type Stage } from './stage.ts'
+import { bearer, openStage, type Stage } from '../../support/admin-stage.ts'
 
 const GAUGES: PlainRoute = {
   path: '/gauges',

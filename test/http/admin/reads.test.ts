@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { makeApiCredentials } from '../../../src/admin/api-credentials.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
 import { mintClientId } from '../../../src/protocol/ids.ts'
-import { dumpStore } from '../store-dump.ts'
+import { dumpStore } from '../../support/store-dump.ts'
 import { RULES } from './rules.ts'
-import { openStage, type Members, type Stage } from './stage.ts'
+import { openStage, type Members, type Stage } from '../../support/admin-stage.ts'
 
 const READS = TASKS.filter(({ access }) => access === 'read')
 const LISTS = TASKS.filter(({ input }) => 'before' in input.shape)

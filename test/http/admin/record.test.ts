@@ -4,7 +4,7 @@ import type { AuditEvent } from '../../../src/ports/records/audit.ts'
 import type { EpochMs } from '../../../src/protocol/brand.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
 import { RULES } from './rules.ts'
-import { openStage, type Stage } from './stage.ts'
+import { openStage, type Stage } from '../../support/admin-stage.ts'
 
 test('ADM-06: each change is written down with the administrator who made it', async (t) => {
   const stage = await openStage(t)

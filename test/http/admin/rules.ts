@@ -1,5 +1,5 @@
 import type { Access } from '../../../src/admin/task.ts'
-import type { Members, PeopledOrganization, Stage } from './stage.ts'
+import type { Members, PeopledOrganization, Stage } from '../../support/admin-stage.ts'
 
 /** What a task needs, said here once more by hand: the table of tasks is what is judged. */
 export interface Rule {

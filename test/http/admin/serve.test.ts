@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { test } from 'node:test'
-import { openTestServer } from '../../server.ts'
-import { dumpAudit, dumpStore } from '../store-dump.ts'
-import { bearer, openStage, stageOf } from './stage.ts'
+import { openTestServer } from '../../support/server.ts'
+import { dumpAudit, dumpStore } from '../../support/store-dump.ts'
+import { bearer, openStage, stageOf } from '../../support/admin-stage.ts'
 
 const CLIENTS = '/admin/v1/clients'
 const CREDENTIALS = '/admin/v1/admin-credentials'

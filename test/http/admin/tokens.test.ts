@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createApi, SERVER_TOKENS } from '../../../src/admin/apis.ts'
-import { obtainTokens, refresh, requestToken } from '../../flow.ts'
-import { openStage, type Members, type Stage } from './stage.ts'
+import { obtainTokens, refresh, requestToken } from '../../support/flow.ts'
+import { openStage, type Members, type Stage } from '../../support/admin-stage.ts'
 
 interface Inspection {
   readonly kind: string

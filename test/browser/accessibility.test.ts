@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import axe from 'axe-core'
+import type { AxeResults, RunOptions } from 'axe-core'
+import type { BrowserContextOptions, Page as Tab } from 'playwright-core'
+import { languages, samples } from '../web/samples.ts'
+import { servePages } from './served-pages.ts'
+import type { Served, WatchedTab } from './served-pages.ts'
+
+const names = [...samples.keys()]
+
+const axeOptions: RunOptions = {
+  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+  preload: false,
+  resultTypes: ['violations'],
+}
+
+let pages: Served
+
+before(async () => {
+  pages = await servePages()
+})
+
+after(async () => {
+  await pages.close()
+})
+
+test('these checks find the mistakes of a page that breaks the rules', async () => {
+  const { tab, complaints } = await openTabWithAxe({ viewport: { width: 320, height: 800 } })
+  await tab.goto(pages.address('broken', 'en'))
+  assert.ok((await contentWidth(tab)) > 320)
+  for (const directive of ['style-src-attr', 'script-src-attr', 'img-src']) {
+    assert.ok(complaints.includes(`CSP: ${directive}`), `${directive} in ${complaints.join(' | ')}`)
+  }
+  assert.equal((await smallTargets(tab)).length, 1)
+  const rules = (await axeFindings(tab)).map((finding) => finding.split(':')[0])
+  for (const rule of ['color-contrast', 'document-title', 'html-has-lang', 'image-alt', 'label', 'region'])
+    assert.ok(rules.includes(rule), rule)
+  await tab.context().close()
+})
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  for (const width of [1000, 320]) {
+    test(`axe finds nothing and nothing overflows: every page, ${colorScheme}, ${width} px`, async () => {
+      const { tab, complaints } = await openTabWithAxe({ colorScheme, viewport: { width, height: 800 } })
+      for (const [index, name] of names.entries()) {
+        // The width decides the language, so each page is checked in both languages and the run stays short.
+        const language = languages[(index + (width === 320 ? 1 : 0)) % languages.length] ?? 'en'
+        await tab.goto(pages.address(name, language))
+        assert.deepEqual(await axeFindings(tab), [], `${name} (${language})`)
+        const content = await contentWidth(tab)
+        assert.ok(content <= width, `${name} (${language}) is ${content} px wide`)
+      }
+      assert.deepEqual(complaints, [])
+      await tab.context().close()
+    })
+  }
+}
+
+test('every target is at least 44 by 44 px', async () => {
+  const { tab } = await pages.openTab({ viewport: { width: 320, height: 800 } })
+  for (const name of names) {
+    await tab.goto(pages.address(name, 'en'))
+    assert.deepEqual(await smallTargets(tab), [], name)
+  }
+  await tab.context().close()
+})
+
+test('WCAG 2.2 §1.4.4: at 200 % text size nothing overflows', async () => {
+  const { tab } = await pages.openTab({ viewport: { width: 640, height: 800 } })
+  const session = await tab.context().newCDPSession(tab)
+  await session.send('Emulation.setDeviceMetricsOverride', {
+    width: 320,
+    height: 400,
+    deviceScaleFactor: 2,
+    mobile: false,
+  })
+  for (const name of names) {
+    await tab.goto(pages.address(name, 'de'))
+    assert.ok((await contentWidth(tab)) <= 320, name)
+  }
+  await tab.context().close()
+})
+
+test('a browser that prefers reduced motion gets no transitions', async () => {
+  const { tab } = await pages.openTab({ reducedMotion: 'reduce' })
+  await tab.goto(pages.address('consent', 'en'))
+  const moving = await tab.evaluate<number>(
+    `[...document.querySelectorAll('*')].filter((element) => getComputedStyle(element).transitionDuration !== '0s').length`,
+  )
+  assert.equal(moving, 0)
+  await tab.context().close()
+})
+
+/** A tab with axe as an init script, which the browser compiles once, unlike a script that is sent to each page. */
+async function openTabWithAxe(options: BrowserContextOptions): Promise<WatchedTab> {
+  const watched = await pages.openTab(options)
+  await watched.tab.addInitScript(axe.source)
+  return watched
+}
+
+/** The findings of axe on the page of a tab: each rule with the elements that break it. */
+async function axeFindings(tab: Tab): Promise<readonly string[]> {
+  const { violations } = await tab.evaluate<AxeResults>(`axe.run(${JSON.stringify(axeOptions)})`)
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)
+}
+
+/** The links, buttons and fields smaller than a finger. One call for all, because each call takes a round trip. */
+async function smallTargets(tab: Tab): Promise<readonly string[]> {
+  return tab.evaluate<readonly string[]>(`
+    [...document.querySelectorAll('a, button, select, input:not([type=hidden])')].filter((target) => {
+      const { width, height } = target.getBoundingClientRect()
+      return width < 44 || height < 44
+    }).map((target) => target.outerHTML)`)
+}
+
+async function contentWidth(tab: Tab): Promise<number> {
+  return tab.evaluate<number>('document.documentElement.scrollWidth')
+}

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page as Tab } from 'playwright-core'
+import { sample } from '../web/samples.ts'
+import { servePages } from './served-pages.ts'
+import type { Served } from './served-pages.ts'
+
+let pages: Served
+
+before(async () => {
+  pages = await servePages()
+})
+
+after(async () => {
+  await pages.close()
+})
+
+test('without script, the sign-in form sends exactly its four fields', async () => {
+  const { tab } = await pages.openTab({ javaScriptEnabled: false })
+  await tab.goto(pages.address('sign-in', 'en'))
+  await tab.getByLabel('Email', { exact: true }).fill('ada@acme.test')
+  await tab.getByLabel('Password', { exact: true }).fill('a "secret" <ü>')
+  await tab.getByRole('button', { name: 'Sign in', exact: true }).click()
+  assert.deepEqual(pages.posted(), {
+    authorization: 'az_4f9c',
+    csrf: 'cs_81d2',
+    email: 'ada@acme.test',
+    password: 'a "secret" <ü>',
+  })
+  await tab.context().close()
+})
+
+for (const [language, button, decision] of [
+  ['en', 'Allow', 'allow'],
+  ['en', 'Deny', 'deny'],
+  ['de', 'Erlauben', 'allow'],
+  ['de', 'Ablehnen', 'deny'],
+] as const) {
+  test(`without script, ${button} sends decision=${decision}`, async () => {
+    const { tab } = await pages.openTab({ javaScriptEnabled: false })
+    await tab.goto(pages.address('consent', language))
+    await tab.getByRole('button', { name: button, exact: true }).click()
+    assert.deepEqual(pages.posted(), { authorization: 'az_4f9c', csrf: 'cs_81d2', decision })
+    await tab.context().close()
+  })
+}
+
+test('the focus is on the field to fill in next, and never on Allow', async () => {
+  const { tab } = await pages.openTab({})
+  for (const [name, id] of [
+    ['sign-in', 'email'],
+    ['sign-in email-missing', 'email'],
+    ['sign-in password-missing', 'password'],
+    ['sign-in wrong-credentials', 'password'],
+    ['sign-in throttled', 'password'],
+    ['consent', ''],
+    ['sign-out', ''],
+  ] as const) {
+    await tab.goto(pages.address(name, 'en'))
+    assert.equal(await settledFocus(tab), id, name)
+  }
+  await tab.context().close()
+})
+
+/**
+ * The id of the focused element after the browser has processed `autofocus`, which happens with a frame and not with the
+ * page's load. The frame after the next one comes later than that, whether or not an element has `autofocus`.
+ */
+async function settledFocus(tab: Tab): Promise<string> {
+  return tab.evaluate<string>(`new Promise((resolve) =>
+    requestAnimationFrame(() => requestAnimationFrame(() => resolve(document.activeElement.id))))`)
+}
+
+test('the keyboard reaches every control in reading order, and the focus is visible', async () => {
+  const { tab } = await pages.openTab({})
+  await tab.goto(pages.address('consent', 'en'))
+  const reached: string[] = []
+  for (let step = 0; step < 5; step++) {
+    await tab.keyboard.press('Tab')
+    reached.push(await tab.evaluate<string>('document.activeElement.textContent.trim()'))
+    assert.equal(await tab.evaluate<string>('getComputedStyle(document.activeElement).outlineWidth'), '2px')
+  }
+  assert.deepEqual(reached, ['Switch', 'Deny', 'Allow', 'Terms', 'Privacy'])
+  await tab.context().close()
+})
+
+test('UI-17: hostile text runs no script, loads nothing and does not change the layout', async () => {
+  const { tab, complaints } = await pages.openTab({ viewport: { width: 320, height: 800 } })
+  const consent = sample('consent', 'consent')
+  for (const hostile of [
+    '<script>alert(1)</script>',
+    '<img src=x onerror=alert(1)>',
+    '"><svg onload=alert(1)>',
+    '</title><script>alert(1)</script>',
+    '</style><style>*{display:none}</style>',
+    '<iframe srcdoc="<script>alert(1)</script>">',
+    '<a href=javascript:alert(1)>Allow</a>',
+    '<form action=//evil.example><button>Allow</button></form>',
+    '\u202e\u2067<b>wolla\u202d',
+    'e\u0301\u0302\u0303\u0304\u0305\u0306\u0307\u0308'.repeat(200),
+  ]) {
+    pages.show({
+      ...consent,
+      client: { ...consent.client, name: hostile, destination: { kind: 'app', scheme: hostile } },
+      scopes: [
+        { name: hostile, sentence: undefined },
+        { name: 'x', sentence: hostile },
+      ],
+      resources: [{ name: hostile, identifier: hostile, isLimited: false }],
+      account: { email: hostile, name: hostile },
+    })
+    await tab.goto(pages.address('shown', 'en'))
+    assert.equal(await tab.getByRole('button').count(), 2)
+    assert.equal(await tab.getByRole('link').count(), 3)
+    assert.ok((await tab.evaluate<number>('document.documentElement.scrollWidth')) <= 320)
+  }
+  assert.deepEqual(complaints, [])
+  await tab.context().close()
+})

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, test } from 'node:test'
+import type { Browser, Page as Tab } from 'playwright-core'
+import { launchBrowser } from '../support/browser.ts'
+import { authorizeUrl, postJson, registerClient, type RegisteredClient } from '../support/flow.ts'
+import { openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
+
+/** Text that clients and callers chose, on the server's pages: it runs no script, adds no element and loads nothing. */
+const PAYLOADS: readonly string[] = [
+  '<script>alert(1)</script>',
+  '<img src=x onerror=alert(1)>',
+  '<img src="//evil.example/x.png">',
+  '"><svg onload=alert(1)>',
+  "' autofocus onfocus=alert(1) x='",
+  '</title><script>alert(1)</script>',
+  '</style><style>@import "//evil.example/x.css"</style>',
+  '<iframe srcdoc="<script>alert(1)</script>"></iframe>',
+  '<a href=javascript:alert(1)>Allow</a>',
+  '<form action=//evil.example><button>Allow</button></form>',
+  '<meta http-equiv=refresh content="0;url=//evil.example">',
+  '<base href=//evil.example>',
+  '{{7*7}}${7*7}<%= 7*7 %>',
+  '\u202E\u2067wolla\u202D',
+  'A\u200BB\uFEFFC',
+  'line\u2028feed\u2029\u0000',
+  `e${'\u0301'.repeat(127)}`,
+]
+
+let browser: Browser
+
+before(async () => {
+  browser = await launchBrowser()
+})
+
+after(async () => {
+  await browser.close()
+})
+
+test('REG-16: a hostile client name is refused, or shown as text', async (t) => {
+  const server = await openIssuer(t, {})
+  const { tab, complaints } = await openTab(t, browser, [server.origin], {})
+  const { link: plain } = await startClient(server, 'https://app.example/callback', {}, {})
+  await tab.goto(plain)
+  const signInElements = await countElements(tab)
+  await signIn(tab)
+  await tab.getByRole('button', { name: 'Allow', exact: true }).waitFor()
+  const consentElements = await countElements(tab)
+  let refused = 0
+  for (const name of PAYLOADS) {
+    const response = await postJson(server, '/v2/oauth/register', {
+      client_name: name,
+      redirect_uris: ['https://app.example/callback'],
+    })
+    if (response.statusCode === 400) {
+      refused += 1
+      continue
+    }
+    const link =
+      server.origin + authorizeUrl(response.json<RegisteredClient>(), { redirect_uri: 'https://app.example/callback' })
+    await tab.goto(link)
+    assert.equal(await countElements(tab), consentElements, name)
+    assert.equal(await tab.getByRole('heading', { level: 1 }).count(), 1)
+    const heading = await tab.locator('h1').innerText()
+    if (/^[\x20-\x7e]+$/.test(name)) assert.ok(heading.includes(name), name)
+    assert.doesNotMatch(heading, /[\u202A-\u202E\u2066-\u2069\u200B\uFEFF]/, 'nothing unseen, nothing reordered')
+    await tab.goto((await tab.getByRole('link', { name: 'Switch', exact: true }).getAttribute('href')) ?? '')
+    assert.equal(await countElements(tab), signInElements, name)
+  }
+  assert.equal(refused, 1, 'Only control characters and line separators are refused.')
+  assert.deepEqual(complaints, [])
+})
+
+test('UI-17: with any parameters in a link, its pages run no script and load nothing', async (t) => {
+  const server = await openIssuer(t, {})
+  const client = await registerClient(server, { redirect_uris: ['https://app.example/callback'] })
+  const { tab, complaints } = await openTab(t, browser, [server.origin], {})
+  const redirect = { redirect_uri: 'https://app.example/callback' }
+  const elements = new Map<string, number>()
+  for (const payload of PAYLOADS) {
+    const harmless = { login_hint: payload, state: payload, ui_locales: payload, [payload]: payload }
+    const page = new URLSearchParams({ authorization: payload, ui_locales: payload })
+    for (const [kind, link] of [
+      ['sign-in', authorizeUrl(client, { ...redirect, ...harmless })],
+      ['return', authorizeUrl(client, { ...redirect, ...harmless, resource: `#${payload}` })],
+      ['error', authorizeUrl(client, { ...harmless, client_id: payload })],
+      ['error of a page', `/v2/oauth/consent?${page.toString()}`],
+    ] as const) {
+      await tab.goto(server.origin + link)
+      const count = await countElements(tab)
+      assert.equal(count, elements.get(kind) ?? count, `${kind}: ${payload}`)
+      elements.set(kind, count)
+    }
+  }
+  assert.equal(new Set(elements.values()).size > 1, true, 'They are different pages.')
+  assert.deepEqual(complaints, [])
+})
+
+test('UI-17: input of the form is shown again as text', async (t) => {
+  const server = await openIssuer(t, {})
+  const { link } = await startClient(server, 'https://app.example/callback', {}, {})
+  const { tab, complaints } = await openTab(t, browser, [server.origin], {})
+  for (const payload of PAYLOADS.filter((one) => one.includes('<'))) {
+    await tab.goto(link)
+    await tab.getByLabel('Email', { exact: true }).fill(payload)
+    await press(tab, 'Sign in')
+    await tab.getByRole('alert').waitFor()
+    assert.equal(await tab.getByLabel('Email', { exact: true }).inputValue(), payload.trim())
+  }
+  assert.deepEqual(complaints, [])
+})
+
+test('REG-14: neither the server nor the browser fetches the addresses in a registration', async (t) => {
+  const server = await openIssuer(t, {})
+  const hits: string[] = []
+  const canary = createServer((request, response) => {
+    hits.push(request.url ?? '')
+    response.end()
+  })
+  await new Promise<void>((resolve) => canary.listen(0, '127.0.0.1', resolve))
+  t.after(() => canary.close())
+  const address = `http://127.0.0.1:${(canary.address() as AddressInfo).port}`
+  const { port, next } = await openListener(t)
+  const { link } = await startClient(
+    server,
+    `http://127.0.0.1:${port}/callback`,
+    {},
+    {
+      client_uri: `${address}/client`,
+      logo_uri: `${address}/logo.png`,
+      tos_uri: `${address}/tos`,
+      policy_uri: `${address}/policy`,
+      jwks_uri: `${address}/jwks`,
+      sector_identifier_uri: `${address}/sector`,
+      initiate_login_uri: `${address}/login`,
+      backchannel_logout_uri: `${address}/logout`,
+      request_uris: [`${address}/request`],
+    },
+  )
+  const { tab, complaints } = await openTab(t, browser, [server.origin, `http://127.0.0.1:${port}`], {})
+  await tab.goto(link)
+  await signIn(tab)
+  await press(tab, 'Allow')
+  await next()
+  assert.deepEqual(hits, [])
+  assert.deepEqual(complaints, [])
+})
+
+function countElements(tab: Tab): Promise<number> {
+  return tab.evaluate<number>("document.querySelectorAll('*').length")
+}

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import axe, { type AxeResults } from 'axe-core'
+import type { Browser, Page as Tab } from 'playwright-core'
+import { launchBrowser } from '../support/browser.ts'
+import { EMAIL, PASSWORD } from '../support/flow.ts'
+import { openIssuer, openTab, press, signIn, startClient } from './tab.ts'
+
+/** The real server's pages in browsers with different settings. */
+
+const REDIRECT_URI = 'http://127.0.0.1:51004/callback'
+
+let browser: Browser
+
+before(async () => {
+  browser = await launchBrowser()
+})
+
+after(async () => {
+  await browser.close()
+})
+
+for (const [how, locale, parameters] of [
+  ['a German browser', 'de-AT', {}],
+  ['ui_locales=de', 'en-GB', { ui_locales: 'de' }],
+] as const) {
+  test(`with ${how} every page of the authorization is in German`, async (t) => {
+    const server = await openIssuer(t, {})
+    const { link } = await startClient(server, REDIRECT_URI, parameters, {})
+    const { tab } = await openTab(t, browser, [server.origin], { locale })
+    await tab.goto(link)
+    await tab.getByLabel('E-Mail', { exact: true }).fill(EMAIL)
+    await press(tab, 'Anmelden')
+    assert.match(await tab.getByRole('alert').innerText(), /Geben Sie Ihr Passwort ein/)
+    await tab.getByLabel('Passwort', { exact: true }).fill(PASSWORD)
+    await press(tab, 'Anmelden')
+    await tab.getByRole('button', { name: 'Erlauben', exact: true }).waitFor()
+    assert.equal(await tab.locator('html').getAttribute('lang'), 'de')
+    await tab.getByRole('link', { name: 'Wechseln', exact: true }).click()
+    await tab.getByRole('button', { name: 'Anmelden', exact: true }).waitFor()
+  })
+}
+
+test('ui_locales=en takes precedence over a German browser', async (t) => {
+  const server = await openIssuer(t, {})
+  const { link } = await startClient(server, REDIRECT_URI, { ui_locales: 'fr en' }, {})
+  const { tab } = await openTab(t, browser, [server.origin], { locale: 'de-DE' })
+  await tab.goto(link)
+  await signIn(tab)
+  await tab.getByRole('button', { name: 'Allow', exact: true }).waitFor()
+})
+
+test('axe finds no problem on the pages of an authorization, in light and dark mode', async (t) => {
+  const server = await openIssuer(t, {
+    GRANTOR_TERMS_URI: 'https://acme.test/terms',
+    GRANTOR_PRIVACY_URI: 'https://acme.test/privacy',
+  })
+  const { link } = await startClient(server, REDIRECT_URI, { scope: 'notes:read', resource: 'https://n.example' }, {})
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const { tab, complaints } = await openTab(t, browser, [server.origin], { colorScheme })
+    await tab.goto(link)
+    assert.deepEqual(await axeFindings(tab), [], 'sign-in')
+    await press(tab, 'Sign in')
+    assert.deepEqual(await axeFindings(tab), [], 'sign-in with a problem')
+    await signIn(tab)
+    await tab.getByRole('button', { name: 'Allow', exact: true }).waitFor()
+    assert.deepEqual(await axeFindings(tab), [], 'consent')
+    await tab.goto(`${server.origin}/v2/oauth/sign-out`)
+    assert.deepEqual(await axeFindings(tab), [], 'sign-out')
+    await tab.goto(`${server.origin}/v2/oauth/authorize?client_id=nobody`)
+    assert.deepEqual(await axeFindings(tab), [], 'error')
+    await tab.goto(link.replace('scope=notes%3Aread', 'scope=%22'))
+    assert.equal(await tab.getByRole('link', { name: 'Go back', exact: false }).count(), 1)
+    assert.deepEqual(await axeFindings(tab), [], 'return')
+    assert.deepEqual(complaints, [])
+  }
+})
+
+async function axeFindings(tab: Tab): Promise<readonly string[]> {
+  await tab.evaluate(axe.source)
+  const { violations } = await tab.evaluate<AxeResults>('axe.run({ preload: false })')
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)
+}

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, test, type TestContext } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { verifyClient } from '../../src/admin/clients.ts'
+import { launchBrowser } from '../support/browser.ts'
+import { EMAIL } from '../support/flow.ts'
+import { openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
+
+/** Pages of other sites cannot use the server's pages in the browser of a signed-in user. */
+
+let browser: Browser
+
+before(async () => {
+  browser = await launchBrowser()
+})
+
+after(async () => {
+  await browser.close()
+})
+
+test("AUTH-18: no other site can put the server's pages into a frame", async (t) => {
+  const server = await openIssuer(t, {})
+  const { link } = await startClient(server, 'https://app.example/callback', {}, {})
+  const site = await openSite(t, `<iframe src="${link.replaceAll('&', '&amp;')}"></iframe>`)
+  const { tab, complaints } = await openTab(t, browser, [site, server.origin], {})
+  await tab.goto(site)
+  assert.equal(await tab.frameLocator('iframe').getByLabel('Email', { exact: true }).count(), 0)
+  assert.match(complaints.join(), /frame-ancestors 'none'/)
+})
+
+test('UI-01: a form of another site cannot sign the user out or allow access', async (t) => {
+  const server = await openIssuer(t, {})
+  const { port } = await openListener(t)
+  const { link } = await startClient(server, `http://127.0.0.1:${port}/callback`, {}, {})
+  const { tab } = await openTab(t, browser, [], {})
+  await tab.goto(link)
+  await signIn(tab)
+  await tab.getByRole('button', { name: 'Allow', exact: true }).waitFor()
+  // The worst case: the other site somehow knows every field of the form.
+  const fields = await tab.evaluate<string>(
+    `[...document.querySelectorAll('input[type=hidden]')].map((one) => one.outerHTML).join('')`,
+  )
+  for (const path of ['consent', 'sign-out']) {
+    const site = await openSite(
+      t,
+      `<form method=post action="${server.origin}/v2/oauth/${path}">${fields}
+        <input type=hidden name=decision value=allow><button>Win a prize</button></form>`,
+    )
+    const other = await tab.context().newPage()
+    await other.goto(site)
+    const answer = other.waitForResponse((response) => response.url().startsWith(server.origin))
+    await press(other, 'Win a prize')
+    assert.equal((await answer).status(), 403, path)
+    assert.equal(await other.getByRole('heading', { level: 1 }).innerText(), 'This form did not come from our page')
+  }
+  await tab.goto(`${server.origin}/v2/oauth/sign-out`)
+  assert.ok((await tab.locator('main').innerText()).includes(EMAIL), 'Still signed in.')
+})
+
+test('AUTH-25: an authorization request that another site posts does not change the browser, its session and its open pages', async (t) => {
+  const server = await openIssuer(t, {})
+  const { port } = await openListener(t)
+  const { link } = await startClient(server, `http://127.0.0.1:${port}/callback`, {}, {})
+  const { tab } = await openTab(t, browser, [], {})
+  await tab.goto(link)
+  await signIn(tab)
+  const allow = tab.getByRole('button', { name: 'Allow', exact: true })
+  await allow.waitFor()
+  const cookies = await tab.context().cookies()
+
+  const site = await openSite(t, postForm(link))
+  const other = await tab.context().newPage()
+  await other.goto(site)
+  await press(other, 'Win a prize')
+  // The user is signed in there too, and is asked for consent.
+  await other.getByRole('button', { name: 'Allow', exact: true }).waitFor()
+  assert.deepEqual(await tab.context().cookies(), cookies)
+
+  await allow.click()
+  await tab.waitForURL(/\/callback\?code=/)
+})
+
+test('AUTH-25: a posted request with prompt=none gets a code, because the browser sends the cookies with the request after the redirect', async (t) => {
+  const server = await openIssuer(t, {})
+  const { port } = await openListener(t)
+  const { client, link } = await startClient(server, `http://127.0.0.1:${port}/callback`, {}, {})
+  await verifyClient(server.context, client.client_id)
+  const { tab } = await openTab(t, browser, [], {})
+  await tab.goto(link)
+  await signIn(tab)
+  await press(tab, 'Allow')
+  await tab.waitForURL(/\/callback\?code=/)
+  await tab.goto(await openSite(t, postForm(link.replace('?', '?prompt=none&'))))
+  await press(tab, 'Win a prize')
+  await tab.waitForURL(/\/callback\?code=/)
+})
+
+test('UI-06: scripts cannot read the cookies, and posts of other sites do not send them', async (t) => {
+  const server = await openIssuer(t, {})
+  const { link } = await startClient(server, 'https://app.example/callback', {}, {})
+  const { tab } = await openTab(t, browser, [], {})
+  await tab.goto(link)
+  await signIn(tab)
+  await tab.getByRole('button', { name: 'Allow', exact: true }).waitFor()
+  assert.equal(await tab.evaluate('document.cookie'), '')
+  const cookies = await tab.context().cookies()
+  assert.equal(cookies.length, 2)
+  for (const { name, httpOnly, sameSite } of cookies) {
+    assert.equal(httpOnly, true, name)
+    assert.equal(sameSite, 'Lax', name)
+  }
+})
+
+test('UI-05: every sign-in creates a new session, so a planted cookie is of no use', async (t) => {
+  const server = await openIssuer(t, {})
+  const { link } = await startClient(server, 'https://app.example/callback', {}, {})
+  const { tab } = await openTab(t, browser, [], {})
+  const sessions = new Set<string>()
+  for (let round = 0; round < 2; round++) {
+    await tab.goto(link.replace('?', '?prompt=login&'))
+    await signIn(tab)
+    await tab.getByRole('button', { name: 'Allow', exact: true }).waitFor()
+    const cookies = await tab.context().cookies()
+    sessions.add(cookies.find(({ name }) => name.includes('session'))?.value ?? '')
+  }
+  assert.equal(sessions.size, 2)
+})
+
+/** A form that posts the query parameters of a link. */
+function postForm(link: string): string {
+  const { origin, pathname, searchParams } = new URL(link)
+  const fields = [...searchParams].map(([name, value]) => `<input type=hidden name="${name}" value="${value}">`)
+  return `<form method=post action="${origin}${pathname}">${fields.join('')}<button>Win a prize</button></form>`
+}
+
+/** A site with one page. It is a different site from `localhost`, not only a different origin. */
+async function openSite(t: TestContext, body: string): Promise<string> {
+  const site = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html').end(`<!doctype html><title>Prizes</title>${body}`)
+  })
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    site.closeAllConnections()
+    site.close()
+  })
+  return `http://127.0.0.1:${(site.address() as AddressInfo).port}`
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Browser, Page as Tab } from 'playwright-core'
+import { verifyClient } from '../../src/admin/clients.ts'
+import { launchBrowser } from '../support/browser.ts'
+import type { TestServer } from '../support/server.ts'
+import { openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
+
+/**
+ * Browsers check `form-action` against the redirect that answers a form, and block it without a message. So each kind of
+ * redirect URI that clients use is tried from each page whose answer can be a redirect (decisions.md D8).
+ */
+const REDIRECTS: readonly (readonly [kind: string, redirectUri: (port: number) => string])[] = [
+  ['localhost', (port) => `http://localhost:${port}/callback`],
+  ['127.0.0.1', (port) => `http://127.0.0.1:${port}/callback`],
+  ['[::1]', (port) => `http://[::1]:${port}/callback`],
+  ['an https origin', (port) => `https://localhost:${port}/callback`],
+  ['a configured scheme', () => 'cursor://anysphere.cursor-mcp/oauth/callback'],
+  ['a scheme with a dot', () => 'com.example.notes:/callback'],
+]
+
+let browser: Browser
+
+before(async () => {
+  browser = await launchBrowser()
+})
+
+after(async () => {
+  await browser.close()
+})
+
+for (const [kind, redirectUriOf] of REDIRECTS) {
+  test(`RFC 8252 §7: Chromium follows the consent page's answer to ${kind}`, async (t) => {
+    const server = await openIssuer(t, {})
+    const { port } = await openListener(t)
+    const redirectUri = redirectUriOf(port)
+    const { link } = await startClient(server, redirectUri, {}, {})
+    const { tab } = await openTab(t, browser, [], {})
+    await tab.goto(link)
+    await signIn(tab)
+    const leaving = requestTo(tab, redirectUri)
+    await press(tab, 'Allow')
+    assert.ok((await leaving).searchParams.has('code'))
+  })
+
+  test(`RFC 8252 §7: Chromium follows the sign-in page's answer to ${kind}, after a remembered consent`, async (t) => {
+    const server = await openIssuer(t, {})
+    const { port } = await openListener(t)
+    const redirectUri = redirectUriOf(port)
+    const { client, link } = await startClient(server, redirectUri, {}, {})
+    await verifyClient(server.context, client.client_id)
+    const { tab } = await openTab(t, browser, [], {})
+    await tab.goto(link)
+    await signIn(tab)
+    const first = requestTo(tab, redirectUri)
+    await press(tab, 'Allow')
+    await first
+    const { tab: later } = await openTab(t, browser, [], {})
+    await later.goto(link)
+    const second = requestTo(later, redirectUri)
+    await signIn(later)
+    assert.ok((await second).searchParams.has('code'))
+  })
+}
+
+test('with a policy that does not allow the redirect these tests fail', async (t) => {
+  const server = await openIssuer(t, {})
+  const { link } = await startClient(server, 'cursor://anysphere.cursor-mcp/oauth/callback', {}, {})
+  const { tab } = await openTab(t, browser, [], {})
+  await forgetScheme(tab, server)
+  const left: string[] = []
+  tab.on('request', (request) => left.push(new URL(request.url()).protocol))
+  await tab.goto(link)
+  await signIn(tab)
+  const stopped = tab.waitForEvent('requestfailed')
+  await press(tab, 'Allow')
+  assert.equal((await stopped).url(), `${server.origin}/v2/oauth/consent`)
+  assert.ok(!left.includes('cursor:'))
+})
+
+/** Waits until the tab requests an address with this beginning, and returns the address. */
+async function requestTo(tab: Tab, redirectUri: string): Promise<URL> {
+  const request = await tab.waitForEvent('request', (one) => one.url().startsWith(redirectUri))
+  return new URL(request.url())
+}
+
+async function forgetScheme(tab: Tab, server: TestServer): Promise<void> {
+  await tab.route(`${server.origin}/v2/oauth/consent?*`, async (route) => {
+    const response = await route.fetch()
+    const { 'content-security-policy': policy = '', ...headers } = response.headers()
+    assert.match(policy, / cursor:;/)
+    await route.fulfill({
+      response,
+      headers: { ...headers, 'content-security-policy': policy.replace(' cursor:', '') },
+    })
+  })
+}

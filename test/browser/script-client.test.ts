@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, test, type TestContext } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { launchBrowser } from '../support/browser.ts'
+import { openIssuer, openTab, press, signIn } from './tab.ts'
+
+/** A client that is a script in a page of another origin, such as the MCP Inspector. */
+
+let browser: Browser
+
+before(async () => {
+  browser = await launchBrowser()
+})
+
+after(async () => {
+  await browser.close()
+})
+
+test('REG-24: a page of another origin discovers, registers, redeems and refreshes by fetch()', async (t) => {
+  const server = await openIssuer(t, {})
+  const origin = await openPage(t)
+  const { tab, complaints } = await openTab(t, browser, [], {})
+  await tab.goto(`${origin}/`)
+  const link = await tab.evaluate<string>(`(${START})('${server.origin}')`)
+  await tab.goto(link)
+  await signIn(tab)
+  await press(tab, 'Allow')
+  await tab.waitForURL(`${origin}/callback?*`)
+  const tokens = await tab.evaluate<Record<string, unknown>>(`(${FINISH})('${server.origin}')`)
+  assert.equal(tokens['first'], 'Bearer')
+  assert.equal(tokens['second'], 'Bearer')
+  assert.equal(tokens['keys'], 1)
+  assert.deepEqual(
+    complaints.filter((one) => !/^(loads|request): /.test(one)),
+    [],
+  )
+})
+
+test('REG-24: a script of another origin can read errors, and how long to wait', async (t) => {
+  const server = await openIssuer(t, { GRANTOR_REGISTRATION_RATE: '1' })
+  const origin = await openPage(t)
+  const { tab } = await openTab(t, browser, [], {})
+  await tab.goto(`${origin}/`)
+  const [wrong, many] = await tab.evaluate<readonly Record<string, unknown>[]>(`(async () => {
+    const register = async (body) => {
+      const response = await fetch('${server.origin}/v2/oauth/register', {
+        method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body),
+      })
+      return {
+        status: response.status, error: (await response.json()).error,
+        wait: response.headers.get('retry-after'), limit: response.headers.get('ratelimit'),
+      }
+    }
+    return [await register({ redirect_uris: ['http://app.example/'] }), await register({})]
+  })()`)
+  assert.deepEqual(wrong, { status: 400, error: 'invalid_redirect_uri', wait: null, limit: null })
+  assert.equal(many?.['status'], 429)
+  assert.equal(many?.['error'], 'temporarily_unavailable')
+  assert.match(String(many?.['wait']), /^\d+$/)
+  assert.match(String(many?.['limit']), /^"registration";r=0;t=\d+$/)
+})
+
+test("REG-24: a script of another origin cannot read the server's pages, nor any answer to a request with cookies", async (t) => {
+  const server = await openIssuer(t, {})
+  const origin = await openPage(t)
+  const { tab } = await openTab(t, browser, [], {})
+  await tab.goto(`${origin}/`)
+  for (const request of [
+    `fetch('${server.origin}/v2/oauth/sign-out')`,
+    `fetch('${server.origin}/v2/oauth/sign-out', { credentials: 'include' })`,
+    `fetch('${server.origin}/v2/oauth/jwks', { credentials: 'include' })`,
+  ]) {
+    assert.equal(await tab.evaluate(`${request}.then(() => 'read', (error) => error.name)`), 'TypeError', request)
+  }
+})
+
+/** A site with an empty page at every address. */
+async function openPage(t: TestContext): Promise<string> {
+  const site = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html').end('<!doctype html><title>Inspector</title>')
+  })
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    site.closeAllConnections()
+    site.close()
+  })
+  return `http://127.0.0.1:${(site.address() as AddressInfo).port}`
+}
+
+/**
+ * Runs in the page: from the issuer to the authorization link. The extra headers cause preflights, as those of the SDK do.
+ */
+const START = `async (issuer) => {
+  const headers = { 'MCP-Protocol-Version': '2025-11-25' }
+  const metadata = await (await fetch(issuer + '/.well-known/oauth-authorization-server', { headers })).json()
+  const redirect_uri = location.origin + '/callback'
+  const registration = await fetch(metadata.registration_endpoint, {
+    method: 'POST',
+    headers: { ...headers, 'Content-Type': 'application/json' },
+    body: JSON.stringify({
+      client_name: 'Inspector', redirect_uris: [redirect_uri],
+      grant_types: ['authorization_code', 'refresh_token'], token_endpoint_auth_method: 'client_secret_basic',
+    }),
+  })
+  const client = await registration.json()
+  const base64 = (bytes) => btoa(String.fromCharCode(...bytes)).replace(/\\+/g, '-').replace(/\\//g, '_').replace(/=/g, '')
+  const verifier = base64(crypto.getRandomValues(new Uint8Array(32)))
+  const challenge = base64(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier))))
+  sessionStorage.setItem('kept', JSON.stringify({ client, verifier, metadata }))
+  const link = new URL(metadata.authorization_endpoint)
+  link.search = new URLSearchParams({
+    response_type: 'code', client_id: client.client_id, redirect_uri, state: 'the-state',
+    code_challenge: challenge, code_challenge_method: 'S256',
+  })
+  return link.href
+}`
+
+/** Runs in the client's callback page: redeems the code, refreshes the token, reads the keys. */
+const FINISH = `async (issuer) => {
+  const { client, verifier, metadata } = JSON.parse(sessionStorage.getItem('kept'))
+  const answer = new URLSearchParams(location.search)
+  if (answer.get('iss') !== issuer) throw new Error('iss')
+  const request = async (form) => {
+    const response = await fetch(metadata.token_endpoint, {
+      method: 'POST',
+      headers: { Authorization: 'Basic ' + btoa(client.client_id + ':' + client.client_secret) },
+      body: new URLSearchParams(form),
+    })
+    return response.json()
+  }
+  const first = await request({
+    grant_type: 'authorization_code', code: answer.get('code'), code_verifier: verifier,
+    redirect_uri: location.origin + '/callback',
+  })
+  const second = await request({ grant_type: 'refresh_token', refresh_token: first.refresh_token })
+  const { keys } = await (await fetch(metadata.jwks_uri, { headers: { 'MCP-Protocol-Version': '2025-11-25' } })).json()
+  return { first: first.token_type, second: second.token_type, keys: keys.length }
+}`

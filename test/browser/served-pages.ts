@@ -1,0 +1,83 @@
+import { createServer } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Browser, BrowserContextOptions, Page as Tab } from 'playwright-core'
+import type { Language, Page } from '../../src/ports/pages.ts'
+import { createRenderer } from '../../src/web/render.ts'
+import { launchBrowser } from '../support/browser.ts'
+import { branding, samples } from '../web/samples.ts'
+
+/** Serves the samples with their real Content-Security-Policy, and opens them in a real browser. */
+export interface Served {
+  /** The address of a sample, of `broken`, or of the page that was last passed to show(). */
+  readonly address: (name: string, language: Language) => string
+  /** Serves a page of the test under the name `shown`. */
+  readonly show: (page: Page) => void
+  /** The last form that the server received. */
+  readonly posted: () => Readonly<Record<string, string>>
+  readonly openTab: (options: BrowserContextOptions) => Promise<WatchedTab>
+  readonly close: () => Promise<void>
+}
+
+/** A tab, and everything that its pages did although they must not. */
+export interface WatchedTab {
+  readonly tab: Tab
+  readonly complaints: readonly string[]
+}
+
+/** A page with every kind of mistake that the tests look for. It shows that the tests find them. */
+const broken = `<!doctype html><html><body onload="alert(1)"><p style="color: red">red</p><pre>${'wide '.repeat(99)}</pre>
+  <input><font color="#dddddd">faint</font><img src="/image.png"></body></html>`
+
+export async function servePages(): Promise<Served> {
+  const renderer = createRenderer(branding)
+  const policy = `default-src 'none'; style-src ${renderer.styleSource}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`
+  let shown: Page = { kind: 'signed-out' }
+  let posted: Readonly<Record<string, string>> = {}
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (request.method === 'POST') posted = Object.fromEntries(new URLSearchParams(await body(request)))
+    const [, language, name = ''] = decodeURIComponent(request.url ?? '').split('/')
+    const html = renderer.render(samples.get(name) ?? shown, language === 'de' ? 'de' : 'en')
+    response.setHeader('content-type', 'text/html; charset=utf-8')
+    response.setHeader('content-security-policy', policy)
+    response.end(name === 'broken' ? broken : html)
+  }
+  const server = createServer((request, response) => void answer(request, response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const browser = await launchBrowser()
+  return {
+    address: (name, language) => `${origin}/${language}/${encodeURIComponent(name)}`,
+    show: (page) => (shown = page),
+    posted: () => posted,
+    openTab: (options) => openTab(browser, options),
+    close: async () => {
+      await browser.close()
+      server.close()
+    },
+  }
+}
+
+async function openTab(browser: Browser, options: BrowserContextOptions): Promise<WatchedTab> {
+  const tab = await browser.newPage(options)
+  const complaints: string[] = []
+  tab.on('console', (message) => complaints.push(message.text()))
+  tab.on('pageerror', (error) => complaints.push(error.message))
+  tab.on('dialog', (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  tab.on('request', (request) => {
+    if (!request.isNavigationRequest()) complaints.push(`request: ${request.url()}`)
+  })
+  await tab.addInitScript(
+    `addEventListener('securitypolicyviolation', (event) => console.error('CSP: ' + event.effectiveDirective))`,
+  )
+  return { tab, complaints }
+}
+
+async function body(request: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const chunk of request) text += String(chunk)
+  return text
+}

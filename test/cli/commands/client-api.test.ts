@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { runHere, runJsonHere } from '../../support/command.ts'
+import { openPlace, run, runJson, serve } from '../../support/process.ts'
+
+interface Client {
+  readonly client_id: string
+  readonly client_secret?: string
+}
+
+async function register(issuer: string, metadata: object): Promise<Client> {
+  const response = await fetch(`${issuer}/v2/oauth/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ grant_types: ['client_credentials'], ...metadata }),
+  })
+  return (await response.json()) as Client
+}
+
+test('client list, show and delete work beside a running server, and show no secret', async (t) => {
+  const place = await openPlace(t)
+  await serve(place)
+  const first = await register(place.issuer, { client_name: 'First' })
+  const evil = await register(place.issuer, { client_name: 'Evil \u202e[2J' })
+  const listed = await run(place, ['client', 'list'])
+  assert.match(listed.stdout, /First/)
+  assert.doesNotMatch(listed.stdout, /\u202e/, 'What a stranger registered must not turn the line around.')
+  const { clients, next } = await runJsonHere<{ clients: readonly Client[]; next: string }>(place, [
+    'client',
+    'list',
+    '--limit',
+    '1',
+  ])
+  assert.deepEqual([clients.map((one) => one.client_id), next], [[evil.client_id], evil.client_id])
+  const shown = await runHere(place, ['client', 'show', first.client_id, '--json'])
+  assert.equal((JSON.parse(shown.stdout) as Client).client_id, first.client_id)
+  assert.doesNotMatch(shown.stdout, /client_secret"|hash/i)
+  assert.match((await runHere(place, ['client', 'show', '--id', first.client_id])).stdout, /client_name +First/)
+  assert.partialDeepStrictEqual(await runJson(place, ['client', 'delete', first.client_id]), {
+    client_id: first.client_id,
+    deleted: true,
+  })
+  const again = await runHere(place, ['client', 'delete', first.client_id])
+  assert.deepEqual([again.code, /There is no client/.test(again.stderr)], [1, true])
+  const unknown = await runHere(place, ['client', 'show', 'nonsense'])
+  assert.deepEqual([unknown.code, /There is no client/.test(unknown.stderr)], [1, true])
+})
+
+test('client verify, unverify, disable and enable change a client of a running server', async (t) => {
+  const place = await openPlace(t)
+  await serve(place)
+  const client = await register(place.issuer, { client_name: 'Acme' })
+  const id = client.client_id
+  const ask = async (): Promise<number> => {
+    const credentials = { client_id: id, client_secret: client.client_secret ?? '' }
+    const body = new URLSearchParams({ grant_type: 'client_credentials', ...credentials })
+    const response = await fetch(`${place.issuer}/v2/oauth/token`, { method: 'POST', body })
+    await response.arrayBuffer()
+    return response.status
+  }
+  const judge = async (verb: string): Promise<readonly boolean[]> => {
+    const shown = await runJsonHere<Record<string, unknown>>(place, ['client', verb, id])
+    assert.equal(shown['client_id'], id)
+    return [shown['verified_at'] !== null, shown['disabled_at'] !== null]
+  }
+  assert.deepEqual(await judge('verify'), [true, false])
+  assert.match((await runHere(place, ['client', 'list'])).stdout, / verified/)
+  assert.deepEqual(await judge('disable'), [true, true])
+  assert.equal(await ask(), 401)
+  assert.match((await runHere(place, ['client', 'list'])).stdout, / disabled/)
+  assert.match((await runHere(place, ['client', 'unverify', '--id', id])).stdout, /is no longer verified/)
+  assert.deepEqual(await judge('enable'), [false, false])
+  assert.equal(await ask(), 200)
+  const verbs = ['verify', 'unverify', 'disable', 'enable']
+  const unknown = `gci_${'0'.repeat(id.length - 4)}`
+  for (const verb of verbs) {
+    const failed = await runHere(place, ['client', verb, unknown])
+    assert.deepEqual([failed.code, /There is no client/.test(failed.stderr)], [1, true], failed.stderr)
+  }
+})
+
+test('decisions.md D6: a running server knows a declared API within about a second', async (t) => {
+  const place = await openPlace(t)
+  await serve(place)
+  const client = await register(place.issuer, {})
+  const words = ['api', 'create', '--resource', 'https://api.acme.test', '--name', 'Acme']
+  const scopes = ['--scope', 'read=Read your projects', '--machine-scope', 'sync=Keep a copy up to date']
+  scopes.push('--scope-on-request', 'wipe=Delete your projects')
+  const created = await runJsonHere(place, [...words, ...scopes])
+  const sentence = { read: 'Read your projects', sync: 'Keep a copy up to date', wipe: 'Delete your projects' }
+  assert.deepEqual(
+    { ...(created as object), created_at: '' },
+    {
+      resource: 'https://api.acme.test',
+      name: 'Acme',
+      scopes: [
+        { name: 'read', sentence: sentence.read, granted_to: 'users' },
+        { name: 'wipe', sentence: sentence.wipe, granted_to: 'users-on-request' },
+        { name: 'sync', sentence: sentence.sync, granted_to: 'users-and-machines' },
+      ],
+      tokens: { format: 'jwt', lifetime: null, algorithm: null, jwt_type: 'at+jwt' },
+      introspection_id: null,
+      created_at: '',
+      notice: null,
+    },
+  )
+  const ask = async (scope: string): Promise<number> => {
+    const form = { grant_type: 'client_credentials', resource: 'https://api.acme.test', scope }
+    const credentials = { client_id: client.client_id, client_secret: client.client_secret ?? '' }
+    const body = new URLSearchParams({ ...form, ...credentials })
+    return (await fetch(`${place.issuer}/v2/oauth/token`, { method: 'POST', body })).status
+  }
+  const deadline = performance.now() + 10_000
+  while ((await ask('read')) !== 400) assert.ok(performance.now() < deadline, 'The server never learned it.')
+  assert.equal(await ask('sync'), 200)
+  const list = (await runHere(place, ['api', 'list'])).stdout
+  assert.match(list, /sync +with consent, or without a user/)
+  assert.match(list, /wipe +with consent, on request/)
+  assert.match(
+    (await runHere(place, ['api', 'delete', 'https://api.acme.test/'])).stdout,
+    /^Deleted https:\/\/api\.acme\.test\./,
+  )
+  assert.deepEqual(await runJsonHere(place, ['api', 'list']), { apis: [], next: null })
+})
+
+test('api create-credentials gives an API what it asks about tokens with, once, and a running server knows it', async (t) => {
+  const place = await openPlace(t)
+  await serve(place)
+  const resource = 'https://api.acme.test'
+  await runHere(place, ['api', 'create', '--resource', resource])
+  const printed = await runHere(place, ['api', 'create-credentials', resource])
+  assert.match(printed.stdout, /user +gap_\S+\n +password +gas_\S+/)
+  const made = await runJsonHere<{ id: string; secret: string }>(place, [
+    'api',
+    'create-credentials',
+    '--resource',
+    `${resource}/`,
+  ])
+  const { apis } = await runJsonHere<{ apis: readonly object[] }>(place, ['api', 'list'])
+  assert.equal((apis[0] as { introspection_id?: string }).introspection_id, made.id)
+  assert.ok(!JSON.stringify(apis).includes(made.secret))
+  const ask = async (): Promise<number> => {
+    const basic = Buffer.from(`${made.id}:${made.secret}`).toString('base64')
+    const response = await fetch(`${place.issuer}/v2/oauth/introspect`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${basic}` },
+      body: new URLSearchParams({ token: 'x' }),
+    })
+    await response.arrayBuffer()
+    return response.status
+  }
+  const deadline = performance.now() + 10_000
+  while ((await ask()) !== 200) assert.ok(performance.now() < deadline, 'The server never learned the credentials.')
+  const unknown = await runHere(place, ['api', 'create-credentials', 'https://other.acme.test'])
+  assert.equal(unknown.code, 1)
+  assert.match(unknown.stderr, /There is no API https:\/\/other\.acme\.test/)
+})
+
+const API = ['create', '--resource', 'https://api.acme.test']
+const REFUSED: readonly (readonly [why: string, code: number, words: readonly string[], says: RegExp])[] = [
+  ['no resource', 2, ['create'], /--resource/],
+  ['a relative resource', 1, ['create', '--resource', '/api'], /absolute URI/],
+  ['a resource with a fragment', 1, ['create', '--resource', 'https://a.test/#x'], /without a fragment/],
+  ['a declared resource, but for the slash', 1, ['create', '--resource', 'https://taken.test/'], /declared already/],
+  ['a scope without a sentence', 2, [...API, '--scope', 'read'], /a name, "=", and the text/],
+  ['a scope with a space', 1, [...API, '--scope', 'read all=Read'], /The name of a scope has no spaces/],
+  ['a scope named twice', 1, [...API, '--scope', 'a=A', '--machine-scope', 'a=B'], /named twice/],
+  ['a sentence with control characters', 1, [...API, '--scope', 'a=A\u0007'], /control character/],
+  ['an unknown resource', 1, ['delete', 'https://other.test'], /There is no API/],
+]
+
+test('what is wrong with an API is said in one message', async (t) => {
+  const place = await openPlace(t)
+  await runHere(place, ['api', 'create', '--resource', 'https://taken.test'])
+  await Promise.all(
+    REFUSED.map(([why, code, words, says]) =>
+      t.test(why, async () => {
+        const finished = await runHere(place, ['api', ...words])
+        assert.equal(finished.code, code, finished.stderr)
+        assert.match(finished.stderr, says)
+        assert.equal(finished.stdout, '')
+      }),
+    ),
+  )
+})
+
+test('many commands at once beside a busy server all deriveSuccessor', async (t) => {
+  const place = await openPlace(t)
+  const server = await serve(place, { environment: { GRANTOR_REGISTRATION_RATE: '100000' } })
+  const enough = new AbortController()
+  const busy = (async () => {
+    while (!enough.signal.aborted) await Promise.all([1, 2, 3, 4].map(() => register(place.issuer, {})))
+  })()
+  const names = Array.from({ length: 8 }, (_, index) => `https://api-${index}.acme.test`)
+  const created = await Promise.all(names.map((resource) => runHere(place, ['api', 'create', '--resource', resource])))
+  enough.abort()
+  await busy
+  assert.deepEqual(
+    created.map(({ code, stderr }) => [code, stderr]),
+    names.map(() => [0, '']),
+  )
+  server.child.kill('SIGTERM')
+  await once(server.child, 'exit')
+})

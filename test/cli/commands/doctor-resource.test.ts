@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { createApi, SERVER_TOKENS } from '../../../src/admin/apis.ts'
+import type { Finding } from '../../../src/admin/doctor/finding.ts'
+import { WHOLE_FILE } from '../../support/authorize-answers.ts'
+import { knowApis } from '../../support/apis.ts'
+import { command, openServerForCommands } from '../../support/command.ts'
+
+/** Each case is an MCP server of its own, which serves what real ones have served. */
+
+const server = await openServerForCommands(WHOLE_FILE)
+const ISSUER = server.origin
+
+interface Members {
+  readonly resource?: unknown
+  readonly authorization_servers?: unknown
+  readonly scopes_supported?: unknown
+}
+
+/** How an MCP server differs from a right one. Functions get the address that clients connect to. */
+interface Manner {
+  readonly members?: (url: string) => Members | undefined
+  readonly challenge?: (documentUrl: string) => string | undefined
+  readonly status?: number
+  /** What a token that no server issued is answered with. */
+  readonly falseToken?: number
+  readonly location?: string
+  /** What the operator declared; undefined: nothing. */
+  readonly declared?: (url: string) => string | undefined
+  readonly raw?: (response: ServerResponse) => void
+}
+
+const right = (url: string): Required<Members> => ({
+  resource: url,
+  authorization_servers: [ISSUER],
+  scopes_supported: ['notes:read'],
+})
+
+async function openMcpServer(t: Pick<TestContext, 'after'>, manner: Manner): Promise<string> {
+  const http = createServer((request, response) => answer(request, response))
+  await new Promise<void>((resolve) => void http.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    http.closeAllConnections()
+    http.close()
+  })
+  const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
+  const url = `${origin}/mcp`
+  const documentUrl = `${origin}/.well-known/oauth-protected-resource/mcp`
+  const { members = right, challenge = (at: string) => `Bearer resource_metadata="${at}"` } = manner
+
+  function answer(request: IncomingMessage, response: ServerResponse): void {
+    if (`${origin}${request.url}` === documentUrl) {
+      if (manner.raw !== undefined) return manner.raw(response)
+      const document = members(url)
+      response.writeHead(document === undefined ? 404 : 200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(document))
+      return
+    }
+    const header = challenge(documentUrl)
+    const isFalse = request.headers.authorization !== undefined
+    response.writeHead((isFalse ? manner.falseToken : undefined) ?? manner.status ?? 401, {
+      ...(header === undefined ? {} : { 'www-authenticate': header }),
+      ...(manner.location === undefined ? {} : { location: manner.location }),
+    })
+    response.end()
+  }
+
+  const resource = manner.declared === undefined ? url : manner.declared(url)
+  if (resource !== undefined) {
+    const scopes = [
+      { name: 'notes:read', sentence: 'Read your notes', grantedTo: 'users' },
+      { name: 'notes:export', sentence: 'Export your notes', grantedTo: 'approved-clients' },
+    ] as const
+    await createApi(server.context, { resource, name: undefined, scopes, tokens: SERVER_TOKENS })
+    knowApis(server)
+  }
+  return url
+}
+
+/** What the doctor says of the resource, but what is right. */
+async function examine(url: string): Promise<{ readonly code: number | null; readonly said: readonly string[] }> {
+  const { code, stdout, stderr } = await command(['doctor', '--json', '--resource', url])
+  assert.equal(stderr, '')
+  const { findings } = JSON.parse(stdout) as { readonly findings: readonly Finding[] }
+  const ours = findings.filter(({ check }) => check === 'resource')
+  assert.ok(ours.every(({ verdict, remedy }) => (verdict === 'ok') === (remedy === undefined)))
+  const said = ours.filter(({ verdict }) => verdict !== 'ok')
+  return { code, said: said.map(({ verdict, message, remedy }) => `${verdict}: ${message} ${remedy}`) }
+}
+
+test('RFC 9728 §5: a right MCP server has no complaint, and the exit code is 0', async (t) => {
+  assert.deepEqual(await examine(await openMcpServer(t, {})), { code: 0, said: [] })
+})
+
+test('RFC 9728 §2: the minimal document, without scopes, has no complaint', async (t) => {
+  const members = (url: string): Members => ({ resource: url, authorization_servers: [ISSUER] })
+  assert.deepEqual(await examine(await openMcpServer(t, { members })), { code: 0, said: [] })
+})
+
+/** A fault of an MCP server, and what the doctor says: its verdict, what is wrong, and what to do. */
+const FAULTS: readonly (readonly [fault: string, manner: Manner, says: RegExp])[] = [
+  [
+    'RFC 8414 §3.3: the issuer has a slash that a library added',
+    { members: (url) => ({ ...right(url), authorization_servers: [`${ISSUER}/`] }) },
+    /^failed: .*"issuer mismatch".* AnyHttpUrl adds one.*plain str/,
+  ],
+  [
+    'it names another issuer',
+    { members: (url) => ({ ...right(url), authorization_servers: ['https://other.example'] }) },
+    /^failed: The document names https:\/\/other\.example .*authorization_servers": \["http/,
+  ],
+  [
+    'it names no issuer',
+    { members: (url) => ({ ...right(url), authorization_servers: undefined }) },
+    /^failed: The document names no authorization server\. Let it say/,
+  ],
+  [
+    'it names another issuer first',
+    { members: (url) => ({ ...right(url), authorization_servers: ['https://other.example', ISSUER] }) },
+    /^warning: .*most clients take the first/,
+  ],
+  [
+    'RFC 8707 §2: nothing is declared',
+    { declared: () => undefined },
+    /^failed: http.*\/mcp is not declared.*Run: grantor api create --resource http.*\/mcp /,
+  ],
+  [
+    'RFC 9728 §3.3: the document and the declaration differ by a slash',
+    { declared: (url) => `${url}/` },
+    /^failed: The document says .*\/mcp, and the API is declared as .*\/mcp\/: the audience.*byte for byte/,
+  ],
+  [
+    'RFC 9728 §3.3: the document is of another address',
+    { members: (url) => ({ ...right(url), resource: 'http://localhost:9/mcp' }) },
+    /^failed: .*of http:\/\/localhost:9\/mcp, and not of .*clients refuse it/,
+  ],
+  [
+    'the document has no resource',
+    { members: (url) => ({ ...right(url), resource: 7 }) },
+    /^failed: The document has no resource\. Let it say "resource": "http.*\/mcp"/,
+  ],
+  [
+    'scopes_supported is empty',
+    { members: (url) => ({ ...right(url), scopes_supported: [] }) },
+    /^warning: scopes_supported is empty.*notes:read.*RemoteAuthProvider\(scopes_supported/,
+  ],
+  [
+    'a scope is listed that only approved clients may have',
+    { members: (url) => ({ ...right(url), scopes_supported: ['notes:read', 'notes:export'] }) },
+    /^warning: scopes_supported lists notes:export, .*It offers: notes:read/,
+  ],
+  [
+    'no scope that is listed is declared',
+    { members: (url) => ({ ...right(url), scopes_supported: ['read'] }) },
+    /^failed: scopes_supported lists read, .*declare the rest: grantor api update/,
+  ],
+  [
+    'RFC 9728 §5.1: the 401 names no document',
+    { challenge: () => 'Bearer' },
+    /^warning: The 401 has no resource_metadata .*RemoteAuthProvider/,
+  ],
+  ['RFC 6750 §3: the 401 has no challenge', { challenge: () => undefined }, /^warning: The 401 has no WWW-Auth/],
+  [
+    'the document is at another host, which is not asked',
+    { challenge: () => 'Bearer resource_metadata="http://169.254.169.254/x"' },
+    /^failed: There is no protected resource metadata at http:\/\/169.*another host, and was not requested/,
+  ],
+  [
+    'the challenge names no address',
+    { challenge: () => 'Bearer resource_metadata="/x"' },
+    /^failed: .* at \/x: this is not a URL/,
+  ],
+  [
+    'there is no document',
+    { members: () => undefined },
+    /^failed: There is no protected .* status 404 .*docs\/mcp\.md/,
+  ],
+  [
+    'the document is no JSON',
+    { raw: (response) => response.end('<html>') },
+    /^failed: .*status 200 and no JSON object/,
+  ],
+  [
+    'the document has no end',
+    { raw: (response) => response.end(`{"resource":"${'x'.repeat(300_000)}"}`) },
+    /^failed: .*status 200 and no JSON object/,
+  ],
+  [
+    'the document is elsewhere, and redirects are not followed',
+    { raw: (response) => response.writeHead(302, { location: ISSUER }).end() },
+    /^failed: .*status 302 and no JSON object/,
+  ],
+  ['it answers everything with 404', { status: 404 }, /^failed: .* answers 404 .*start only after 401/],
+  [
+    'it redirects to another path',
+    { status: 307, falseToken: 401, location: '/mcp/' },
+    /^failed: .* answers 307 .*the address that it redirects to/,
+  ],
+  [
+    'it checks no token',
+    { falseToken: 200 },
+    /^failed: .* answers 200 to a token that no server issued.*Check the token/,
+  ],
+  [
+    'it cannot check a token',
+    { falseToken: 500 },
+    /^failed: .* answers 500 to a token .*grantor api create-credentials/,
+  ],
+]
+
+for (const [fault, manner, says] of FAULTS) {
+  test(`doctor --resource: ${fault}`, async (t) => {
+    const { code, said } = await examine(await openMcpServer(t, manner))
+    assert.match(said[0] ?? 'nothing', says)
+    assert.equal(code, said.some((line) => line.startsWith('failed')) ? 1 : 0)
+  })
+}
+
+test('doctor --resource: what a document says is quoted for the shell in a command', async (t) => {
+  const members = (url: string): Members => ({ ...right(url), resource: `${url}?;touch\${IFS}x'$(id)` })
+  const { said } = await examine(await openMcpServer(t, { members, declared: () => undefined }))
+  assert.match(said.join('\n'), /--resource 'http[^' ]*\/mcp\?;touch\$\{IFS\}x'\\''\$\(id\)' --scope /)
+})
+
+test('doctor --resource: a server that lets everybody in fails twice, and one that is away once', async (t) => {
+  const { code, said } = await examine(await openMcpServer(t, { status: 200 }))
+  assert.equal(code, 1)
+  assert.match(said.join('\n'), /answers 200 to a request without a token[^]*answers 200 to a token/)
+  const away = await examine('http://127.0.0.1:9/mcp')
+  assert.equal(away.code, 1)
+  assert.match(away.said.join('\n'), /^failed: http:\/\/127\.0\.0\.1:9\/mcp cannot be reached: [^\n]*$/)
+})
+
+test('doctor --resource: what is no http address is refused before anything is asked', async () => {
+  for (const text of ['mcp.example.com/mcp', 'file:///etc/passwd', 'http://']) {
+    const { code, stderr } = await command(['doctor', '--resource', text])
+    assert.equal(code, 2, text)
+    assert.match(stderr, /http or https address/)
+  }
+})
+
+test('doctor --resource: where no server answers as the issuer of the settings, a right MCP server is not to be changed', async (t) => {
+  const url = await openMcpServer(t, {})
+  const settings = { PORT: process.env['PORT'], GRANTOR_ISSUER: process.env['GRANTOR_ISSUER'] }
+  for (const wrong of [{ GRANTOR_ISSUER: 'http://127.0.0.1:9' }, { GRANTOR_ISSUER: new URL(url).origin }]) {
+    Object.assign(process.env, wrong)
+    const { code, said } = await examine(url)
+    for (const [name, value] of Object.entries(settings)) {
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+    }
+    assert.equal(code, 1)
+    assert.equal(said.length, 1, said.join('\n'))
+    assert.match(said[0] ?? '', /^failed: No server responds as the issuer http.* check GRANTOR_ISSUER and PORT/)
+  }
+})

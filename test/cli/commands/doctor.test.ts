@@ -1,0 +1,309 @@
+import assert from 'node:assert/strict'
+import { chmodSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { diagnose } from '../../../src/admin/doctor/doctor.ts'
+import type { Examination, Finding } from '../../../src/admin/doctor/finding.ts'
+import type { ServerFacts } from '../../../src/ports/inspection.ts'
+import type { EpochMs } from '../../../src/protocol/brand.ts'
+import { runHere } from '../../support/command.ts'
+import { openPlace, run, serve, type Place } from '../../support/process.ts'
+
+const YEAR_AGO = Date.now() - 366 * 24 * 60 * 60 * 1000
+
+interface Report {
+  readonly healthy: boolean
+  readonly findings: readonly Finding[]
+}
+
+async function examine(
+  place: Place,
+  environment: Record<string, string> = {},
+): Promise<Report & { code: number | null }> {
+  const { code, stdout } = await runHere(place, ['doctor', '--json'], { environment })
+  return { code, ...(JSON.parse(stdout) as Report) }
+}
+
+function summary({ findings }: Report): readonly string[] {
+  return findings.filter(({ verdict }) => verdict !== 'ok').map(({ check, verdict }) => `${check} ${verdict}`)
+}
+
+test('beside a healthy server everything is ok and the exit code is 0', async (t) => {
+  const place = await openPlace(t)
+  await serve(place)
+  const report = await examine(place)
+  assert.deepEqual([report.code, report.healthy, summary(report)], [0, true, []])
+  const words = await run(place, ['doctor'])
+  assert.equal(words.code, 0)
+  assert.match(words.stdout, /^ok {7}configuration {2}Every setting is acceptable\.$/m)
+  assert.match(words.stdout, /^ok {7}issuer /m)
+})
+
+test('another database than that of the server is found out', async (t) => {
+  const place = await openPlace(t)
+  await serve(place)
+  const environment = { DATABASE_URL: `sqlite:${join(place.folder, 'other', 'grantor.db')}` }
+  await runHere(place, ['migrate'], { environment })
+  const report = await examine(place, environment)
+  assert.deepEqual([report.code, summary(report)], [1, ['issuer failed']])
+  assert.match(report.findings.find(({ verdict }) => verdict === 'failed')?.message ?? '', /keys that are not in this/)
+})
+
+test('every mistake in the configuration is a line', async (t) => {
+  const place = await openPlace(t)
+  const report = await examine(place, { PORT: 'x', GRANTOR_ACCENT: 'blue', GRANTOR_TYPO: '1' })
+  assert.deepEqual([report.code, summary(report)], [1, Array(3).fill('configuration failed')])
+})
+
+test('without a server and a database it says how to start, and makes nothing', async (t) => {
+  const place = await openPlace(t)
+  const report = await examine(place)
+  assert.deepEqual([report.code, summary(report)], [1, ['database warning', 'issuer failed']])
+  assert.match(report.findings.at(-2)?.remedy ?? '', /grantor serve/)
+  assert.throws(() => new DatabaseSync(join(place.folder, 'grantor.db'), { readOnly: true }))
+})
+
+/** What is done to an installation, and the lines besides the issuer's that say so. */
+const BROKEN: readonly (readonly [
+  why: string,
+  harm: (folder: string) => Record<string, string>,
+  says: readonly string[],
+])[] = [
+  ['the root secret is another', () => ({ GRANTOR_SECRET: 'x'.repeat(40) }), ['secret failed']],
+  [
+    'the root secret is gone',
+    (folder) => {
+      rmSync(join(folder, 'grantor.secret'))
+      return {}
+    },
+    ['secret failed'],
+  ],
+  [
+    'others may read the root secret',
+    (folder) => {
+      chmodSync(join(folder, 'grantor.secret'), 0o644)
+      return {}
+    },
+    ['secret failed'],
+  ],
+  [
+    'others may read the database',
+    (folder) => {
+      chmodSync(join(folder, 'grantor.db'), 0o640)
+      return {}
+    },
+    ['database failed'],
+  ],
+  [
+    'a signing key was changed',
+    (folder) => change(folder, `update signing_keys set encrypted_private_key = 'AAAA'`),
+    ['keys failed'],
+  ],
+  [
+    'a published key was changed',
+    (folder) => change(folder, `update signing_keys set public_jwk = json_set(public_jwk, '$.x', 'AAAA')`),
+    ['keys failed'],
+  ],
+  ['there is no signing key', (folder) => change(folder, 'delete from signing_keys'), ['keys warning']],
+  [
+    'a row is from the future',
+    (folder) => change(folder, 'update signing_keys set created_at = created_at + 3600000'),
+    ['clock failed'],
+  ],
+  [
+    'no server ran for a year, by this clock',
+    (folder) =>
+      change(folder, `insert into settings values ('clock', '{"agreedAt":${YEAR_AGO},"deletionMoment":${YEAR_AGO}}')`),
+    ['clock failed'],
+  ],
+  [
+    'a newer release migrated it',
+    (folder) => change(folder, `insert into migrations values (9999, 'later', 0)`),
+    ['schema failed'],
+  ],
+]
+
+function change(folder: string, sql: string): Record<string, string> {
+  const database = new DatabaseSync(join(folder, 'grantor.db'))
+  database.exec(sql)
+  database.close()
+  return {}
+}
+
+test('what is broken in the store is a line that says how to mend it', async (t) => {
+  await Promise.all(
+    BROKEN.map(([why, harm, says]) =>
+      t.test(why, async (part) => {
+        const place = await openPlace(part)
+        await runHere(place, ['migrate'])
+        const report = await examine(place, harm(place.folder))
+        assert.deepEqual(
+          summary(report).filter((line) => line !== 'issuer failed'),
+          says,
+        )
+        assert.ok(report.findings.every(({ verdict, remedy }) => verdict === 'ok' || remedy !== undefined))
+      }),
+    ),
+  )
+})
+
+test('something else at the address of the issuer is not taken for Grantor', async (t) => {
+  const place = await openPlace(t)
+  const other = createServer((_request, response) => response.end('hello')).listen(place.port, '127.0.0.1')
+  t.after(() => other.close())
+  const report = await examine(place, { GRANTOR_ISSUER: `http://127.0.0.1:${place.port}` })
+  assert.match(report.findings.find(({ check }) => check === 'issuer')?.message ?? '', /not as Grantor does/)
+})
+
+const SOUND: Examination = {
+  choices: {
+    issuer: 'https://auth.acme.test',
+    isLoopbackIssuer: false,
+    host: '::',
+    port: 3000,
+    trustedProxies: ['10.0.0.0/8'],
+    admin: { host: 'localhost', port: 3001 },
+    keyRotation: 30 * 86_400,
+  },
+  store: {
+    location: 'grantor.db',
+    secretLocation: 'GRANTOR_SECRET',
+    database: {
+      kind: 'opened',
+      damage: [],
+      appliedMigrations: [1],
+      missingMigrations: [],
+      unknownMigrations: [],
+      home: { kind: 'file', freeBytes: 1e12 },
+      time: undefined,
+      apis: 1,
+      secretCheck: 'check',
+    },
+    secret: { kind: 'matches' },
+    keys: [{ id: 'key' as never, algorithm: 'ES256', activeFrom: 1_799_000_000_000 as EpochMs, state: 'valid' }],
+  },
+  probe: {
+    kind: 'answered',
+    address: 'https://auth.acme.test/.well-known/oauth-authorization-server',
+    issuer: 'https://auth.acme.test',
+    keyIds: ['key'],
+    time: undefined,
+  },
+  now: 1_800_000_000_000 as EpochMs,
+}
+
+function judge(difference: Partial<Examination>): readonly string[] {
+  const findings = diagnose({ ...SOUND, ...difference })
+  return findings
+    .filter(({ verdict }) => verdict !== 'ok')
+    .map(({ check, message, remedy }) => `${check}: ${message} ${remedy}`)
+}
+
+test('an examination without a fault has no complaint', () => {
+  assert.deepEqual(judge({}), [])
+})
+
+test('an administration that others reach is a complaint, unless they come by TLS', () => {
+  const listeningOn = (host: string, more: Partial<Examination['choices']> = {}) => ({
+    choices: { ...SOUND.choices, admin: { host, port: 3001 }, ...more },
+  })
+  for (const host of ['localhost', '127.0.0.1', '::1', '0.0.0.0', '10.0.0.5'])
+    assert.deepEqual(judge(listeningOn(host)), [])
+  assert.deepEqual(judge({ choices: { ...SOUND.choices, admin: undefined } }), [])
+  const plain = judge(
+    listeningOn('0.0.0.0', { issuer: 'http://localhost:3000', isLoopbackIssuer: true, host: 'localhost' }),
+  )
+  assert.match(plain.join(), /admin: .* without TLS, .* Unset GRANTOR_ADMIN_HOST\./)
+  const alone = judge(listeningOn('0.0.0.0', { trustedProxies: [] }))
+  assert.match(alone.join(), /admin: .* rejects all requests there.* GRANTOR_TRUST_PROXY/)
+})
+
+test('a key that signs for more than twice as long as it should is a complaint, unless keys do not rotate', () => {
+  const day = 86_400_000
+  const signingFor = (days: number) => ({ ...SOUND, now: (1_799_000_000_000 + days * day) as EpochMs })
+  assert.deepEqual(judge(signingFor(60)), [])
+  const [complaint = '', ...more] = judge(signingFor(61))
+  assert.match(complaint, /^keys: The key key has been signing for 61 days.*grantor key rotate$/)
+  assert.deepEqual(more, [])
+  assert.deepEqual(judge({ ...signingFor(61), choices: { ...SOUND.choices, keyRotation: 0 } }), [])
+  // The next one waits, and changes nothing about the one that signs.
+  const next = { id: 'next' as never, algorithm: 'ES256', activeFrom: signingFor(62).now, state: 'valid' } as const
+  const keys = [...SOUND.store.keys, next]
+  assert.equal(judge({ ...signingFor(61), store: { ...SOUND.store, keys } }).length, 1)
+  assert.deepEqual(judge({ ...signingFor(62), store: { ...SOUND.store, keys } }), [])
+})
+
+test('decisions.md D6: without an API, the doctor of an issuer that is not loopback says how to declare one', () => {
+  const database = { ...SOUND.store.database, apis: 0 } as Examination['store']['database']
+  const [complaint = '', ...more] = judge({ store: { ...SOUND.store, database } })
+  assert.match(complaint, /^apis: .*grantor api create --resource/)
+  assert.deepEqual(more, [])
+})
+
+test('choices about the network that do not fit are warned about', () => {
+  const { choices } = SOUND
+  const loopback = { ...choices, issuer: 'http://localhost:3000', isLoopbackIssuer: true, trustedProxies: [] }
+  const probe = { ...SOUND.probe, issuer: 'http://localhost:3000' } as Examination['probe']
+  assert.match(judge({ choices: { ...choices, trustedProxies: ['0.0.0.0/0'] } })[0] ?? '', /any caller can claim/)
+  assert.match(judge({ choices: { ...choices, trustedProxies: [] } })[0] ?? '', /share one rate limit/)
+  assert.match(judge({ probe, choices: { ...loopback, host: '0.0.0.0' } })[0] ?? '', /without TLS/)
+  assert.match(judge({ probe, choices: { ...loopback, host: 'localhost', port: 3001 } })[0] ?? '', /another port/)
+})
+
+test('RFC 8414 §3.3: the issuer that answers is the configured one byte for byte', () => {
+  const probe = { ...SOUND.probe, issuer: 'https://AUTH.acme.test' } as Examination['probe']
+  assert.match(judge({ probe })[0] ?? '', /has the issuer https:\/\/AUTH\.acme\.test/)
+})
+
+/** A server that nothing is wrong with, but for the difference. */
+function checkServer(difference: Partial<ServerFacts>): readonly string[] {
+  const home: ServerFacts = {
+    kind: 'server',
+    version: '18.4',
+    role: 'grantor',
+    isExposed: false,
+    clockAheadMs: 2000,
+    connections: { used: 90, limit: 100 },
+    changedSettings: [],
+    unsafeSettings: [],
+    ...difference,
+  }
+  const database = { ...SOUND.store.database, home } as Examination['store']['database']
+  return judge({ store: { ...SOUND.store, database } })
+}
+
+test('a PostgreSQL without a fault has no complaint', () => {
+  assert.deepEqual(checkServer({}), [])
+})
+
+test('a clock more than 2 s off that of PostgreSQL is a failure, because such a node is not ready', () => {
+  assert.match(checkServer({ clockAheadMs: 2001 })[0] ?? '', /^clock: .* 2 s ahead of this one\. .* not ready\..*NTP/)
+  assert.match(checkServer({ clockAheadMs: -9000 })[0] ?? '', /^clock: .* 9 s behind this one/)
+})
+
+test('a PostgreSQL that would lose commits, swallows settings, listens in the clear or is full is found', () => {
+  assert.match(checkServer({ unsafeSettings: ['fsync'] })[0] ?? '', /^database: fsync is off.*Set fsync = on/)
+  const settings = [{ name: 'enable_seqscan', value: 'on', wanted: 'off' }]
+  assert.match(
+    checkServer({ changedSettings: settings, role: 'a"b' })[0] ?? '',
+    /^settings: .*enable_seqscan is on instead of off.*alter role "a""b" set enable_seqscan = 'off';/,
+  )
+  assert.match(checkServer({ isExposed: true })[0] ?? '', /^connections: .*not encrypted.*sslmode=verify-full/)
+  assert.match(checkServer({ connections: { used: 91, limit: 100 } })[0] ?? '', /^connections: 91 of 100/)
+})
+
+test('a clock that differs there, damage and a full disk are found', () => {
+  const probe = { ...SOUND.probe, time: SOUND.now + 60_000 } as Examination['probe']
+  assert.match(judge({ probe })[0] ?? '', /^clock: .*60 s ahead/)
+  const database = {
+    ...SOUND.store.database,
+    damage: ['row 1 missing'],
+    home: { kind: 'file', freeBytes: 5 },
+  } as Examination['store']['database']
+  assert.deepEqual(
+    judge({ store: { ...SOUND.store, database } }).map((line) => line.split(':', 1)[0]),
+    ['database', 'disk'],
+  )
+})

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import pg from 'pg'
+import { listMigrations } from '../../../src/store/migrations.ts'
+import { openDatabase } from '../../../src/store/sqlite/database.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
+import { runHere } from '../../support/command.ts'
+import { openPlace, run, type Place } from '../../support/process.ts'
+
+interface Status {
+  readonly database: string
+  readonly up_to_date: boolean
+  readonly applied: readonly { readonly version: number; readonly name: string; readonly applied_at: string }[]
+  readonly missing: readonly { readonly version: number; readonly name: string }[]
+  readonly newer: readonly { readonly version: number; readonly name: string; readonly applied_at: string }[]
+}
+
+interface Stage {
+  readonly place: Place
+  /** As it is shown. */
+  readonly location: string
+  readonly execute: (sql: string) => Promise<void>
+}
+
+const KNOWN = listMigrations().map(({ version, name }) => ({ version, name }))
+
+for (const [kind, open] of [
+  ['SQLite', openSqliteStage],
+  ['PostgreSQL', openPostgresStage],
+] as const) {
+  test(`${kind}: migrate status says what is missing before, and when it was applied after`, async (t) => {
+    const { place, location } = await open(t)
+    const before = await status(place)
+    assert.deepEqual(before, {
+      code: 3,
+      document: { database: location, up_to_date: false, applied: [], missing: KNOWN, newer: [] },
+    })
+    const words = await runHere(place, ['migrate', 'status'])
+    assert.equal(words.code, 3)
+    assert.match(words.stdout, /^VERSION +NAME +STATE +APPLIED \(UTC\)\n0001 +start +missing +–\n/)
+    assert.ok(words.stdout.endsWith(`\n${location} is not up to date. Run: grantor migrate\n`))
+
+    const started = Date.now()
+    const migrated = await runHere(place, ['migrate'])
+    assert.equal(migrated.stdout, `Migrated ${location} to version ${KNOWN.length}.\n`)
+    const { code, document } = await status(place)
+    assert.equal(code, 0)
+    assert.deepEqual([document.up_to_date, document.missing, document.newer], [true, [], []])
+    assert.deepEqual(
+      document.applied.map(({ version, name }) => ({ version, name })),
+      KNOWN,
+    )
+    for (const { applied_at: at } of document.applied)
+      assert.ok(Date.parse(at) >= started && Date.parse(at) <= Date.now())
+    assert.match(
+      (await runHere(place, ['migrate', 'status'])).stdout,
+      /\n0001 +start +applied +20\d\d-.*\n.* is up to date\.\n$/s,
+    )
+  })
+
+  test(`${kind}: migrate status names what a newer release applied, and takes no offence`, async (t) => {
+    const { place, execute } = await open(t)
+    await runHere(place, ['migrate'])
+    await execute(`insert into migrations (version, name, applied_at) values (9999, 'later', 7)`)
+    const { code, document } = await status(place)
+    assert.equal(code, 0)
+    assert.deepEqual(
+      [document.up_to_date, document.newer],
+      [true, [{ version: 9999, name: 'later', applied_at: '1970-01-01T00:00:00.007Z' }]],
+    )
+    assert.match(
+      (await runHere(place, ['migrate', 'status'])).stdout,
+      /\n9999 +later +of a newer release +1970-01-01 00:00\n/,
+    )
+    const refused = await runHere(place, ['migrate'])
+    assert.equal(refused.code, 1)
+    assert.match(refused.stderr, /^grantor: The database was migrated by a newer release than this one\./)
+  })
+
+  test(`${kind}: migrate tells neither a password nor anything new the second time`, async (t) => {
+    const { place, location } = await open(t)
+    await runHere(place, ['migrate'])
+    const { code, stdout, stderr } = await runHere(place, ['migrate'])
+    assert.deepEqual([code, stdout, stderr], [0, `${location} is up to date (version ${KNOWN.length}).\n`, ''])
+  })
+}
+
+test('migrate status makes no file', async (t) => {
+  const { place, location } = await openSqliteStage(t)
+  assert.equal((await status(place)).code, 3)
+  assert.equal(existsSync(location), false)
+})
+
+test('migrate status of a PostgreSQL that is not there fails, and does not count as missing', async (t) => {
+  const place = withDatabase(await openPlace(t), 'postgres://grantor:hidden@127.0.0.1:1/none')
+  const { code, stderr } = await run(place, ['migrate', 'status'])
+  assert.equal(code, 1)
+  assert.match(stderr, /^grantor: PostgreSQL cannot be reached: .*DATABASE_URL/)
+  assert.doesNotMatch(stderr, /hidden/)
+})
+
+async function openSqliteStage(t: TestContext): Promise<Stage> {
+  const place = await openPlace(t)
+  const location = join(place.folder, 'grantor.db')
+  return {
+    place,
+    location,
+    async execute(sql) {
+      const database = openDatabase(location)
+      database.exec(sql)
+      database.close()
+    },
+  }
+}
+
+async function openPostgresStage(t: TestContext): Promise<Stage> {
+  const url = await openTestDatabase(t)
+  const { host, pathname } = new URL(url)
+  return {
+    place: withDatabase(await openPlace(t), url),
+    location: `postgres://${host}${pathname}`,
+    async execute(sql) {
+      const client = new pg.Client({ connectionString: url })
+      await client.connect()
+      await client.query(sql)
+      await client.end()
+    },
+  }
+}
+
+function withDatabase(place: Place, url: string): Place {
+  const environment = {
+    ...place.environment,
+    DATABASE_URL: url,
+    GRANTOR_SECRET: 'a secret that is long enough for this',
+  }
+  return { ...place, environment }
+}
+
+async function status(place: Place): Promise<{ readonly code: number | null; readonly document: Status }> {
+  const { code, stdout, stderr } = await runHere(place, ['migrate', 'status', '--json'])
+  assert.equal(stderr, '')
+  return { code, document: JSON.parse(stdout) as Status }
+}

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { connect, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { openPlace, run, runJson, serve, type Place } from '../../support/process.ts'
+
+interface Ready {
+  readonly event: string
+  readonly issuer: string
+  readonly version: string
+  readonly try?: readonly [string, string]
+}
+
+function readyEvent(stdout: string): Ready {
+  const events = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Ready)
+  const ready = events.find(({ event }) => event === 'server.ready')
+  assert.ok(ready)
+  return ready
+}
+
+async function connection(port: number, host = '127.0.0.1'): Promise<Socket> {
+  const socket = connect(port, host)
+  await once(socket, 'connect')
+  return socket
+}
+
+/** Resolves once nothing new is accepted. */
+async function refusal(port: number): Promise<void> {
+  for (;;) {
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+    if ((await once(socket, 'connect').catch(() => 'refused')) === 'refused') return
+    socket.destroy()
+  }
+}
+
+const BODY = '{"grant_types":["client_credentials"]}'
+const HEAD = [
+  'POST /v2/oauth/register HTTP/1.1',
+  'Host: localhost',
+  'Content-Type: application/json',
+  `Content-Length: ${BODY.length}`,
+  '',
+  '',
+].join('\r\n')
+
+test('not on a terminal: only JSON lines, no demo user, and two commands that give a token when pasted', async (t) => {
+  const place = await openPlace(t)
+  const server = await serve(place)
+  const ready = readyEvent(server.stdout())
+  assert.equal(ready.issuer, place.issuer)
+  assert.match(ready.version, /^\d+\.\d+\.\d+/)
+  assert.ok(ready.try)
+  const { stdout } = spawn('sh', ['-c', ready.try.join('\n')])
+  let answers = ''
+  stdout.on('data', (chunk: Buffer) => void (answers += chunk.toString()))
+  await once(stdout, 'close')
+  const [client, token] = answers.trim().split('\n')
+  assert.equal((JSON.parse(client ?? '') as { client_name: string }).client_name, 'First steps')
+  assert.equal((JSON.parse(token ?? '') as { token_type: string }).token_type, 'Bearer')
+  assert.deepEqual(await runJson(place, ['user', 'list']), { users: [], next: null })
+
+  server.child.kill('SIGTERM')
+  assert.equal((await server.exited).code, 0)
+  const second = await serve(place)
+  assert.equal(readyEvent(second.stdout()).try, undefined, 'The second start says nothing to a newcomer.')
+})
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  test(`${signal}: what is under way is answered, kept-alive connections close, the exit code is 0`, async (t) => {
+    const place = await openPlace(t)
+    const server = await serve(place)
+    const idle = await connection(place.port)
+    idle.write('GET /health/alive HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    await once(idle, 'data')
+    const slow = await connection(place.port)
+    slow.write(HEAD + BODY.slice(0, 5))
+    // The server has read the head of the slow request before it answers this one.
+    await fetch(`${place.issuer}/health/ready`)
+    const idleClosed = once(idle.resume(), 'close')
+    server.child.kill(signal)
+    await idleClosed
+    await refusal(place.port)
+    const answer = once(slow, 'data')
+    slow.write(BODY.slice(5))
+    assert.match(String((await answer)[0]), /^HTTP\/1\.1 201 /)
+    assert.equal((await server.exited).code, 0)
+    assert.equal(existsSync(join(place.folder, 'grantor.db-wal')), false, 'The store was closed.')
+  })
+}
+
+test('the same signal twice in a moment, as npm and a wrapper send it, still finishes what is under way', async (t) => {
+  const place = await openPlace(t)
+  const server = await serve(place)
+  const slow = await connection(place.port)
+  slow.write(HEAD)
+  await fetch(`${place.issuer}/health/ready`)
+  server.child.kill('SIGINT')
+  server.child.kill('SIGINT')
+  const answer = once(slow, 'data')
+  slow.write(BODY)
+  assert.match(String((await answer)[0]), /^HTTP\/1\.1 201 /)
+  assert.equal((await server.exited).code, 0)
+})
+
+test('a loopback issuer is served on ::1 as well', async (t) => {
+  const place = await openPlace(t)
+  const server = await serve(place)
+  const response = await fetch(`http://[::1]:${place.port}/health/ready`)
+  assert.equal(response.status, 200)
+  const slow = await connection(place.port, '::1')
+  slow.write(HEAD)
+  await fetch(`http://[::1]:${place.port}/health/ready`)
+  server.child.kill('SIGTERM')
+  const answer = once(slow, 'data')
+  slow.write(BODY)
+  assert.match(String((await answer)[0]), /^HTTP\/1\.1 201 /)
+  assert.equal((await server.exited).code, 0)
+})
+
+const WRONG: readonly (readonly [why: string, prepare: (place: Place) => Record<string, string>, says: RegExp])[] = [
+  [
+    'every mistake in the configuration',
+    () => ({ PORT: '0', GRANTOR_SECRET: 'short', GRANTOR_NMAE: 'x' }),
+    /PORT .*\n.*GRANTOR_SECRET .*32.*\n.*GRANTOR_NMAE is not a setting/,
+  ],
+  [
+    'a folder in the way of the database',
+    ({ folder }) => {
+      mkdirSync(join(folder, 'grantor.db'))
+      return {}
+    },
+    /grantor\.db is not a file/,
+  ],
+  [
+    'a file in the way of the folder',
+    ({ folder }) => {
+      writeFileSync(join(folder, 'data'), '')
+      return { DATABASE_URL: `sqlite:${join(folder, 'data', 'grantor.db')}` }
+    },
+    /is a file, not a folder|exists/,
+  ],
+  [
+    'a file that is no database',
+    ({ folder }) => {
+      writeFileSync(
+        join(folder, 'grantor.db'),
+        'not a database, and long enough to be read as a header of one'.repeat(20),
+        {
+          mode: 0o600,
+        },
+      )
+      return {}
+    },
+    /not a SQLite database/,
+  ],
+  [
+    'a database that others may read',
+    ({ folder }) => {
+      writeFileSync(join(folder, 'grantor.db'), '')
+      chmodSync(join(folder, 'grantor.db'), 0o644)
+      return {}
+    },
+    /chmod 600/,
+  ],
+  [
+    'a host that is not of this machine',
+    () => ({ GRANTOR_HOST: '192.0.2.1' }),
+    /not an address of this machine.*GRANTOR_HOST/,
+  ],
+]
+
+test('what keeps the server from starting is one message and exit code 1', async (t) => {
+  await Promise.all(
+    WRONG.map(([why, prepare, says]) =>
+      t.test(why, async (part) => {
+        const place = await openPlace(part)
+        const finished = await run(place, ['serve'], { environment: prepare(place) })
+        assert.equal(finished.code, 1, finished.stderr)
+        assert.match(finished.stderr, says)
+        assert.doesNotMatch(finished.stderr, /\n {4}at |bug in Grantor/)
+      }),
+    ),
+  )
+})
+
+test('a port that is in use is named, on either loopback address', async (t) => {
+  for (const host of ['127.0.0.1', '::1']) {
+    const place = await openPlace(t)
+    const other = createServer().listen(place.port, host)
+    await once(other, 'listening')
+    const finished = await run(place, ['serve'])
+    other.close()
+    assert.equal(finished.code, 1)
+    assert.match(finished.stderr, new RegExp(`^grantor: Port ${place.port} is in use.*PORT\\.\n$`))
+  }
+})
+
+test('decisions.md D5: a database made under another secret refuses every command', async (t) => {
+  const place = await openPlace(t)
+  await run(place, ['migrate'])
+  const environment = { GRANTOR_SECRET: 'another secret that is long enough for one' }
+  for (const words of [['serve'], ['user', 'list']]) {
+    const finished = await run(place, words, { environment })
+    assert.equal(finished.code, 1)
+    assert.match(finished.stderr, /^grantor: This database was made under another root secret.*GRANTOR_SECRET.*\n$/)
+  }
+})
+
+test('migrate makes the database, and says when there is nothing to do', async (t) => {
+  const place = await openPlace(t)
+  const first = await runJson<{ applied: readonly number[]; version: number }>(place, ['migrate'])
+  assert.equal(first.applied.at(-1), first.version)
+  assert.match((await run(place, ['migrate'])).stdout, /is up to date \(version \d+\)/)
+})
+
+const BIN = fileURLToPath(new URL('../../../bin/grantor.js', import.meta.url))
+// The system's own Node, where there is an older one, or ours.
+const SYSTEM_NODE = existsSync('/usr/bin/node') ? '/usr/bin/node' : process.execPath
+
+test('bin/grantor.js runs on the Node of the system, hands signals on and ends as the server does', async (t) => {
+  const place = await openPlace(t)
+  const server = await serve(place, { command: [SYSTEM_NODE, BIN] })
+  assert.equal((await fetch(`${place.issuer}/health/ready`)).status, 200)
+  server.child.kill('SIGTERM')
+  assert.equal((await server.exited).code, 0)
+  await assert.rejects(connection(place.port), 'The server itself has ended too.')
+})

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { runHere, runJsonHere } from '../../support/command.ts'
+import { openPlace, run } from '../../support/process.ts'
+
+interface User {
+  readonly user_id: string
+  readonly email: string
+  readonly name: string | null
+  readonly disabled_at: string | null
+  readonly not_before: string
+}
+
+const ADA = ['--email', 'ada@acme.test', '--password', 'correct horse']
+
+test('user create, list, disable, enable and set-password do what they say, in words', async (t) => {
+  const place = await openPlace(t)
+  const created = await run(place, ['user', 'create', ...ADA, '--name', 'Ada'])
+  assert.match(created.stdout, /^Created ada@acme\.test \(gus_\S+\)\.\n$/)
+  assert.match(created.stderr, /^grantor: There was no database at .*; it was created\./)
+  const { stdout } = await run(place, ['user', 'list'])
+  const [headings = '', row = ''] = stdout.split('\n')
+  assert.match(row, /^ada@acme\.test {2}Ada {3}.*active/)
+  assert.equal(headings.indexOf('NAME'), row.indexOf('Ada'), 'The columns are aligned.')
+  assert.match((await run(place, ['user', 'disable', 'ada@acme.test'])).stdout, /is disabled/)
+  assert.match((await run(place, ['user', 'list'])).stdout, /disabled/)
+  assert.match((await run(place, ['user', 'enable', '--email', 'ADA@acme.test'])).stdout, /may sign in again/)
+  const changed = await run(place, ['user', 'set-password', 'ada@acme.test', '--password', '-'], {
+    input: 'a new one!\n',
+  })
+  assert.match(changed.stdout, /has a new password/)
+})
+
+test('--json prints one document, and no hash in it', async (t) => {
+  const place = await openPlace(t)
+  const user = await runJsonHere<User>(place, ['user', 'create', ...ADA])
+  assert.deepEqual(
+    [user.email, user.name, user.disabled_at, Object.keys(user).length],
+    ['ada@acme.test', null, null, 6],
+  )
+  assert.notEqual((await runJsonHere<User>(place, ['user', 'disable', 'ada@acme.test'])).disabled_at, null)
+  assert.equal((await runJsonHere<User>(place, ['user', 'enable', 'ada@acme.test'])).disabled_at, null)
+  const { stdout } = await runHere(place, ['user', 'set-password', ...ADA, '--json'])
+  const changed = JSON.parse(stdout) as User
+  assert.equal(changed.user_id, user.user_id)
+  assert.ok(changed.not_before > user.not_before, 'What was before is dead.')
+  const list = await runHere(place, ['user', 'list', '--json'])
+  const [listed] = (JSON.parse(list.stdout) as { readonly users: readonly User[] }).users
+  assert.partialDeepStrictEqual(changed, listed)
+  assert.doesNotMatch(list.stdout, /argon2|hash/i)
+})
+
+test('a list goes on where the one before ended', async (t) => {
+  const place = await openPlace(t)
+  for (const name of ['a', 'b', 'c']) {
+    await runHere(place, ['user', 'create', '--email', `${name}@acme.test`, '--password', 'correct horse'])
+  }
+  const first = await runJsonHere<{ users: readonly User[]; next: string }>(place, ['user', 'list', '--limit', '2'])
+  assert.deepEqual(
+    first.users.map(({ email }) => email),
+    ['c@acme.test', 'b@acme.test'],
+  )
+  const second = await runJsonHere<{ users: readonly User[]; next: null }>(place, [
+    'user',
+    'list',
+    '--before',
+    first.next,
+  ])
+  assert.deepEqual([second.users.map(({ email }) => email), second.next], [['a@acme.test'], null])
+})
+
+const REFUSED: readonly (readonly [why: string, code: number, words: readonly string[], says: RegExp])[] = [
+  ['no address', 2, ['create', '--password', 'correct horse'], /--email/],
+  ['a malformed address', 1, ['create', '--email', 'ada', '--password', 'correct horse'], /not an e-mail address/],
+  ['a short password', 1, ['create', '--email', 'b@acme.test', '--password', 'short'], /at least 8 characters/],
+  ['a taken address', 1, ['create', ...ADA], /already/],
+  ['a name with control characters', 1, ['create', ...ADA, '--name', 'A\u001b[2J'], /control character/],
+  ['no password and nobody to ask', 2, ['create', '--email', 'b@acme.test'], /--password -/],
+  ['an empty standard input', 2, ['create', '--email', 'b@acme.test', '--password', '-'], /Standard input is empty/],
+  ['nobody named', 2, ['disable'], /The email is missing/],
+  ['two different names', 2, ['enable', 'a@acme.test', '--email', 'b@acme.test'], /Give one email/],
+  ['an unknown user', 1, ['set-password', 'nobody@acme.test', '--password', 'correct horse'], /no user.*user list/],
+  ['an invalid limit', 2, ['list', '--limit', '0'], /from 1 to 1000/],
+  ['a limit that is too high', 2, ['list', '--limit', '1001'], /from 1 to 1000/],
+  ['a start that is no user id', 1, ['list', '--before', 'x'], /not a user id/],
+  ['an unknown verb', 2, ['rename'], /unknown command/],
+  ['an unknown option', 2, ['list', '--colour'], /unknown option/],
+]
+
+test('what is wrong is said in one message, with the right exit code and no stack', async (t) => {
+  const place = await openPlace(t)
+  await runHere(place, ['user', 'create', ...ADA])
+  await Promise.all(
+    REFUSED.map(([why, code, words, says]) =>
+      t.test(why, async () => {
+        const finished = await runHere(place, ['user', ...words])
+        assert.equal(finished.code, code, finished.stderr)
+        assert.match(finished.stderr, says)
+        assert.equal(finished.stdout, '')
+        assert.doesNotMatch(finished.stderr, /\n {4}at /)
+      }),
+    ),
+  )
+})

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { decodeJwt } from 'jose'
+import { signInAndAllow } from '../../../src/cli/perform/page-walker.ts'
+import { EMAIL, PASSWORD, redeem, type Tokens } from '../../support/flow.ts'
+import { addMember, createOrganization, createPerson } from '../../support/organizations.ts'
+import { openTestServer } from '../../support/server.ts'
+import { openListener, startClient } from '../../browser/tab.ts'
+
+for (const [count, meant] of [
+  [1, 'it'],
+  [2, 'none of them'],
+] as const) {
+  test(`for a member of ${count}, the command line allows for ${meant}`, async (t) => {
+    const server = await openTestServer(t, { listen: true })
+    const { port, next } = await openListener(t)
+    const ada = await createPerson(server)
+    const organizations = []
+    for (let index = 0; index < count; index += 1) organizations.push(await createOrganization(server, `Acme ${index}`))
+    for (const organization of organizations) await addMember(server, ada, organization)
+    const redirectUri = `http://127.0.0.1:${port}/callback`
+    const { client, link } = await startClient(server, redirectUri, {}, {})
+    await signInAndAllow(link, redirectUri, { email: EMAIL, password: PASSWORD })
+    const code = (await next()).searchParams.get('code') ?? ''
+    const tokens = (await redeem(server, client, code, { redirect_uri: redirectUri })).json<Tokens>()
+    assert.equal(decodeJwt(tokens.access_token)['org_id'], count === 1 ? organizations[0] : undefined)
+  })
+}

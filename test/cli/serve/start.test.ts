@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { temporaryFolder } from '../../support/server.ts'
+import { openPlace, serve } from '../../support/process.ts'
+
+/** What a start loads, and what it finds compiled. */
+
+const BIN = new URL('../../../bin/', import.meta.url)
+const { isOursAlone } = (await import(new URL('compile-cache.js', BIN).href)) as {
+  isOursAlone: (folder: string) => boolean
+}
+
+/** Says at the end what was loaded: Node's own modules, and the files of ours and of packages. */
+const WITNESS = `
+  import { registerHooks } from 'node:module'
+  const loaded = []
+  registerHooks({ resolve(name, context, next) { const found = next(name, context); loaded.push(found.url); return found } })
+  process.on('exit', () => process.stderr.write(JSON.stringify([...loaded, ...process.moduleLoadList])))
+`
+
+test('a server that starts after another loads no compiler of types, HTTP client, other database or command', async (t) => {
+  const place = await openPlace(t)
+  const environment = { NODE_COMPILE_CACHE: temporaryFolder(t), GRANTOR_ADMIN_PORT: 'off' }
+  const filled = spawnSync(process.execPath, [fileURLToPath(new URL('after-install.js', BIN))], { env: environment })
+  assert.deepEqual([filled.status, filled.stdout.toString(), filled.stderr.toString()], [0, '', ''])
+  const witness = ['--import', `data:text/javascript,${encodeURIComponent(WITNESS)}`]
+  const command = [process.execPath, ...witness, fileURLToPath(new URL('grantor.js', BIN))] as const
+  const server = await serve(place, { command, environment })
+  server.child.kill('SIGTERM')
+  const { stderr } = await server.exited
+  const loaded = JSON.parse(stderr) as readonly string[]
+  assert.ok(loaded.some((name) => name.endsWith('src/store/sqlite/store.ts')))
+  const needless =
+    /deps\/(amaro|undici)|node_modules\/(pg|jose|@clack|@opentelemetry)|src\/(store\/postgres|admin\/.*-tasks|cli\/.*-verbs)/
+  assert.deepEqual(
+    loaded.filter((name) => needless.test(name)),
+    [],
+  )
+})
+
+test('what was compiled is kept where nobody else may write, and without that all works', (t) => {
+  const folder = temporaryFolder(t)
+  const fresh = join(folder, 'packages', 'cache')
+  assert.ok(isOursAlone(fresh))
+  assert.equal(statSync(fresh).mode & 0o777, 0o700)
+  assert.ok(isOursAlone(fresh), 'It was there already.')
+  chmodSync(fresh, 0o777)
+  assert.equal(isOursAlone(fresh), false)
+  writeFileSync(join(folder, 'file'), '')
+  assert.equal(isOursAlone(join(folder, 'file', 'cache')), false)
+  mkdirSync(join(folder, 'group'), { mode: 0o770 })
+  chmodSync(join(folder, 'group'), 0o770)
+  assert.equal(isOursAlone(join(folder, 'group')), false)
+})

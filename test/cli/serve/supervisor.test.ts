@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { supervise, type WorkerEnd, type WorkerEvents } from '../../../src/cli/serve/supervisor.ts'
+
+const CRASH: WorkerEnd = { code: null, signal: 'SIGKILL' }
+const FAILURE: WorkerEnd = { code: 1, signal: null }
+
+interface FakeWorker extends WorkerEvents {
+  readonly pid: number
+  readonly orders: string[]
+}
+
+/** A supervisor over workers that do only what the test tells them, and time that the test moves. */
+function openStage(t: TestContext, count: number) {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const workers: FakeWorker[] = []
+  const records: unknown[] = []
+  const supervisor = supervise({
+    count,
+    fork(events) {
+      const orders: string[] = []
+      const pid = workers.length + 1
+      workers.push({ ...events, pid, orders })
+      return { pid, stop: () => void orders.push('stop'), kill: () => void orders.push('kill') }
+    },
+    record: (event) => void records.push(event),
+  })
+  const worker = (pid: number): FakeWorker => {
+    const found = workers[pid - 1]
+    assert.ok(found, `Worker ${pid} was not started.`)
+    return found
+  }
+  return { supervisor, workers, worker, records, tick: (ms: number) => t.mock.timers.tick(ms) }
+}
+
+/** As above, with all of them serving. */
+function openServing(t: TestContext, count: number) {
+  const stage = openStage(t, count)
+  for (let pid = 1; pid <= count; pid += 1) stage.worker(pid).onServing()
+  return stage
+}
+
+test('the first worker is started alone, the others once it serves; ready is when all do', async (t) => {
+  const { supervisor, workers, worker } = openStage(t, 3)
+  assert.equal(workers.length, 1)
+  worker(1).onServing()
+  assert.equal(workers.length, 3)
+  worker(3).onServing()
+  worker(2).onServing()
+  assert.equal(await supervisor.allServe, true)
+})
+
+test('a first worker that ends before it serves is the end, with the reason', async (t) => {
+  const { supervisor, workers, worker } = openStage(t, 3)
+  worker(1).onEnd(FAILURE)
+  assert.equal(await supervisor.allServe, false)
+  assert.match((await supervisor.ended) ?? '', /first worker ended before it served: it ended with code 1\./)
+  assert.equal(workers.length, 1)
+})
+
+test('a worker that died is started again, and the log says which', (t) => {
+  const { workers, worker, records, tick } = openServing(t, 2)
+  worker(2).onEnd(CRASH)
+  assert.deepEqual(records, [{ event: 'worker.ended', pid: 2, ...CRASH }])
+  tick(99)
+  assert.equal(workers.length, 2)
+  tick(1)
+  assert.equal(workers.length, 3)
+})
+
+test('each that ends soon after waits twice as long, up to half a minute; ten good seconds make up for it', (t) => {
+  const { workers, worker, tick } = openServing(t, 2)
+  worker(2).onEnd(CRASH)
+  for (const wait of [100, 200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000]) {
+    const before = workers.length
+    tick(wait - 1)
+    assert.equal(workers.length, before, `${wait}`)
+    tick(1)
+    assert.equal(workers.length, before + 1)
+    worker(before + 1).onEnd(FAILURE)
+  }
+  tick(30_000)
+  worker(workers.length).onServing()
+  tick(10_000)
+  worker(workers.length).onEnd(CRASH)
+  const before = workers.length
+  tick(100)
+  assert.equal(workers.length, before + 1)
+})
+
+test('while one serves nothing is given up; with nobody left the fifth end is', async (t) => {
+  const { supervisor, workers, worker, tick } = openServing(t, 2)
+  for (let ends = 0; ends < 6; ends += 1) {
+    worker(workers.length).onEnd(FAILURE)
+    tick(30_000)
+  }
+  worker(1).onEnd(CRASH)
+  assert.deepEqual(worker(workers.length).orders, ['stop'], 'The worker that is just starting is stopped.')
+  worker(workers.length).onEnd({ code: 0, signal: null })
+  assert.match((await supervisor.ended) ?? '', /No worker serves.*ended by SIGKILL/)
+})
+
+test('told to stop it passes that on once, starts nobody again, and ends when all have ended', async (t) => {
+  const { supervisor, workers, worker, tick } = openServing(t, 3)
+  worker(3).onEnd(CRASH)
+  supervisor.stop()
+  supervisor.stop()
+  tick(1000)
+  assert.equal(workers.length, 3)
+  assert.deepEqual(
+    workers.map(({ orders }) => orders),
+    [['stop'], ['stop'], []],
+  )
+  worker(1).onEnd({ code: 0, signal: null })
+  worker(2).onEnd({ code: 0, signal: null })
+  assert.equal(await supervisor.ended, undefined)
+  tick(10_000)
+  assert.deepEqual(worker(1).orders, ['stop'])
+})
+
+test('who does not end in time is killed, before ten seconds are over, and that is no clean end', async (t) => {
+  const { supervisor, worker, tick } = openServing(t, 2)
+  supervisor.stop()
+  worker(1).onEnd({ code: 0, signal: null })
+  tick(9_799)
+  assert.deepEqual(worker(2).orders, ['stop'])
+  tick(1)
+  assert.deepEqual(worker(2).orders, ['stop', 'kill'])
+  worker(2).onEnd(CRASH)
+  assert.match((await supervisor.ended) ?? '', /did not end cleanly: it was ended by SIGKILL/)
+})
+
+test('a stop in the middle of the start ends the first worker, and starts no other', async (t) => {
+  const { supervisor, workers, worker } = openStage(t, 2)
+  supervisor.stop()
+  worker(1).onServing()
+  assert.equal(workers.length, 1)
+  worker(1).onEnd({ code: 0, signal: null })
+  assert.deepEqual([await supervisor.allServe, await supervisor.ended], [false, undefined])
+})

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
+import { test } from 'node:test'
+import { columns, visible } from '../../../src/cli/lib/columns.ts'
+import { runCommandLine } from '../../../src/cli/program.ts'
+import { openTerminal, type Terminal } from '../../../src/cli/lib/terminal.ts'
+import { welcomeLines } from '../../../src/cli/serve/welcome.ts'
+
+const WELCOME = {
+  issuer: 'http://localhost:3000',
+  version: '1.2.3',
+  isLoopbackIssuer: true,
+  hasApis: false,
+  logsRefusals: false,
+  command: 'grantor',
+  demo: { email: 'demo@localhost', password: 'abcde-fghij-kmnpq' },
+} as const
+
+function openFakeTerminal(isTTY: boolean, environment: Readonly<Record<string, string>>) {
+  const stdout = Object.assign(new PassThrough(), { isTTY })
+  const stderr = new PassThrough()
+  const terminal = openTerminal({ stdin: new PassThrough(), stdout, stderr }, environment)
+  return { terminal, stdout: () => drain(stdout), stderr: () => drain(stderr) }
+}
+
+function drain(stream: PassThrough): string {
+  let text = ''
+  for (let chunk = stream.read() as Buffer | null; chunk !== null; chunk = stream.read() as Buffer | null)
+    text += chunk.toString()
+  return text
+}
+
+function paintOf(isTTY: boolean, environment: Readonly<Record<string, string>> = {}): Terminal['paint'] {
+  return openFakeTerminal(isTTY, environment).terminal.paint
+}
+
+test('the first start: about a dozen lines with the issuer, the mode, the demo user and two commands', () => {
+  const lines = welcomeLines(WELCOME, paintOf(true, { NO_COLOR: '1' }))
+  const filled = lines.filter((line) => line !== '')
+  assert.ok(lines.length <= 15 && filled.length <= 12, `${lines.length} lines`)
+  const text = lines.join('\n')
+  assert.match(text, /Issuer +http:\/\/localhost:3000\n/)
+  assert.match(text, /development: any scope and resource .* until an API is declared/)
+  assert.match(text, /demo@localhost with the password abcde-fghij-kmnpq {2}\(shown this once\)/)
+  assert.equal(lines.filter((line) => line.includes('curl -s http://localhost:3000/v2/oauth/')).length, 2)
+  const values = lines.filter((line) => /^ {2}(Issuer|Mode|Sign in|Try it|Log)/.test(line))
+  assert.deepEqual(
+    values.map((line) => /^ {2}\S+(?: \S+)?\s+/.exec(line)?.[0].length).filter((length) => length !== 12),
+    [],
+    'The values are in one column.',
+  )
+})
+
+test('a later start is four lines, and says what may be asked for and how to see refusals', () => {
+  const plain = paintOf(false)
+  const later = { ...WELCOME, demo: undefined }
+  assert.equal(welcomeLines(later, plain).length, 4)
+  assert.match(welcomeLines(later, plain).join('\n'), /Log +LOG_LEVEL=info shows each refused request/)
+  assert.equal(welcomeLines({ ...later, logsRefusals: true }, plain).length, 3)
+  assert.match(welcomeLines({ ...later, hasApis: true }, plain).join('\n'), /for the declared APIs only/)
+  assert.match(welcomeLines({ ...later, isLoopbackIssuer: false }, plain).join('\n'), /no scope can be requested/)
+})
+
+test('colours only on a terminal, and never with NO_COLOR', () => {
+  assert.equal(paintOf(true)('red', 'x'), '\u001b[31mx\u001b[39m')
+  assert.equal(paintOf(false)('red', 'x'), 'x')
+  assert.equal(paintOf(false, { FORCE_COLOR: '1' })('red', 'x'), 'x')
+  assert.equal(paintOf(true, { NO_COLOR: '1' })('red', 'x'), 'x')
+  assert.equal(paintOf(true, { TERM: 'dumb' })('red', 'x'), 'x')
+})
+
+test('control and format characters are shown, not obeyed', () => {
+  assert.equal(visible('a\u001b[2J\u202eb\nc'), String.raw`a\u{1b}[2J\u{202e}b\u{a}c`)
+  assert.deepEqual(columns(['A', 'B'], [['ä\u0007', 'x']], paintOf(false)), ['A       B', String.raw`ä\u{7}  x`])
+})
+
+test('serve --help lists every setting; the top level points to it', async () => {
+  const { terminal, stdout } = openFakeTerminal(false, {})
+  assert.equal(await runCommandLine(['serve', '--help'], terminal), 0)
+  assert.match(stdout(), /GRANTOR_REGISTRATION_RATE\n +Registrations per minute and network\. Default: 60\./)
+  assert.equal(await runCommandLine(['--help'], terminal), 0)
+  assert.match(stdout(), /grantor serve --help/)
+})
+
+test('no verb at all is the help and exit code 2', async () => {
+  const { terminal, stderr } = openFakeTerminal(false, {})
+  assert.equal(await runCommandLine([], terminal), 2)
+  assert.match(stderr(), /Usage: grantor/)
+})

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { openTestDatabase } from '../../support/postgres.ts'
+import { openPlace, run, serve, type Place, type RunningServer } from '../../support/process.ts'
+
+const WORKERS = ['--workers', '2']
+
+/** A place whose database can have many writers. */
+async function openPostgresPlace(t: TestContext): Promise<Place> {
+  const place = await openPlace(t)
+  const database = { DATABASE_URL: await openTestDatabase(t), GRANTOR_SECRET: 's'.repeat(32) }
+  return { ...place, environment: { ...place.environment, ...database } }
+}
+
+/** The processes whose answers are in the log so far. */
+function answering({ stdout }: RunningServer): ReadonlySet<number> {
+  return new Set([...stdout().matchAll(/"pid":(\d+),"event":"alive\.answered"/g)].map(([, pid]) => Number(pid)))
+}
+
+/** Asks, a new connection each, until that many processes have answered. */
+async function untilAnswering(server: RunningServer, place: Place, count: number): Promise<ReadonlySet<number>> {
+  while (answering(server).size < count) {
+    // One that dies may take a connection with it that it was just handed.
+    const answer = await fetch(`${place.issuer}/health/alive`, { headers: { Connection: 'close' } }).catch(
+      () => undefined,
+    )
+    assert.equal(answer?.status ?? 200, 200)
+    await answer?.arrayBuffer()
+  }
+  return answering(server)
+}
+
+async function untilLogged(server: RunningServer, text: string): Promise<void> {
+  while (!server.stdout().includes(text)) await once(server.child.stdout ?? server.child, 'data')
+}
+
+function assertGone(pid: number): void {
+  assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' })
+}
+
+test('workers share the port, one that is killed is replaced, and SIGTERM ends them all with 0', async (t) => {
+  const place = await openPostgresPlace(t)
+  const server = await serve(place, { flags: WORKERS })
+  const first = await untilAnswering(server, place, 2)
+  const [victim = 0] = first
+  process.kill(victim, 'SIGKILL')
+  await untilLogged(server, `"event":"worker.ended","pid":${victim}`)
+  const all = await untilAnswering(server, place, 3)
+  server.child.kill('SIGTERM')
+  assert.equal((await server.exited).code, 0)
+  for (const pid of all) assertGone(pid)
+  assert.equal(server.stdout().match(/"server\.ready"/g)?.length, 1, 'Readiness is logged once.')
+})
+
+test('Ctrl-C, which every process of the terminal gets, lets what is under way finish', async (t) => {
+  const place = await openPostgresPlace(t)
+  const server = await serve(place, { flags: WORKERS })
+  const pids = await untilAnswering(server, place, 2)
+  const body = '{"grant_types":["client_credentials"]}'
+  const slow = connect(place.port, '127.0.0.1')
+  // 100 Continue is the sign that the server has read the head.
+  slow.write(
+    `POST /v2/oauth/register HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
+  )
+  assert.match(String((await once(slow, 'data'))[0]), /^HTTP\/1\.1 100 /)
+  for (const pid of [...pids, server.child.pid ?? 0]) process.kill(pid, 'SIGINT')
+  const answer = once(slow, 'data')
+  slow.write(body)
+  assert.match(String((await answer)[0]), /^HTTP\/1\.1 201 [\s\S]*Connection: close/)
+  assert.equal((await server.exited).code, 0)
+})
+
+test('workers do not outlive a supervisor that is killed', async (t) => {
+  const place = await openPostgresPlace(t)
+  const server = await serve(place, { flags: WORKERS })
+  const pids = await untilAnswering(server, place, 2)
+  server.child.kill('SIGKILL')
+  // They write to the same pipe: it closes when the last of them is gone.
+  await server.exited
+  assert.equal(pids.size, 2)
+  await assert.rejects(fetch(`${place.issuer}/health/alive`))
+})
+
+test('what keeps workers from starting is said once, with exit code 1', async (t) => {
+  const place = await openPostgresPlace(t)
+  const other = createServer().listen(place.port, '127.0.0.1')
+  await once(other, 'listening')
+  const inUse = await run(place, ['serve', ...WORKERS])
+  other.close()
+  assert.equal(inUse.code, 1)
+  assert.match(
+    inUse.stderr,
+    /^grantor: Port \d+ is in use.*\ngrantor: The first worker ended before it served: it ended with code 1\.\n$/,
+  )
+  const environment = { GRANTOR_SECRET: 't'.repeat(32) }
+  const otherSecret = await run(place, ['serve', ...WORKERS], { environment })
+  assert.equal(otherSecret.code, 1)
+  assert.match(otherSecret.stderr, /^grantor: This database was made under another root secret.*\n$/)
+})
+
+test('on SQLite several workers are refused with the reason, and a wrong number is a usage error', async (t) => {
+  const place = await openPlace(t)
+  for (const [workers, says] of [
+    ['2', /^grantor: Several workers need PostgreSQL: a SQLite file has one writer.*\n$/],
+    ['0', /auto, or a whole number from 1 to 256/],
+    ['many', /auto, or a whole number from 1 to 256/],
+  ] as const) {
+    const refused = await run(place, ['serve', '--workers', workers])
+    assert.equal(refused.code, 2, workers)
+    assert.match(refused.stderr, says)
+  }
+  const server = await serve(place, { flags: ['--workers', '1'] })
+  server.child.kill('SIGTERM')
+  assert.equal((await server.exited).code, 0)
+})

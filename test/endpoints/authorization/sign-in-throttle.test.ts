@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
+import type { Response as LightMyRequestResponse } from 'light-my-request'
+import { createUser } from '../../../src/admin/users.ts'
+import {
+  authorizeUrl,
+  EMAIL,
+  hiddenFields,
+  locationOf,
+  PASSWORD,
+  PlainBrowser,
+  registerClient,
+  signInAndAllow,
+} from '../../support/flow.ts'
+import { openMigratedDatabase } from '../../support/migrated-database.ts'
+import { openTestServer, type TestServer, type TestServerOptions } from '../../support/server.ts'
+import { selectAll } from '../../support/database-file.ts'
+import { openNode } from '../../support/postgres-stage.ts'
+import { recordPostgres } from '../../store/recorded-statements.ts'
+
+const WINDOW_MS = 15 * 60_000
+
+test('BND-03: a network above its limit writes nothing when it tries again, for any account', async (t) => {
+  const { server, tryAs } = await open(t)
+  for (let count = 0; count < 20; count += 1) assert.equal((await tryAs(`user${count}@acme.test`)).statusCode, 401)
+  assert.equal((await tryAs('first@acme.test')).statusCode, 429)
+  const before = hitsOf(server)
+  const recorded = eventsOf(server)
+  for (let count = 0; count < 50; count += 1) {
+    const answer = await tryAs(count % 2 === 0 ? EMAIL : `another${count}@acme.test`)
+    assert.equal(answer.statusCode, 429)
+    assert.ok(Number(answer.headers['retry-after']) > 800)
+  }
+  assert.deepEqual(hitsOf(server), before)
+  assert.equal(eventsOf(server), recorded)
+})
+
+test('BND-03: an attempt above the limit of the network does not count for the account', async (t) => {
+  const { server, tryAs } = await open(t)
+  await spend(server, 'network', '127.0.0.1', 20)
+  for (let count = 0; count < 30; count += 1) {
+    assert.equal((await tryAs(EMAIL)).statusCode, 429)
+    server.clock.advance(11_000)
+  }
+  assert.equal(hitsOf(server).length, 1)
+})
+
+test('BND-03: many networks cause a limited number of counts, and other users can still sign in', async (t) => {
+  const { server, tryAs } = await open(t, { env: { GRANTOR_TRUST_PROXY: '127.0.0.1' } })
+  const { budgets, clock } = server.context
+  for (let index = 0; index < 4000; index += 1)
+    budgets.take('sign-in', `2001:db8:1:${index.toString(16)}::/64`, clock())
+  const before = hitsOf(server)
+  const flood = await tryAs(EMAIL, PASSWORD, { 'x-forwarded-for': '2001:db8:1:ffff::1' })
+  assert.equal(flood.statusCode, 429)
+  assert.ok(Number(flood.headers['retry-after']) <= 60)
+  assert.deepEqual(hitsOf(server), before)
+  assert.equal((await tryAs(EMAIL, PASSWORD, { 'x-forwarded-for': '203.0.113.1' })).statusCode, 303)
+})
+
+test('BND-03: the store is queried again after ten seconds, and a clock that is set back does not extend a lock-out', async (t) => {
+  const { server, tryAs } = await open(t)
+  const counted = (): number => hitsOf(server).reduce((sum, row) => sum + Number(row['count']), 0)
+  await spend(server, 'account', EMAIL, 10)
+  await tryAs(EMAIL)
+  const before = counted()
+  await tryAs(EMAIL)
+  assert.equal(counted(), before)
+  server.clock.advance(10_001)
+  await tryAs(EMAIL)
+  assert.equal(counted(), before + 2)
+  server.clock.advance(-WINDOW_MS)
+  assert.equal((await tryAs(EMAIL)).statusCode, 401)
+})
+
+test('UI-08: many simultaneous correct sign-ins do not lock the network out', async (t) => {
+  const { server, tryAs } = await open(t)
+  const people = Array.from({ length: 25 }, (_, index) => `person${index}@acme.test`)
+  // Hashed once: all of them have the password of Ada.
+  const [ada] = selectAll(server, 'select password_hash from users')
+  for (const email of people)
+    await server.context.store.createUser({
+      id: `gus_0190000000000000000000000000${email.slice(6, 8).padStart(6, '_')}` as never,
+      email,
+      name: undefined,
+      passwordHash: String(ada?.['password_hash']),
+      createdAt: server.clock.now(),
+      disabledAt: undefined,
+      notBefore: server.clock.now(),
+    })
+  const statuses = (await Promise.all(people.map((email) => tryAs(email, PASSWORD)))).map((one) => one.statusCode)
+  assert.deepEqual(new Set(statuses), new Set([303, 429]))
+  assert.equal((await tryAs(EMAIL, PASSWORD)).statusCode, 303)
+})
+
+test('UI-08: the owner’s browser can sign in while its network is above the limit', async (t) => {
+  const { server, tryAs, client } = await open(t)
+  const owner = new PlainBrowser(server)
+  await signInAndAllow(owner, authorizeUrl(client))
+  await spend(server, 'network', '127.0.0.1', 20)
+  assert.equal((await tryAs(EMAIL, PASSWORD)).statusCode, 429)
+  const page = await pageOf(owner, authorizeUrl(client, { prompt: 'login' }))
+  assert.equal((await owner.submit(page, { email: EMAIL, password: PASSWORD })).statusCode, 303)
+})
+
+test('UI-08: a known and an unknown account cause the same number of rows, allowed and refused', async (t) => {
+  const rows = []
+  for (const prefix of ['person', 'nobody']) {
+    const { server, tryAs } = await open(t)
+    for (const email of ['person0@acme.test', 'person1@acme.test'])
+      await createUser(server.context, { email, password: PASSWORD, name: undefined })
+    await spend(server, 'network', '127.0.0.1', 16)
+    for (let count = 0; count < 8; count += 1) await tryAs(`${prefix}${count % 2}@acme.test`)
+    server.clock.advance(60_000)
+    await server.close()
+    // Events, because a link holds as many as were committed together.
+    const events = selectAll(server, 'select events from audit_links').map((row) => String(row['events']))
+    rows.push({ hits: hitsOf(server).length, events: events.join().split('"sign-in.failed"').length - 1 })
+  }
+  assert.deepEqual(rows[0], rows[1])
+})
+
+test('UI-08: a known and an unknown account cause the same queries to PostgreSQL, allowed and refused', async (t) => {
+  const url = await openMigratedDatabase(t)
+  const server = await openNode(t, url)
+  const { tryAs } = await prepare(server)
+  let events = (await linksOf(server)).length
+  for (const status of [401, 429]) {
+    const asked: ReadonlySet<string>[] = []
+    for (const email of [EMAIL, 'nobody@acme.test']) {
+      const statements = await recordPostgres(async () => {
+        assert.equal((await tryAs(email)).statusCode, status)
+        // The audit is written after the response.
+        if (status === 401) while ((await linksOf(server)).length === events) await turnOfTheLoop()
+      })
+      asked.push(statements)
+      events = (await linksOf(server)).length
+    }
+    assert.deepEqual(asked[0], asked[1], String(status))
+    await spend(server, 'network', '127.0.0.1', 20)
+    assert.equal((await tryAs('first@acme.test')).statusCode, 429)
+  }
+})
+
+async function open(t: Parameters<typeof openTestServer>[0], options: TestServerOptions = {}) {
+  const server = await openTestServer(t, options)
+  return { server, ...(await prepare(server)) }
+}
+
+/** Ada, and an unknown browser with the sign-in page, at the start of a window: no case may span two windows. */
+async function prepare(server: TestServer) {
+  server.clock.advance(WINDOW_MS - (server.clock.now() % WINDOW_MS))
+  await createUser(server.context, { email: EMAIL, password: PASSWORD, name: 'Ada' })
+  const client = await registerClient(server)
+  const browser = new PlainBrowser(server)
+  const page = await pageOf(browser, authorizeUrl(client))
+  const tryAs = (email: string, password = 'wrong', headers: Readonly<Record<string, string>> = {}) =>
+    browser.post('/v2/oauth/sign-in', { ...hiddenFields(page), email, password }, headers)
+  return { client, tryAs }
+}
+
+/** Attempts that were made before, without the time that their passwords take. */
+async function spend({ context }: TestServer, kind: 'account' | 'network', name: string, by: number): Promise<void> {
+  const bucket = context.secrets.digest('bucket', ['sign-in', kind, name])
+  await context.store.countHit({ bucket, now: context.clock(), windowMs: WINDOW_MS, by })
+}
+
+async function pageOf(browser: PlainBrowser, url: string): Promise<LightMyRequestResponse> {
+  return browser.get(locationOf(await browser.get(url)))
+}
+
+function hitsOf(server: TestServer): readonly Record<string, unknown>[] {
+  return selectAll(server, 'select * from hits order by bucket, window_start')
+}
+
+function linksOf({ context }: TestServer): Promise<readonly object[]> {
+  return context.store.listAuditLinks({ before: undefined, limit: 100, since: 0 as never })
+}
+
+function eventsOf(server: TestServer): number {
+  return Number(selectAll(server, 'select count(*) as n from audit_links')[0]?.['n'])
+}

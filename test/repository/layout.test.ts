@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { findBannedPhrases } from './language.ts'
+import { countImports, findDisorder, packagesOfLayers, type SourceFile } from './layout.ts'
+
+const files: readonly SourceFile[] = globSync('{src,test,bench,prove}/**/*.{ts,js}', {
+  exclude: ['bench/peers/**'],
+}).map(readSource)
+/** Generated pages repeat what is checked where it comes from. */
+const pages = globSync('{README,CONTRIBUTING,SECURITY,docs/**/*}.md').map(readSource)
+
+function readSource(path: string): SourceFile {
+  return { path, text: readFileSync(path, 'utf8') }
+}
+
+test('the house is tidy', () => {
+  assert.ok(countImports(files) > 200, 'too few imports were found to have been read')
+  assert.deepEqual(findDisorder(files), [])
+})
+
+test('a layer may import only packages that are dependencies', () => {
+  const { dependencies = {}, optionalDependencies = {} } = JSON.parse(readFileSync('package.json', 'utf8')) as Readonly<
+    Record<string, Readonly<Record<string, string>> | undefined>
+  >
+  const known = Object.keys({ ...dependencies, ...optionalDependencies })
+  assert.deepEqual(
+    packagesOfLayers().filter((name) => !known.includes(name)),
+    [],
+  )
+})
+
+test('no file has a banned phrase', () => {
+  assert.ok(pages.length > 20, 'too few pages were found to have been read')
+  const written = [...files, ...pages].filter(
+    ({ path }) => !/^test\/repository\/(language|layout\.test)\.ts$/.test(path),
+  )
+  assert.deepEqual(findBannedPhrases(written), [])
+})
+
+for (const [line, phrase] of [
+  ['// This belongs into the body.', 'belongs into'],
+  ['// What whoever asks must know.', 'whoever'],
+  ['/** Answers the client. */', 'Answers'],
+  ['- What is wrong is told at once.', 'is told'],
+  ['The limit is none.', 'is none'],
+  ['The scope stands in the token.', 'stands in'],
+] as const) {
+  test(`a planted phrase is found: ${phrase}`, () => {
+    const found = findBannedPhrases([{ path: 'docs/bad.md', text: `# Page\n${line}\n` }])
+    assert.equal(found.length, 1, found.join(' | '))
+    assert.match(found[0] ?? '', new RegExp(`docs/bad.md:2: ".*${phrase}.*"; write: `))
+  })
+}
+
+const PLANTED: readonly (readonly [rule: string, file: SourceFile])[] = [
+  [
+    'protocol may not import from ports',
+    { path: 'src/protocol/bad.ts', text: `import type { Store } from '../ports/store.ts'` },
+  ],
+  [
+    'endpoints may not import from store',
+    { path: 'src/endpoints/bad.ts', text: `import { openBatchingStore } from '../store/turns.ts'` },
+  ],
+  [
+    'endpoints may not import the package hono',
+    { path: 'src/endpoints/bad.ts', text: `import { html } from 'hono/html'` },
+  ],
+  ['endpoints may not import node:fs', { path: 'src/endpoints/bad.ts', text: `export * from 'node:fs'` }],
+  ['web may not import from http', { path: 'src/web/bad.ts', text: `const later = import('../http/app.ts')` }],
+  [
+    'store may not import from endpoints',
+    { path: 'src/store/sqlite/bad.ts', text: `import { PATHS } from '../../endpoints/paths.ts'` },
+  ],
+  ['is no layer', { path: 'src/extra/bad.ts', text: `import { a } from '../protocol/ids.ts'` }],
+  ['reads the clock', { path: 'src/protocol/bad.ts', text: `import './ids.ts'\nexport const now = Date.now()` }],
+  ['only config.ts reads the environment', { path: 'src/http/bad.ts', text: `import './app.ts'\nprocess.env['PORT']` }],
+  ['nothing is caught here', { path: 'src/endpoints/bad.ts', text: `import './token.ts'\ntry { x() } catch { y() }` }],
+  ['exports are named', { path: 'src/http/bad.ts', text: `import './app.ts'\nexport default 1` }],
+  ['a file is named for the thing', { path: 'src/http/utils.ts', text: `import './app.ts'` }],
+  ['file names are kebab-case', { path: 'src/http/badName.ts', text: `import './app.ts'` }],
+  ['the limit is', { path: 'src/http/bad.ts', text: `import './app.ts'\n${'const a = 1\n'.repeat(300)}` }],
+  ['must be imported with its ending', { path: 'src/http/bad.ts', text: `import { a } from './app'` }],
+  ['Import cycle', { path: 'src/http/bad.ts', text: `import { a } from './bad.ts'` }],
+  ['No imports were found', { path: 'src/http/bad.ts', text: `export const a = 1` }],
+]
+
+for (const [rule, file] of PLANTED) {
+  test(`a planted violation is found: ${rule}`, () => {
+    assert.ok(
+      findDisorder([file]).some((line) => line.includes(rule)),
+      `${rule} was not among: ${findDisorder([file]).join(' | ')}`,
+    )
+  })
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { COMPILE_CACHE } from '../support/compile-cache.ts'
+import { freePort } from '../support/free-port.ts'
+import { replay } from '../support/replay.ts'
+import { temporaryFolder } from '../support/server.ts'
+
+const { PATH = '', HOME = '/' } = process.env
+
+test('the commands of docs/walkthrough.md give exactly the outputs that the page shows', async (t) => {
+  const folder = temporaryFolder(t)
+  const environment = {
+    PATH,
+    HOME,
+    PORT: String(await freePort()),
+    GRANTOR_ADMIN_PORT: String(await freePort()),
+    // No process checks its readiness.
+    GRANTOR_DRAIN_SECONDS: '0',
+    // With the cache a process starts in half the time.
+    NODE_COMPILE_CACHE: COMPILE_CACHE,
+  }
+  const page = readFileSync('docs/walkthrough.md', 'utf8')
+  const faults = await replay({ page, folder, environment, limitMs: 160_000 })
+  assert.equal(faults.join('\n\n'), '')
+  const left = readdirSync(folder).filter((name) => !/^(page\.sh|step-\d+\.(said|values))$/.test(name))
+  assert.deepEqual(left, [], 'the page removes every file that it creates')
+})
+
+const PLANTED: Readonly<Record<string, readonly [page: string, fault: RegExp | undefined]>> = {
+  'no fault': [
+    block('sh', 'one=1 name="a b"; greet() { echo "id  $1 at $RANDOM"; }') +
+      block('sh', 'greet "$name"') +
+      block('', 'id $name at …'),
+    undefined,
+  ],
+  'a different line': [
+    block('sh', 'echo one; echo two') + block('', 'one\nthree'),
+    /Line 2: the page shows\n {2}three\n.*\n {2}two$/,
+  ],
+  'a different value': [block('sh', 'one=1; echo 2') + block('', '$one'), /the page shows\n {2}\$one\n.*\n {2}2$/],
+  'an empty value': [block('sh', 'one=; echo') + block('', '$one'), /the page shows\n {2}\$one/],
+  'an additional line': [block('sh', 'echo one; echo two') + block('', 'one'), /shows\n {2}\(nothing\)\n.*\n {2}two$/],
+  'a missing line': [block('sh', 'echo one') + block('', 'one\ntwo'), /shows\n {2}two\n.*\n {2}\(nothing\)$/],
+  'an output that is not shown': [block('sh', 'echo oops >&2'), /shows\n {2}\(nothing\)\n.*\n {2}oops$/],
+  'an empty text in place of …': [block('sh', 'echo "[]"') + block('', '[…]'), /shows\n {2}\[…\]/],
+  'a command that fails': [
+    block('sh', 'echo fine; false') + block('', 'fine'),
+    /^Line 2: this failed:\necho fine; false\n/,
+  ],
+  'a command that fails in a pipe': [block('sh', 'false | cat'), /^Line 2: this failed/],
+  'an unset variable': [block('sh', 'echo "$nothing"'), /nothing: unbound variable/],
+  'an unset variable in an output': [block('sh', 'echo 1') + block('', '$nothing'), /nothing: unbound variable/],
+  'a syntax error': [block('sh', 'if'), /syntax error/],
+  'no end': [block('sh', 'sleep 60'), /The shell was ended after 0\.3 s/],
+}
+
+for (const [what, [page, fault]] of Object.entries(PLANTED)) {
+  test(`a replay reports ${what}`, async (t) => {
+    const folder = join(temporaryFolder(t), 'replay')
+    mkdirSync(folder)
+    const faults = await replay({ page, folder, environment: { PATH }, limitMs: what === 'no end' ? 300 : 30_000 })
+    if (fault === undefined) assert.deepEqual(faults, [])
+    else assert.match(faults.join('\n'), fault)
+  })
+}
+
+function block(language: string, text: string): string {
+  return `\`\`\`${language}\n${text}\n\`\`\`\n\n`
+}

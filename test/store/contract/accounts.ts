@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict'
+import type { Hit } from '../../../src/ports/operation-inputs.ts'
+import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
+import { aHash, aSession, aUser, at, NOW } from './records.ts'
+
+export const accountCases: Suite = (check) => {
+  check('createUser stores the whole account, which is found by id and by email', async ({ first, second }) => {
+    const named = aUser()
+    const nameless = aUser({ name: undefined })
+    for (const user of [named, nameless]) {
+      assert.equal(await perform(first, 'createUser', user), 'created')
+      assert.deepEqual(await second.findUser(user.id), user)
+      assert.deepEqual(await second.findUserByEmail(user.email), user)
+      assert.equal(await second.findUserIdByEmail(user.email, aUser().id), user.id)
+    }
+  })
+
+  check('an id or email without an account finds nothing', async ({ first }) => {
+    const { id, email } = aUser()
+    assert.equal(await first.findUser(id), undefined)
+    assert.equal(await first.findUserByEmail(email), undefined)
+    assert.equal(await first.findUserIdByEmail(email, id), id)
+  })
+
+  check('a text that a store cannot hold finds nothing, and does not affect other queries', async ({ first }) => {
+    const user = aUser()
+    await perform(first, 'createUser', user)
+    for (const text of ['\0', `${user.email}\0`, `\0${user.email}`, '\ud800', `${user.email}\udfff`]) {
+      const [byEmail, byId, session, known, other] = await Promise.all([
+        first.findUserByEmail(text),
+        first.findUser(text as never),
+        first.findSession(text as never),
+        first.knowsBrowser(user.id, text as never),
+        first.findUser(user.id),
+      ])
+      assert.deepEqual([byEmail, byId, session, known, other], [undefined, undefined, undefined, false, user])
+    }
+  })
+
+  check('of concurrent createUser calls with one email exactly one succeeds', async (stores) => {
+    const { email } = aUser()
+    const users = times(20, () => aUser({ email }))
+    const outcomes = await race(stores, 'createUser', users)
+    assert.deepEqual(tally(outcomes), { created: 1, 'email-taken': 19 })
+    assert.equal((await stores.first.findUserByEmail(email))?.id, users[outcomes.indexOf('created')]?.id)
+  })
+
+  check('of two accounts with one email in one batch the first is created', async ({ first }) => {
+    const { email } = aUser()
+    const users = [aUser({ email }), aUser({ email }), aUser()]
+    assert.deepEqual(await performAll(first, 'createUser', users), ['created', 'email-taken', 'created'])
+  })
+
+  check('setPassword stores the new hash and revokes what was issued before', async ({ first }) => {
+    const user = aUser()
+    await perform(first, 'createUser', user)
+    const change = { id: user.id, passwordHash: 'another', now: at(5) }
+    assert.equal(await perform(first, 'setPassword', change), 'changed')
+    assert.deepEqual(await first.findUser(user.id), { ...user, passwordHash: 'another', notBefore: at(5) })
+  })
+
+  check('a change by a node whose clock is behind never makes anything valid again', async ({ first }) => {
+    const user = aUser({ notBefore: at(100) })
+    await perform(first, 'createUser', user)
+    await perform(first, 'setPassword', { id: user.id, passwordHash: 'x', now: at(5) })
+    await perform(first, 'disableUser', { id: user.id, now: at(6) })
+    assert.equal((await first.findUser(user.id))?.notBefore, at(100))
+  })
+
+  check(
+    'disableUser revokes what was issued before; enableUser restores the user but not the tokens',
+    async ({ first }) => {
+      const user = aUser()
+      await perform(first, 'createUser', user)
+      assert.equal(await perform(first, 'disableUser', { id: user.id, now: at(5) }), 'changed')
+      const disabled = { ...user, disabledAt: at(5), notBefore: at(5) }
+      assert.deepEqual(await first.findUser(user.id), disabled)
+      assert.equal(await perform(first, 'enableUser', { id: user.id, now: at(4) }), 'changed')
+      assert.deepEqual(await first.findUser(user.id), { ...disabled, disabledAt: undefined })
+    },
+  )
+
+  check(
+    'a token that a node issued before it learned that the user was disabled is still invalid after enableUser',
+    async ({ first }) => {
+      const [user, other] = [aUser(), aUser()]
+      await performAll(first, 'createUser', [user, other])
+      await perform(first, 'disableUser', { id: user.id, now: at(5) })
+      const moments = [at(9), at(12)].map((now) => ({ id: user.id, now }))
+      // The second call enables a user who is enabled already, which revokes nothing.
+      assert.deepEqual(await performAll(first, 'enableUser', moments), ['changed', 'changed'])
+      assert.deepEqual(await first.findUser(user.id), { ...user, notBefore: at(9) })
+      assert.deepEqual(await first.findUser(other.id), other)
+    },
+  )
+
+  check('a second disableUser keeps the first time and moves the not-before time', async ({ first }) => {
+    const user = aUser()
+    await perform(first, 'createUser', user)
+    const moments = [at(5), at(9), at(7)].map((now) => ({ id: user.id, now }))
+    assert.deepEqual(await performAll(first, 'disableUser', moments), ['changed', 'changed', 'changed'])
+    assert.deepEqual(await first.findUser(user.id), { ...user, disabledAt: at(5), notBefore: at(9) })
+  })
+
+  check('expireUser revokes what was issued before, and the latest of several times is kept', async ({ first }) => {
+    const [user, other] = [aUser(), aUser()]
+    await performAll(first, 'createUser', [user, other])
+    await first.findUser(user.id)
+    const moments = [at(5), at(9), at(7)].map((now) => ({ id: user.id, now }))
+    assert.deepEqual(await performAll(first, 'expireUser', moments), ['changed', 'changed', 'changed'])
+    assert.deepEqual(await first.findUser(user.id), { ...user, notBefore: at(9) })
+    assert.deepEqual(await first.findUser(other.id), other)
+  })
+
+  check('a change of a user who does not exist returns unknown', async ({ first }) => {
+    const { id } = aUser()
+    assert.equal(await perform(first, 'setPassword', { id, passwordHash: 'x', now: NOW }), 'unknown')
+    assert.equal(await perform(first, 'disableUser', { id, now: NOW }), 'unknown')
+    assert.equal(await perform(first, 'enableUser', { id, now: NOW }), 'unknown')
+    assert.equal(await perform(first, 'expireUser', { id, now: NOW }), 'unknown')
+    assert.equal(await perform(first, 'deleteUser', id), 'unknown')
+    assert.equal(await first.findUser(id), undefined)
+  })
+
+  check('listUsers pages newest first, `before` exclusive', async ({ first }) => {
+    const users = times(4, () => aUser())
+    await performAll(first, 'createUser', users)
+    const ids = users
+      .map(({ id }) => id)
+      .toSorted()
+      .toReversed()
+    const page = await first.listUsers({ before: undefined, limit: 3 })
+    assert.deepEqual(
+      page.map(({ id }) => id),
+      ids.slice(0, 3),
+    )
+    const rest = await first.listUsers({ before: ids[2], limit: 3 })
+    assert.deepEqual(
+      rest.map(({ id }) => id),
+      ids.slice(3),
+    )
+  })
+
+  check('startSession stores the session and remembers the browser for this user', async ({ first, second }) => {
+    const [session, browserHash] = [aSession(), aHash()]
+    assert.equal(await perform(first, 'startSession', { session, browserHash }), 'started')
+    assert.deepEqual(await second.findSession(session.id), session)
+    assert.equal(await second.knowsBrowser(session.userId, browserHash), true)
+    assert.equal(await second.knowsBrowser(session.userId, aHash()), false)
+    assert.equal(await second.knowsBrowser(aSession().userId, browserHash), false)
+  })
+
+  check('a browser can start any number of sessions', async ({ first }) => {
+    const browserHash = aHash()
+    const one = aSession()
+    const two = aSession({ userId: one.userId })
+    await performAll(first, 'startSession', [
+      { session: one, browserHash },
+      { session: two, browserHash },
+    ])
+    assert.deepEqual(await first.findSession(two.id), two)
+    assert.equal(await first.knowsBrowser(one.userId, browserHash), true)
+  })
+
+  check('twenty browsers are remembered for each user: those seen last', async ({ first }) => {
+    const { userId } = aSession()
+    const browsers = Array.from({ length: 22 }, aHash)
+    for (const [index, browserHash] of browsers.entries())
+      await perform(first, 'startSession', { session: aSession({ userId, createdAt: at(index) }), browserHash })
+    const known = await Promise.all(browsers.map((browserHash) => first.knowsBrowser(userId, browserHash)))
+    assert.deepEqual(known, [false, false, ...Array.from({ length: 20 }, () => true)])
+  })
+
+  check('endSession ends one session, once', async (stores) => {
+    const [session, other] = [aSession(), aSession()]
+    for (const one of [session, other])
+      await perform(stores.first, 'startSession', { session: one, browserHash: aHash() })
+    const outcomes = await race(
+      stores,
+      'endSession',
+      times(6, () => session.id),
+    )
+    assert.deepEqual(tally(outcomes), { ended: 1, unknown: 5 })
+    assert.equal(await stores.second.findSession(session.id), undefined)
+    assert.deepEqual(await stores.second.findSession(other.id), other)
+  })
+
+  check('concurrent countHit calls all return different counts', async (stores) => {
+    const hit = aHit()
+    const outcomes = await race(
+      stores,
+      'countHit',
+      times(40, () => hit),
+    )
+    const counts = outcomes.map(({ count }) => count).toSorted((left, right) => left - right)
+    assert.deepEqual(
+      counts,
+      times(40, (index) => index + 1),
+    )
+  })
+
+  check('countHit counts for each bucket and window, and returns the end of the window', async ({ first }) => {
+    const hit = aHit()
+    const start = NOW - (NOW % hit.windowMs)
+    const outcomes = await performAll(first, 'countHit', [
+      { ...hit, now: start as never },
+      { ...hit, now: (start + hit.windowMs - 1) as never },
+      { ...hit, now: (start + hit.windowMs) as never },
+      { ...aHit(), now: start as never },
+    ])
+    assert.deepEqual(outcomes, [
+      { count: 1, windowEndsAt: start + hit.windowMs },
+      { count: 2, windowEndsAt: start + hit.windowMs },
+      { count: 1, windowEndsAt: start + 2 * hit.windowMs },
+      { count: 1, windowEndsAt: start + hit.windowMs },
+    ])
+  })
+
+  check('forgiveHit subtracts one, but never goes below zero', async ({ first }) => {
+    const hit = aHit()
+    await performAll(first, 'countHit', [hit, hit])
+    for (const _ of times(5, () => hit)) assert.equal(await perform(first, 'forgiveHit', hit), 'forgiven')
+    assert.equal((await perform(first, 'countHit', hit)).count, 1)
+  })
+
+  check('forgiveHit of a bucket that was never counted changes nothing', async ({ first }) => {
+    const hit = aHit()
+    assert.equal(await perform(first, 'forgiveHit', hit), 'forgiven')
+    assert.equal((await perform(first, 'countHit', hit)).count, 1)
+  })
+}
+
+function aHit(): Hit {
+  return { bucket: aHash(), now: NOW, windowMs: 60_000, by: 1 }
+}

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { OperationResult, StoreDriver } from '../../../src/ports/store.ts'
+import type { Input, Operation, OperationName, Outcome } from '../../../src/ports/operations.ts'
+
+/** Two handles on the same data, like those of two processes. */
+export interface Stores {
+  readonly first: StoreDriver
+  readonly second: StoreDriver
+}
+
+/** Opens both handles on empty data, which is removed after the test. */
+export type OpenStores = (test: Pick<TestContext, 'after'>) => Promise<Stores>
+
+/** Registers the cases of one part of the contract. */
+export type Suite = (check: (claim: string, body: (stores: Stores) => Promise<void>) => void) => void
+
+export function runSuite(store: string, open: OpenStores, suite: Suite): void {
+  suite((claim, body) => {
+    test(`${store}: ${claim}`, async (t) => body(await open(t)))
+  })
+}
+
+/** Runs one operation in its own batch. Fails the test if the operation failed. */
+export async function perform<Name extends OperationName>(
+  store: StoreDriver,
+  name: Name,
+  input: Input<Name>,
+): Promise<Outcome<Name>> {
+  const [outcome] = await performAll(store, name, [input])
+  return outcome as Outcome<Name>
+}
+
+/**
+ * Runs the same operation several times in one batch. It runs in its own turn of the event loop, because another process's
+ * changes also arrive in another turn.
+ */
+export async function performAll<Name extends OperationName>(
+  store: StoreDriver,
+  name: Name,
+  inputs: readonly Input<Name>[],
+): Promise<Outcome<Name>[]> {
+  const operations = inputs.map((input) => ({ name, input }) as Operation)
+  await nextTurn()
+  return outcomesOf(await store.commit(operations)) as Outcome<Name>[]
+}
+
+/** Returns the outcomes of a batch. Fails the test if an operation failed. */
+export function outcomesOf(results: readonly OperationResult[]): unknown[] {
+  return results.map((result) => {
+    if (result.kind === 'failed') throw new Error('An operation of the batch failed.', { cause: result.cause })
+    return result.outcome
+  })
+}
+
+/** Sends each input in its own batch, alternating between the handles, all at the same time. */
+export async function race<Name extends OperationName>(
+  { first, second }: Stores,
+  name: Name,
+  inputs: readonly Input<Name>[],
+): Promise<Outcome<Name>[]> {
+  return Promise.all(inputs.map((input, index) => perform(index % 2 === 0 ? first : second, name, input)))
+}
+
+/** A handle that gets one batch at a time, for stores whose server does the same (src/store/batching-store.ts). */
+export function oneBatchAtATime(store: StoreDriver): StoreDriver {
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    ...store,
+    async commit(operations) {
+      const mine = last.then(() => store.commit(operations))
+      last = mine.catch(() => undefined)
+      return mine
+    },
+  }
+}
+
+/** Counts the outcomes. */
+export function tally(outcomes: readonly unknown[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const outcome of outcomes) {
+    const kind = typeof outcome === 'string' ? outcome : (outcome as { readonly kind: string }).kind
+    counts[kind] = (counts[kind] ?? 0) + 1
+  }
+  return counts
+}
+
+export function times<T>(count: number, make: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => make(index))
+}
+
+/** Returns whether each operation of a batch is `done` or `failed`. */
+export function kindsOf(results: readonly OperationResult[]): readonly OperationResult['kind'][] {
+  return results.map(({ kind }) => kind)
+}
+
+export function assertFailed(result: OperationResult | undefined): void {
+  assert.equal(result?.kind, 'failed')
+}

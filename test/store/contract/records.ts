@@ -1,0 +1,258 @@
+import { randomBytes } from 'node:crypto'
+import type { AuthorizationRecord } from '../../../src/ports/records/authorization.ts'
+import type { ClientRecord } from '../../../src/ports/records/client.ts'
+import type { FamilyRecord, GrantRecord } from '../../../src/ports/records/grant.ts'
+import type {
+  InstallationRecord,
+  MembershipRecord,
+  OrganizationRecord,
+} from '../../../src/ports/records/organization.ts'
+import type { SessionRecord, UserRecord } from '../../../src/ports/records/user.ts'
+import type { ApiRecord } from '../../../src/ports/records/api.ts'
+import type { KeyRecord, SigningAlgorithm } from '../../../src/ports/records/key.ts'
+import type { Approval, Redemption, Rotation, SharedClient } from '../../../src/ports/operation-inputs.ts'
+import { toSeconds, type EpochMs } from '../../../src/protocol/brand.ts'
+import {
+  mintAuthorizationId,
+  mintClientId,
+  mintGrantId,
+  mintKeyId,
+  mintOrderedId,
+  mintOrganizationId,
+  mintSessionId,
+  mintUserId,
+} from '../../../src/protocol/ids.ts'
+import type { CodeChallenge } from '../../../src/protocol/pkce.ts'
+import type { RedirectUri } from '../../../src/protocol/redirect-uri.ts'
+import type { Resource } from '../../../src/protocol/resource.ts'
+import type { Scope } from '../../../src/protocol/scope.ts'
+import type { SecretHash } from '../../../src/protocol/secrets.ts'
+
+/** Records for the contract tests. Each has its own ids, so that tests can share a database. */
+
+export const NOW = 1_800_000_000_000 as EpochMs
+export const MINUTE = 60_000
+export const HOUR = 60 * MINUTE
+
+export function at(milliseconds: number): EpochMs {
+  return (NOW + milliseconds) as EpochMs
+}
+
+export function aHash(): SecretHash {
+  return randomBytes(32).toString('base64url') as SecretHash
+}
+
+export function aClient(differing: Partial<ClientRecord> = {}, madeAt: EpochMs = NOW): ClientRecord {
+  return {
+    id: mintClientId(madeAt, randomBytes),
+    issuedAt: toSeconds(madeAt),
+    secretHash: aHash(),
+    managementHash: aHash(),
+    dedupeKey: undefined,
+    metadata: {
+      redirectUris: ['https://app.example/cb', 'http://127.0.0.1/cb?a=1'],
+      authMethod: 'client_secret_basic',
+      grantTypes: ['authorization_code', 'refresh_token'],
+      responseTypes: ['code'],
+      scope: 'read write' as Scope,
+      descriptive: { client_name: `O'Brien; drop table "clients" -- \u{1f600}\u202e`, contacts: ['a@b.test'] },
+    },
+    usedAt: undefined,
+    verifiedAt: undefined,
+    disabledAt: undefined,
+    identityFrom: undefined,
+    previousSecret: undefined,
+    approvedScope: '' as Scope,
+    notBefore: undefined,
+    lastUsedAt: undefined,
+    ...differing,
+  }
+}
+
+export function aSharedClient(differing: Partial<ClientRecord> = {}, madeAt: EpochMs = NOW): SharedClient {
+  const bare = { secretHash: undefined, managementHash: undefined }
+  return { ...aClient({ ...bare, ...differing }, madeAt), dedupeKey: aHash() }
+}
+
+export function anAuthorization(
+  differing: Partial<AuthorizationRecord> = {},
+  madeAt: EpochMs = NOW,
+): AuthorizationRecord {
+  return {
+    id: mintAuthorizationId(madeAt, randomBytes),
+    clientId: mintClientId(madeAt, randomBytes),
+    browserHash: aHash(),
+    redirectUri: 'https://app.example/cb' as RedirectUri,
+    state: `a "state" \\ with ' everything \u{1f600}`,
+    codeChallenge: randomBytes(32).toString('base64url') as CodeChallenge,
+    scope: 'read' as Scope,
+    ungrantedScope: 'admin' as Scope,
+    resources: ['https://api.example' as Resource],
+    mustSignIn: true,
+    mustConsent: false,
+    loginHint: 'ada@acme.test',
+    organizationId: undefined,
+    createdAt: madeAt,
+    expiresAt: (madeAt + 10 * MINUTE) as EpochMs,
+    status: { kind: 'pending' },
+    ...differing,
+  }
+}
+
+export function anApproval(
+  { id, clientId }: Pick<AuthorizationRecord, 'id' | 'clientId'>,
+  differing: Partial<Approval> = {},
+): Approval {
+  const userId = mintUserId(NOW, randomBytes)
+  return {
+    id,
+    userId,
+    organizationId: undefined,
+    codeHash: aHash(),
+    now: NOW,
+    codeExpiresAt: at(MINUTE),
+    remember: {
+      userId,
+      clientId,
+      organizationId: undefined,
+      redirectHost: 'app.example',
+      resources: '',
+      since: 0 as EpochMs,
+      scope: 'read' as Scope,
+    },
+    ...differing,
+  }
+}
+
+export function aFamily(differing: Partial<FamilyRecord> = {}): FamilyRecord {
+  return {
+    generation: 0,
+    liveHash: aHash(),
+    previousHash: undefined,
+    rotatedAt: NOW,
+    idleExpiresAt: at(10 * HOUR),
+    ...differing,
+  }
+}
+
+export function aGrant(differing: Partial<GrantRecord> = {}, madeAt: EpochMs = NOW): GrantRecord {
+  return {
+    id: mintGrantId(madeAt, randomBytes),
+    clientId: mintClientId(madeAt, randomBytes),
+    userId: mintUserId(madeAt, randomBytes),
+    organizationId: undefined,
+    scope: 'read write' as Scope,
+    ungrantedScope: 'admin export' as Scope,
+    resources: ['https://api.example' as Resource, 'https://other.example/x' as Resource],
+    createdAt: madeAt,
+    expiresAt: (madeAt + 100 * HOUR) as EpochMs,
+    revokedAt: undefined,
+    family: aFamily(),
+    ...differing,
+  }
+}
+
+export function aRedemption({ id, codeHash }: Approval, differing: Partial<Redemption> = {}): Redemption {
+  return { id, codeHash, now: at(1), grant: aGrant(), ...differing }
+}
+
+/** A rotation of a grant's newest token. */
+export function aRotation(grant: GrantRecord, differing: Partial<Rotation> = {}): Rotation {
+  return {
+    grantId: grant.id,
+    generation: 0,
+    presentedHash: grant.family?.liveHash ?? aHash(),
+    successorHash: aHash(),
+    now: at(1000),
+    idleExpiresAt: at(1000 + 10 * HOUR),
+    retryMs: 30_000,
+    ...differing,
+  }
+}
+
+export function aUser(differing: Partial<UserRecord> = {}): UserRecord {
+  const id = mintUserId(NOW, randomBytes)
+  return {
+    id,
+    email: `${id}@acme.test`,
+    name: 'Ada "the" O\'Lovelace',
+    passwordHash: '$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$aGFzaA',
+    createdAt: NOW,
+    disabledAt: undefined,
+    notBefore: NOW,
+    ...differing,
+  }
+}
+
+export function anOrganization(differing: Partial<OrganizationRecord> = {}, madeAt: EpochMs = NOW): OrganizationRecord {
+  return {
+    id: mintOrganizationId(madeAt, randomBytes),
+    name: 'Acme "and" Sons\' \u{1f600}',
+    createdAt: madeAt,
+    disabledAt: undefined,
+    notBefore: madeAt,
+    ...differing,
+  }
+}
+
+export function aMembership(differing: Partial<MembershipRecord> = {}): MembershipRecord {
+  return {
+    userId: mintUserId(NOW, randomBytes),
+    organizationId: mintOrganizationId(NOW, randomBytes),
+    createdAt: NOW,
+    disabledAt: undefined,
+    notBefore: NOW,
+    ...differing,
+  }
+}
+
+export function anInstallation(differing: Partial<InstallationRecord> = {}): InstallationRecord {
+  return {
+    clientId: mintClientId(NOW, randomBytes),
+    organizationId: mintOrganizationId(NOW, randomBytes),
+    scope: 'read write' as Scope,
+    actsForMembers: false,
+    createdAt: NOW,
+    disabledAt: undefined,
+    notBefore: NOW,
+    ...differing,
+  }
+}
+
+export function aSession(differing: Partial<SessionRecord> = {}): SessionRecord {
+  return {
+    id: mintSessionId(NOW, randomBytes),
+    hash: aHash(),
+    userId: mintUserId(NOW, randomBytes),
+    createdAt: NOW,
+    expiresAt: at(HOUR),
+    ...differing,
+  }
+}
+
+export function anApi(differing: Partial<ApiRecord> = {}): ApiRecord {
+  return {
+    resource: `https://${mintOrderedId(NOW, randomBytes).toLowerCase()}.example` as Resource,
+    name: 'An API',
+    scopes: [{ name: 'read', sentence: 'Read "everything"', grantedTo: 'users-and-machines' }],
+    tokens: { format: 'jwt', lifetime: undefined, algorithm: undefined, jwtType: 'at+jwt' },
+    scopesSince: new Map(),
+    credentials: undefined,
+    createdAt: NOW,
+    ...differing,
+  }
+}
+
+/** A key that was created this many milliseconds after NOW. */
+export function aKey(afterMs = 0, algorithm: SigningAlgorithm = 'ES256'): KeyRecord {
+  const id = mintKeyId(at(afterMs), randomBytes)
+  const publicJwk = JSON.stringify({ kty: 'EC', kid: id })
+  return {
+    id,
+    algorithm,
+    publicJwk,
+    encryptedPrivateKey: aHash(),
+    createdAt: at(afterMs),
+    activeFrom: at(afterMs + HOUR),
+  }
+}

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import pg from 'pg'
+import { postJson, refresh, registerClient, requestToken } from '../../support/flow.ts'
+import { startPostgres, type Postgres } from '../../support/postgres.ts'
+import type { TestServer } from '../../support/server.ts'
+import {
+  assertAllRecover,
+  assertAllUnavailable,
+  execute,
+  openNode,
+  openStage,
+  untilAvailable,
+  type Stage,
+} from '../../support/postgres-stage.ts'
+
+/** Few enough connections to use them all. */
+const CONNECTIONS = 20
+
+let cluster: Promise<Postgres> | undefined
+
+async function open(t: TestContext): Promise<{ postgres: Postgres; stage: Stage }> {
+  const postgres = await openCluster()
+  const { url } = await postgres.createDatabase()
+  return { postgres, stage: await openStage(t, url) }
+}
+
+async function openLight(t: TestContext): Promise<{ postgres: Postgres; server: TestServer }> {
+  const postgres = await openCluster()
+  const { url } = await postgres.createDatabase()
+  return { postgres, server: await openNode(t, url) }
+}
+
+/** One cluster for all tests of this file, which run one after the other. It ends with this process. */
+function openCluster(): Promise<Postgres> {
+  return (cluster ??= startPostgres({ settings: { fsync: 'on', max_connections: String(CONNECTIONS) } }))
+}
+
+test('while PostgreSQL is down: 503; once it is up again all recovers', async (t) => {
+  const { postgres, stage } = await open(t)
+  await postgres.stop('fast')
+  await assertAllUnavailable(stage)
+  await postgres.start()
+  await assertAllRecover(stage)
+})
+
+test('a PostgreSQL that restarts while there are no requests is found again', async (t) => {
+  const { postgres, server } = await openLight(t)
+  const client = await registerClient(server)
+  await postgres.stop('fast')
+  await postgres.start()
+  const ask = () => requestToken(server, client, { grant_type: 'client_credentials' })
+  await untilAvailable('client credentials', ask)
+})
+
+test('PostgreSQL is killed under load: acknowledged changes are kept, other requests get 503, all recovers', async (t) => {
+  const { postgres, stage } = await open(t)
+  const { server } = stage
+  const given: string[] = []
+  const enough = new AbortController()
+  const load = Array.from({ length: 8 }, async () => {
+    while (!enough.signal.aborted) {
+      const answer = await postJson(server, '/v2/oauth/register', {})
+      if (answer.statusCode === 201) given.push(answer.json<{ client_id: string }>().client_id)
+      else assert.equal(answer.statusCode, 503, answer.body)
+    }
+  })
+  while (given.length < 20) await new Promise((resolve) => setImmediate(resolve))
+  await postgres.kill()
+  await postgres.start()
+  await untilAvailable('register', stage.asks.register)
+  enough.abort()
+  await Promise.all(load)
+  for (const id of given) assert.ok(await server.context.store.findClient(id as never), id)
+  await assertAllRecover(stage)
+})
+
+test('revoked tokens remain revoked, and redeemed codes remain redeemed, when PostgreSQL is killed', async (t) => {
+  const { postgres, stage } = await open(t)
+  const { server, client, token } = stage
+  assert.equal((await stage.asks.redeem()).statusCode, 200)
+  assert.equal((await refresh(server, client, token)).statusCode, 200)
+  server.clock.advance(3_600_000)
+  assert.equal((await refresh(server, client, token)).statusCode, 400)
+  await postgres.kill()
+  await postgres.start()
+  await untilAvailable('register', stage.asks.register)
+  assert.equal((await refresh(server, client, token)).json().error, 'invalid_grant')
+  assert.equal((await stage.asks.redeem()).json().error, 'invalid_grant')
+})
+
+test('when other clients have taken every connection: 503; once one is free all recovers', async (t) => {
+  const { postgres, stage } = await open(t)
+  const operator = new pg.Client({ connectionString: postgres.adminUrl() })
+  await operator.connect()
+  const others: pg.Client[] = []
+  await operator.query(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'grantor'`)
+  for (let count = 0; count < CONNECTIONS; count += 1) {
+    const other = new pg.Client({ connectionString: postgres.url() })
+    other.on('error', () => undefined)
+    if (await connects(other)) others.push(other)
+  }
+  assert.ok(others.length > 0 && others.length < CONNECTIONS)
+  await assertAllUnavailable(stage)
+  for (const client of [...others, operator]) await client.end()
+  await assertAllRecover(stage)
+})
+
+test('a node that is started before PostgreSQL waits for it, and logs that', async (t) => {
+  const postgres = await openCluster()
+  const { url } = await postgres.createDatabase()
+  await postgres.stop('fast')
+  const { promise: said, resolve } = Promise.withResolvers<void>()
+  const node = openNode(t, url, (line) => {
+    if (line.includes('store.unavailable')) resolve()
+  })
+  await said
+  await postgres.start()
+  const server = await node
+  const client = await registerClient(server)
+  assert.ok(client.client_id)
+})
+
+test('a node that is started with a wrong password fails at once', async (t) => {
+  const { url } = await (await openCluster()).createDatabase()
+  const wrong = new URL(url)
+  wrong.password = 'wrong'
+  await assert.rejects(openNode(t, wrong.href), /password/)
+})
+
+test('a commit that waits for a missing synchronous standby: 503; once none is configured all recovers', async (t) => {
+  const { postgres, server } = await openLight(t)
+  const register = () => postJson(server, '/v2/oauth/register', {})
+  const reload = 'select pg_reload_conf()'
+  await execute(postgres.adminUrl(), `alter system set synchronous_standby_names = 'nobody'`, reload)
+  // PostgreSQL needs a short time to notice.
+  let answer = await register()
+  while (answer.statusCode === 201) answer = await register()
+  assert.equal(answer.statusCode, 503)
+  await execute(postgres.adminUrl(), 'alter system reset synchronous_standby_names', reload)
+  await untilAvailable('register', register)
+})
+
+async function connects(client: pg.Client): Promise<boolean> {
+  try {
+    await client.connect()
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import { describe, test, type TestContext } from 'node:test'
+import { postJson, refresh, registerClient, requestToken } from '../../support/flow.ts'
+import { openMigratedDatabase } from '../../support/migrated-database.ts'
+import {
+  assertAllRecover,
+  assertAllUnavailable,
+  assertUnavailable,
+  assertUnchanged,
+  execute,
+  openSession,
+  openStage,
+  selectValue,
+  untilAvailable,
+  type Stage,
+} from '../../support/postgres-stage.ts'
+
+async function open(t: TestContext): Promise<{ readonly url: string; readonly stage: Stage }> {
+  const url = await openMigratedDatabase(t)
+  return { url, stage: await openStage(t, url) }
+}
+
+/** Makes every change of a table fail with an error of PostgreSQL; if a count is given, only so many times. */
+async function sabotage(url: string, condition: string, times?: number): Promise<void> {
+  const raise = `raise exception using errcode = '${condition}', message = 'a test'`
+  await execute(
+    url,
+    'create sequence attempts',
+    `create function fail() returns trigger language plpgsql as $$ begin
+      ${times === undefined ? `${raise};` : `if nextval('attempts') <= ${times} then ${raise}; end if;`}
+      return new; end $$`,
+    ...TABLES.map(
+      (name) => `create trigger fail before insert or update on ${name} for each row execute function fail()`,
+    ),
+  )
+}
+
+async function repair(url: string): Promise<void> {
+  await execute(url, 'drop function fail cascade', 'drop sequence attempts')
+}
+
+const TABLES = ['clients', 'authorizations', 'grants', 'sessions', 'hits', 'consents']
+/** Terminates all other connections to this database. */
+const TERMINATE = `select pg_terminate_backend(pid) from pg_stat_activity
+  where datname = current_database() and pid <> pg_backend_pid()`
+
+describe('a PostgreSQL that refuses', { concurrency: true }, () => {
+  test('no connection is free: 503, nothing changes, and all recovers', async (t) => {
+    const { url, stage } = await open(t)
+    const operator = await openSession(t, url)
+    const name = new URL(url).pathname.slice(1)
+    await assertUnchanged(url, async () => {
+      await operator.query(`alter database ${name} connection limit 0`)
+      await operator.query(TERMINATE)
+      await assertAllUnavailable(stage)
+      await operator.query(`alter database ${name} connection limit -1`)
+    })
+    await assertAllRecover(stage)
+  })
+
+  test('a database that was made read-only: 503, nothing changes, and all recovers', async (t) => {
+    const { url, stage } = await open(t)
+    const name = new URL(url).pathname.slice(1)
+    await execute(url, `alter database ${name} set default_transaction_read_only = on`, TERMINATE)
+    await assertUnchanged(url, () => assertAllUnavailable(stage))
+    await execute(
+      url,
+      'set default_transaction_read_only = off',
+      `alter database ${name} reset default_transaction_read_only`,
+    )
+    // Connections that are still read-only are detected and replaced, without an error for any caller.
+    for (const ask of Object.values(stage.asks)) assert.ok((await ask()).statusCode < 400)
+  })
+
+  test('a full disk, no memory, a failing disk, a damaged index: 503, nothing is half-written, all recovers', async (t) => {
+    const { url, stage } = await open(t)
+    for (const condition of ['disk_full', 'out_of_memory', 'io_error', 'index_corrupted']) {
+      await sabotage(url, condition)
+      await assertUnchanged(url, () => assertAllUnavailable(stage))
+      await repair(url)
+    }
+    await assertAllRecover(stage)
+  })
+
+  test('connections that an operator terminates during work are replaced', async (t) => {
+    const { url, stage } = await open(t)
+    const operator = await openSession(t, url)
+    for (let round = 0; round < 10; round += 1) {
+      const asks = Array.from({ length: 10 }, () => postJson(stage.server, '/v2/oauth/register', {}))
+      await operator.query(TERMINATE)
+      for (const { statusCode, body } of await Promise.all(asks)) assert.ok([201, 503].includes(statusCode), body)
+    }
+    await assertAllRecover(stage)
+  })
+
+  test('a statement that is canceled: 503, and all recovers', async (t) => {
+    const { url, stage } = await open(t)
+    const blocker = await openSession(t, url)
+    await blocker.query('begin')
+    await blocker.query('lock table grants in access exclusive mode')
+    const operator = await openSession(t, url)
+    const asked = assertUnavailable('refresh', stage.asks.refresh)
+    const cancel = `select pg_cancel_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and wait_event_type = 'Lock'`
+    while (((await operator.query(cancel)).rowCount ?? 0) === 0);
+    await asked
+    await blocker.query('rollback')
+    await assertAllRecover(stage)
+  })
+
+  test('a lock that another session holds is not waited for beyond the deadline, and other requests are served meanwhile', async (t) => {
+    const { url, stage } = await open(t)
+    const blocker = await openSession(t, url)
+    await blocker.query('begin')
+    await blocker.query('select * from grants for update')
+    await assertUnavailable('refresh', stage.asks.refresh)
+    assert.equal((await stage.asks.register()).statusCode, 201)
+    await blocker.query('rollback')
+    await assertAllRecover(stage)
+  })
+
+  test('a conflict with another transaction is retried; one that never ends returns 503, and all recovers', async (t) => {
+    const { url, stage } = await open(t)
+    for (const condition of ['serialization_failure', 'deadlock_detected']) {
+      await sabotage(url, condition, 3)
+      assert.equal((await stage.asks.register()).statusCode, 201)
+      assert.equal(await selectValue(url, 'select last_value from attempts'), '4')
+      await repair(url)
+      await sabotage(url, condition)
+      await assertUnchanged(url, () => assertAllUnavailable(stage))
+      await repair(url)
+    }
+    await assertAllRecover(stage)
+  })
+
+  test('a deadlock with another session is resolved in time', async (t) => {
+    const { url, stage } = await open(t)
+    const { server } = stage
+    const clients = await Promise.all([registerClient(server), registerClient(server)])
+    const [first, last] = clients.toSorted((one, other) => (one.client_id < other.client_id ? -1 : 1))
+    assert.ok(first && last)
+    const other = await openSession(t, url)
+    const touch = 'update clients set held_until = held_until where client_id = $1'
+    await other.query('begin')
+    await other.query(touch, [last.client_id])
+    const answers = Promise.all(
+      clients.map((client) => requestToken(server, client, { grant_type: 'client_credentials' })),
+    )
+    const watcher = await openSession(t, url)
+    const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    while (((await watcher.query(waiting)).rowCount ?? 0) === 0);
+    await other.query(touch, [first.client_id]).catch(() => undefined)
+    await other.query('rollback')
+    // 503 if this machine is so busy that the lock’s own limit comes first.
+    for (const { statusCode } of await answers) assert.ok([200, 503].includes(statusCode))
+    for (const client of clients) {
+      const ask = () => requestToken(server, client, { grant_type: 'client_credentials' })
+      await untilAvailable('client credentials', ask)
+    }
+  })
+
+  test('a column that a newer release adds causes no error in this release’s prepared statements', async (t) => {
+    const { url, stage } = await open(t)
+    const { server, client } = stage
+    for (let round = 0; round < 4; round += 1) await requestToken(server, client, { grant_type: 'client_credentials' })
+    for (const name of [...TABLES, 'users', 'apis']) await execute(url, `alter table ${name} add column later text`)
+    for (const [name, ask] of Object.entries(stage.asks)) assert.ok((await ask()).statusCode < 400, name)
+  })
+
+  test('a connection that loses its prepared statements is replaced', async (t) => {
+    const { url, stage } = await open(t)
+    await sabotage(url, 'invalid_sql_statement_name', 2)
+    assert.equal((await stage.asks.refresh()).statusCode, 200)
+    await repair(url)
+    await untilAvailable('refresh', () => refresh(stage.server, stage.client, stage.token))
+  })
+})

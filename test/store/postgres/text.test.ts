@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { describe, test, type TestContext } from 'node:test'
+import { ENDPOINTS } from '../../../src/endpoints/index.ts'
+import {
+  authorizeUrl,
+  createAda,
+  locationOf,
+  PASSWORD,
+  PlainBrowser,
+  postForm,
+  redeem,
+  REDIRECT_URI,
+  registerClient,
+  requestToken,
+  signInAndAllow,
+  VERIFIER,
+} from '../../support/flow.ts'
+import { openMigratedDatabase } from '../../support/migrated-database.ts'
+import { openTestServer, type TestServer } from '../../support/server.ts'
+import { openNode } from '../../support/postgres-stage.ts'
+
+/** PostgreSQL has no text with a NUL, and UTF-8 has no half of a surrogate pair. */
+const TEXTS: readonly string[] = [
+  '\0',
+  'ada\0@acme.test',
+  'ada@acme.test\0',
+  '\ud800',
+  'https://api.example/\udfff',
+  '\ufffe😀',
+]
+/** The same as bytes that are not allowed in a form. */
+const RAW: readonly string[] = ['%00', '%ED%A0%80', '%C0%80', '%FF']
+
+const METADATA = [
+  'client_name',
+  'scope',
+  'client_uri',
+  'logo_uri',
+  'software_id',
+  'software_version',
+  'unheard_of',
+] as const
+const PARAMETERS = [
+  'client_id',
+  'client_secret',
+  'code',
+  'code_verifier',
+  'refresh_token',
+  'redirect_uri',
+  'scope',
+  'resource',
+  'org_id',
+  'user_id',
+  'token',
+  'token_type_hint',
+  'state',
+  'login_hint',
+  'prompt',
+  'ui_locales',
+  'email',
+  'password',
+  'authorization',
+  'csrf',
+] as const
+
+const STORES = {
+  sqlite: (t: TestContext) => openTestServer(t),
+  postgres: async (t: TestContext) => openNode(t, await openMigratedDatabase(t)),
+} as const
+
+describe('texts that a store cannot hold', { concurrency: true }, () => {
+  for (const [name, open] of Object.entries(STORES)) {
+    test(`${name}: as metadata of a client they are stored as they are shown, or rejected`, async (t) => {
+      const server = await open(t)
+      for (const text of TEXTS) {
+        for (const field of METADATA) {
+          const body = { redirect_uris: [REDIRECT_URI], [field]: text }
+          const answer = await server.inject({
+            method: 'POST',
+            url: '/v2/oauth/register',
+            headers: { 'content-type': 'application/json' },
+            // Escaped, because half of a pair cannot be sent otherwise.
+            payload: JSON.stringify(body),
+          })
+          assert.notEqual(answer.statusCode, 500, `${field} ${JSON.stringify(text)}: ${answer.body}`)
+          if (answer.statusCode !== 201) continue
+          const { client_id: id, [field]: shown } = answer.json<Record<string, string>>()
+          const page = await new PlainBrowser(server).get(authorizeUrl({ client_id: id ?? '' }))
+          assert.notEqual(page.statusCode, 500, `${field} ${JSON.stringify(text)}: ${String(shown)}`)
+        }
+      }
+    })
+
+    test(`${name}: as a parameter of any endpoint they cause no server error`, async (t) => {
+      const server = await open(t)
+      const client = await registerClient(server)
+      for (const text of [...TEXTS.filter((one) => one.isWellFormed()).map(encodeURIComponent), ...RAW])
+        for (const parameter of PARAMETERS) await askEverywhere(server, `${parameter}=${text}`)
+      for (const grant of ['authorization_code', 'refresh_token', 'client_credentials']) {
+        for (const parameter of PARAMETERS.filter((one) => !one.startsWith('client_'))) {
+          const form = {
+            grant_type: grant,
+            code: 'x',
+            code_verifier: VERIFIER,
+            refresh_token: 'x',
+            [parameter]: 'a\0b',
+          }
+          const { statusCode } = await requestToken(server, client, form)
+          assert.notEqual(statusCode, 500, `${grant} ${parameter}`)
+        }
+      }
+    })
+
+    test(`${name}: a state, a login hint and an address with them pass through sign-in like any other`, async (t) => {
+      const server = await open(t)
+      await createAda(server)
+      const client = await registerClient(server)
+      const browser = new PlainBrowser(server)
+      const url = authorizeUrl(client, { state: 'a\0b', login_hint: 'ada\0@acme.test' })
+      const start = await browser.get(url)
+      assert.notEqual(start.statusCode, 500, start.body)
+      const form = await browser.get(locationOf(await browser.get(authorizeUrl(client, { login_hint: 'a\0b' }))))
+      for (const email of ['ada@acme.test\0', '\0', 'a\0@b']) {
+        const answer = await browser.submit(form, { email, password: `${PASSWORD}\0` })
+        assert.ok([400, 401].includes(answer.statusCode), answer.body)
+      }
+      const answer = await signInAndAllow(browser, authorizeUrl(client, { state: 'x', login_hint: 'a\0b' }))
+      assert.equal((await redeem(server, client, answer.searchParams.get('code') ?? '')).statusCode, 200)
+    })
+  }
+})
+
+/** Sends a request to every endpoint, by its method, with one parameter that is already encoded. */
+async function askEverywhere(server: TestServer, parameter: string): Promise<void> {
+  for (const { method, path, accepts } of ENDPOINTS) {
+    const answer =
+      method === 'GET'
+        ? await server.inject({ url: `${path}?${parameter}` })
+        : await server.inject({ method, url: path, headers: { 'content-type': accepts ?? '' }, payload: parameter })
+    assert.notEqual(answer.statusCode, 500, `${method} ${path} ${parameter}: ${answer.body.slice(0, 200)}`)
+  }
+  const form = { grant_type: 'client_credentials' }
+  const secret = Buffer.from(`${parameter.slice(parameter.indexOf('=') + 1)}:x`).toString('base64')
+  const basic = await postForm(server, '/v2/oauth/token', form, { authorization: `Basic ${secret}` })
+  assert.notEqual(basic.statusCode, 500, `Basic ${parameter}: ${basic.body}`)
+}

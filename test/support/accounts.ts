@@ -1,0 +1,27 @@
+import { argon2Sync, randomBytes } from 'node:crypto'
+import { createUser } from '../../src/admin/users.ts'
+import type { UserRecord } from '../../src/ports/records/user.ts'
+import type { TestServer } from './server.ts'
+
+/** The lowest cost that argon2 allows. */
+const LEAST = { memory: 8, passes: 1, parallelism: 1 } as const
+
+/**
+ * Creates an account whose password is hashed at the lowest cost. The hash contains its cost, so checking it is cheap too. With
+ * the production cost a hash takes 50 ms of processor time; test/passwords and test/endpoints/authorization/sign-in.test.ts test that.
+ */
+export function createAccount(
+  { context }: Pick<TestServer, 'context'>,
+  account: Parameters<typeof createUser>[1],
+): Promise<UserRecord> {
+  const hash = async (password: string): Promise<string> => {
+    const nonce = randomBytes(16)
+    const tag = argon2Sync('argon2id', { message: password, nonce, tagLength: 32, ...LEAST })
+    return `$argon2id$v=19$m=${LEAST.memory},t=${LEAST.passes},p=${LEAST.parallelism}$${unpadded(nonce)}$${unpadded(tag)}`
+  }
+  return createUser({ ...context, passwords: { ...context.passwords, hash } }, account)
+}
+
+function unpadded(bytes: Buffer): string {
+  return bytes.toString('base64').replaceAll('=', '')
+}

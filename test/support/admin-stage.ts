@@ -1,0 +1,189 @@
+import type { Response as LightMyRequestResponse } from 'light-my-request'
+import type { TestContext } from 'node:test'
+import { createAdminCredential } from '../../src/admin/administrators.ts'
+import { createApi, SERVER_TOKENS } from '../../src/admin/apis.ts'
+import { pathParameters, placeOf, type Access, type Task } from '../../src/admin/task.ts'
+import { TASKS } from '../../src/admin/tasks.ts'
+import {
+  mintOrganizationId,
+  parseClientId,
+  type ClientId,
+  type OrganizationId,
+  type UserId,
+} from '../../src/protocol/ids.ts'
+import type { Scope } from '../../src/protocol/scope.ts'
+import { createAccount } from './accounts.ts'
+import {
+  authorizeUrl,
+  createAda,
+  locationOf,
+  obtainTokens,
+  PASSWORD,
+  PlainBrowser,
+  redeem,
+  registerClient,
+  type RegisteredClient,
+  type Tokens,
+} from './flow.ts'
+import { openTestServer, type TestServer } from './server.ts'
+
+/** A server with an administration, and what its operators may meet there. */
+export interface Stage {
+  readonly server: TestServer
+  /** Credentials of an administrator. */
+  readonly issue: (access: Access, organizationId?: OrganizationId, days?: number) => Promise<IssuedToken>
+  /** Does a task over HTTP. */
+  readonly perform: (task: Task, input: Members, token: string | undefined) => Promise<LightMyRequestResponse>
+  readonly performByName: (name: string, input: Members, token: string) => Promise<LightMyRequestResponse>
+  readonly makeClient: () => Promise<RegisteredClient>
+  readonly makeTokens: () => Promise<Tokens>
+  readonly makeUser: () => Promise<Person>
+  readonly makeOrganization: () => Promise<OrganizationId>
+  /** An organization with a member, an installation, and a grant that the member gave. */
+  readonly makePeopledOrganization: () => Promise<PeopledOrganization>
+  readonly makeApi: () => Promise<string>
+  /** That nobody has yet. */
+  readonly anEmail: () => string
+  readonly aResource: () => string
+}
+
+export type Members = Readonly<Record<string, unknown>>
+
+export interface IssuedToken {
+  readonly id: string
+  readonly token: string
+}
+
+export interface Person {
+  readonly id: UserId
+  readonly email: string
+}
+
+export interface PeopledOrganization {
+  readonly organization_id: OrganizationId
+  readonly user_id: UserId
+  readonly client_id: ClientId
+  readonly grant_id: string
+}
+
+/** Attempts are wide open; only what a test is about refuses. */
+export async function openStage(
+  test: Pick<TestContext, 'after'>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Stage> {
+  const server = await openTestServer(test, { env: { GRANTOR_CLIENT_FAILURE_RATE: '1000000', ...env } })
+  await createAda(server)
+  return stageOf(server)
+}
+
+/** The same over a server that is there already. */
+export function stageOf(server: TestServer): Stage {
+  const { context } = server
+  const { store, clock, random } = context
+  let count = 0
+  const perform: Stage['perform'] = (task, input, token) =>
+    server.injectAdmin({ ...requestOf(task, input), ...bearer(token) })
+
+  async function makeOrganization(): Promise<OrganizationId> {
+    const now = clock()
+    const id = mintOrganizationId(now, random)
+    await store.createOrganization({ id, name: 'Acme', createdAt: now, disabledAt: undefined, notBefore: now })
+    return id
+  }
+
+  const anEmail = (): string => `person-${(count += 1)}@acme.test`
+  const aResource = (): string => `https://api-${(count += 1)}.example`
+
+  async function makeUser(): Promise<Person> {
+    const email = anEmail()
+    const { id } = await createAccount(server, { email, password: PASSWORD, name: 'A Person' })
+    return { id, email }
+  }
+
+  async function makeClient(): Promise<RegisteredClient> {
+    count += 1
+    return registerClient(server, { client_name: `Client ${count}` })
+  }
+
+  return {
+    server,
+    perform,
+    performByName: (name, input, token) => perform(taskOf(name), input, token),
+    makeClient,
+    makeUser,
+    anEmail,
+    aResource,
+    makeOrganization,
+    async issue(access, organizationId, days = 1) {
+      const made = await createAdminCredential(context, { name: 'Somebody', access, organizationId, days })
+      return { id: made.credential.id, token: made.token }
+    },
+    makeTokens: async () => obtainTokens(server, await makeClient()),
+    async makePeopledOrganization() {
+      const organizationId = await makeOrganization()
+      const client = await makeClient()
+      const clientId = parseClientId(client.client_id)
+      if (clientId === undefined) throw new Error('There is no client.')
+      const user = await makeUser()
+      const now = clock()
+      const since = { organizationId, createdAt: now, disabledAt: undefined, notBefore: now }
+      await store.addMember({ ...since, userId: user.id })
+      await store.install({ ...since, clientId, scope: 'read' as Scope, actsForMembers: true })
+      await obtainTokensAs(server, user.email, client, organizationId)
+      const [grant] = await store.listGrants({ before: undefined, limit: 1, clientId })
+      if (grant === undefined) throw new Error('There is no grant.')
+      return { organization_id: organizationId, user_id: user.id, client_id: clientId, grant_id: grant.id }
+    },
+    async makeApi() {
+      const resource = aResource()
+      await createApi(context, { resource, name: undefined, scopes: [], tokens: SERVER_TOKENS })
+      return resource
+    },
+  }
+}
+
+/** A whole code flow of somebody else than Ada, for an organization. */
+async function obtainTokensAs(
+  server: TestServer,
+  email: string,
+  client: RegisteredClient,
+  organizationId: OrganizationId,
+): Promise<void> {
+  const browser = new PlainBrowser(server)
+  const start = await browser.get(authorizeUrl(client, { org_id: organizationId }))
+  const signIn = await browser.get(locationOf(start))
+  const signedIn = await browser.submit(signIn, { email, password: PASSWORD })
+  const consent = await browser.get(locationOf(signedIn))
+  const allowed = new URL(locationOf(await browser.submit(consent, { decision: 'allow' })))
+  const answer = await redeem(server, client, allowed.searchParams.get('code') ?? '')
+  if (answer.statusCode !== 200) throw new Error(`No tokens: ${answer.body}`)
+}
+
+/** A row of the table, by its name. */
+export function taskOf(name: string): Task {
+  const task = TASKS.find((one) => one.name === name)
+  if (task === undefined) throw new Error(`There is no task ${name}.`)
+  return task
+}
+
+/** How a task and its input look as a request. */
+export function requestOf(task: Task, input: Members): { method: Task['method']; url: string; payload?: object } {
+  const members = Object.entries(input)
+  const [query, body] = (['query', 'body'] as const).map((part) =>
+    members.filter(([name]) => placeOf(task, name) === part),
+  )
+  const path = pathParameters(task).reduce(
+    (filled, name) => filled.replace(`{${name}}`, encodeURIComponent(String(input[name]))),
+    task.path,
+  )
+  const texts = (query ?? []).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((one): [string, string] => [name, String(one)]),
+  )
+  const url = texts.length === 0 ? path : `${path}?${new URLSearchParams(texts).toString()}`
+  const hasBody = task.method !== 'GET' && task.method !== 'DELETE'
+  return { method: task.method, url, ...(hasBody ? { payload: Object.fromEntries(body ?? []) } : {}) }
+}
+
+export function bearer(token: string | undefined): { headers: Record<string, string> } {
+  return { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } }
+}

@@ -1,0 +1,86 @@
+import { PassThrough } from 'node:stream'
+import type { TestContext } from 'node:test'
+import { runCommandLine } from '../../src/cli/program.ts'
+import { openTerminal } from '../../src/cli/lib/terminal.ts'
+import { openTestServer, type TestServer } from './server.ts'
+import type { Finished, Place, RunOptions } from './process.ts'
+
+/** The command line within this process, for what would take too many processes of its own. */
+
+export interface CommandOptions {
+  /** GRANTOR_ADMIN_TOKEN. */
+  readonly token?: string | undefined
+  /** Standard input. */
+  readonly input?: string
+}
+
+/** Runs one command to its end. */
+export async function command(words: readonly string[], options: CommandOptions = {}): Promise<Finished> {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+  stdin.end(options.input ?? '')
+  const terminal = openTerminal({ stdin, stdout, stderr }, { GRANTOR_ADMIN_TOKEN: options.token })
+  const code = await runCommandLine(words, terminal)
+  // Of this command; the test's own process is fine.
+  process.exitCode = 0
+  return { code, stdout: textOf(stdout), stderr: textOf(stderr) }
+}
+
+/** Runs one command that must succeed with `--json`; answers its document. */
+export async function commandJson<T>(words: readonly string[], options: CommandOptions = {}): Promise<T> {
+  return documentOf(words, await command([...words, '--json'], options)) as T
+}
+
+let last: Promise<unknown> = Promise.resolve()
+
+/**
+ * As `run` of process.ts, but within this process, one after the other: a process of its own takes longer to start than a
+ * command runs, and shows no more of what a command says and does.
+ */
+export function runHere(place: Place, words: readonly string[], options: RunOptions = {}): Promise<Finished> {
+  const { input = '', environment = {} } = options
+  const mine = last.then(async () => {
+    const before = { ...process.env }
+    setEnvironment({ ...place.environment, ...environment })
+    try {
+      return await command(words, { input })
+    } finally {
+      setEnvironment(before)
+    }
+  })
+  last = mine.catch(() => undefined)
+  return mine
+}
+
+/** As `runJson` of process.ts. */
+export async function runJsonHere<T>(place: Place, words: readonly string[]): Promise<T> {
+  return documentOf(words, await runHere(place, [...words, '--json'])) as T
+}
+
+/** A server that listens, over whose store the commands of this process work. One a test file: the environment is one. */
+export async function openServerForCommands(test: Pick<TestContext, 'after'>): Promise<TestServer> {
+  const server = await openTestServer(test, { listen: true, env: { GRANTOR_CLIENT_FAILURE_RATE: '1000000' } })
+  const { port } = new URL(server.origin)
+  Object.assign(process.env, { PORT: port, DATABASE_URL: `sqlite:${server.folder}/grantor.db` })
+  return server
+}
+
+function documentOf(words: readonly string[], { code, stdout, stderr }: Finished): unknown {
+  if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${stderr}`)
+  return JSON.parse(stdout) as unknown
+}
+
+/** All of it; what is not named is not set. */
+function setEnvironment(wanted: NodeJS.ProcessEnv): void {
+  for (const name of Object.keys(process.env)) if (!(name in wanted)) delete process.env[name]
+  Object.assign(process.env, wanted)
+}
+
+function textOf(stream: PassThrough): string {
+  let text = ''
+  for (let chunk = read(stream); chunk !== null; chunk = read(stream)) text += chunk.toString()
+  return text
+}
+
+function read(stream: PassThrough): Buffer | null {
+  return stream.read() as Buffer | null
+}

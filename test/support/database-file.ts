@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import type { TestServer } from './server.ts'
+
+/** Every table's rows as JSON, ordered by key. */
+export type Dump = Readonly<Record<string, readonly string[]>>
+
+/** Counters and the audit: a refused request may change them (threats.md, NSC). */
+const COUNTERS: readonly string[] = ['hits', 'audit_links']
+
+/** Reads everything that a server's store contains, over a separate connection. */
+export function dumpStore(server: Pick<TestServer, 'folder'>): Dump {
+  const database = open(server, true)
+  try {
+    const tables = database.prepare(`select name from sqlite_master where type = 'table' order by name`).all()
+    const names = tables.map(({ name }) => String(name)).filter((name) => !COUNTERS.includes(name))
+    return Object.fromEntries(names.map((name) => [name, rowsOf(database, name)]))
+  } finally {
+    database.close()
+  }
+}
+
+/** NSC: fails if `act` changes any stored data. */
+export async function assertStoreUnchanged<T>(server: Pick<TestServer, 'folder'>, act: () => Promise<T>): Promise<T> {
+  const before = dumpStore(server)
+  const result = await act()
+  assert.deepEqual(dumpStore(server), before)
+  return result
+}
+
+/** Returns rows of a table, for facts that no response contains. */
+export function selectAll(
+  server: Pick<TestServer, 'folder'>,
+  sql: string,
+  ...values: readonly SQLInputValue[]
+): readonly Record<string, unknown>[] {
+  const database = open(server, true)
+  try {
+    return database.prepare(sql).all(...values)
+  } finally {
+    database.close()
+  }
+}
+
+/** Changes data that no command changes, as an operator would with SQL. */
+export function execute(server: Pick<TestServer, 'folder'>, sql: string, ...values: readonly SQLInputValue[]): void {
+  const database = open(server, false)
+  try {
+    assert.notEqual(database.prepare(sql).run(...values).changes, 0)
+  } finally {
+    database.close()
+  }
+}
+
+export function databasePath({ folder }: Pick<TestServer, 'folder'>): string {
+  return join(folder, 'grantor.db')
+}
+
+function open(server: Pick<TestServer, 'folder'>, readOnly: boolean): DatabaseSync {
+  return new DatabaseSync(databasePath(server), { readOnly, timeout: 5000 })
+}
+
+function rowsOf(database: DatabaseSync, table: string): readonly string[] {
+  return database
+    .prepare(`select * from "${table}"`)
+    .all()
+    .map((row) => JSON.stringify(row))
+    .toSorted()
+}

@@ -1,0 +1,82 @@
+import { EMAIL, PASSWORD } from './flow.ts'
+
+/** A user at a browser without scripts: cookies, forms and redirects over real HTTP. */
+export interface Person {
+  /** Follows a client's link, signs in if asked, and consents. Returns the URL to which the browser is redirected at the end. */
+  readonly allow: (link: string | URL) => Promise<URL>
+  readonly deny: (link: string | URL) => Promise<URL>
+  /** The page that the browser shows for a link, after the server's own redirects. */
+  readonly visit: (link: string | URL) => Promise<Shown>
+}
+
+/** A page, or a redirect that leaves the server. */
+export interface Shown {
+  readonly url: URL
+  readonly status: number
+  readonly body: string
+}
+
+const REDIRECT_LIMIT = 5
+
+export function openPerson(issuer: string): Person {
+  const cookies = new Map<string, string>()
+
+  async function request(url: URL, form: Readonly<Record<string, string>> | undefined): Promise<Response> {
+    const response = await fetch(url, {
+      method: form === undefined ? 'GET' : 'POST',
+      redirect: 'manual',
+      headers: { accept: 'text/html', cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+      ...(form === undefined ? {} : { body: new URLSearchParams(form) }),
+    })
+    for (const line of response.headers.getSetCookie()) {
+      const [name = '', value = ''] = line.split(';', 1)[0]?.split('=', 2) ?? []
+      if (value === '') cookies.delete(name)
+      else cookies.set(name, value)
+    }
+    return response
+  }
+
+  async function go(start: URL, form?: Readonly<Record<string, string>>): Promise<Shown> {
+    let url = start
+    let response = await request(url, form)
+    for (let step = 0; step < REDIRECT_LIMIT; step++) {
+      const location = response.headers.get('location')
+      const body = await response.text()
+      if (location === null) return { url, status: response.status, body }
+      url = new URL(location, url)
+      if (url.origin !== new URL(issuer).origin) return { url, status: response.status, body }
+      response = await request(url, undefined)
+    }
+    throw new Error(`More than ${REDIRECT_LIMIT} redirects, the last to ${url.href}`)
+  }
+
+  async function decide(link: string | URL, decision: 'allow' | 'deny'): Promise<URL> {
+    let shown = await go(new URL(link))
+    if (shown.body.includes('type="password"')) shown = await submit(shown, { email: EMAIL, password: PASSWORD })
+    if (shown.body.includes('value="allow"')) shown = await submit(shown, { decision })
+    if (shown.url.origin === new URL(issuer).origin)
+      throw new Error(`This page leads nowhere (${shown.status}): ${shown.body}`)
+    return shown.url
+  }
+
+  const submit = (page: Shown, fields: Readonly<Record<string, string>>): Promise<Shown> =>
+    go(new URL(attribute(/<form[^>]*>/.exec(page.body)?.[0] ?? '', 'action'), page.url), {
+      ...hiddenFields(page.body),
+      ...fields,
+    })
+
+  return {
+    allow: (link) => decide(link, 'allow'),
+    deny: (link) => decide(link, 'deny'),
+    visit: (link) => go(new URL(link)),
+  }
+}
+
+function hiddenFields(html: string): Record<string, string> {
+  const inputs = html.match(/<input[^>]*type="hidden"[^>]*>/g) ?? []
+  return Object.fromEntries(inputs.map((input) => [attribute(input, 'name'), attribute(input, 'value')]))
+}
+
+function attribute(tag: string, name: string): string {
+  return (new RegExp(`${name}="([^"]*)"`).exec(tag)?.[1] ?? '').replaceAll('&amp;', '&')
+}

@@ -1,0 +1,169 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { randomBytes } from 'node:crypto'
+import inject, { type InjectOptions, type Response as LightMyRequestResponse } from 'light-my-request'
+import { openServer, type Server } from '../../src/server/server.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { openLog } from '../../src/server/log.ts'
+import type { EpochMs } from '../../src/protocol/brand.ts'
+import { placeBlankDatabase } from './blank-database.ts'
+import { freePort } from './free-port.ts'
+
+/** A clock that tests can advance. It starts at the real time, so that released client libraries accept its times. */
+export interface TestClock {
+  readonly now: () => EpochMs
+  /** Advances the time, and that of the monotonic clock. */
+  readonly advance: (milliseconds: number) => void
+  /** The monotonic clock. Absent: it follows the wall clock, which is never set. */
+  readonly monotonic?: () => number
+  /** The clock of a database that has one. Absent: it follows the wall clock. */
+  readonly database?: () => EpochMs
+}
+
+export interface TestServer extends Server {
+  /** The issuer. If the server listens, it is also the address. */
+  readonly origin: string
+  readonly clock: TestClock
+  /** The folder of the database file. */
+  readonly folder: string
+  /** All log lines so far, each a JSON object. */
+  readonly log: () => string
+  readonly inject: (options: InjectOptions) => Promise<LightMyRequestResponse>
+  /** Injects a request into the administration. */
+  readonly injectAdmin: (options: InjectOptions) => Promise<LightMyRequestResponse>
+  /** The address of the administration, if it listens. */
+  readonly adminOrigin: string
+  /** Closes the server and opens it again with the same files. */
+  readonly reopen: () => Promise<TestServer>
+}
+
+export interface TestServerOptions {
+  /** Settings as environment variables. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Whether to listen on a free port. Otherwise requests are injected. */
+  readonly listen?: boolean
+  readonly folder?: string
+  readonly clock?: TestClock
+  /** Called with each log line, also while the server is still opening. */
+  readonly onLog?: (line: string) => void
+}
+
+/** A complete server on a real SQLite file, removed after the test. Rate limits are very high unless `env` sets them. */
+export async function openTestServer(
+  test: Pick<TestContext, 'after'>,
+  options: TestServerOptions = {},
+): Promise<TestServer> {
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'grantor-test-'))
+  if (options.folder === undefined) placeBlankDatabase(join(folder, 'grantor.db'))
+  const clock = options.clock ?? openTestClock()
+  const port = options.listen === true ? await freePort() : 3000
+  const adminPort = options.listen === true ? await freePort() : 3001
+  const lines: string[] = []
+  const config = readConfig({
+    PORT: String(port),
+    GRANTOR_ADMIN_PORT: String(adminPort),
+    DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}`,
+    LOG_LEVEL: 'debug',
+    GRANTOR_REGISTRATION_RATE: '1000000',
+    GRANTOR_AUTHORIZATION_RATE: '1000000',
+    ...options.env,
+  })
+  const keepLine = (line: string): void => {
+    lines.push(line)
+    options.onLog?.(line)
+  }
+  const server = await openServer(config, {
+    clock: clock.now,
+    monotonic: clock.monotonic ?? clock.now,
+    databaseClock: async (ping) => ((await ping()) === undefined ? undefined : (clock.database ?? clock.now)()),
+    random: randomBytes,
+    logger: openLog(config.logLevel, { write: keepLine, flush: async () => undefined }, {}),
+  })
+  const adminOrigin = `http://localhost:${adminPort}`
+  let isOpen = true
+  const successors: (() => Promise<void>)[] = []
+  const close = async (): Promise<void> => {
+    if (!isOpen) return
+    isOpen = false
+    await server.close()
+  }
+  test.after(async () => {
+    await close()
+    for (const end of successors) await end()
+    if (options.folder === undefined) rmSync(folder, { recursive: true, force: true })
+  })
+  if (options.listen === true) await server.start()
+  return {
+    ...server,
+    close,
+    origin: config.issuer,
+    clock,
+    folder,
+    log: () => lines.join(''),
+    inject: (request) =>
+      inject((message, response) => server.http.emit('request', message, response), {
+        ...request,
+        headers: { host: new URL(config.issuer).host, ...request.headers },
+      }),
+    injectAdmin: (request) =>
+      inject((message, response) => server.admin?.emit('request', message, response), {
+        ...request,
+        headers: { host: new URL(adminOrigin).host, ...request.headers },
+      }),
+    adminOrigin,
+    async reopen() {
+      await close()
+      // The reopened server is closed before the first one removes the folder.
+      const after = (end: unknown): void => void successors.push(end as () => Promise<void>)
+      return openTestServer({ after }, { ...options, folder, clock })
+    },
+  }
+}
+
+function openTestClock(start: number = Date.now()): TestClock {
+  let offset = start - Date.now()
+  return { now: () => (Date.now() + offset) as EpochMs, advance: (milliseconds) => void (offset += milliseconds) }
+}
+
+/** A clock that can be set while the monotonic clock and the clocks of other nodes continue unchanged. */
+export interface SteppingClock extends TestClock {
+  /** Sets the wall clock forward or back. */
+  readonly step: (milliseconds: number) => void
+  /** Stops the monotonic clock for a while, as a suspended machine does. */
+  readonly suspend: (milliseconds: number) => void
+}
+
+const WINDOW_MS = 15 * 60_000
+
+/** Clocks of several nodes and of their shared database. Time passes only through `advance` and `suspend`, and for all of them. */
+export function openSteppingClocks<const Nodes extends readonly unknown[]>(
+  nodes: Nodes,
+): { readonly [Index in keyof Nodes]: SteppingClock } {
+  // Counts of attempts end with a window of 15 minutes. A test starts early in one, so that none ends in its first minutes.
+  let time: number = Math.floor(Date.now() / WINDOW_MS) * WINDOW_MS + 60_000
+  const clocks = nodes.map((): SteppingClock => {
+    let ahead = 0
+    let asleep = 0
+    return {
+      now: () => (time + ahead) as EpochMs,
+      database: () => time as EpochMs,
+      monotonic: () => time - asleep,
+      suspend(milliseconds) {
+        time += milliseconds
+        asleep += milliseconds
+      },
+      advance: (milliseconds) => void (time += milliseconds),
+      step: (milliseconds) => void (ahead += milliseconds),
+    }
+  })
+  return clocks as never
+}
+
+/** A private folder that is removed after the test. */
+export function temporaryFolder(test: Pick<TestContext, 'after'>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'grantor-test-'))
+  test.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}

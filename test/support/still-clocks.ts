@@ -1,0 +1,17 @@
+import type { EpochMs } from '../../src/protocol/brand.ts'
+import type { TestClock } from './server.ts'
+
+const DAY = 24 * 60 * 60 * 1000
+
+/** The clocks of several nodes. They advance only by hand, all together. `aheadMs`: how far each is ahead. */
+export function openStillClocks<const Ahead extends readonly number[]>(
+  aheadMs: Ahead,
+): { readonly [Index in keyof Ahead]: TestClock } {
+  // Not earlier than the real time, at which the database was migrated.
+  let now = Math.ceil(Date.now() / DAY) * DAY
+  const clocks = aheadMs.map((ahead) => ({
+    now: () => (now + ahead) as EpochMs,
+    advance: (milliseconds: number) => void (now += milliseconds),
+  }))
+  return clocks as never
+}

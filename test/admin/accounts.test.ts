@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mintGrantId, mintUserId } from '../../src/protocol/ids.ts'
 import { EMAIL, obtainTokens, PASSWORD, requestToken, type RegisteredClient, type Tokens } from '../support/flow.ts'
-import type { Members } from '../support/admin-stage.ts'
+import type { Members } from '../support/admin-server.ts'
 import { assertRefused, openOffice } from './office.ts'
 
 interface List {

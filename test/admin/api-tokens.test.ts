@@ -4,7 +4,7 @@ import { AdminError } from '../../src/admin/admin-error.ts'
 import { algorithmNotice, createApi, findApi, SERVER_TOKENS, updateApi, type ApiChange } from '../../src/admin/apis.ts'
 import { makeApiCredentials } from '../../src/admin/api-credentials.ts'
 import type { ApiTokens } from '../../src/ports/records/api.ts'
-import { assertStoreUnchanged } from '../support/database-file.ts'
+import { assertStoreUnchanged } from '../support/store-dump.ts'
 import { openTestServer } from '../support/server.ts'
 import { WHOLE_FILE } from '../support/authorize-answers.ts'
 

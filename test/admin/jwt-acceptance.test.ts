@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { createApi } from '../../src/admin/apis.ts'
 import { jwtNotice } from '../../src/cli/lib/jwt-notice.ts'
 import { obtainTokens, type Tokens } from '../support/flow.ts'
-import type { Members } from '../support/admin-stage.ts'
+import type { Members } from '../support/admin-server.ts'
 import { openOffice, type Office } from './office.ts'
 
 const SHORT = 'https://short.example'

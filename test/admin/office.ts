@@ -3,19 +3,19 @@ import type { TestContext } from 'node:test'
 import { AdminError, type AdminErrorKind } from '../../src/admin/admin-error.ts'
 import { asAdministrator, COMMAND_LINE } from '../../src/admin/administrators.ts'
 import { runTask } from '../../src/admin/run-task.ts'
-import { openStage, taskOf, type Members, type Stage } from '../support/admin-stage.ts'
+import { openAdminServer, taskOf, type Members, type AdminServer } from '../support/admin-server.ts'
 
 /** Does a task of the table as the command line does. */
 export type Perform = <Answer = Members>(name: string, input: Members) => Promise<Answer>
 
 export interface Office {
-  readonly stage: Stage
+  readonly stage: AdminServer
   readonly perform: Perform
 }
 
 /** A server, and its operator at the command line. */
 export async function openOffice(t: TestContext, env: Readonly<Record<string, string>> = {}): Promise<Office> {
-  const stage = await openStage(t, env)
+  const stage = await openAdminServer(t, env)
   const context = asAdministrator(stage.server.context, COMMAND_LINE)
   const perform: Perform = async <Answer>(name: string, input: Members) =>
     (await runTask(context, taskOf(name), input, () => undefined)) as Answer

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { InjectOptions } from 'light-my-request'
 import { mintClientId, mintOrganizationId, mintUserId } from '../../src/protocol/ids.ts'
 import { registerClient } from '../support/flow.ts'
-import type { Members } from '../support/admin-stage.ts'
+import type { Members } from '../support/admin-server.ts'
 import { assertRefused as refuses, openOffice } from './office.ts'
 
 const NAMES: readonly (readonly [why: string, name: string, says: RegExp])[] = [

@@ -3,19 +3,19 @@ import { after, before, test } from 'node:test'
 import { describeTasks } from '../../src/admin/openapi.ts'
 import { AUDIT_EVENTS } from '../../src/protocol/event-names.ts'
 import { command, commandJson, openServerForCommands } from '../support/command.ts'
-import { stageOf, type Stage } from '../support/admin-stage.ts'
+import { adminServerOf, type AdminServer } from '../support/admin-server.ts'
 import type { TestServer } from '../support/server.ts'
 
 /** The filter by event name. An unknown name is rejected, because an empty list would suggest that nothing happened. */
 
 const ends: (() => unknown)[] = []
 let server: TestServer
-let stage: Stage
+let stage: AdminServer
 let token: string
 
 before(async () => {
   server = await openServerForCommands({ after: (end) => void ends.push(end as () => unknown) })
-  stage = stageOf(server)
+  stage = adminServerOf(server)
   token = (await stage.issue('read', undefined, 365)).token
 })
 

@@ -29,7 +29,7 @@ import { declareApi, knowApis } from '../support/apis.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { openSteadyClock } from '../support/steady-clock.ts'
 
-interface Stage {
+interface RecordedServer {
   readonly server: TestServer
   readonly client: RegisteredClient
   readonly other: RegisteredClient
@@ -267,7 +267,7 @@ test('STO-01: after complete flows no row of the audit has a secret, an e-mail a
   assert.ok(rows.includes('code.replayed') && rows.includes('tokens.issued') && rows.includes(client.client_id))
 })
 
-async function openStage(t: TestContext): Promise<Stage> {
+async function openStage(t: TestContext): Promise<RecordedServer> {
   const server = await openTestServer(t, { clock: openSteadyClock() })
   await createAda(server)
   const [client, other] = [await registerClient(server), await registerClient(server)]

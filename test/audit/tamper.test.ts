@@ -5,7 +5,7 @@ import { verifyAudit, type AuditFault } from '../../src/admin/verify-audit.ts'
 import { NOW } from '../store/contract/records.ts'
 import { createAda, obtainTokens, refresh, registerClient } from '../support/flow.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
-import { databasePath } from '../support/database-file.ts'
+import { databasePath } from '../support/store-dump.ts'
 import { openSteadyClock } from '../support/steady-clock.ts'
 
 const COLUMNS = ['link_id', 'chain_id', 'sequence', 'recorded_at', 'previous_hash', 'events', 'link_hash'] as const
@@ -128,7 +128,7 @@ test('audit: a change of every row is found, and at most a thousand faults are r
   assert.deepEqual([report.links, report.faults.length], [3000, 1000])
 })
 
-interface Stage {
+interface AuditedServer {
   readonly server: TestServer
   /** Oldest first. */
   readonly rows: readonly LinkRow[]
@@ -143,7 +143,7 @@ interface Stage {
 }
 
 /** Three processes, one after the other, with whole flows; each names what it finds of the others when it ends. */
-async function openStage(t: TestContext): Promise<Stage> {
+async function openStage(t: TestContext): Promise<AuditedServer> {
   const first = await openTestServer(t, { clock: openSteadyClock() })
   await createAda(first)
   const client = await registerClient(first)

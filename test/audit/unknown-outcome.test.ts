@@ -8,7 +8,7 @@ import { eventsOf, listLinks } from '../store/contract/chains.ts'
 import { postJson, registerClient } from '../support/flow.ts'
 import { openMigratedDatabase } from '../support/migrated-database.ts'
 import { openTestServer } from '../support/server.ts'
-import { databasePath } from '../support/database-file.ts'
+import { databasePath } from '../support/store-dump.ts'
 import { openSteadyClock } from '../support/steady-clock.ts'
 
 for (const when of ['before', 'after'] as const) {

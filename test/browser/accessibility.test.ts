@@ -4,8 +4,8 @@ import axe from 'axe-core'
 import type { AxeResults, RunOptions } from 'axe-core'
 import type { BrowserContextOptions, Page as Tab } from 'playwright-core'
 import { languages, samples } from '../web/samples.ts'
-import { servePages } from './served-pages.ts'
-import type { Served, WatchedTab } from './served-pages.ts'
+import { servePages, type Served } from './served-pages.ts'
+import type { WatchedTab } from './tab.ts'
 
 const names = [...samples.keys()]
 

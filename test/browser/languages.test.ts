@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import axe, { type AxeResults } from 'axe-core'
-import type { Browser, Page as Tab } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { launchBrowser } from '../support/browser.ts'
 import { EMAIL, PASSWORD } from '../support/flow.ts'
-import { openIssuer, openTab, press, signIn, startClient } from './tab.ts'
+import { axeFindings, openIssuer, openTab, press, signIn, startClient } from './tab.ts'
 
 /** The real server's pages in browsers with different settings. */
 
@@ -75,9 +74,3 @@ test('axe finds no problem on the pages of an authorization, in light and dark m
     assert.deepEqual(complaints, [])
   }
 })
-
-async function axeFindings(tab: Tab): Promise<readonly string[]> {
-  await tab.evaluate(axe.source)
-  const { violations } = await tab.evaluate<AxeResults>('axe.run({ preload: false })')
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)
-}

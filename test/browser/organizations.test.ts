@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test, type TestContext } from 'node:test'
-import axe, { type AxeResults } from 'axe-core'
 import { decodeJwt } from 'jose'
-import type { Browser, BrowserContextOptions, Page as Tab } from 'playwright-core'
+import type { Browser, BrowserContextOptions } from 'playwright-core'
 import type { OrganizationId, UserId } from '../../src/protocol/ids.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { EMAIL, PASSWORD, redeem, type Tokens } from '../support/flow.ts'
 import { addMember, createOrganization } from '../support/organizations.ts'
-import { openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
+import { axeFindings, openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
 
 /** Users choose an organization in a real browser. */
 
@@ -87,10 +86,4 @@ async function openConsent(t: TestContext, names: readonly string[], options: Br
     return decodeJwt(answer.json<Tokens>().access_token)['org_id']
   }
   return { tab, complaints, organizations, next, redeemNext }
-}
-
-async function axeFindings(tab: Tab): Promise<readonly string[]> {
-  await tab.evaluate(axe.source)
-  const { violations } = await tab.evaluate<AxeResults>('axe.run({ preload: false })')
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)
 }

@@ -1,11 +1,12 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Browser, BrowserContextOptions, Page as Tab } from 'playwright-core'
+import type { Browser, BrowserContextOptions } from 'playwright-core'
 import type { Language, Page } from '../../src/ports/pages.ts'
 import { createRenderer } from '../../src/web/render.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { branding, samples } from '../web/samples.ts'
+import { type WatchedTab } from './tab.ts'
 
 /** Serves the samples with their real Content-Security-Policy, and opens them in a real browser. */
 export interface Served {
@@ -17,12 +18,6 @@ export interface Served {
   readonly posted: () => Readonly<Record<string, string>>
   readonly openTab: (options: BrowserContextOptions) => Promise<WatchedTab>
   readonly close: () => Promise<void>
-}
-
-/** A tab, and everything that its pages did although they must not. */
-export interface WatchedTab {
-  readonly tab: Tab
-  readonly complaints: readonly string[]
 }
 
 /** A page with every kind of mistake that the tests look for. It shows that the tests find them. */

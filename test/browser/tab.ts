@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
+import axe, { type AxeResults } from 'axe-core'
 import type { Browser, BrowserContextOptions, Page as Tab } from 'playwright-core'
 import { authorizeUrl, createAda, EMAIL, PASSWORD, registerClient, type RegisteredClient } from '../support/flow.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
@@ -157,4 +158,11 @@ export async function signIn(tab: Tab): Promise<void> {
 
 export function press(tab: Tab, name: string): Promise<void> {
   return tab.getByRole('button', { name, exact: true }).click()
+}
+
+/** What axe finds on the page: a rule and its elements a line. */
+export async function axeFindings(tab: Tab): Promise<readonly string[]> {
+  await tab.evaluate(axe.source)
+  const { violations } = await tab.evaluate<AxeResults>('axe.run({ preload: false })')
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)
 }

@@ -6,7 +6,7 @@ import { createProgram } from '../../src/cli/program.ts'
 import { openTerminal } from '../../src/cli/lib/terminal.ts'
 import { TASKS } from '../../src/admin/tasks.ts'
 import { createAda, obtainTokens, requestToken, type RegisteredClient, type Tokens } from '../support/flow.ts'
-import { stageOf, type Stage } from '../support/admin-stage.ts'
+import { adminServerOf, type AdminServer } from '../support/admin-server.ts'
 import type { TestServer } from '../support/server.ts'
 import { command, commandJson, openServerForCommands } from '../support/command.ts'
 
@@ -14,12 +14,12 @@ import { command, commandJson, openServerForCommands } from '../support/command.
 
 const ends: (() => unknown)[] = []
 let server: TestServer
-let stage: Stage
+let stage: AdminServer
 
 before(async () => {
   server = await openServerForCommands({ after: (end) => void ends.push(end as () => unknown) })
   await createAda(server)
-  stage = stageOf(server)
+  stage = adminServerOf(server)
 })
 
 after(async () => {

@@ -19,7 +19,7 @@ import {
 } from '../support/flow.ts'
 import { credentialsOf, openAgent, post, postForm, type WireAnswer } from '../support/http-agent.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../support/server.ts'
-import { selectAll } from '../support/database-file.ts'
+import { selectAll } from '../support/store-dump.ts'
 import { startChildServer } from './child-server.ts'
 
 const ROUNDS = 3

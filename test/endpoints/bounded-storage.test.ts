@@ -13,7 +13,7 @@ import {
   type Tokens,
 } from '../support/flow.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
-import { assertStoreUnchanged, selectAll } from '../support/database-file.ts'
+import { assertStoreUnchanged, selectAll } from '../support/store-dump.ts'
 import { OPAQUE_API, openWithOpaqueApis } from '../support/apis.ts'
 import { introspect, isActive, revoke } from '../support/token-questions.ts'
 

@@ -4,7 +4,7 @@ import type { InjectOptions } from 'light-my-request'
 import { readConfig } from '../../src/config/config.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { assertError } from '../support/error-answer.ts'
-import { assertNoStateChange } from '../support/store-dump.ts'
+import { assertStoreUnchanged } from '../support/store-dump.ts'
 
 const ISSUER = { GRANTOR_ISSUER: 'https://auth.example' }
 const PROXIED = { ...ISSUER, GRANTOR_TRUST_PROXY: '10.0.0.0/8, 2001:db8::/32' }
@@ -25,7 +25,7 @@ test('NET-01: for an https issuer plain http from another machine is refused, wi
     const server = await openTestServer(t, { env })
     for (const remoteAddress of ['192.0.2.1', '2001:db9::1', '::ffff:192.0.2.1', 'fe80::1%eth0'])
       for (const headers of [{}, { 'x-forwarded-proto': 'https' }, { forwarded: 'proto=https' }]) {
-        const answer = await assertNoStateChange(server, () => register(server, remoteAddress, headers), remoteAddress)
+        const answer = await assertStoreUnchanged(server, () => register(server, remoteAddress, headers), remoteAddress)
         assertError(answer, 400, 'invalid_request')
         assert.equal(answer.headers.location, undefined)
       }

@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { test, type TestContext } from 'node:test'
-import { openPlace, serve, type Place, type RunningServer } from '../support/process.ts'
-import { openTestDatabase } from '../support/postgres.ts'
+import { test } from 'node:test'
+import { openPostgresPlace, serve, untilLogged, type Place } from '../support/process.ts'
 import { parseScrape, type Scraped } from '../support/scraped.ts'
 
 const REGISTRATION = {
   method: 'POST',
   headers: { 'Content-Type': 'application/json', Connection: 'close' },
   body: '{"grant_types":["client_credentials"]}',
-}
-
-async function openPostgresPlace(t: TestContext): Promise<Place> {
-  const place = await openPlace(t)
-  const database = { DATABASE_URL: await openTestDatabase(t), GRANTOR_SECRET: 's'.repeat(32) }
-  return { ...place, environment: { ...place.environment, ...database } }
 }
 
 /** Over a new connection each time, so that each worker has its turn. */
@@ -29,10 +21,6 @@ function sumOf({ samples }: Scraped, name: string, labels: Readonly<Record<strin
     .filter((sample) => sample.name === name)
     .filter((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value))
     .reduce((sum, { value }) => sum + value, 0)
-}
-
-async function untilLogged(server: RunningServer, text: string): Promise<void> {
-  while (!server.stdout().includes(text)) await once(server.child.stdout ?? server.child, 'data')
 }
 
 test('a scrape of any worker has all workers, also a restarted one', async (t) => {

@@ -25,6 +25,7 @@ import {
 } from '../support/flow.ts'
 import { openMigratedDatabase } from '../support/migrated-database.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../support/server.ts'
+import { assertInvalidGrant } from '../support/token-answers.ts'
 
 /** Two servers on one PostgreSQL, like two machines behind a load balancer. */
 
@@ -173,9 +174,4 @@ async function signIn(node: TestServer, client: RegisteredClient, password: stri
   const browser = new PlainBrowser(node)
   const page = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
   return browser.submit(page, { email: EMAIL, password })
-}
-
-function assertInvalidGrant(answer: LightMyRequestResponse): void {
-  assert.equal(answer.statusCode, 400, answer.body)
-  assert.equal(answer.json<{ readonly error: string }>().error, 'invalid_grant')
 }

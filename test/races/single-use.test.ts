@@ -12,15 +12,16 @@ import {
   PASSWORD,
   PlainBrowser,
   redeem,
-  refresh,
   REDIRECT_URI,
+  refresh,
   registerClient,
+  silentCodes,
   VERIFIER,
   type RegisteredClient,
   type Tokens,
 } from '../support/flow.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../support/server.ts'
-import { selectAll } from '../support/database-file.ts'
+import { selectAll } from '../support/store-dump.ts'
 import { credentialsOf, openAgent, postForm, type WireAnswer } from '../support/http-agent.ts'
 
 const PARALLEL = 200
@@ -200,16 +201,4 @@ async function parallel(
   t.after(() => agent.destroy())
   const url = `${server.origin}/v2/oauth/token`
   return Promise.all(Array.from({ length: PARALLEL }, () => postForm(url, form, agent)))
-}
-
-/** Codes of a user who has already consented to the client. */
-async function silentCodes(server: TestServer, client: RegisteredClient, count: number): Promise<readonly string[]> {
-  const browser = new PlainBrowser(server)
-  const signIn = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
-  const page = await browser.get(locationOf(await browser.submit(signIn, { email: EMAIL, password: PASSWORD })))
-  await browser.submit(page, { decision: 'allow' })
-  const answers = await Promise.all(
-    Array.from({ length: count }, () => browser.get(authorizeUrl(client, { prompt: 'none' }))),
-  )
-  return answers.map((answer) => new URL(locationOf(answer)).searchParams.get('code') ?? '')
 }

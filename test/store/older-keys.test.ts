@@ -10,9 +10,8 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { perform } from './contract/harness.ts'
 import { aKey } from './contract/records.ts'
-import { openTestDatabase } from '../support/postgres.ts'
+import { openSession, openTestDatabase } from '../support/postgres.ts'
 import { temporaryFolder } from '../support/server.ts'
-import { connect } from './postgres/schema.ts'
 
 /** As a release without key rotation stores it. */
 const ONE_KEY = `insert into signing_keys (key_id, algorithm, public_jwk, encrypted_private_key, created_at)
@@ -34,7 +33,7 @@ test('postgres: a key from a release without rotation has signed since it was cr
   const url = await openTestDatabase(t)
   const store = await openPostgresStore({ url, connections: 1 })
   t.after(() => store.close())
-  const older = await connect(t, url)
+  const older = await openSession(t, url)
   await older.query(ONE_KEY)
   assert.deepEqual(await store.listKeys(), [{ ...READ, createdAt: 1, activeFrom: 1 }])
   assert.equal(await perform(store, 'addKey', { key: aKey(), follows: READ.id as never }), 'added')
@@ -97,7 +96,7 @@ async function openBoth(t: TestContext): Promise<Both> {
   const url = await openTestDatabase(t)
   const store = await openPostgresStore({ url, connections: 2 })
   t.after(() => store.close())
-  return { store, older: await connect(t, url), watcher: await connect(t, url) }
+  return { store, older: await openSession(t, url), watcher: await openSession(t, url) }
 }
 
 /**

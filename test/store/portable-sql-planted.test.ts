@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { openTestDatabase } from '../support/postgres.ts'
+import { openSession, openTestDatabase } from '../support/postgres.ts'
 import { keyFaults, schemaFaults, statementFaults } from './portable-sql.ts'
-import { connect } from './postgres/schema.ts'
 import { literalsOf } from './recorded-statements.ts'
 import { planOnPostgres, planOnSqlite, readPostgresObjects, readSqliteObjects } from './statement-plans.ts'
 
@@ -83,7 +82,7 @@ const BAD_EVERYWHERE: readonly string[] = [
 ]
 
 test('planted: a schema that cannot be distributed is reported on PostgreSQL', async (t) => {
-  const client = await connect(t, await openTestDatabase(t))
+  const client = await openSession(t, await openTestDatabase(t))
   for (const sql of BAD_TABLES) await client.query(sql)
   await client.query('create sequence numbers')
   await client.query(`create function stamp() returns trigger language plpgsql as 'begin return new; end'`)
@@ -129,7 +128,7 @@ const KEYED: readonly (readonly [sql: string, faults: readonly string[]])[] = [
 ]
 
 test('planted: a statement without the shard key is reported on PostgreSQL', async (t) => {
-  const client = await connect(t, await openTestDatabase(t))
+  const client = await openSession(t, await openTestDatabase(t))
   for (const sql of TABLES) await client.query(sql)
   await client.query('set enable_seqscan = off')
   await client.query('set enable_hashjoin = off')

@@ -15,10 +15,9 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { openTestChains } from './contract/chains.ts'
 import { oneBatchAtATime, type Stores } from './contract/harness.ts'
 import { CONTRACT } from './contract/store-contract.ts'
-import { openTestDatabase } from '../support/postgres.ts'
+import { openSession, openTestDatabase } from '../support/postgres.ts'
 import { temporaryFolder } from '../support/server.ts'
 import { COPIED_TABLES, keyFaults, schemaFaults, SHARD_KEYS, statementFaults } from './portable-sql.ts'
-import { connect } from './postgres/schema.ts'
 import {
   listSource,
   recordPostgres,
@@ -95,7 +94,7 @@ interface Recorded {
 const recorded: Record<StoreKind, (t: TestContext) => Promise<Recorded>> = {
   postgres: once(async (t) => {
     const url = await openTestDatabase(t)
-    const cleaner = await connect(t, url)
+    const cleaner = await openSession(t, url)
     const executed = await recordPostgres(async () => {
       const options = { url, connections: 4 }
       await readPostgresSchema(url)
@@ -269,7 +268,7 @@ function once<T>(make: (t: TestContext) => Promise<T>): (t: TestContext) => Prom
 async function migratedClient(t: TestContext): Promise<pg.Client> {
   const url = await openTestDatabase(t)
   await (await openPostgresStore({ url, connections: 1 })).close()
-  const client = await connect(t, url)
+  const client = await openSession(t, url)
   for (const [name, value] of Object.entries(SESSION_SETTINGS)) await client.query(`set ${name} = '${value}'`)
   return client
 }

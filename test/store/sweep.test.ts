@@ -19,7 +19,7 @@ import {
 } from '../support/flow.ts'
 import { createOrganization, install } from '../support/organizations.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
-import { selectAll } from '../support/database-file.ts'
+import { selectAll } from '../support/store-dump.ts'
 
 const HOUR = 3_600_000
 

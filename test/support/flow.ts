@@ -136,7 +136,7 @@ export class PlainBrowser {
   }
 }
 
-export function hiddenFields(page: LightMyRequestResponse): Record<string, string> {
+export function hiddenFields(page: Pick<LightMyRequestResponse, 'body'>): Record<string, string> {
   const inputs = page.body.match(/<input[^>]*type="hidden"[^>]*>/g) ?? []
   return Object.fromEntries(inputs.map((input) => [attribute(input, 'name'), attribute(input, 'value')]))
 }
@@ -199,13 +199,23 @@ export async function obtainTokens(
   return response.json<Tokens>()
 }
 
+/** Consents once in a new browser, and then gets codes without a page, all at once. */
+export async function silentCodes(server: Asked, client: RegisteredClient, count: number): Promise<readonly string[]> {
+  const browser = new PlainBrowser(server)
+  await signInAndAllow(browser, authorizeUrl(client, { prompt: 'consent' }))
+  const answers = await Promise.all(
+    Array.from({ length: count }, () => browser.get(authorizeUrl(client, { prompt: 'none' }))),
+  )
+  return answers.map((answer) => new URL(locationOf(answer)).searchParams.get('code') ?? '')
+}
+
 export function locationOf(response: LightMyRequestResponse): string {
   const { location } = response.headers
   if (location === undefined) throw new Error(`Not a redirect (${response.statusCode}): ${response.body}`)
   return location
 }
 
-function formAction(page: LightMyRequestResponse): string {
+export function formAction(page: Pick<LightMyRequestResponse, 'body'>): string {
   return attribute(/<form[^>]*>/.exec(page.body)?.[0] ?? '', 'action')
 }
 

@@ -45,6 +45,9 @@ export function postForm(
   return post(url, body, { agent, headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers } })
 }
 
-export function credentialsOf({ client_id, client_secret }: RegisteredClient): Record<string, string> {
+export function credentialsOf({
+  client_id,
+  client_secret,
+}: Pick<RegisteredClient, 'client_id' | 'client_secret'>): Record<string, string> {
   return { client_id, ...(client_secret === undefined ? {} : { client_secret }) }
 }

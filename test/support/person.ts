@@ -1,4 +1,4 @@
-import { EMAIL, PASSWORD } from './flow.ts'
+import { EMAIL, formAction, hiddenFields, PASSWORD } from './flow.ts'
 
 /** A user at a browser without scripts: cookies, forms and redirects over real HTTP. */
 export interface Person {
@@ -60,8 +60,8 @@ export function openPerson(issuer: string): Person {
   }
 
   const submit = (page: Shown, fields: Readonly<Record<string, string>>): Promise<Shown> =>
-    go(new URL(attribute(/<form[^>]*>/.exec(page.body)?.[0] ?? '', 'action'), page.url), {
-      ...hiddenFields(page.body),
+    go(new URL(formAction(page), page.url), {
+      ...hiddenFields(page),
       ...fields,
     })
 
@@ -70,13 +70,4 @@ export function openPerson(issuer: string): Person {
     deny: (link) => decide(link, 'deny'),
     visit: (link) => go(new URL(link)),
   }
-}
-
-function hiddenFields(html: string): Record<string, string> {
-  const inputs = html.match(/<input[^>]*type="hidden"[^>]*>/g) ?? []
-  return Object.fromEntries(inputs.map((input) => [attribute(input, 'name'), attribute(input, 'value')]))
-}
-
-function attribute(tag: string, name: string): string {
-  return (new RegExp(`${name}="([^"]*)"`).exec(tag)?.[1] ?? '').replaceAll('&amp;', '&')
 }

@@ -5,16 +5,16 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, rmSync,
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import pg from 'pg'
+import type pg from 'pg'
 import { installedFolders, linkLibraries } from './postgres-binaries.ts'
 import { openKeeper } from './postgres-keeper.ts'
-import { openTestDatabase, startPostgres } from './postgres.ts'
+import { openSession, openTestDatabase, startPostgres } from './postgres.ts'
 
 test('a test database is empty, belongs to an ordinary role and sorts texts as operators’ databases do', async (t) => {
-  const client = await connect(t, await openTestDatabase(t))
+  const client = await openSession(t, await openTestDatabase(t))
   assert.deepEqual(await rows(client, 'select usesuper from pg_user where usename = current_user'), [[false]])
   assert.deepEqual(await rows(client, "select tablename from pg_tables where schemaname = 'public'"), [])
   await client.query('create table things (id text primary key)')
@@ -29,29 +29,29 @@ test('each test has a database of its own, which is dropped after the other hook
   const after = (hook: unknown): void => void hooks.push(hook as () => unknown)
   const [first, second] = await Promise.all([openTestDatabase({ after }), openTestDatabase({ after })])
   assert.notEqual(first, second)
-  const client = await connect(t, first)
+  const client = await openSession(t, first)
   hooks.push(() => client.query('select 1'))
   // Hooks that were added by hooks are included.
   for (const hook of hooks) await hook()
-  await assert.rejects(connect(t, first), { code: '3D000' })
-  await assert.rejects(connect(t, second), { code: '3D000' })
+  await assert.rejects(openSession(t, first), { code: '3D000' })
+  await assert.rejects(openSession(t, second), { code: '3D000' })
 })
 
 test('a server keeps every committed row when it is killed or stopped in either way', async (t) => {
   const postgres = await startPostgres({ settings: { fsync: 'on' } })
   t.after(postgres.remove)
   const { url } = await postgres.createDatabase()
-  const create = await connect(t, url)
+  const create = await openSession(t, url)
   await create.query('create table things (id int primary key)')
   const ends = [postgres.kill, () => postgres.stop('immediate'), () => postgres.stop('fast')]
   for (const [round, end] of ends.entries()) {
-    const client = await connect(t, url)
+    const client = await openSession(t, url)
     assert.deepEqual(await rows(client, 'show fsync'), [['on']])
     await client.query(`insert into things values (${round})`)
     await end()
-    await assert.rejects(connect(t, url), { code: 'ECONNREFUSED' })
+    await assert.rejects(openSession(t, url), { code: 'ECONNREFUSED' })
     await postgres.start()
-    const counted = await rows(await connect(t, url), 'select count(*)::int from things')
+    const counted = await rows(await openSession(t, url), 'select count(*)::int from things')
     assert.deepEqual(counted, [[round + 1]])
   }
 })
@@ -62,7 +62,7 @@ test('a connection needs a password', async (t) => {
   const url = new URL(postgres.adminUrl())
   assert.match(decodeURIComponent(url.password), /@/)
   url.password = 'wrong'
-  await assert.rejects(connect(t, url.href), { code: '28P01' })
+  await assert.rejects(openSession(t, url.href), { code: '28P01' })
 })
 
 test('a removed cluster leaves no process and no folder, even if its server had already ended', async () => {
@@ -157,15 +157,6 @@ test('missing links between libraries are created, and existing links are kept',
   assert.equal(readlinkSync(join(native, 'lib', 'libpq.so.5')), 'libpq.so.5.18')
   assert.equal(readFileSync(join(native, 'lib', 'libpq.so'), 'utf8'), 'a library')
 })
-
-async function connect(t: TestContext, url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url })
-  // The test kills the server while the client is connected.
-  client.on('error', () => undefined)
-  await client.connect()
-  t.after(() => client.end())
-  return client
-}
 
 async function rows(client: pg.Client, text: string): Promise<unknown[][]> {
   return (await client.query<unknown[]>({ text, rowMode: 'array' })).rows

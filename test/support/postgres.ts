@@ -206,15 +206,27 @@ export async function createDatabase(adminUrl: string, template: string): Promis
   return { name, url: url.href }
 }
 
-export function execute(url: string, statement: string): Promise<void> {
-  return withClient(url, async (client) => void (await client.query(statement)))
+/** Runs statements on a connection of its own. */
+export async function execute(url: string, ...statements: readonly string[]): Promise<void> {
+  await withClient(url, async (client) => {
+    for (const statement of statements) await client.query(statement)
+  })
 }
 
-async function withClient(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
+/** Opens a session until the test ends, which the test may cut. */
+export async function openSession(test: Pick<TestContext, 'after'>, url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => undefined)
+  await client.connect()
+  test.after(() => client.end())
+  return client
+}
+
+export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    await work(client)
+    return await work(client)
   } finally {
     await client.end()
   }

@@ -7,6 +7,7 @@ import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { COMPILE_CACHE } from './compile-cache.ts'
 import { freePort } from './free-port.ts'
+import { openTestDatabase } from './postgres.ts'
 
 /** The real command line in processes of its own, over one temporary folder. */
 
@@ -86,6 +87,13 @@ export async function runJson<T>(place: Place, words: readonly string[]): Promis
   return JSON.parse(stdout) as T
 }
 
+/** A place with a PostgreSQL of its own. */
+export async function openPostgresPlace(t: TestContext): Promise<Place> {
+  const place = await openPlace(t)
+  const database = { DATABASE_URL: await openTestDatabase(t), GRANTOR_SECRET: 's'.repeat(32) }
+  return { ...place, environment: { ...place.environment, ...database } }
+}
+
 /** Starts a server and waits until it is ready. */
 export async function serve(
   place: Place,
@@ -120,4 +128,8 @@ async function finish(child: ChildProcess): Promise<Finished> {
   child.stderr?.on('data', (chunk: Buffer) => void (stderr += chunk.toString()))
   const [code] = (await once(child, 'close')) as [number | null]
   return { code, stdout, stderr }
+}
+
+export async function untilLogged(server: RunningServer, text: string): Promise<void> {
+  while (!server.stdout().includes(text)) await once(server.child.stdout ?? server.child, 'data')
 }

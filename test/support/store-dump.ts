@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { TestServer } from './server.ts'
 
-/** The tables of counters and of the audit, which every attempt may change (threats.md, NSC). */
-const COUNTERS: ReadonlySet<string> = new Set(['hits', 'audit_links'])
+/** The rows of every table, in the order of their first two columns. */
+export type Dump = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
 
-/** Every row of all other tables in the server's file, as another process sees it. */
-export function dumpStore({ folder }: Pick<TestServer, 'folder'>): Readonly<Record<string, readonly unknown[]>> {
-  const database = new DatabaseSync(join(folder, 'grantor.db'), { readOnly: true })
+/** Counters and the audit: a refused request may change them (threats.md, NSC). */
+const COUNTERS: readonly string[] = ['hits', 'audit_links']
+
+/** Reads everything that a server's store contains, over a separate connection. */
+export function dumpStore(server: Pick<TestServer, 'folder'>): Dump {
+  const database = open(server, true)
   try {
-    const tables = database.prepare("select name from sqlite_schema where type = 'table' order by name").all()
-    const names = tables.map(({ name }) => String(name)).filter((name) => !COUNTERS.has(name))
+    const tables = database.prepare(`select name from sqlite_schema where type = 'table' order by name`).all()
+    const names = tables.map(({ name }) => String(name)).filter((name) => !COUNTERS.includes(name))
     assert.ok(names.includes('clients') && names.includes('grants'), names.join())
     return Object.fromEntries(
       names.map((name) => [name, database.prepare(`select * from "${name}" order by 1, 2`).all()]),
@@ -21,35 +24,46 @@ export function dumpStore({ folder }: Pick<TestServer, 'folder'>): Readonly<Reco
   }
 }
 
-/** The audit events as they are stored: a JSON array for each link, the oldest first. */
-export function dumpAudit({ folder }: Pick<TestServer, 'folder'>): readonly string[] {
-  const database = new DatabaseSync(join(folder, 'grantor.db'), { readOnly: true })
-  try {
-    const rows = database.prepare('select events from audit_links order by link_id').all()
-    return rows.map(({ events }) => String(events))
-  } finally {
-    database.close()
-  }
-}
-
-/** Runs a function that must be refused, and checks that it changed no table. */
-export async function assertNoStateChange<T>(
+/** NSC: fails if `act` changes any stored data. `what` names the case in the failure's diff. */
+export async function assertStoreUnchanged<T>(
   server: Pick<TestServer, 'folder'>,
-  attempt: () => Promise<T>,
-  what: string,
+  act: () => Promise<T>,
+  what?: string,
 ): Promise<T> {
   const before = dumpStore(server)
-  const result = await attempt()
-  assert.deepEqual(dumpStore(server), before, `The store changed: ${what}`)
+  const result = await act()
+  assert.deepEqual({ what, ...dumpStore(server) }, { what, ...before })
   return result
 }
 
-/** Changes rows without the server, as an operator's command in another process does. */
-export function alterStore({ folder }: Pick<TestServer, 'folder'>, sql: string, ...values: (string | number)[]): void {
-  const database = new DatabaseSync(join(folder, 'grantor.db'), { timeout: 1000 })
+/** Returns rows of a table, for facts that no response contains. */
+export function selectAll(
+  server: Pick<TestServer, 'folder'>,
+  sql: string,
+  ...values: readonly SQLInputValue[]
+): readonly Record<string, unknown>[] {
+  const database = open(server, true)
   try {
-    assert.equal(database.prepare(sql).run(...values).changes, 1, sql)
+    return database.prepare(sql).all(...values)
   } finally {
     database.close()
   }
+}
+
+/** Changes data that no command changes, as an operator would with SQL. */
+export function execute(server: Pick<TestServer, 'folder'>, sql: string, ...values: readonly SQLInputValue[]): void {
+  const database = open(server, false)
+  try {
+    assert.notEqual(database.prepare(sql).run(...values).changes, 0)
+  } finally {
+    database.close()
+  }
+}
+
+export function databasePath({ folder }: Pick<TestServer, 'folder'>): string {
+  return join(folder, 'grantor.db')
+}
+
+function open(server: Pick<TestServer, 'folder'>, readOnly: boolean): DatabaseSync {
+  return new DatabaseSync(databasePath(server), { readOnly, timeout: 5000 })
 }

@@ -1,6 +1,7 @@
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { postForm, type RegisteredClient } from './flow.ts'
 import type { TestServer } from './server.ts'
+import { credentialsOf } from './http-agent.ts'
 
 /** Asks about a token, as its client or as an API. */
 export function introspect(
@@ -23,8 +24,4 @@ export function revoke(
   form: Readonly<Record<string, string>> = {},
 ): Promise<LightMyRequestResponse> {
   return postForm(server, '/v2/oauth/revoke', { token, ...credentialsOf(client), ...form })
-}
-
-function credentialsOf({ client_id, client_secret }: Pick<RegisteredClient, 'client_id' | 'client_secret'>) {
-  return { client_id, ...(client_secret === undefined ? {} : { client_secret }) }
 }

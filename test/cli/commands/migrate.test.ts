@@ -17,7 +17,7 @@ interface Status {
   readonly newer: readonly { readonly version: number; readonly name: string; readonly applied_at: string }[]
 }
 
-interface Stage {
+interface Database {
   readonly place: Place
   /** As it is shown. */
   readonly location: string
@@ -101,7 +101,7 @@ test('migrate status of a PostgreSQL that is not there fails, and does not count
   assert.doesNotMatch(stderr, /hidden/)
 })
 
-async function openSqliteStage(t: TestContext): Promise<Stage> {
+async function openSqliteStage(t: TestContext): Promise<Database> {
   const place = await openPlace(t)
   const location = join(place.folder, 'grantor.db')
   return {
@@ -115,7 +115,7 @@ async function openSqliteStage(t: TestContext): Promise<Stage> {
   }
 }
 
-async function openPostgresStage(t: TestContext): Promise<Stage> {
+async function openPostgresStage(t: TestContext): Promise<Database> {
   const url = await openTestDatabase(t)
   const { host, pathname } = new URL(url)
   return {

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { readServer } from '../../../src/cli/lib/ask-server.ts'
 import { UsageError } from '../../../src/cli/lib/failure.ts'
 import { freePort } from '../../support/free-port.ts'
-import { stageOf, type PeopledOrganization, type Stage } from '../../support/admin-stage.ts'
+import { adminServerOf, type PeopledOrganization, type AdminServer } from '../../support/admin-server.ts'
 import { createAda, type Tokens } from '../../support/flow.ts'
 import type { TestServer } from '../../support/server.ts'
 import { command, commandJson, openServerForCommands } from '../../support/command.ts'
@@ -16,7 +16,7 @@ import type { Finished } from '../../support/process.ts'
 const DAY_MS = 24 * 60 * 60 * 1000
 const ends: (() => unknown)[] = []
 let server: TestServer
-let stage: Stage
+let stage: AdminServer
 let people: PeopledOrganization
 let tokens: Tokens
 let write: string
@@ -24,7 +24,7 @@ let write: string
 before(async () => {
   server = await openServerForCommands({ after: (end) => void ends.push(end as () => unknown) })
   await createAda(server)
-  stage = stageOf(server)
+  stage = adminServerOf(server)
   people = await stage.makePeopledOrganization()
   tokens = await stage.makeTokens()
   write = (await stage.issue('write', undefined, 365)).token

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { stageOf, type Stage } from '../../support/admin-stage.ts'
+import { adminServerOf, type AdminServer } from '../../support/admin-server.ts'
 import { createAda, registerClient } from '../../support/flow.ts'
 import { command, commandJson, openServerForCommands } from '../../support/command.ts'
 
 const FILE = { after: (end: () => Promise<void>): void => void ends.push(end) }
 const ends: (() => Promise<void>)[] = []
 
-async function open(): Promise<Stage> {
+async function open(): Promise<AdminServer> {
   const server = await openServerForCommands(FILE)
   await createAda(server)
-  return stageOf(server)
+  return adminServerOf(server)
 }
 
 const stage = await open()

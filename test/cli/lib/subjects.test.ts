@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { stageOf } from '../../support/admin-stage.ts'
+import { adminServerOf } from '../../support/admin-server.ts'
 import type { TestServer } from '../../support/server.ts'
 import { command, openServerForCommands } from '../../support/command.ts'
 
@@ -12,7 +12,7 @@ let token: string
 
 before(async () => {
   server = await openServerForCommands({ after: (end) => void ends.push(end as () => unknown) })
-  token = (await stageOf(server).issue('write', undefined, 365)).token
+  token = (await adminServerOf(server).issue('write', undefined, 365)).token
 })
 
 after(async () => {

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
-import { test, type TestContext } from 'node:test'
-import { openTestDatabase } from '../../support/postgres.ts'
-import { openPlace, run, serve, type Place, type RunningServer } from '../../support/process.ts'
+import { test } from 'node:test'
+import {
+  openPlace,
+  openPostgresPlace,
+  run,
+  serve,
+  untilLogged,
+  type Place,
+  type RunningServer,
+} from '../../support/process.ts'
 
 const WORKERS = ['--workers', '2']
-
-/** A place whose database can have many writers. */
-async function openPostgresPlace(t: TestContext): Promise<Place> {
-  const place = await openPlace(t)
-  const database = { DATABASE_URL: await openTestDatabase(t), GRANTOR_SECRET: 's'.repeat(32) }
-  return { ...place, environment: { ...place.environment, ...database } }
-}
 
 /** The processes whose answers are in the log so far. */
 function answering({ stdout }: RunningServer): ReadonlySet<number> {
@@ -30,10 +30,6 @@ async function untilAnswering(server: RunningServer, place: Place, count: number
     await answer?.arrayBuffer()
   }
   return answering(server)
-}
-
-async function untilLogged(server: RunningServer, text: string): Promise<void> {
-  while (!server.stdout().includes(text)) await once(server.child.stdout ?? server.child, 'data')
 }
 
 function assertGone(pid: number): void {

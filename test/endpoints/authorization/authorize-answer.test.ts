@@ -17,7 +17,7 @@ import {
   signInAndAllow,
 } from '../../support/flow.ts'
 import { openTestServer } from '../../support/server.ts'
-import { assertStoreUnchanged, selectAll } from '../../support/database-file.ts'
+import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
 import {
   assertErrorRedirect,
   assertLocalPage,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { authorizeUrl, createAda, locationOf, PlainBrowser, postForm, registerClient } from '../../support/flow.ts'
 import { openTestServer } from '../../support/server.ts'
-import { assertStoreUnchanged } from '../../support/database-file.ts'
+import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { assertLocalPage, consentedBrowser, isCodeAnswer, WHOLE_FILE } from '../../support/authorize-answers.ts'
 
 const server = await openTestServer(WHOLE_FILE)

@@ -13,7 +13,7 @@ import {
   VERIFIER,
 } from '../../support/flow.ts'
 import { openTestServer } from '../../support/server.ts'
-import { assertStoreUnchanged } from '../../support/database-file.ts'
+import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 
 const REGISTERED = 'https://app.test/cb?a=1'

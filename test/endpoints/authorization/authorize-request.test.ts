@@ -14,7 +14,7 @@ import {
 } from '../../support/flow.ts'
 import { AUTHORIZATION_FAULTS, type AuthorizationFault } from '../../../src/protocol/authorization-request.ts'
 import { openTestServer } from '../../support/server.ts'
-import { assertStoreUnchanged } from '../../support/database-file.ts'
+import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { tokensOf } from '../../support/token-answers.ts'
 import {
   assertErrorRedirect,

@@ -19,7 +19,7 @@ import {
 } from '../../support/flow.ts'
 import { createAccount } from '../../support/accounts.ts'
 import { openTestServer } from '../../support/server.ts'
-import { assertStoreUnchanged, selectAll } from '../../support/database-file.ts'
+import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
 import {
   assertErrorRedirect,
   assertLocalPage,

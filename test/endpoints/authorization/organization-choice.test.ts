@@ -23,7 +23,7 @@ import {
   optionsIn,
 } from '../../support/organizations.ts'
 import { openTestServer } from '../../support/server.ts'
-import { assertStoreUnchanged, selectAll } from '../../support/database-file.ts'
+import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
 import { assertErrorRedirect, assertReturnPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 
 const server = await openTestServer(WHOLE_FILE)

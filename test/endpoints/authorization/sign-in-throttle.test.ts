@@ -15,8 +15,8 @@ import {
 } from '../../support/flow.ts'
 import { openMigratedDatabase } from '../../support/migrated-database.ts'
 import { openTestServer, type TestServer, type TestServerOptions } from '../../support/server.ts'
-import { selectAll } from '../../support/database-file.ts'
-import { openNode } from '../../support/postgres-stage.ts'
+import { selectAll } from '../../support/store-dump.ts'
+import { openNode } from '../../support/postgres-node.ts'
 import { recordPostgres } from '../../store/recorded-statements.ts'
 
 const WINDOW_MS = 15 * 60_000

@@ -16,7 +16,7 @@ import {
   type RegisteredClient,
 } from '../../support/flow.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
-import { assertStoreUnchanged, selectAll } from '../../support/database-file.ts'
+import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
 import { assertLocalPage, isCodeAnswer } from '../../support/authorize-answers.ts'
 
 const SESSION = 'grantor-session-3000'

@@ -12,7 +12,7 @@ import {
   signInAndAllow,
 } from '../../support/flow.ts'
 import { openTestServer } from '../../support/server.ts'
-import { assertStoreUnchanged, selectAll } from '../../support/database-file.ts'
+import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
 import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 
 const PATH = '/v2/oauth/sign-out'

@@ -16,7 +16,7 @@ import {
   type RegisteredClient,
 } from '../../support/flow.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
-import { assertStoreUnchanged } from '../../support/database-file.ts'
+import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { introspect, isActive, revoke } from '../../support/token-questions.ts'
 

@@ -16,7 +16,7 @@ import {
 } from '../../support/flow.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { openTestServer } from '../../support/server.ts'
-import { assertStoreUnchanged } from '../../support/database-file.ts'
+import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { consentedBrowser, isCodeAnswer, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { isActive } from '../../support/token-questions.ts'
 

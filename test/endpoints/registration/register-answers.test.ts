@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { InjectOptions, Response as LightMyRequestResponse } from 'light-my-request'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { postJson } from '../../support/flow.ts'
-import { assertNoStateChange } from '../../support/store-dump.ts'
+import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 
 const PATH = '/v2/oauth/register'
@@ -165,7 +165,7 @@ test('D1: too many requests are a 429 with Retry-After and RateLimit headers, as
   const server = await openTestServer(t, { env: { GRANTOR_REGISTRATION_RATE: '2' } })
   assert.equal((await post(server, '{}')).statusCode, 201)
   assert.equal((await post(server, '{')).statusCode, 422)
-  const answer = await assertNoStateChange(server, () => post(server, '{}'), '429')
+  const answer = await assertStoreUnchanged(server, () => post(server, '{}'), '429')
   assertError(answer, 429, 'temporarily_unavailable')
   assert.equal(answer.headers['retry-after'], '30')
   assert.equal(answer.headers['ratelimit-policy'], '"registration";q=2;w=60')
@@ -205,7 +205,7 @@ test('D1: a rejected registration changes nothing', async (t) => {
     '{"scope":"\\""}',
     '{"__proto__":1}',
   ])
-    await assertNoStateChange(server, async () => assert.notEqual((await post(server, body)).statusCode, 201), body)
+    await assertStoreUnchanged(server, async () => assert.notEqual((await post(server, body)).statusCode, 201), body)
 })
 
 test('D1: the query of a registration request is ignored', async (t) => {

@@ -13,7 +13,7 @@ import {
   registerClient,
 } from '../../support/flow.ts'
 import { openTestServer } from '../../support/server.ts'
-import { selectAll } from '../../support/database-file.ts'
+import { selectAll } from '../../support/store-dump.ts'
 import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 
 const HOUR_MS = 60 * 60 * 1000

@@ -13,7 +13,7 @@ import {
 } from '../../support/flow.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { ask } from '../../support/raw-socket.ts'
-import { assertNoStateChange, dumpStore } from '../../support/store-dump.ts'
+import { assertStoreUnchanged, dumpStore } from '../../support/store-dump.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 
 const PATH = '/v2/oauth/register'
@@ -23,7 +23,7 @@ const SOUND = 'https://app.example/cb'
 async function assertRefused(server: TestServer, uris: readonly string[]): Promise<void> {
   for (const uri of uris)
     for (const redirect_uris of [[uri], [SOUND, uri]]) {
-      const answer = await assertNoStateChange(server, () => postJson(server, PATH, { redirect_uris }), uri)
+      const answer = await assertStoreUnchanged(server, () => postJson(server, PATH, { redirect_uris }), uri)
       assertError(answer, 400, 'invalid_redirect_uri')
     }
 }
@@ -139,7 +139,7 @@ test('REG-09: long lists, long addresses, long names, deep nesting and unexpecte
     [413, `{${Array.from({ length: 10_000 }, (_, index) => `"k${index}":1`).join()}}`],
   ]
   for (const [status, payload] of table) {
-    const answer = await assertNoStateChange(server, () => post(payload), payload.slice(0, 60))
+    const answer = await assertStoreUnchanged(server, () => post(payload), payload.slice(0, 60))
     assert.equal(answer.statusCode, status, payload.slice(0, 60))
     assert.match(answer.json().error, /^invalid_(client_metadata|redirect_uri)$/)
   }
@@ -233,7 +233,7 @@ test('REG-12: grant types and response types that do not fit together are reject
     { grant_types: ['client_credentials'], token_endpoint_auth_method: 'none' },
     { token_endpoint_auth_method: 'client_secret_jwt' },
   ]) {
-    const answer = await assertNoStateChange(server, () => postJson(server, PATH, metadata), JSON.stringify(metadata))
+    const answer = await assertStoreUnchanged(server, () => postJson(server, PATH, metadata), JSON.stringify(metadata))
     assert.equal(assertError(answer, 400, 'invalid_client_metadata').detail?.length, 1)
   }
 })
@@ -259,7 +259,7 @@ test('REG-15: a descriptive URI other than https is rejected', async (t) => {
   const server = await openTestServer(t)
   for (const field of ['client_uri', 'logo_uri', 'tos_uri', 'policy_uri'])
     for (const uri of ['javascript:alert(1)', 'data:text/html,x', 'http://a.test/', 'x', 'https://u:p@a.test/']) {
-      const answer = await assertNoStateChange(server, () => postJson(server, PATH, { [field]: uri }), uri)
+      const answer = await assertStoreUnchanged(server, () => postJson(server, PATH, { [field]: uri }), uri)
       const [problem = ''] = problemsOf(assertError(answer, 400, 'invalid_client_metadata'))
       assert.match(problem, new RegExp(`^body.${field}:`))
     }
@@ -331,7 +331,7 @@ test('REG-26: a public client with a secret is rejected, and so is a confidentia
   assert.equal(open.client_secret, undefined)
   const code = await obtainCode(server, open)
   const brought = () => redeem(server, open, code, { client_secret: 'x' })
-  assertError(await assertNoStateChange(server, brought, 'secret of a public client'), 401, 'invalid_client')
+  assertError(await assertStoreUnchanged(server, brought, 'secret of a public client'), 401, 'invalid_client')
   assert.equal((await redeem(server, open, code)).statusCode, 200)
 
   const closed = await registerClient(server, { token_endpoint_auth_method: 'client_secret_basic' })

@@ -7,7 +7,7 @@ import { registerClient, requestToken, type RegisteredClient } from '../../suppo
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { openMigratedDatabase } from '../../support/migrated-database.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
-import { assertStoreUnchanged, dumpStore, selectAll } from '../../support/database-file.ts'
+import { assertStoreUnchanged, dumpStore, selectAll } from '../../support/store-dump.ts'
 import { closedFirst } from '../../support/closed-first.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { introspect } from '../../support/token-questions.ts'

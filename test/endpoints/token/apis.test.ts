@@ -19,7 +19,7 @@ import {
 } from '../../support/flow.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { openTestServer } from '../../support/server.ts'
-import { assertStoreUnchanged } from '../../support/database-file.ts'
+import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { declareApi, knowApis, obtainCodeFor, openWithOpaqueApis, JWT_API, OPAQUE_API } from '../../support/apis.ts'
 import { tokensOf } from '../../support/token-answers.ts'
 import { assertReturnPage, consentedBrowser, isCodeAnswer, WHOLE_FILE } from '../../support/authorize-answers.ts'

@@ -14,7 +14,7 @@ import {
   type RegisteredClient,
 } from '../../support/flow.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
-import { assertNoStateChange } from '../../support/store-dump.ts'
+import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 
 const PATH = '/v2/oauth/token'
@@ -70,7 +70,7 @@ test('D1: every failed client authentication gets 401 invalid_client, and only t
   ]
   const bodies = new Set<string>()
   for (const [reason, form] of table) {
-    const answer = await assertNoStateChange(server, () => postForm(server, PATH, { ...MACHINE, ...form }), reason)
+    const answer = await assertStoreUnchanged(server, () => postForm(server, PATH, { ...MACHINE, ...form }), reason)
     assertError(answer, 401, 'invalid_client')
     assert.equal(answer.headers['www-authenticate'], undefined)
     assert.equal(lastReason(server), reason, JSON.stringify(form))
@@ -158,7 +158,7 @@ test('TOK-06: a wrong secret neither redeems a code nor rotates a refresh token'
   const { refresh_token = '' } = await obtainTokens(server, client, { prompt: 'consent' })
   const wrong: RegisteredClient = { ...client, client_secret: other.client_secret ?? '' }
   for (const attempt of [() => redeem(server, wrong, code), () => refresh(server, wrong, refresh_token)])
-    assertError(await assertNoStateChange(server, attempt, 'wrong secret'), 401, 'invalid_client')
+    assertError(await assertStoreUnchanged(server, attempt, 'wrong secret'), 401, 'invalid_client')
   assert.equal((await redeem(server, client, code)).statusCode, 200)
   assert.equal((await refresh(server, client, refresh_token)).statusCode, 200)
 })
@@ -177,7 +177,7 @@ test('TOK-07: a confidential client without its secret gets no token by any gran
     () => redeem(server, { ...bare, client_secret: '' }, code),
   ]
   for (const attempt of attempts)
-    assertError(await assertNoStateChange(server, attempt, 'no secret'), 401, 'invalid_client')
+    assertError(await assertStoreUnchanged(server, attempt, 'no secret'), 401, 'invalid_client')
   assert.equal((await redeem(server, client, code)).statusCode, 200)
 })
 

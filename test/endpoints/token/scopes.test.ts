@@ -19,7 +19,7 @@ import {
 import { assertError } from '../../support/error-answer.ts'
 import { openConsent } from '../../support/organizations.ts'
 import { openTestServer } from '../../support/server.ts'
-import { assertStoreUnchanged } from '../../support/database-file.ts'
+import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { declareApi, knowApis } from '../../support/apis.ts'
 import { tokensOf } from '../../support/token-answers.ts'
 import { assertReturnPage, WHOLE_FILE } from '../../support/authorize-answers.ts'

@@ -15,7 +15,7 @@ import {
   VERIFIER,
 } from '../../support/flow.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
-import { alterStore, assertNoStateChange } from '../../support/store-dump.ts'
+import { execute, assertStoreUnchanged } from '../../support/store-dump.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 
 const PATH = '/v2/oauth/token'
@@ -104,7 +104,7 @@ test('TOK-03: a repeated parameter is rejected, even with the same or an empty v
   for (const [name, value] of [...Object.entries(form), ['unknown', 'x'] as const])
     for (const again of [value, 'x', '']) {
       const twice = `${body}&${name === 'unknown' ? 'unknown=x&' : ''}${name}=${encodeURIComponent(again)}`
-      const answer = await assertNoStateChange(server, () => post(server, twice), twice)
+      const answer = await assertStoreUnchanged(server, () => post(server, twice), twice)
       assert.deepEqual(problemsOf(assertError(answer, 400, 'invalid_request')), [`body.${name}:repeated`])
     }
   assert.equal((await post(server, body)).statusCode, 200)
@@ -133,9 +133,9 @@ test('TOK-09: a client that removes a grant type cannot use its refresh token an
   const client = await registerClient(server)
   const { refresh_token = '' } = await obtainTokens(server, client)
   const narrowed = `update clients set metadata = json_replace(metadata, '$.grantTypes', json('["authorization_code"]')) where client_id = ?`
-  alterStore(server, narrowed, client.client_id)
+  execute(server, narrowed, client.client_id)
   const attempt = () => refresh(server, client, refresh_token)
-  assertError(await assertNoStateChange(server, attempt, 'lost grant type'), 400, 'unauthorized_client')
+  assertError(await assertStoreUnchanged(server, attempt, 'lost grant type'), 400, 'unauthorized_client')
 })
 
 test('TOK-10: an unknown or empty grant type is rejected before client authentication', async (t) => {
@@ -274,7 +274,7 @@ test('TOK-18: a disabled client gets no token by any grant type, and does once i
   ]
   await disableClient(server.context, client.client_id)
   for (const attempt of attempts)
-    assertError(await assertNoStateChange(server, attempt, 'disabled client'), 401, 'invalid_client')
+    assertError(await assertStoreUnchanged(server, attempt, 'disabled client'), 401, 'invalid_client')
   await enableClient(server.context, client.client_id)
   for (const attempt of attempts) assert.equal((await attempt()).statusCode, 200)
 })
@@ -289,7 +289,7 @@ test('TOK-18: grants of a user are invalid as soon as the user is disabled, and 
   await disableUser(server.context, EMAIL)
   const attempts = [() => redeem(server, client, code), () => refresh(server, client, refresh_token)]
   for (const attempt of attempts)
-    assertError(await assertNoStateChange(server, attempt, 'disabled user'), 400, 'invalid_grant')
+    assertError(await assertStoreUnchanged(server, attempt, 'disabled user'), 400, 'invalid_grant')
   server.clock.advance(1)
   await enableUser(server.context, EMAIL)
   for (const attempt of attempts) assertError(await attempt(), 400, 'invalid_grant')

@@ -16,7 +16,7 @@ import {
   type RegisteredClient,
 } from '../../support/flow.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
-import { assertNoStateChange } from '../../support/store-dump.ts'
+import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 
 const PATH = '/v2/oauth/token'
@@ -159,7 +159,7 @@ test('D1: an org_id or user_id other than the grant’s is a 400 invalid_request
         () => requestToken(server, client, { grant_type: 'client_credentials', ...form }),
       ]
       for (const attempt of attempts) {
-        const answer = await assertNoStateChange(server, attempt, `${field}=${value}`)
+        const answer = await assertStoreUnchanged(server, attempt, `${field}=${value}`)
         const { detail } = assertError(answer, 400, 'invalid_request')
         assert.deepEqual(
           detail?.map(({ loc, input }) => [loc, input]),
@@ -205,7 +205,7 @@ test('D1: a scope or resource that is not allowed is invalid_scope or invalid_ta
     ['invalid_target', 'resource', () => redeem(server, client, code, { resource: '/x' })],
   ]
   for (const [error, field, attempt] of table) {
-    const answer = await assertNoStateChange(server, attempt, error)
+    const answer = await assertStoreUnchanged(server, attempt, error)
     assert.deepEqual(problemsOf(assertError(answer, 400, error)), [`body.${field}:value_error`])
   }
   assert.equal((await redeem(server, client, code, { resource: 'https://api.example/' })).statusCode, 200)
@@ -242,7 +242,7 @@ test('D1: a missing verifier is invalid_grant and leaves the code alone', async 
   const client = await registerClient(server)
   const code = await obtainCode(server, client)
   const attempt = () => requestToken(server, client, { grant_type: 'authorization_code', code })
-  assertError(await assertNoStateChange(server, attempt, 'no verifier'), 400, 'invalid_grant')
+  assertError(await assertStoreUnchanged(server, attempt, 'no verifier'), 400, 'invalid_grant')
   assert.equal((await redeem(server, client, code)).statusCode, 200)
 })
 

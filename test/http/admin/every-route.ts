@@ -3,7 +3,7 @@ import type { Task } from '../../../src/admin/task.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
 import type { OrganizationId } from '../../../src/protocol/ids.ts'
 import { RULES, type Rule } from './rules.ts'
-import type { Members, Stage } from '../../support/admin-stage.ts'
+import type { Members, AdminServer } from '../../support/admin-server.ts'
 
 export interface Row {
   readonly task: Task
@@ -20,7 +20,7 @@ export function rowsOf(): readonly Row[] {
 }
 
 /** Does every task with each kind of credentials that is good for it. */
-export async function performEveryTask(stage: Stage): Promise<void> {
+export async function performEveryTask(stage: AdminServer): Promise<void> {
   const read = await stage.issue('read', undefined, 365)
   const write = await stage.issue('write', undefined, 365)
   for (const { task, rule } of rowsOf()) {
@@ -36,7 +36,7 @@ export async function performEveryTask(stage: Stage): Promise<void> {
   }
 }
 
-async function assertDone(stage: Stage, { task, rule }: Row, input: Members, token: string): Promise<void> {
+async function assertDone(stage: AdminServer, { task, rule }: Row, input: Members, token: string): Promise<void> {
   const answer = await stage.perform(task, input, token)
   assert.equal(answer.statusCode, rule.status, `${task.name}: ${answer.body}`)
   assert.equal(answer.headers['cache-control'], 'no-store')

@@ -2,13 +2,13 @@ import { makeApiCredentials } from '../../../src/admin/api-credentials.ts'
 import { authorizeUrl, PlainBrowser, requestToken, signInAndAllow } from '../../support/flow.ts'
 import { mintOrderedId } from '../../../src/protocol/ids.ts'
 import { openSecrets, type CredentialKind } from '../../../src/protocol/secrets.ts'
-import type { Stage } from '../../support/admin-stage.ts'
+import type { AdminServer } from '../../support/admin-server.ts'
 
 /** Headers that somebody sends who is no administrator, by what they hold. */
 export type Holders = ReadonlyMap<string, Readonly<Record<string, string>>>
 
 /** Everybody who holds something of Grantor's and must get nothing: each kind of credential, alive. */
-export async function gatherHolders(stage: Stage): Promise<Holders> {
+export async function gatherHolders(stage: AdminServer): Promise<Holders> {
   const { server } = stage
   const { context } = server
   const client = await stage.makeClient()
@@ -64,7 +64,7 @@ export async function gatherHolders(stage: Stage): Promise<Holders> {
 }
 
 /** One of each kind that the secrets module knows: a new kind does not compile without a line here. */
-function sealEveryKind({ server: { context } }: Stage): Readonly<Record<string, string>> {
+function sealEveryKind({ server: { context } }: AdminServer): Readonly<Record<string, string>> {
   const kinds: Readonly<Record<Exclude<CredentialKind, 'admin-token'>, true>> = {
     'client-secret': true,
     'management-token': true,

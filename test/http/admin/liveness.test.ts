@@ -4,7 +4,7 @@ import { request, type IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 import { parseAdminCredentialId } from '../../../src/protocol/ids.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
-import { stageOf } from '../../support/admin-stage.ts'
+import { adminServerOf } from '../../support/admin-server.ts'
 
 /** Sends everything but the end of a body, so that the server has let the request in; the answer is to its end. */
 async function beginRequest(
@@ -38,7 +38,7 @@ async function beginRequest(
 
 test('ADM-02: credentials that are revoked while their request is still coming make nothing of it', async (t) => {
   const server = await openTestServer(t, { listen: true })
-  const stage = stageOf(server)
+  const stage = adminServerOf(server)
   const { token, id } = await stage.issue('write')
   const finish = await beginRequest(server, token, JSON.stringify({ name: 'A way back in', access: 'write' }))
   // What came first was let in first.

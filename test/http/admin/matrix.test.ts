@@ -6,7 +6,7 @@ import { dumpStore } from '../../support/store-dump.ts'
 import { gatherHolders } from './holders.ts'
 import { performEveryTask, rowsOf, type Row } from './every-route.ts'
 import { RULES } from './rules.ts'
-import { openStage, requestOf, type Members, type Stage } from '../../support/admin-stage.ts'
+import { openAdminServer, requestOf, type Members, type AdminServer } from '../../support/admin-server.ts'
 
 test('every task has a rule for the credentials that may perform it, and the task table agrees with the rule', () => {
   assert.deepEqual(TASKS.map(({ name }) => name).toSorted(), Object.keys(RULES).toSorted())
@@ -18,7 +18,7 @@ test('every task has a rule for the credentials that may perform it, and the tas
 })
 
 test('ADM-02: nothing that Grantor issues, but credentials of an administrator, gets anything from any route', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const rows = rowsOf()
   const inputs = await samplesOf(stage, rows)
   const holders = await gatherHolders(stage)
@@ -44,7 +44,7 @@ test('ADM-02: nothing that Grantor issues, but credentials of an administrator, 
 })
 
 test('ADM-02: credentials that expired or were revoked, or whose organization is gone, get nothing from any route', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const { store, clock } = stage.server.context
   const rows = rowsOf()
   const inputs = await samplesOf(stage, rows)
@@ -71,7 +71,7 @@ test('ADM-02: credentials that expired or were revoked, or whose organization is
 })
 
 test('ADM-02: credentials that may read change nothing by any route', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const rows = rowsOf().filter(({ rule }) => rule.access === 'write')
   const inputs = await samplesOf(stage, rows)
   const { token } = await stage.issue('read')
@@ -86,7 +86,7 @@ test('ADM-02: credentials that may read change nothing by any route', async (t) 
 })
 
 test('ADM-03: credentials of one organization get 403 from routes of the server, and 404 for every other organization', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const rows = rowsOf()
   const inputs = await samplesOf(stage, rows)
   const organizationId = await stage.makeOrganization()
@@ -104,17 +104,17 @@ test('ADM-03: credentials of one organization get 403 from routes of the server,
 })
 
 test('ADM-02: each route does its task for credentials that are good for it, and answers what its row says', async (t) => {
-  await performEveryTask(await openStage(t))
+  await performEveryTask(await openAdminServer(t))
 })
 
 /** Of each task an input that would work. */
-async function samplesOf(stage: Stage, rows: readonly Row[]): Promise<ReadonlyMap<Task, Members>> {
+async function samplesOf(stage: AdminServer, rows: readonly Row[]): Promise<ReadonlyMap<Task, Members>> {
   const inputs = new Map<Task, Members>()
   for (const { task, rule } of rows) inputs.set(task, await rule.sample(stage))
   return inputs
 }
 
-async function assertNothingChanges({ server }: Stage, attempt: () => Promise<void>): Promise<void> {
+async function assertNothingChanges({ server }: AdminServer, attempt: () => Promise<void>): Promise<void> {
   const before = dumpStore(server)
   await attempt()
   assert.deepEqual(dumpStore(server), before)

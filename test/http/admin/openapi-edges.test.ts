@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { describeTasks } from '../../../src/admin/openapi.ts'
 import type { Task } from '../../../src/admin/task.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
-import { openStage, requestOf, bearer, type Members, type Stage } from '../../support/admin-stage.ts'
+import { openAdminServer, requestOf, bearer, type Members, type AdminServer } from '../../support/admin-server.ts'
 import { RULES } from './rules.ts'
 import { allowedBy, forbiddenBy, type Schema } from './schema-values.ts'
 
@@ -37,7 +37,7 @@ const DOCUMENT = JSON.parse(JSON.stringify(describeTasks('1.2.3'))) as {
 }
 
 test('ADM-10: what the OpenAPI document allows, up to its edges, is not refused for its form', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const fewer = cutWhatIsKnown()
   for (const task of TASKS) {
     const token = await issue(stage)
@@ -54,7 +54,7 @@ test('ADM-10: what the OpenAPI document allows, up to its edges, is not refused 
 })
 
 test('ADM-10: what the OpenAPI document forbids is refused for its form', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const token = await issue(stage)
   const fewer = cutWhatIsKnown()
   for (const task of TASKS) {
@@ -73,7 +73,7 @@ test('ADM-10: what the OpenAPI document forbids is refused for its form', async 
 })
 
 test('OpenAPI: every operation with an input has an example of it, and the server does what the example says', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   for (const task of TASKS) {
     const described = describe(task)
     const example = Object.fromEntries(described.map(({ name, example: value }) => [name, value]))
@@ -96,7 +96,7 @@ test('OpenAPI: every operation with an input has an example of it, and the serve
 })
 
 test('OpenAPI: of two alternative parameters or members, exactly one is required', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const token = await issue(stage)
   const choices = TASKS.filter(({ exactlyOneOf }) => exactlyOneOf.length > 0)
   assert.ok(choices.length > 0)
@@ -130,7 +130,7 @@ function inWords({ name: task }: Task, name: string, value: unknown, answer: str
   return `${task} with ${name} ${JSON.stringify(value)?.slice(0, 100)}: ${answer.slice(0, 300)}`
 }
 
-async function issue(stage: Stage): Promise<string> {
+async function issue(stage: AdminServer): Promise<string> {
   return (await stage.issue('write')).token
 }
 

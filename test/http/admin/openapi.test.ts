@@ -6,7 +6,7 @@ import { pathParameters, placeOf, type Task } from '../../../src/admin/task.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
 import { OPENAPI_PATH } from '../../../src/http/admin/app.ts'
 import { ADMINISTRATION_PAGE, administrationPage } from './routes-document.ts'
-import { bearer, openStage } from '../../support/admin-stage.ts'
+import { bearer, openAdminServer } from '../../support/admin-server.ts'
 
 interface Operation {
   readonly operationId: string
@@ -99,7 +99,7 @@ test('OpenAPI: a list is a page with at most `limit` rows and the place of the n
 })
 
 test('OpenAPI: the document is served to administrators of any kind, and to nobody else', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const { server } = stage
   const organizationId = await stage.makeOrganization()
   for (const { token } of [await stage.issue('read'), await stage.issue('read', organizationId)]) {

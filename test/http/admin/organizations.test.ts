@@ -3,15 +3,15 @@ import { test } from 'node:test'
 import { isOfOrganization, pathParameters, type Task } from '../../../src/admin/task.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
 import { mintOrganizationId } from '../../../src/protocol/ids.ts'
-import { assertNoStateChange } from '../../support/store-dump.ts'
-import { openStage, type Members, type PeopledOrganization } from '../../support/admin-stage.ts'
+import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { openAdminServer, type Members, type PeopledOrganization } from '../../support/admin-server.ts'
 
 const OWN = TASKS.filter(isOfOrganization)
 /** The tasks about one thing in an organization. Any client may be installed anywhere: that is no look at another's things. */
 const NESTED = OWN.filter((task) => pathParameters(task).length > 1 && task.name !== 'installation.install')
 
 test('ADM-03: nobody reads, changes or deletes another organization’s things below their own', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const mine = await stage.makePeopledOrganization()
   const other = await stage.makePeopledOrganization()
   const { token } = await stage.issue('write', mine.organization_id)
@@ -21,7 +21,7 @@ test('ADM-03: nobody reads, changes or deletes another organization’s things b
     const input = { ...partsFor(task, other), organization_id: mine.organization_id }
     // Not even those who may see both find the one's things below the other.
     for (const held of [token, everywhere]) {
-      const answer = await assertNoStateChange(stage.server, () => stage.perform(task, input, held), task.name)
+      const answer = await assertStoreUnchanged(stage.server, () => stage.perform(task, input, held), task.name)
       assert.equal(answer.statusCode, 404, `${task.name}: ${answer.body}`)
       assert.equal(answer.json<{ error: string }>().error, 'not_found')
     }
@@ -29,7 +29,7 @@ test('ADM-03: nobody reads, changes or deletes another organization’s things b
 })
 
 test('ADM-03: a list of one organization never has another’s rows, however it is filtered', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const mine = await stage.makePeopledOrganization()
   const other = await stage.makePeopledOrganization()
   const { token } = await stage.issue('read', mine.organization_id)
@@ -52,7 +52,7 @@ test('ADM-03: a list of one organization never has another’s rows, however it 
 })
 
 test('ADM-03: an organization that exists and one that does not are answered alike', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const { token } = await stage.issue('read', await stage.makeOrganization())
   const other = await stage.makeOrganization()
   const { clock, random } = stage.server.context
@@ -69,7 +69,7 @@ test('ADM-03: an organization that exists and one that does not are answered ali
 })
 
 test('ADM-03: people who belong to nobody’s organization are found by administrators of the server only', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const organization_id = await stage.makeOrganization()
   const { id: user_id, email } = await stage.makeUser()
   const own = await stage.issue('write', organization_id)
@@ -83,7 +83,7 @@ test('ADM-03: people who belong to nobody’s organization are found by administ
 })
 
 test('ADM-03: what an organization is called, and whether it is there, its own administrators do not say', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const { organization_id, user_id } = await stage.makePeopledOrganization()
   const { token } = await stage.issue('write', organization_id)
   for (const [name, more] of [
@@ -93,7 +93,7 @@ test('ADM-03: what an organization is called, and whether it is there, its own a
     ['delete', {}],
   ] as const) {
     const input = { organization_id, ...more }
-    const answer = await assertNoStateChange(
+    const answer = await assertStoreUnchanged(
       stage.server,
       () => stage.performByName(`organization.${name}`, input, token),
       name,

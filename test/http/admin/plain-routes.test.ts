@@ -4,7 +4,7 @@ import inject from 'light-my-request'
 import { createAdminApp } from '../../../src/http/admin/app.ts'
 import type { PlainRoute } from '../../../src/http/admin/routes.ts'
 import { gatherHolders } from './holders.ts'
-import { bearer, openStage, type Stage } from '../../support/admin-stage.ts'
+import { bearer, openAdminServer, type AdminServer } from '../../support/admin-server.ts'
 
 const GAUGES: PlainRoute = {
   path: '/gauges',
@@ -13,7 +13,7 @@ const GAUGES: PlainRoute = {
 }
 
 /** Asks an administration that listens on `host`. */
-function openAsk(stage: Stage, host: string) {
+function openAsk(stage: AdminServer, host: string) {
   const app = createAdminApp({
     context: stage.server.context,
     host,
@@ -26,7 +26,7 @@ function openAsk(stage: Stage, host: string) {
 }
 
 test('ADM-10: what machines read is open to this machine only while the administration listens on loopback', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   for (const host of ['localhost', '127.0.0.1', '::1']) {
     const answer = await openAsk(stage, host)({ host: 'localhost:3001' })
     assert.deepEqual([answer.statusCode, answer.body], [200, 'up 1\n'], host)
@@ -39,14 +39,14 @@ test('ADM-10: what machines read is open to this machine only while the administ
 })
 
 test('ADM-10: a web page cannot read it under a name of its own that resolves to this machine', async (t) => {
-  const ask = openAsk(await openStage(t), 'localhost')
+  const ask = openAsk(await openAdminServer(t), 'localhost')
   for (const host of ['evil.example', 'evil.example:3001', '127.0.0.1.evil.example', 'localhost.evil.example', '@']) {
     assert.equal((await ask({ host })).statusCode, 401, host)
   }
 })
 
 test('ADM-10: a proxy on this machine does not make strangers of this machine', async (t) => {
-  const ask = openAsk(await openStage(t), 'localhost')
+  const ask = openAsk(await openAdminServer(t), 'localhost')
   // As nginx sends it on when nothing is said: the Host header is the address of the upstream.
   const host = '127.0.0.1:3001'
   for (const header of ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']) {
@@ -55,7 +55,7 @@ test('ADM-10: a proxy on this machine does not make strangers of this machine', 
 })
 
 test('ADM-10: elsewhere it needs credentials that may read everything', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const ask = openAsk(stage, '0.0.0.0')
   const { token: read } = await stage.issue('read')
   assert.equal((await ask(bearer(read).headers)).statusCode, 200)

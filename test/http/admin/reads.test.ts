@@ -5,7 +5,7 @@ import { TASKS } from '../../../src/admin/tasks.ts'
 import { mintClientId } from '../../../src/protocol/ids.ts'
 import { dumpStore } from '../../support/store-dump.ts'
 import { RULES } from './rules.ts'
-import { openStage, type Members, type Stage } from '../../support/admin-stage.ts'
+import { openAdminServer, type Members, type AdminServer } from '../../support/admin-server.ts'
 
 const READS = TASKS.filter(({ access }) => access === 'read')
 const LISTS = TASKS.filter(({ input }) => 'before' in input.shape)
@@ -13,7 +13,7 @@ const LISTS = TASKS.filter(({ input }) => 'before' in input.shape)
 const SECRET_COLUMN = /hash|secret|private|password/
 
 test('ADM-05: no read answers a secret, the hash of one, or a private key', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const issued = await plantSecrets(stage)
   const { token } = await stage.issue('read')
   const samples: (Members | undefined)[] = []
@@ -28,7 +28,7 @@ test('ADM-05: no read answers a secret, the hash of one, or a private key', asyn
 })
 
 test('ADM-05: credentials of administrators are stored as hashes only', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const { token, id } = await stage.issue('write')
   const rows = JSON.stringify(dumpStore(stage.server))
   assert.ok(rows.includes(id))
@@ -38,7 +38,7 @@ test('ADM-05: credentials of administrators are stored as hashes only', async (t
 })
 
 test('ADM-04: a malformed place of the next page is rejected, and none of it reaches the database as SQL', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const { token } = await stage.issue('read')
   const organization = await stage.makePeopledOrganization()
   const { clock, random } = stage.server.context
@@ -73,7 +73,7 @@ test('ADM-04: a malformed place of the next page is rejected, and none of it rea
 })
 
 test('lists go from page to page, each row once, newest first, and say where they end', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const { token } = await stage.issue('read')
   const made: string[] = []
   for (let count = 0; count < 5; count += 1) {
@@ -96,7 +96,7 @@ test('lists go from page to page, each row once, newest first, and say where the
 })
 
 test('clients are listed by what became of them', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const { token } = await stage.issue('write')
   const { server } = stage
   const names = ['never used', 'used', 'verified', 'disabled'] as const
@@ -131,7 +131,7 @@ test('clients are listed by what became of them', async (t) => {
 })
 
 /** Everything that a server gives away or keeps, as its holders know it. */
-async function plantSecrets(stage: Stage): Promise<readonly string[]> {
+async function plantSecrets(stage: AdminServer): Promise<readonly string[]> {
   const client = await stage.makeClient()
   const tokens = await stage.makeTokens()
   const api = await makeApiCredentials(stage.server.context, await stage.makeApi())
@@ -146,10 +146,10 @@ async function plantSecrets(stage: Stage): Promise<readonly string[]> {
 }
 
 /** The values of every column that holds such a thing. */
-function storedSecrets({ server }: Stage): readonly string[] {
+function storedSecrets({ server }: AdminServer): readonly string[] {
   return Object.values(dumpStore(server)).flatMap((rows) =>
     rows.flatMap((row) =>
-      Object.entries(row as Readonly<Record<string, unknown>>)
+      Object.entries(row)
         .filter(([column, value]) => SECRET_COLUMN.test(column) && typeof value === 'string')
         .map(([, value]) => String(value)),
     ),

@@ -4,10 +4,10 @@ import type { AuditEvent } from '../../../src/ports/records/audit.ts'
 import type { EpochMs } from '../../../src/protocol/brand.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
 import { RULES } from './rules.ts'
-import { openStage, type Stage } from '../../support/admin-stage.ts'
+import { openAdminServer, type AdminServer } from '../../support/admin-server.ts'
 
 test('ADM-06: each change is written down with the administrator who made it', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const { token, id } = await stage.issue('write', undefined, 365)
   const changes = TASKS.filter(({ access, name }) => access === 'write' && (RULES[name]?.status ?? 0) < 400)
   assert.ok(changes.length > 20)
@@ -21,7 +21,7 @@ test('ADM-06: each change is written down with the administrator who made it', a
 })
 
 test('ADM-06: what credentials were used for in vain is written down too, and says why', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const reader = await stage.issue('read')
   await stage.performByName('key.rotate', {}, reader.token)
   const ofOne = await stage.issue('write', await stage.makeOrganization())
@@ -44,7 +44,7 @@ test('ADM-06: what credentials were used for in vain is written down too, and sa
 })
 
 test('ADM-06: names with line breaks and terminal codes are refused, and the log stays one object a line', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const { token } = await stage.issue('write')
   const named = TASKS.filter(({ input }) => 'name' in input.shape)
   assert.ok(named.length > 3)
@@ -61,12 +61,12 @@ test('ADM-06: names with line breaks and terminal codes are refused, and the log
 })
 
 /** The audit's events that name an administrator. */
-async function eventsBy({ server }: Stage, actor: string): Promise<readonly AuditEvent[]> {
+async function eventsBy({ server }: AdminServer, actor: string): Promise<readonly AuditEvent[]> {
   const links = await server.context.store.listAuditLinks({ before: undefined, limit: 1000, since: 0 as EpochMs })
   return links.flatMap(({ events }) => JSON.parse(events) as AuditEvent[]).filter((event) => event.actor === actor)
 }
 
 /** A write of ours is behind all that were asked for before. */
-async function settled({ server }: Stage): Promise<void> {
+async function settled({ server }: AdminServer): Promise<void> {
   await server.context.store.recordEvent({ event: 'sign-in.failed' })
 }

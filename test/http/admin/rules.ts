@@ -1,5 +1,5 @@
 import type { Access } from '../../../src/admin/task.ts'
-import type { Members, PeopledOrganization, Stage } from '../../support/admin-stage.ts'
+import type { Members, PeopledOrganization, AdminServer } from '../../support/admin-server.ts'
 
 /** What a task needs, said here once more by hand: the table of tasks is what is judged. */
 export interface Rule {
@@ -8,7 +8,7 @@ export interface Rule {
   readonly extent: 'server' | 'organization'
   readonly status: number
   /** Makes what the task is about, and answers an input. */
-  readonly sample: (stage: Stage) => Promise<Members> | Members
+  readonly sample: (stage: AdminServer) => Promise<Members> | Members
 }
 
 type Sample = Rule['sample']
@@ -34,7 +34,7 @@ function partsOf(...names: readonly (keyof PeopledOrganization)[]): Sample {
 }
 
 /** The same with more members. */
-function and(sample: Sample, more: (stage: Stage) => Promise<Members> | Members): Sample {
+function and(sample: Sample, more: (stage: AdminServer) => Promise<Members> | Members): Sample {
   return async (stage) => ({ ...(await sample(stage)), ...(await more(stage)) })
 }
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { test } from 'node:test'
 import { openTestServer } from '../../support/server.ts'
-import { dumpAudit, dumpStore } from '../../support/store-dump.ts'
-import { bearer, openStage, stageOf } from '../../support/admin-stage.ts'
+import { dumpStore, selectAll } from '../../support/store-dump.ts'
+import { bearer, openAdminServer, adminServerOf } from '../../support/admin-server.ts'
 
 const CLIENTS = '/admin/v1/clients'
 const CREDENTIALS = '/admin/v1/admin-credentials'
@@ -29,7 +29,7 @@ function statusOf(origin: string, target: string): Promise<number | undefined> {
 
 test('ADM-01: nothing of the administration is on the public port, however its path is written', async (t) => {
   const server = await openTestServer(t, { listen: true })
-  const { token } = await stageOf(server).issue('write')
+  const { token } = await adminServerOf(server).issue('write')
   const targets = [
     '/admin',
     '/admin/',
@@ -51,7 +51,7 @@ test('ADM-01: nothing of the administration is on the public port, however its p
 })
 
 test('ADM-01: on its own port a route has one spelling', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const { token } = await stage.issue('write')
   const { client_id: id } = await stage.makeClient()
   const ask = async (url: string) => (await stage.server.injectAdmin({ url, ...bearer(token) })).statusCode
@@ -75,7 +75,7 @@ test('ADM-10: nothing for machines or debuggers is on the public port', async (t
 })
 
 test('ADM-07: who changed something is who holds the credentials, whatever the request says', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const { server } = stage
   const mine = await stage.issue('write')
   const other = await stage.issue('write')
@@ -94,7 +94,9 @@ test('ADM-07: who changed something is who holds the credentials, whatever the r
   const done = await server.injectAdmin({ method: 'PUT', url, payload: { scope: 'pay' }, headers })
   assert.equal(done.statusCode, 200)
   assert.equal(done.json<{ approved_scope: string }>().approved_scope, 'pay')
-  const recorded = dumpAudit(server).join('\n')
+  const recorded = selectAll(server, 'select events from audit_links order by link_id')
+    .map(({ events }) => String(events))
+    .join('\n')
   assert.ok(recorded.includes(`"actor":"${mine.id}"`), recorded)
   assert.ok(!recorded.includes(`"actor":"${other.id}"`))
 })
@@ -107,12 +109,12 @@ test('ADM-08: a new server has no administrator, and no credentials that anybody
     assert.equal(answer.statusCode, 401)
   }
   for (const days of [0, 366, 1.5, -1]) {
-    await assert.rejects(stageOf(server).issue('read', undefined, days), /1 to 365 days/)
+    await assert.rejects(adminServerOf(server).issue('read', undefined, days), /1 to 365 days/)
   }
 })
 
 test('failed attempts are counted by network, and credentials that are good work all the same', async (t) => {
-  const stage = await openStage(t, { GRANTOR_CLIENT_FAILURE_RATE: '3' })
+  const stage = await openAdminServer(t, { GRANTOR_CLIENT_FAILURE_RATE: '3' })
   const { token } = await stage.issue('read')
   const ask = async (held: string) => stage.server.injectAdmin({ url: CLIENTS, ...bearer(held) })
   const statuses: number[] = []
@@ -125,7 +127,7 @@ test('failed attempts are counted by network, and credentials that are good work
 })
 
 test('RFC 6750 §3.1: who brings nothing is only told what to bring, and who brings something wrong, that it is', async (t) => {
-  const { server } = await openStage(t)
+  const { server } = await openAdminServer(t)
   const nothing = await server.injectAdmin({ url: CLIENTS })
   assert.equal(nothing.headers['www-authenticate'], 'Bearer realm="grantor"')
   const wrong = await server.injectAdmin({ url: CLIENTS, ...bearer('gad_wrong') })
@@ -133,7 +135,7 @@ test('RFC 6750 §3.1: who brings nothing is only told what to bring, and who bri
 })
 
 test('every fault of a request is reported in one response, with stable names, and nothing is changed', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const { token } = await stage.issue('write')
   const { server } = stage
   const before = dumpStore(server)['admin_credentials']
@@ -161,7 +163,7 @@ test('every fault of a request is reported in one response, with stable names, a
 })
 
 test('a body that is not a JSON object is rejected, and none of it is returned', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const { token } = await stage.issue('write')
   const json = { 'content-type': 'application/json' }
   const cases: readonly (readonly [Record<string, string>, string | Buffer, number, string])[] = [
@@ -190,7 +192,7 @@ test('a body that is not a JSON object is rejected, and none of it is returned',
 })
 
 test('a method that a path has not is answered with those that it has, and no script of a page is let in', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const { token } = await stage.issue('write')
   for (const method of ['PUT', 'DELETE', 'OPTIONS', 'PATCH'] as const) {
     const headers = { ...bearer(token).headers, origin: 'https://evil.example', 'access-control-request-method': 'GET' }
@@ -212,7 +214,7 @@ test('NET-01: for an https issuer a request over plain http from elsewhere is re
     GRANTOR_ADMIN_HOST: '0.0.0.0',
     GRANTOR_TRUST_PROXY: '10.1.0.0/16',
   }
-  const { server, ...stage } = stageOf(await openTestServer(t, { env }))
+  const { server, ...stage } = adminServerOf(await openTestServer(t, { env }))
   const { token } = await stage.issue('read')
   const ask = async (remoteAddress: string, forwarded: Record<string, string> = {}) => {
     const headers = { ...bearer(token).headers, ...forwarded }
@@ -226,7 +228,7 @@ test('NET-01: for an https issuer a request over plain http from elsewhere is re
 })
 
 test('the log has a line for each request, with the task, the administrator and the reason, and no token', async (t) => {
-  const stage = await openStage(t)
+  const stage = await openAdminServer(t)
   const { token, id } = await stage.issue('read')
   await stage.performByName('client.list', {}, token)
   await stage.performByName('key.rotate', {}, token)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createApi, SERVER_TOKENS } from '../../../src/admin/apis.ts'
 import { obtainTokens, refresh, requestToken } from '../../support/flow.ts'
-import { openStage, type Members, type Stage } from '../../support/admin-stage.ts'
+import { openAdminServer, type Members, type AdminServer } from '../../support/admin-server.ts'
 
 interface Inspection {
   readonly kind: string
@@ -14,15 +14,15 @@ interface Inspection {
   readonly token_id: string | null
 }
 
-async function openWithAdministrator(t: Parameters<typeof openStage>[0]) {
-  const stage = await openStage(t)
+async function openWithAdministrator(t: Parameters<typeof openAdminServer>[0]) {
+  const stage = await openAdminServer(t)
   const { token: admin } = await stage.issue('write')
   const perform = (name: string, input: Members) => stage.performByName(name, input, admin)
   const inspect = async (token: string) => (await perform('token.inspect', { token })).json<Inspection>()
   return { stage, perform, inspect }
 }
 
-async function machineToken(stage: Stage, form: Readonly<Record<string, string>> = {}): Promise<string> {
+async function machineToken(stage: AdminServer, form: Readonly<Record<string, string>> = {}): Promise<string> {
   const answer = await requestToken(stage.server, await stage.makeClient(), {
     grant_type: 'client_credentials',
     ...form,

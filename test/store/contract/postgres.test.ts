@@ -2,10 +2,10 @@ import { after } from 'node:test'
 import type { StoreDriver } from '../../../src/ports/store.ts'
 import { openPostgresStore } from '../../../src/store/postgres/store.ts'
 import { openMigratedDatabase } from '../../support/migrated-database.ts'
-import { connect } from '../postgres/schema.ts'
 import { openTestChains } from './chains.ts'
 import type { Stores } from './harness.ts'
 import { checkStoreContract } from './store-contract.ts'
+import { openSession } from '../../support/postgres.ts'
 
 /** Two pools on one database, each of which may have several batches in progress. Opening them takes longer than any test. */
 const file = { after: (end: unknown): void => after(end as () => unknown) }
@@ -13,7 +13,7 @@ const url = await openMigratedDatabase(file)
 const open = (): Promise<StoreDriver> => openPostgresStore({ url, connections: 4, audit: openTestChains() })
 const stores: Stores = { first: await open(), second: await open() }
 after(async () => void (await Promise.all([stores.first.close(), stores.second.close()])))
-const cleaner = await connect(file, url)
+const cleaner = await openSession(file, url)
 
 checkStoreContract('postgres', async () => {
   await cleaner.query(await emptying())

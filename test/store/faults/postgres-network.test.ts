@@ -10,20 +10,20 @@ import {
   assertUnchanged,
   LIMIT_MS,
   openNode,
-  openStage,
-  type Stage,
-} from '../../support/postgres-stage.ts'
+  openAskedNode,
+  type AskedNode,
+} from '../../support/postgres-node.ts'
 
 interface Setting {
   readonly url: string
   readonly proxy: ChaosProxy
-  readonly stage: Stage
+  readonly stage: AskedNode
 }
 
 async function open(t: Parameters<typeof openMigratedDatabase>[0]): Promise<Setting> {
   const url = await openMigratedDatabase(t)
   const proxy = await openChaosProxy(t, url)
-  return { url, proxy, stage: await openStage(t, proxy.url) }
+  return { url, proxy, stage: await openAskedNode(t, proxy.url) }
 }
 
 describe('the network between node and PostgreSQL', { concurrency: true }, () => {

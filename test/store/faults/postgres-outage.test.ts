@@ -2,27 +2,26 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import pg from 'pg'
 import { postJson, refresh, registerClient, requestToken } from '../../support/flow.ts'
-import { startPostgres, type Postgres } from '../../support/postgres.ts'
+import { execute, startPostgres, type Postgres } from '../../support/postgres.ts'
 import type { TestServer } from '../../support/server.ts'
 import {
   assertAllRecover,
   assertAllUnavailable,
-  execute,
   openNode,
-  openStage,
+  openAskedNode,
   untilAvailable,
-  type Stage,
-} from '../../support/postgres-stage.ts'
+  type AskedNode,
+} from '../../support/postgres-node.ts'
 
 /** Few enough connections to use them all. */
 const CONNECTIONS = 20
 
 let cluster: Promise<Postgres> | undefined
 
-async function open(t: TestContext): Promise<{ postgres: Postgres; stage: Stage }> {
+async function open(t: TestContext): Promise<{ postgres: Postgres; stage: AskedNode }> {
   const postgres = await openCluster()
   const { url } = await postgres.createDatabase()
-  return { postgres, stage: await openStage(t, url) }
+  return { postgres, stage: await openAskedNode(t, url) }
 }
 
 async function openLight(t: TestContext): Promise<{ postgres: Postgres; server: TestServer }> {

@@ -3,22 +3,22 @@ import { describe, test } from 'node:test'
 import { openChaosProxy, type ChaosProxy } from '../../support/chaos-proxy.ts'
 import { postForm, redeem, refresh, type Tokens } from '../../support/flow.ts'
 import { openMigratedDatabase } from '../../support/migrated-database.ts'
-import { assertUnavailable, openStage, selectValue, type Stage } from '../../support/postgres-stage.ts'
+import { assertUnavailable, openAskedNode, selectValue, type AskedNode } from '../../support/postgres-node.ts'
 
 interface Setting {
   readonly url: string
   readonly proxy: ChaosProxy
-  readonly stage: Stage
+  readonly stage: AskedNode
 }
 
 async function open(t: Parameters<typeof openMigratedDatabase>[0]): Promise<Setting> {
   const url = await openMigratedDatabase(t)
   const proxy = await openChaosProxy(t, url)
-  return { url, proxy, stage: await openStage(t, proxy.url) }
+  return { url, proxy, stage: await openAskedNode(t, proxy.url) }
 }
 
 /** Sends a request, and cuts the connection before or after PostgreSQL has committed. */
-async function loseAnswer({ proxy, stage }: Setting, when: 'before' | 'after', ask: keyof Stage['asks']) {
+async function loseAnswer({ proxy, stage }: Setting, when: 'before' | 'after', ask: keyof AskedNode['asks']) {
   const happened = proxy.cutAtCommit(when)
   await Promise.all([assertUnavailable(ask, stage.asks[ask]), happened])
 }

@@ -7,17 +7,16 @@ import {
   assertAllUnavailable,
   assertUnavailable,
   assertUnchanged,
-  execute,
-  openSession,
-  openStage,
+  openAskedNode,
   selectValue,
   untilAvailable,
-  type Stage,
-} from '../../support/postgres-stage.ts'
+  type AskedNode,
+} from '../../support/postgres-node.ts'
+import { execute, openSession } from '../../support/postgres.ts'
 
-async function open(t: TestContext): Promise<{ readonly url: string; readonly stage: Stage }> {
+async function open(t: TestContext): Promise<{ readonly url: string; readonly stage: AskedNode }> {
   const url = await openMigratedDatabase(t)
-  return { url, stage: await openStage(t, url) }
+  return { url, stage: await openAskedNode(t, url) }
 }
 
 /** Makes every change of a table fail with an error of PostgreSQL; if a count is given, only so many times. */

@@ -18,15 +18,8 @@ import { findBinaries } from '../../support/postgres-binaries.ts'
 import { openKeeper, type Keeper } from '../../support/postgres-keeper.ts'
 import { openChaosProxy } from '../../support/chaos-proxy.ts'
 import { postJson, refresh, type Tokens } from '../../support/flow.ts'
-import { startPostgres, type Postgres } from '../../support/postgres.ts'
-import {
-  assertAllRecover,
-  execute,
-  openSession,
-  openStage,
-  selectValue,
-  untilAvailable,
-} from '../../support/postgres-stage.ts'
+import { execute, openSession, startPostgres, type Postgres } from '../../support/postgres.ts'
+import { assertAllRecover, openAskedNode, selectValue, untilAvailable } from '../../support/postgres-node.ts'
 
 test('a standby that is promoted has everything that was acknowledged, and the node continues with it', async (t) => {
   const primary = await startPostgres({ settings: { wal_level: 'replica', max_wal_senders: '4', fsync: 'on' } })
@@ -36,7 +29,7 @@ test('a standby that is promoted has everything that was acknowledged, and the n
   await execute(primary.adminUrl(), `alter system set synchronous_standby_names = '*'`, 'select pg_reload_conf()')
   await untilTrue(primary.adminUrl(), `select count(*) = 1 from pg_stat_replication where sync_state = 'sync'`)
   const proxy = await openChaosProxy(t, url)
-  const stage = await openStage(t, proxy.url)
+  const stage = await openAskedNode(t, proxy.url)
   const { server, client, token } = stage
 
   const given: string[] = []

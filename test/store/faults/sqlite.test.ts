@@ -16,10 +16,10 @@ import {
   PlainBrowser,
   postJson,
   redeem,
-  refresh,
   REDIRECT_URI,
+  refresh,
   registerClient,
-  signInAndAllow,
+  silentCodes,
   type RegisteredClient,
   type Tokens,
 } from '../../support/flow.ts'
@@ -27,7 +27,7 @@ import { StoreUnavailable } from '../../../src/ports/store.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import { aClient } from '../contract/records.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../../support/server.ts'
-import { assertStoreUnchanged, databasePath, selectAll } from '../../support/database-file.ts'
+import { assertStoreUnchanged, databasePath, selectAll } from '../../support/store-dump.ts'
 
 /** The fastest of this many rounds counts. */
 const ROUNDS = 10
@@ -259,14 +259,4 @@ function execOf(): (sql: string) => void {
 
 function pageCount(database: DatabaseSync): number {
   return Number(database.prepare('pragma page_count').get()?.['page_count'])
-}
-
-/** Codes of a user who has already consented to the client. */
-async function silentCodes(server: TestServer, client: RegisteredClient, count: number): Promise<readonly string[]> {
-  const browser = new PlainBrowser(server)
-  await signInAndAllow(browser, authorizeUrl(client, { prompt: 'consent' }))
-  const answers = await Promise.all(
-    Array.from({ length: count }, () => browser.get(authorizeUrl(client, { prompt: 'none' }))),
-  )
-  return answers.map((answer) => new URL(locationOf(answer)).searchParams.get('code') ?? '')
 }

@@ -3,17 +3,17 @@ import { test } from 'node:test'
 import { listMigrations, type Migration } from '../../../src/store/migrations.ts'
 import { migrateAt, readPostgresSchema } from '../../../src/store/postgres/migrate-at.ts'
 import { migratePostgres, schemaState, type MigrationTiming } from '../../../src/store/postgres/migrate.ts'
-import { openTestDatabase } from '../../support/postgres.ts'
+import { openSession, openTestDatabase } from '../../support/postgres.ts'
 import { runAtOnce } from '../at-once.ts'
 import { PLANTED, ROWS, VERSIONS, versionsOf } from '../planted-migrations.ts'
-import { addressOf, connect, dump, dyingAt, enterSchema, newSchema, onQuery } from './schema.ts'
+import { addressOf, dump, dyingAt, enterSchema, newSchema, onQuery } from './schema.ts'
 
 const NOW = 1_700_000_000_000
 /** A node that dies is replaced at once, and waiting has no practical limit. */
 const QUICK: MigrationTiming = { leaseMs: 20, pollMs: 5, patienceMs: 600_000, lockTimeoutMs: 500 }
 
 test('migrations are applied once, in order, and each is recorded', async (t) => {
-  const client = await connect(t, await openTestDatabase(t))
+  const client = await openSession(t, await openTestDatabase(t))
   assert.deepEqual(versionsOf(await migratePostgres(client, NOW, PLANTED)), VERSIONS)
   assert.deepEqual(await migratePostgres(client, NOW + 1, PLANTED), [])
   const { applied, missing, unknown } = await schemaState(client, PLANTED)
@@ -27,7 +27,7 @@ test('migrations are applied once, in order, and each is recorded', async (t) =>
 })
 
 test('a session gets its own timeouts back', async (t) => {
-  const client = await connect(t, await openTestDatabase(t))
+  const client = await openSession(t, await openTestDatabase(t))
   const timeouts = `select current_setting('lock_timeout') as lock, current_setting('statement_timeout') as statement`
   const before = await client.query(timeouts)
   await migratePostgres(client, NOW, PLANTED)
@@ -37,16 +37,16 @@ test('a session gets its own timeouts back', async (t) => {
 for (const moment of ['before', 'after'] as const) {
   test(`STO-10: killed ${moment} any statement, the next start ends with the same schema and the same records`, async (t) => {
     const url = await openTestDatabase(t)
-    const undisturbed = await connect(t, await newSchema(url))
+    const undisturbed = await openSession(t, await newSchema(url))
     let count = 0
     const counting = onQuery(undisturbed, () => void (count += 1))
     await migratePostgres(counting, NOW, PLANTED, QUICK)
     const expected = await dump(undisturbed)
     // Another session than the one that dies. All rounds share it, because opening one takes longer than a round.
-    const next = await connect(t, url)
+    const next = await openSession(t, url)
     for (let fatal = 1; fatal <= count; fatal += 1) {
       const schema = await enterSchema(next)
-      const dying = dyingAt(await connect(t, addressOf(url, schema)), fatal, moment)
+      const dying = dyingAt(await openSession(t, addressOf(url, schema)), fatal, moment)
       // If it is killed at the very end, everything is done and it reports no error.
       await Promise.allSettled([migratePostgres(dying, NOW, PLANTED, QUICK)])
       await migratePostgres(next, NOW, PLANTED, QUICK)
@@ -57,10 +57,10 @@ for (const moment of ['before', 'after'] as const) {
 
 test('of eight nodes that start at once one migrates, and the others wait for it', async (t) => {
   const url = await openTestDatabase(t)
-  const nodes = await Promise.all(Array.from({ length: 8 }, () => connect(t, url)))
+  const nodes = await Promise.all(Array.from({ length: 8 }, () => openSession(t, url)))
   const applied = await Promise.all(nodes.map((node) => migratePostgres(node, NOW, PLANTED)))
   assert.deepEqual(applied.filter(({ length }) => length > 0).map(versionsOf), [VERSIONS])
-  const quiet = await connect(t, await newSchema(url))
+  const quiet = await openSession(t, await newSchema(url))
   await migratePostgres(quiet, NOW, PLANTED)
   const [node] = nodes
   assert.ok(node)
@@ -84,7 +84,7 @@ test('of eight processes that migrate one database at the same time each succeed
 })
 
 test('a migration that fails leaves nothing behind, earlier ones remain, and the lease is released', async (t) => {
-  const client = await connect(t, await openTestDatabase(t))
+  const client = await openSession(t, await openTestDatabase(t))
   const broken: Migration = {
     version: 2,
     name: 'broken',
@@ -103,7 +103,7 @@ test('a migration that fails leaves nothing behind, earlier ones remain, and the
 test('a release that knows fewer migrations starts on a database that has more', async (t) => {
   const url = await openTestDatabase(t)
   const later: Migration = { version: 9999, name: 'later', sql: 'alter table clients add column colour text;' }
-  await migratePostgres(await connect(t, url), NOW, [...listMigrations(), later])
+  await migratePostgres(await openSession(t, url), NOW, [...listMigrations(), later])
   assert.deepEqual(await migrateAt(url, NOW), [])
   const { missing, unknown } = await readPostgresSchema(url)
   assert.deepEqual([missing, versionsOf(unknown)], [[], [9999]])
@@ -112,13 +112,13 @@ test('a release that knows fewer migrations starts on a database that has more',
 test('missing migrations can be listed without changing anything', async (t) => {
   const url = await openTestDatabase(t)
   assert.deepEqual(await readPostgresSchema(url), { applied: [], missing: listMigrations(), unknown: [] })
-  const client = await connect(t, url)
+  const client = await openSession(t, url)
   const { rows } = await client.query(`select 1 from pg_class where relnamespace = current_schema()::regnamespace`)
   assert.deepEqual(rows, [])
 })
 
 test('on PostgreSQL every key of the schema is compared byte by byte', async (t) => {
-  const client = await connect(t, await openTestDatabase(t))
+  const client = await openSession(t, await openTestDatabase(t))
   await migratePostgres(client, NOW)
   const { rows } = await client.query(
     `select attrelid::regclass as relation, attname from pg_attribute

@@ -4,9 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { migratePostgres, schemaState, type MigrationTiming } from '../../../src/store/postgres/migrate.ts'
 import { LEASE_TABLE, takeLease } from '../../../src/store/postgres/migration-lease.ts'
-import { openTestDatabase } from '../../support/postgres.ts'
+import { openSession, openTestDatabase } from '../../support/postgres.ts'
 import { PLANTED, VERSIONS, versionsOf } from '../planted-migrations.ts'
-import { connect, cut, onQuery } from './schema.ts'
+import { cut, onQuery } from './schema.ts'
 
 const NOW = 1_700_000_000_000
 const HOUR = 3_600_000
@@ -15,7 +15,7 @@ const IMPATIENT: MigrationTiming = { ...QUICK, patienceMs: 100 }
 
 test('a node that waits too long reports which migration it waits for, and what to do', async (t) => {
   const url = await openTestDatabase(t)
-  const [holder, node] = [await connect(t, url), await connect(t, url)]
+  const [holder, node] = [await openSession(t, url), await openSession(t, url)]
   await holder.query(LEASE_TABLE)
   const lease = await takeLease(holder, HOUR)
   await assert.rejects(
@@ -29,7 +29,7 @@ test('a node that waits too long reports which migration it waits for, and what 
 
 test('the lease of a node that died is taken over once it has expired', async (t) => {
   const url = await openTestDatabase(t)
-  const [dead, node] = [await connect(t, url), await connect(t, url)]
+  const [dead, node] = [await openSession(t, url), await openSession(t, url)]
   await dead.query(LEASE_TABLE)
   assert.ok(await takeLease(dead, HOUR))
   cut(dead)
@@ -40,7 +40,7 @@ test('the lease of a node that died is taken over once it has expired', async (t
 
 test('a node keeps its lease while a statement takes longer than the lease is valid', async (t) => {
   const url = await openTestDatabase(t)
-  const [slow, node] = [await connect(t, url), await connect(t, url)]
+  const [slow, node] = [await openSession(t, url), await openSession(t, url)]
   await slow.query(LEASE_TABLE)
   assert.ok(await takeLease(slow, 0))
   const atWork = slow.query('select pg_sleep(600)').catch(() => 'ended')
@@ -53,7 +53,7 @@ test('a node keeps its lease while a statement takes longer than the lease is va
 
 test('a node that lost its lease stops before it changes anything', async (t) => {
   const url = await openTestDatabase(t)
-  const [slow, node] = [await connect(t, url), await connect(t, url)]
+  const [slow, node] = [await openSession(t, url), await openSession(t, url)]
   let isLost = false
   // The other node applies everything while this one is about to start the backfill.
   const paused = onQuery(slow, async (sql) => {
@@ -69,7 +69,7 @@ test('a node that lost its lease stops before it changes anything', async (t) =>
 
 test('an index that a killed node left half built is built again', async (t) => {
   const url = await openTestDatabase(t)
-  const [dying, node, writer] = [await connect(t, url), await connect(t, url), await connect(t, url)]
+  const [dying, node, writer] = [await openSession(t, url), await openSession(t, url), await openSession(t, url)]
   await migratePostgres(node, NOW, PLANTED.slice(0, 2), QUICK)
   // The index build waits for this transaction, half done.
   await writer.query('begin')
@@ -87,7 +87,7 @@ test('an index that a killed node left half built is built again', async (t) => 
 
 test('while a migration waits for a lock the running release continues to work, and the migration succeeds once the lock is free', async (t) => {
   const url = await openTestDatabase(t)
-  const [node, reader, release] = [await connect(t, url), await connect(t, url), await connect(t, url)]
+  const [node, reader, release] = [await openSession(t, url), await openSession(t, url), await openSession(t, url)]
   await migratePostgres(node, NOW, PLANTED.slice(0, 1), QUICK)
   await reader.query('begin')
   await reader.query('select * from things')
@@ -106,7 +106,7 @@ test('while a migration waits for a lock the running release continues to work, 
 
 test('a migration that gets no lock for too long reports that, and another start may try again', async (t) => {
   const url = await openTestDatabase(t)
-  const [node, reader] = [await connect(t, url), await connect(t, url)]
+  const [node, reader] = [await openSession(t, url), await openSession(t, url)]
   await migratePostgres(node, NOW, PLANTED.slice(0, 1), QUICK)
   await reader.query('begin')
   await reader.query('select * from things')
@@ -120,7 +120,7 @@ test('a migration that gets no lock for too long reports that, and another start
 
 test('a backfill continues where the previous node was killed, batch by batch', async (t) => {
   const url = await openTestDatabase(t)
-  const [dying, node] = [await connect(t, url), await connect(t, url)]
+  const [dying, node] = [await openSession(t, url), await openSession(t, url)]
   const batches: string[] = []
   const counted = (client: pg.Client, fatal: number) =>
     onQuery(client, (sql) => {

@@ -16,7 +16,7 @@ import {
   type Tokens,
 } from '../../support/flow.ts'
 import { openMigratedDatabase } from '../../support/migrated-database.ts'
-import { openNode } from '../../support/postgres-stage.ts'
+import { openNode } from '../../support/postgres-node.ts'
 
 const user = aUser()
 const changed = aUser({ id: user.id, name: 'Changed' })

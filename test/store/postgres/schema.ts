@@ -1,4 +1,3 @@
-import type { TestContext } from 'node:test'
 import pg from 'pg'
 import type { Connection } from '../../../src/store/postgres/migration-lease.ts'
 
@@ -27,14 +26,6 @@ export function addressOf(url: string, schema: string): string {
   const address = new URL(url)
   address.searchParams.set('options', `-c search_path=${schema}`)
   return address.href
-}
-
-export async function connect(t: Pick<TestContext, 'after'>, url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url })
-  client.on('error', () => undefined)
-  await client.connect()
-  t.after(() => client.end())
-  return client
 }
 
 /** The same session, which reports each query before it runs and after. */

@@ -17,7 +17,7 @@ import {
 } from '../../support/flow.ts'
 import { openMigratedDatabase } from '../../support/migrated-database.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
-import { openNode } from '../../support/postgres-stage.ts'
+import { openNode } from '../../support/postgres-node.ts'
 
 /** PostgreSQL has no text with a NUL, and UTF-8 has no half of a surrogate pair. */
 const TEXTS: readonly string[] = [

@@ -17,7 +17,7 @@ import { readRootSecret } from '../../../src/keys/root-secret.ts'
 import { openDatabase, requirePragmas } from '../../../src/store/sqlite/database.ts'
 import { createAda, obtainTokens, registerClient } from '../../support/flow.ts'
 import { openTestServer, temporaryFolder } from '../../support/server.ts'
-import { dumpStore } from '../../support/database-file.ts'
+import { dumpStore } from '../../support/store-dump.ts'
 
 test('STO-09: a connection syncs every commit, checks foreign keys and does not trust the schema', (t) => {
   const database = openDatabase(join(temporaryFolder(t), 'grantor.db'))

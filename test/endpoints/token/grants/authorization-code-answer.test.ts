@@ -15,7 +15,7 @@ import {
   type Tokens,
 } from '../../../support/flow.ts'
 import { openTestServer } from '../../../support/server.ts'
-import { assertStoreUnchanged, selectAll } from '../../../support/database-file.ts'
+import { assertStoreUnchanged, selectAll } from '../../../support/store-dump.ts'
 import { assertInvalidGrant } from '../../../support/token-answers.ts'
 import { WHOLE_FILE } from '../../../support/authorize-answers.ts'
 

@@ -5,7 +5,7 @@ import type { ApiRecord } from '../../../../src/ports/records/api.ts'
 import type { Resource } from '../../../../src/protocol/resource.ts'
 import { postForm, registerClient, requestToken, type RegisteredClient } from '../../../support/flow.ts'
 import { assertError, problemsOf } from '../../../support/error-answer.ts'
-import { alterStore, assertNoStateChange } from '../../../support/store-dump.ts'
+import { execute, assertStoreUnchanged } from '../../../support/store-dump.ts'
 import { openTestServer, type TestServer, type TestServerOptions } from '../../../support/server.ts'
 
 const PUBLIC_ISSUER = { GRANTOR_ISSUER: 'https://auth.example', GRANTOR_HOST: '127.0.0.1' }
@@ -56,8 +56,8 @@ test('CC-01: a public client gets no token even if its record has the grant type
   const server = await openTestServer(t)
   const client = await registerClient(server, { token_endpoint_auth_method: 'none' })
   const widened = `update clients set metadata = json_replace(metadata, '$.grantTypes', json('["client_credentials"]')) where client_id = ?`
-  alterStore(server, widened, client.client_id)
-  assertError(await assertNoStateChange(server, () => ask(server, client), 'public'), 400, 'unauthorized_client')
+  execute(server, widened, client.client_id)
+  assertError(await assertStoreUnchanged(server, () => ask(server, client), 'public'), 400, 'unauthorized_client')
   assert.match(server.log(), /"reason":"client_public"/)
 })
 
@@ -65,7 +65,7 @@ test('CC-02: a scope outside the registration is never granted, and without scop
   const server = await openTestServer(t)
   const client = await registerClient(server, { scope: 'read write' })
   for (const scope of ['admin', '*', 'READ', 'read,write', 'readwrite']) {
-    const answer = await assertNoStateChange(server, () => ask(server, client, { scope }), scope)
+    const answer = await assertStoreUnchanged(server, () => ask(server, client, { scope }), scope)
     assert.deepEqual(problemsOf(assertError(answer, 400, 'invalid_scope')), ['body.scope:value_error'])
   }
   assert.equal((await ask(server, client)).json().scope, 'read write')
@@ -159,7 +159,7 @@ test('D7: the first token marks the client as used, and later ones change nothin
   const used = await server.context.store.findClient(client.client_id as never)
   assert.ok(used?.usedAt !== undefined)
   server.clock.advance(5000)
-  await assertNoStateChange(server, () => ask(server, client), 'second token')
+  await assertStoreUnchanged(server, () => ask(server, client), 'second token')
 })
 
 test('RFC 6749 §4.4.2: the client may authenticate by Basic alone', async (t) => {

@@ -6,7 +6,7 @@ import { disableClient } from '../../../../src/admin/clients.ts'
 import { disableUser, enableUser, setPassword } from '../../../../src/admin/users.ts'
 import { createAda, EMAIL, obtainCode, redeem, refresh, registerClient, requestToken } from '../../../support/flow.ts'
 import { openTestServer, type TestServer } from '../../../support/server.ts'
-import { assertStoreUnchanged } from '../../../support/database-file.ts'
+import { assertStoreUnchanged } from '../../../support/store-dump.ts'
 import { aGrant, assertInvalidGrant, assertNothingHappens, tokensOf } from '../../../support/token-answers.ts'
 import { WHOLE_FILE } from '../../../support/authorize-answers.ts'
 

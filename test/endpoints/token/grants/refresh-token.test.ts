@@ -1,22 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import {
-  authorizeUrl,
-  createAda,
-  obtainTokens,
-  PlainBrowser,
-  redeem,
-  refresh,
-  registerClient,
-  signInAndAllow,
-  type RegisteredClient,
-  type Tokens,
-} from '../../../support/flow.ts'
+import { createAda, obtainTokens, redeem, refresh, registerClient, type Tokens } from '../../../support/flow.ts'
 import { openTestServer } from '../../../support/server.ts'
-import { assertStoreUnchanged, selectAll } from '../../../support/database-file.ts'
+import { assertStoreUnchanged, selectAll } from '../../../support/store-dump.ts'
 import { aGrant, assertInvalidGrant, assertNothingHappens, tokensOf } from '../../../support/token-answers.ts'
 import { WHOLE_FILE } from '../../../support/authorize-answers.ts'
+import { obtainCodeFor } from '../../../support/apis.ts'
 
 const DAY = 86_400_000
 const API = 'https://api.example'
@@ -102,7 +92,7 @@ test('RT-05: a token two generations back revokes the family, within the window 
 
 test('RT-03: within the window another scope or resource gets its own token with the same successor', async () => {
   const client = await registerClient(server)
-  const code = await obtainCodeFor(client, [API, OTHER_API])
+  const code = await obtainCodeFor(server, client, [API, OTHER_API])
   const { refresh_token: token = '' } = tokensOf(await redeem(server, client, code))
   const variants = [
     {},
@@ -235,8 +225,3 @@ test('STO-13: a clock that goes back neither reactivates a revoked family nor re
 })
 
 /** A code for several resources, which a record of parameters cannot name. */
-async function obtainCodeFor(client: RegisteredClient, resources: readonly string[]): Promise<string> {
-  const tail = resources.map((resource) => `&resource=${encodeURIComponent(resource)}`).join('')
-  const answer = await signInAndAllow(new PlainBrowser(server), authorizeUrl(client, { scope: 'read write' }) + tail)
-  return answer.searchParams.get('code') ?? ''
-}

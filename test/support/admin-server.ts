@@ -28,7 +28,7 @@ import {
 import { openTestServer, type TestServer } from './server.ts'
 
 /** A server with an administration, and what its operators may meet there. */
-export interface Stage {
+export interface AdminServer {
   readonly server: TestServer
   /** Credentials of an administrator. */
   readonly issue: (access: Access, organizationId?: OrganizationId, days?: number) => Promise<IssuedToken>
@@ -37,7 +37,7 @@ export interface Stage {
   readonly performByName: (name: string, input: Members, token: string) => Promise<LightMyRequestResponse>
   readonly makeClient: () => Promise<RegisteredClient>
   readonly makeTokens: () => Promise<Tokens>
-  readonly makeUser: () => Promise<Person>
+  readonly makeUser: () => Promise<TestUser>
   readonly makeOrganization: () => Promise<OrganizationId>
   /** An organization with a member, an installation, and a grant that the member gave. */
   readonly makePeopledOrganization: () => Promise<PeopledOrganization>
@@ -54,7 +54,7 @@ export interface IssuedToken {
   readonly token: string
 }
 
-export interface Person {
+export interface TestUser {
   readonly id: UserId
   readonly email: string
 }
@@ -67,21 +67,21 @@ export interface PeopledOrganization {
 }
 
 /** Attempts are wide open; only what a test is about refuses. */
-export async function openStage(
+export async function openAdminServer(
   test: Pick<TestContext, 'after'>,
   env: Readonly<Record<string, string>> = {},
-): Promise<Stage> {
+): Promise<AdminServer> {
   const server = await openTestServer(test, { env: { GRANTOR_CLIENT_FAILURE_RATE: '1000000', ...env } })
   await createAda(server)
-  return stageOf(server)
+  return adminServerOf(server)
 }
 
 /** The same over a server that is there already. */
-export function stageOf(server: TestServer): Stage {
+export function adminServerOf(server: TestServer): AdminServer {
   const { context } = server
   const { store, clock, random } = context
   let count = 0
-  const perform: Stage['perform'] = (task, input, token) =>
+  const perform: AdminServer['perform'] = (task, input, token) =>
     server.injectAdmin({ ...requestOf(task, input), ...bearer(token) })
 
   async function makeOrganization(): Promise<OrganizationId> {
@@ -94,7 +94,7 @@ export function stageOf(server: TestServer): Stage {
   const anEmail = (): string => `person-${(count += 1)}@acme.test`
   const aResource = (): string => `https://api-${(count += 1)}.example`
 
-  async function makeUser(): Promise<Person> {
+  async function makeUser(): Promise<TestUser> {
     const email = anEmail()
     const { id } = await createAccount(server, { email, password: PASSWORD, name: 'A Person' })
     return { id, email }

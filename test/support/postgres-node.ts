@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Response } from 'light-my-request'
-import pg from 'pg'
 import {
   authorizeUrl,
   createAda,
@@ -20,11 +19,12 @@ import {
   type Tokens,
 } from './flow.ts'
 import { openTestServer, type TestServer } from './server.ts'
+import { withClient } from './postgres.ts'
 
 type Ask = 'register' | 'redeem' | 'refresh' | 'useClient' | 'authorize' | 'signIn' | 'consent'
 
 /** A node on a PostgreSQL, and one request of each kind. */
-export interface Stage {
+export interface AskedNode {
   readonly server: TestServer
   readonly client: RegisteredClient
   /** The newest refresh token of `client`. */
@@ -46,7 +46,7 @@ export function openNode(
   return openTestServer(test, { env: { DATABASE_URL: url, GRANTOR_SECRET: SECRET }, onLog })
 }
 
-export async function openStage(test: Pick<TestContext, 'after'>, url: string): Promise<Stage> {
+export async function openAskedNode(test: Pick<TestContext, 'after'>, url: string): Promise<AskedNode> {
   const server = await openNode(test, url)
   await createAda(server)
   const client = await registerClient(server)
@@ -76,7 +76,7 @@ function codeIn(answer: URL): string {
 }
 
 /** Sends all requests at once: each gets a 503 in time. */
-export async function assertAllUnavailable({ asks }: Stage): Promise<void> {
+export async function assertAllUnavailable({ asks }: AskedNode): Promise<void> {
   await Promise.all(Object.entries(asks).map(([name, ask]) => assertUnavailable(name, ask)))
 }
 
@@ -95,7 +95,7 @@ export async function assertUnavailable(name: string, ask: () => Promise<Respons
 }
 
 /** Asserts that each request succeeds without intervention, after at most a while of 503 responses. */
-export async function assertAllRecover({ asks }: Stage): Promise<void> {
+export async function assertAllRecover({ asks }: AskedNode): Promise<void> {
   for (const [name, ask] of Object.entries(asks)) await untilAvailable(name, ask)
 }
 
@@ -137,30 +137,4 @@ export function selectValue(url: string, sql: string, values: readonly unknown[]
     url,
     async (client) => Object.values((await client.query<object>(sql, [...values])).rows[0] ?? {})[0],
   )
-}
-
-/** Runs statements on a separate connection, around the proxy. */
-export async function execute(url: string, ...statements: readonly string[]): Promise<void> {
-  await withClient(url, async (client) => {
-    for (const statement of statements) await client.query(statement)
-  })
-}
-
-/** Opens a session of another client, until the test ends. */
-export async function openSession(test: Pick<TestContext, 'after'>, url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url })
-  client.on('error', () => undefined)
-  await client.connect()
-  test.after(() => client.end())
-  return client
-}
-
-async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
 }

@@ -6,7 +6,7 @@ import type { Language, Page } from '../../src/ports/pages.ts'
 import { createRenderer } from '../../src/web/render.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { branding, samples } from '../web/samples.ts'
-import { type WatchedTab } from './tab.ts'
+import type { WatchedTab } from './tab.ts'
 
 /** Serves the samples with their real Content-Security-Policy, and opens them in a real browser. */
 export interface Served {

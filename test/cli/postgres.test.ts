@@ -1,22 +1,12 @@
 import assert from 'node:assert/strict'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import type { Finding } from '../../src/admin/doctor/finding.ts'
-import { openTestDatabase } from '../support/postgres.ts'
 import { runHere, runJsonHere } from '../support/command.ts'
-import { openPlace, run, serve, type Place } from '../support/process.ts'
+import { openPlace, openPostgresPlace, run, serve, withDatabase, type Place } from '../support/process.ts'
 
 /** The command line over PostgreSQL, where it differs from the one over a file. */
 
 const HIDDEN = 'a-hidden-password'
-
-async function openPostgresPlace(t: TestContext): Promise<Place> {
-  return withDatabase(await openPlace(t), await openTestDatabase(t))
-}
-
-function withDatabase(place: Place, url: string): Place {
-  const secret = { GRANTOR_SECRET: 'a secret that is long enough for this' }
-  return { ...place, environment: { ...place.environment, ...secret, DATABASE_URL: url } }
-}
 
 test('every noun works over PostgreSQL; the first command tells that nothing was there', async (t) => {
   const place = await openPostgresPlace(t)

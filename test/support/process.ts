@@ -89,9 +89,12 @@ export async function runJson<T>(place: Place, words: readonly string[]): Promis
 
 /** A place with a PostgreSQL of its own. */
 export async function openPostgresPlace(t: TestContext): Promise<Place> {
-  const place = await openPlace(t)
-  const database = { DATABASE_URL: await openTestDatabase(t), GRANTOR_SECRET: 's'.repeat(32) }
-  return { ...place, environment: { ...place.environment, ...database } }
+  return withDatabase(await openPlace(t), await openTestDatabase(t))
+}
+
+export function withDatabase(place: Place, url: string): Place {
+  const settings = { DATABASE_URL: url, GRANTOR_SECRET: 'a secret that is long enough for this' }
+  return { ...place, environment: { ...place.environment, ...settings } }
 }
 
 /** Starts a server and waits until it is ready. */

@@ -7,7 +7,7 @@ import { listMigrations } from '../../../src/store/migrations.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { openTestDatabase } from '../../support/postgres.ts'
 import { runHere } from '../../support/command.ts'
-import { openPlace, run, type Place } from '../../support/process.ts'
+import { openPlace, run, withDatabase, type Place } from '../../support/process.ts'
 
 interface Status {
   readonly database: string
@@ -128,15 +128,6 @@ async function openPostgresStage(t: TestContext): Promise<Database> {
       await client.end()
     },
   }
-}
-
-function withDatabase(place: Place, url: string): Place {
-  const environment = {
-    ...place.environment,
-    DATABASE_URL: url,
-    GRANTOR_SECRET: 'a secret that is long enough for this',
-  }
-  return { ...place, environment }
 }
 
 async function status(place: Place): Promise<{ readonly code: number | null; readonly document: Status }> {

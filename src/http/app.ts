@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Context } from '../ports/context.ts'
-import type { RequestObserver } from '../ports/observers.ts'
+import { FORWARDED_ADDRESS_IGNORED, type RequestObserver } from '../ports/observers.ts'
 import type { Branding } from '../ports/pages.ts'
 import { createRenderer } from '../web/render.ts'
 import { refuseBytes } from './broken-request.ts'
@@ -10,6 +10,7 @@ import { openGate } from './gate.ts'
 import { createServer } from './node-http.ts'
 import { openProxies } from './proxies.ts'
 import { openReplies } from './reply.ts'
+import { openRequestIds } from './request-ids.ts'
 import { openRoutes } from './routes.ts'
 import { serve, type LogOutcome, type Serving } from './serve.ts'
 import { cookieJar } from './session.ts'
@@ -47,6 +48,7 @@ export function createApp({ context, branding, trustedProxies, log, observer }: 
     observer,
     proxies,
     scheduler: openScheduler(),
+    nextRequestId: openRequestIds(context.random),
     findRoute: openRoutes(context.issuer),
     replies: openReplies(createRenderer(branding), jar, context.issuer),
     gate: openGate({ issuer: context.issuer, proxies }),
@@ -67,6 +69,7 @@ export function createApp({ context, branding, trustedProxies, log, observer }: 
         }
   const server = createServer(options, (message, response) => void listener(message, response))
   connections.watch(server)
+  server.once(FORWARDED_ADDRESS_IGNORED, () => context.record({ event: 'forwarded-address.ignored' }))
   return server
     .on('connection', serving.scheduler.accepted)
     .on('clientError', refuseBytes)

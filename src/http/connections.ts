@@ -1,7 +1,8 @@
 import type { IncomingMessage as Message, Server, ServerResponse as Response } from 'node:http'
 import type { Socket } from 'node:net'
+import { FORWARDED_ADDRESS_IGNORED } from '../ports/observers.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
-import { networkOf } from './network.ts'
+import { LOOPBACK, networkOf } from './network.ts'
 import { IncomingMessage, ServerResponse } from './node-http.ts'
 import type { Proxies } from './proxies.ts'
 import { openShares, openSiteShares } from './shares.ts'
@@ -34,6 +35,8 @@ interface ConnectionState {
   readonly network: string
   /** A trusted proxy connects for many callers. Its connections have no share; the requests of its callers have. */
   readonly isProxy: boolean
+  /** The peer is a program on this machine, and not a trusted proxy. */
+  readonly isLoopback: boolean
   unanswered: number
   /** The unanswered requests that are not being processed: their responses are not sent completely. */
   idle: number
@@ -72,7 +75,15 @@ export function openConnections(proxies: Proxies, limits: ConnectionLimits): Con
   function openState(socket: CountedSocket): ConnectionState {
     const address = socket.remoteAddress ?? ''
     const isProxy = proxies.isTrusted(address)
-    const state = { network: networkOf(address), isProxy, unanswered: 0, idle: 0, isHungUp: false, isClosed: false }
+    const state = {
+      network: networkOf(address),
+      isProxy,
+      isLoopback: !isProxy && LOOPBACK.test(address),
+      unanswered: 0,
+      idle: 0,
+      isHungUp: false,
+      isClosed: false,
+    }
     socket[STATE] = state
     return state
   }
@@ -168,6 +179,9 @@ export function openConnections(proxies: Proxies, limits: ConnectionLimits): Con
     },
     networkOf(message) {
       const { [STATE]: state }: CountedSocket = message.socket
+      if (state?.isLoopback === true && message.headers['x-forwarded-for'] !== undefined) {
+        server?.emit(FORWARDED_ADDRESS_IGNORED)
+      }
       return state === undefined || state.isProxy ? networkOf(proxies.callerOf(message)) : state.network
     },
     beginRequest: (response) => response instanceof CountedResponse && response.beginRequest(),

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Endpoint } from '../endpoints/index.ts'
 import { invalidRequest, unavailable } from '../protocol/errors.ts'
+import { LOOPBACK } from './network.ts'
 import type { Proxies } from './proxies.ts'
 import { limitFor, openShares } from './shares.ts'
 
@@ -50,8 +51,6 @@ const BODIES_LIMIT = limitFor(2000)
 const RETRY_SECONDS = 1
 /** Created once: recording the stack of an error takes an eighth of the time of a refusal. */
 const OVERLOADED = unavailable('overloaded', RETRY_SECONDS)
-
-const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/
 
 /**
  * Opens a gate that refuses two kinds of requests.

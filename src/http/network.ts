@@ -1,5 +1,8 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
+/** An address of this machine, as a socket reports it. */
+export const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/
+
 /** The one network of all addresses that cannot be parsed, so that different spellings share their limits. */
 export const UNREADABLE_NETWORK = 'unreadable'
 

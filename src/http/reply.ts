@@ -6,18 +6,26 @@ import { OAuthError, unavailable } from '../protocol/errors.ts'
 import type { Renderer } from '../web/render.ts'
 import type { CookieJar } from './session.ts'
 
+/** The response to write, and the id of the request, which the response repeats. */
+export interface Target {
+  readonly response: ServerResponse
+  readonly requestId: string
+}
+
 /** Writes answers and refusals as HTTP responses. `cors`: whether scripts of any origin may read them. */
 export interface Replies {
-  readonly send: (response: ServerResponse, answer: Reply, language: Language, cors: boolean) => void
-  readonly sendPreflight: (response: ServerResponse, allow: string) => undefined
-  readonly sendError: (response: ServerResponse, error: OAuthError, cors: boolean) => void
-  readonly sendErrorPage: (response: ServerResponse, error: OAuthError, language: Language) => void
+  readonly send: (target: Target, answer: Reply, language: Language, cors: boolean) => void
+  readonly sendPreflight: (target: Target, allow: string) => undefined
+  readonly sendError: (target: Target, error: OAuthError, cors: boolean) => void
+  readonly sendErrorPage: (target: Target, error: OAuthError, language: Language) => void
 }
+
+export const REQUEST_ID_HEADER = 'X-Request-Id'
 
 /** clients.md: browser-based clients call some endpoints from any origin, without credentials. */
 const CORS_HEADERS = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': 'Retry-After, WWW-Authenticate, RateLimit, RateLimit-Policy',
+  'Access-Control-Expose-Headers': `Retry-After, WWW-Authenticate, RateLimit, RateLimit-Policy, ${REQUEST_ID_HEADER}`,
 } as const
 const PREFLIGHT_HEADERS = {
   ...CORS_HEADERS,
@@ -41,14 +49,14 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
   const pageHeaders = [...redirectHeaders, 'Content-Type', 'text/html; charset=utf-8', 'X-Frame-Options', 'DENY']
 
   function sendPage(
-    response: ServerResponse,
+    target: Target,
     answer: Extract<Reply, { kind: 'page' }>,
     language: Language,
     more: readonly string[],
   ): void {
     const { status, page, formTarget, retryAfterSeconds, cookies } = answer
     const policy = contentSecurityPolicy(renderer.styleSource, formTarget)
-    write(response, status, renderer.render(page, language), pageHeaders, [
+    write(target, status, renderer.render(page, language, target.requestId), pageHeaders, [
       'Content-Security-Policy',
       policy,
       ...more,
@@ -62,43 +70,44 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
   }
 
   return {
-    send(response, answer, language, cors) {
+    send(target, answer, language, cors) {
       switch (answer.kind) {
         case 'json': {
           const { maxAgeSeconds, status, body } = answer
           if (maxAgeSeconds === undefined)
-            return write(response, status, JSON.stringify(body), secretHeaders[Number(cors)], [])
-          return write(response, status, publicText(body), jsonHeaders[Number(cors)], [
+            return write(target, status, JSON.stringify(body), secretHeaders[Number(cors)], [])
+          return write(target, status, publicText(body), jsonHeaders[Number(cors)], [
             'Cache-Control',
             `public, max-age=${maxAgeSeconds}`,
           ])
         }
         case 'empty':
-          return void response.writeHead(answer.status, [...(emptyHeaders[Number(cors)] ?? [])]).end()
+          return writeEmpty(target, answer.status, emptyHeaders[Number(cors)])
         case 'redirect':
-          return write(response, 303, '', redirectHeaders, [
+          return write(target, 303, '', redirectHeaders, [
             'Location',
             answer.location,
             ...cookieHeaders(answer.cookies),
           ])
         case 'page':
-          return sendPage(response, answer, language, [])
+          return sendPage(target, answer, language, [])
       }
     },
-    sendPreflight(response, allow) {
-      response.writeHead(204, { ...PREFLIGHT_HEADERS, 'Access-Control-Allow-Methods': allow, Allow: allow }).end()
+    sendPreflight(target, allow) {
+      const headers = { ...PREFLIGHT_HEADERS, 'Access-Control-Allow-Methods': allow, Allow: allow }
+      return writeEmpty(target, 204, flatten(headers))
     },
-    sendError(response, error, cors) {
+    sendError(target, error, cors) {
       const { retryAfterSeconds, status, headers } = error
       const body = errorBody(error)
       const more = [...flatten(headers), ...retryAfter(retryAfterSeconds)]
-      write(response, status, JSON.stringify(body), secretHeaders[Number(cors)], more)
+      write(target, status, JSON.stringify(body), secretHeaders[Number(cors)], more)
     },
-    sendErrorPage(response, error, language) {
+    sendErrorPage(target, error, language) {
       const { status, headers, retryAfterSeconds } = error
       const page = { kind: 'error', problem: pageProblem(error) } as const
       const retry = retryAfterSeconds === undefined ? {} : { retryAfterSeconds }
-      sendPage(response, { kind: 'page', status, page, ...retry }, language, flatten(headers))
+      sendPage(target, { kind: 'page', status, page, ...retry }, language, flatten(headers))
     },
   }
 }
@@ -112,15 +121,30 @@ function publicText(body: object): string {
 
 const publicTexts = new WeakMap<object, string>()
 
+function writeEmpty(
+  { response, requestId }: Target,
+  status: number,
+  headers: readonly string[] | undefined,
+): undefined {
+  response.writeHead(status, [...(headers ?? []), REQUEST_ID_HEADER, requestId]).end()
+}
+
 function write(
-  response: ServerResponse,
+  { response, requestId }: Target,
   status: number,
   text: string,
   headers: readonly string[] | undefined,
   more: readonly string[],
 ): void {
   const length = Buffer.byteLength(text)
-  response.writeHead(status, [...(headers ?? []), ...more, 'Content-Length', String(length)])
+  response.writeHead(status, [
+    ...(headers ?? []),
+    ...more,
+    REQUEST_ID_HEADER,
+    requestId,
+    'Content-Length',
+    String(length),
+  ])
   // Node.js joins the headers and the body into one string, and writes it faster when each character is one byte.
   response.end(text, length === text.length ? 'latin1' : 'utf8')
 }

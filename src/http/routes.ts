@@ -1,7 +1,10 @@
+import type { IncomingMessage } from 'node:http'
 import { ENDPOINTS, type Endpoint } from '../endpoints/index.ts'
 import { PATHS } from '../endpoints/paths.ts'
+import type { Context } from '../ports/context.ts'
 import { invalidRequest, type OAuthError } from '../protocol/errors.ts'
 import { problem } from '../protocol/validation.ts'
+import type { Proxies } from './proxies.ts'
 
 /** A path, and the rows of the endpoint table at this path. */
 export interface Route {
@@ -76,7 +79,7 @@ function pathOf(target: string): string {
   }
 }
 
-export function withoutOrigin(target: string): string {
+function withoutOrigin(target: string): string {
   return target.replace(/^https?:\/\/[^/]*/i, '')
 }
 
@@ -86,4 +89,17 @@ export function wrongMethod(method: string | undefined, methods: readonly string
     problem(['method'], 'literal_error', 'Method not allowed for this path.', method, { expected: methods }),
   ]
   return invalidRequest('method_wrong', { status: 405, headers: { Allow: allow }, problems })
+}
+
+/** A loopback issuer's address for a page that was requested under another name, without our cookies (decisions.md D9). */
+export function homeAddress(
+  { context, proxies }: { readonly context: Context; readonly proxies: Proxies },
+  endpoint: Endpoint,
+  message: IncomingMessage,
+): string | undefined {
+  const { issuer, settings } = context
+  if (!settings.isLoopbackIssuer || endpoint.audience !== 'page' || endpoint.method !== 'GET') return undefined
+  const { host, origin } = new URL(issuer)
+  if ((proxies.forwarded(message, 'x-forwarded-host') ?? message.headers.host) === host) return undefined
+  return origin + withoutOrigin(message.url ?? '')
 }

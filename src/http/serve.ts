@@ -12,9 +12,9 @@ import { discardBody, readBody } from './body.ts'
 import type { Connections } from './connections.ts'
 import type { Gate } from './gate.ts'
 import type { Proxies } from './proxies.ts'
-import { elapsedMs, toOAuthError, type Replies } from './reply.ts'
+import { elapsedMs, toOAuthError, type Replies, type Target } from './reply.ts'
 import { checkHeaders, prefersPage, readRequest, tooLargeFor } from './request.ts'
-import { isHome, withoutOrigin, wrongMethod, type Route } from './routes.ts'
+import { homeAddress, isHome, wrongMethod, type Route } from './routes.ts'
 import type { CookieJar } from './session.ts'
 import type { Scheduler } from './scheduler.ts'
 
@@ -22,7 +22,10 @@ import type { Scheduler } from './scheduler.ts'
 export type LogOutcome = (line: OutcomeLine, cause: unknown) => void
 
 type OutcomeLine = OutcomeEvent & {
+  readonly request_id: string
   readonly endpoint: string
+  /** The network whose limit a refusal with status 429 names; otherwise undefined. */
+  readonly network: string | undefined
   readonly status: number
   readonly ms: number
 }
@@ -38,12 +41,12 @@ export interface Serving {
   readonly log: LogOutcome
   readonly observer: RequestObserver
   readonly scheduler: Scheduler
+  readonly nextRequestId: () => string
 }
 
 /** A request that is being processed. Its route and endpoint are set as soon as they are found. */
-interface Exchange {
+interface Exchange extends Target {
   readonly message: IncomingMessage
-  readonly response: ServerResponse
   /** The network whose limits the request counts against. */
   readonly network: string
   /** On the clock of `performance`. */
@@ -66,7 +69,8 @@ export async function serve(serving: Serving, message: IncomingMessage, response
   if (connections.isHungUp(message)) return
   const network = connections.networkOf(message)
   const startedAt = performance.now()
-  const exchange: Exchange = { message, response, network, startedAt, route: undefined, endpoint: undefined }
+  const requestId = serving.nextRequestId()
+  const exchange: Exchange = { message, response, requestId, network, startedAt, route: undefined, endpoint: undefined }
   closeIfStopping(serving, response)
   connections.beginRequest(response)
   try {
@@ -109,7 +113,7 @@ async function run(serving: Serving, exchange: Exchange, endpoint: Endpoint, bod
     const request = readRequest(message, body, endpoint, network, jar)
     const reply = await endpoint.run(context, request)
     closeIfStopping(serving, response)
-    replies.send(response, reply, request.language, endpoint.cors === true)
+    replies.send(exchange, reply, request.language, endpoint.cors === true)
     logReply(serving, exchange, endpoint, reply)
   } finally {
     gate.leave(network)
@@ -118,7 +122,7 @@ async function run(serving: Serving, exchange: Exchange, endpoint: Endpoint, bod
 
 /** Decides what can be decided before the body is read. Returns the endpoint, or a function that sends the answer. */
 function admit(serving: Serving, exchange: Exchange): Endpoint | (() => void) {
-  const { message, network, response } = exchange
+  const { message, network } = exchange
   const route = serving.findRoute(message.url ?? '')
   if (route === undefined) return () => refuseUnknownPath(serving, exchange)
   exchange.route = route
@@ -130,7 +134,7 @@ function admit(serving: Serving, exchange: Exchange): Endpoint | (() => void) {
   const home = homeAddress(serving, endpoint, message)
   if (home === undefined) return endpoint
   return () => {
-    serving.replies.send(response, { kind: 'redirect', location: home }, 'en', false)
+    serving.replies.send(exchange, { kind: 'redirect', location: home }, 'en', false)
     observe(serving, exchange, { event: 'page.redirected-to-issuer', reason: undefined, status: 303 })
   }
 }
@@ -145,8 +149,10 @@ function logReply(serving: Serving, exchange: Exchange, { name }: Endpoint, repl
   serving.log(
     {
       event,
+      request_id: exchange.requestId,
       client,
       endpoint: name,
+      network: status === 429 ? exchange.network : undefined,
       reason,
       description,
       user,
@@ -182,22 +188,13 @@ function statusOf(result: Reply): number {
 
 /** Rejects a method that the path does not have (RFC 9110 §15.5.6), or returns a function that answers a preflight. */
 function answerOtherMethod(serving: Serving, exchange: Exchange, { methods, cors }: Route): () => void {
-  const { message, response } = exchange
+  const { message } = exchange
   const allow = [...methods, ...(cors ? ['OPTIONS'] : [])].join(', ')
   if (!cors || message.method !== 'OPTIONS') throw wrongMethod(message.method, methods, allow)
   return () => {
-    serving.replies.sendPreflight(response, allow)
+    serving.replies.sendPreflight(exchange, allow)
     observe(serving, exchange, { event: 'preflight.answered', reason: undefined, status: 204 })
   }
-}
-
-/** A loopback issuer's address for a page that was requested under another name, without our cookies (decisions.md D9). */
-function homeAddress({ context, proxies }: Serving, endpoint: Endpoint, message: IncomingMessage): string | undefined {
-  const { issuer, settings } = context
-  if (!settings.isLoopbackIssuer || endpoint.audience !== 'page' || endpoint.method !== 'GET') return undefined
-  const { host, origin } = new URL(issuer)
-  if ((proxies.forwarded(message, 'x-forwarded-host') ?? message.headers.host) === host) return undefined
-  return origin + withoutOrigin(message.url ?? '')
 }
 
 /** Logs an error that was thrown, and answers with a page or JSON, depending on the endpoint. */
@@ -209,15 +206,25 @@ function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
   const { client, credential, reason, explanation: description, status } = error
   const event = 'request.refused'
   const ms = observe(serving, exchange, { event, reason, status })
-  const line = { client, credential, endpoint: endpoint?.name ?? 'none', reason, description, status, ms }
+  const line = {
+    request_id: exchange.requestId,
+    client,
+    credential,
+    endpoint: endpoint?.name ?? 'none',
+    network: status === 429 ? exchange.network : undefined,
+    reason,
+    description,
+    status,
+    ms,
+  }
   // A deliberate refusal is logged without its cause.
   log({ event, ...line }, status >= 500 && error !== cause ? cause : undefined)
   // Part of the answer may have been sent. The connection is closed so that the client does not take it for a whole answer.
   if (response.headersSent) return void response.destroy()
   closeIfStopping(serving, response)
   const isPage = endpoint === undefined ? prefersPage(message) : endpoint.audience === 'page'
-  if (!isPage) replies.sendError(response, error, route?.cors ?? true)
-  else replies.sendErrorPage(response, error, chooseLanguage(undefined, message.headers['accept-language']))
+  if (!isPage) replies.sendError(exchange, error, route?.cors ?? true)
+  else replies.sendErrorPage(exchange, error, chooseLanguage(undefined, message.headers['accept-language']))
 }
 
 /**
@@ -226,12 +233,12 @@ function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
  */
 function refuseUnknownPath(serving: Serving, exchange: Exchange): void {
   const { context, replies } = serving
-  const { message, response } = exchange
+  const { message } = exchange
   const error = invalidRequest('path_unknown', { status: 404, problems: [PATH_PROBLEM] })
   if (prefersPage(message)) {
     const page = errorPage(isHome(context.issuer, message.url ?? '') ? 'home' : 'not-found')
-    replies.send(response, page, chooseLanguage(undefined, message.headers['accept-language']), false)
-  } else replies.sendError(response, error, true)
+    replies.send(exchange, page, chooseLanguage(undefined, message.headers['accept-language']), false)
+  } else replies.sendError(exchange, error, true)
   observe(serving, exchange, { event: 'request.refused', reason: error.reason, status: error.status })
 }
 

@@ -22,6 +22,12 @@ export interface Answered {
   readonly active?: boolean | undefined
 }
 
+/**
+ * An event of the HTTP server: a request came from a loopback address that is not a trusted proxy, and has `X-Forwarded-For`.
+ * A proxy on this machine that GRANTOR_TRUST_PROXY does not name makes all callers share the limits of one network.
+ */
+export const FORWARDED_ADDRESS_IGNORED = 'forwardedAddressIgnored'
+
 export interface RequestObserver {
   /** Runs the request handler inside a trace context. undefined when tracing is off. */
   readonly around:

@@ -74,6 +74,7 @@ export type LogEventName =
   | 'clock.comparison-failed'
   | 'clock.differs'
   | 'configuration.warning'
+  | 'forwarded-address.ignored'
   | 'forwarded-address.unreadable'
   | 'key.read-failed'
   | 'key.rotation-failed'

@@ -1,17 +1,26 @@
-import type { ErrorPage, SignOutPage } from '../ports/pages.ts'
+import type { ErrorPage, ErrorProblem, SignOutPage } from '../ports/pages.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'
 import { html, isolate } from './markup.ts'
 import type { Markup } from './markup.ts'
 
+/** Marks the place of the request's id on an error page. */
+export const REQUEST_ID = '{request-id}'
+
+/** The pages that are no failure, so that there is nothing to ask the operator. */
+const WITHOUT_REFERENCE: ReadonlySet<ErrorProblem> = new Set(['home', 'not-found'])
+
 /** States what happened and what to do, when there is no safe address to redirect the user to. */
 export function errorPage(view: View, page: ErrorPage): Markup {
-  const { heading, happened, todo } = view.texts.errors[page.problem]
+  const { texts } = view
+  const { heading, happened, todo } = texts.errors[page.problem]
+  const reference = html`<p class="small muted after">${texts.reference} <code>${REQUEST_ID}</code></p>`
   return layout(view, {
     title: heading,
     main: html`<h1>${heading}</h1>
       <p class="lead">${happened}</p>
-      <p class="lead">${todo}</p>`,
+      <p class="lead">${todo}</p>
+      ${WITHOUT_REFERENCE.has(page.problem) ? undefined : reference}`,
   })
 }
 

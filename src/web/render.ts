@@ -4,7 +4,7 @@ import { consentPage } from './consent.ts'
 import type { View } from './layout.ts'
 import { href, styleElement } from './markup.ts'
 import type { Markup } from './markup.ts'
-import { errorPage, signedOutPage, signOutPage } from './message.ts'
+import { errorPage, REQUEST_ID, signedOutPage, signOutPage } from './message.ts'
 import { returnPage } from './return.ts'
 import { signInPage } from './sign-in.ts'
 import { stylesheet } from './stylesheet.ts'
@@ -12,8 +12,11 @@ import { translations } from './translations.ts'
 
 /** Renders page models as documents. */
 export interface Renderer {
-  /** Renders a whole HTML document. It works without scripts and loads nothing from the network. */
-  readonly render: (page: Page, language: Language) => string
+  /**
+   * Renders a whole HTML document. It works without scripts and loads nothing from the network. An error page shows the id of
+   * the request.
+   */
+  readonly render: (page: Page, language: Language, requestId?: string) => string
   /** The value for `style-src` (CSP Level 3 §2.3.1): the hash of the documents' only style element. */
   readonly styleSource: string
 }
@@ -25,15 +28,15 @@ export function createRenderer(branding: Branding): Renderer {
   const shared = { branding, styleElement: styleElement(sheet) }
   const draw = (page: Page, language: Language): string =>
     template({ ...shared, language, texts: translations[language] }, page).toString()
-  /** Rendered once for each problem and language, because error pages contain nothing of the request. */
+  /** Rendered once for each problem and language, because error pages contain nothing of the request but its id. */
   const errorPages = new Map<string, string>()
   return {
-    render(page, language) {
+    render(page, language, requestId = '') {
       if (page.kind !== 'error') return draw(page, language)
       const key = `${language} ${page.problem}`
       const text = errorPages.get(key) ?? draw(page, language)
       errorPages.set(key, text)
-      return text
+      return text.replace(REQUEST_ID, requestId)
     },
     styleSource: `'sha256-${createHash('sha256').update(sheet).digest('base64')}'`,
   }

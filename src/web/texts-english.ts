@@ -74,6 +74,8 @@ export const english: Texts = {
   returnToApp: 'Go back to the app',
   forDevelopers: 'For developers',
 
+  reference: 'If you ask for help, give this reference:',
+
   errors: {
     'client-unknown': {
       heading: 'This app is not known here',

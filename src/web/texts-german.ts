@@ -79,6 +79,8 @@ export const german: Texts = {
   returnToApp: 'Zurück zur App',
   forDevelopers: 'Für Entwickler',
 
+  reference: 'Wenn Sie um Hilfe bitten, nennen Sie diese Kennung:',
+
   errors: {
     'client-unknown': {
       heading: 'Diese App ist hier nicht bekannt',

@@ -74,6 +74,8 @@ export interface Texts {
   readonly forDevelopers: string
 
   readonly errors: Readonly<Record<ErrorProblem, ErrorTexts>>
+  /** Before the id of the request, on an error page. */
+  readonly reference: string
 
   readonly signOutHeading: (brand: Markup) => Markup
   readonly signOutTitle: string

@@ -188,6 +188,40 @@ test('Style 37: an answer is logged as one line with event, endpoint, status, du
   for (const { ms } of lines) assert.ok(typeof ms === 'number' && ms >= 0)
 })
 
+test('a complaint finds its log line: the header, the error page and the line have the same request id', async (t) => {
+  const server = await openTestServer(t, { env: { GRANTOR_REGISTRATION_RATE: '1' } })
+  const register = () => postJson(server, '/v2/oauth/register', { redirect_uris: [REDIRECT_URI] })
+  const answers = [await register(), await register()]
+  const page = await server.inject({
+    method: 'GET',
+    url: '/v2/oauth/authorize?client_id=x',
+    headers: { 'x-request-id': 'mine' },
+  })
+  answers.push(page)
+  const ids = answers.map(({ headers }) => String(headers['x-request-id']))
+  assert.equal(new Set(ids).size, 3)
+  for (const id of ids) assert.match(id, /^[A-Za-z0-9_-]{8}-[0-9a-z]+$/)
+  assert.ok(page.body.includes(`<code>${ids[2]}</code>`))
+  const lines = server
+    .log()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
+  assert.deepEqual(
+    lines.map((line) => line['request_id']),
+    ids,
+  )
+  // The line of a 429 names the network whose limit was reached; no other line names one.
+  assert.deepEqual(
+    lines.map(({ status, network }) => [status, network]),
+    [
+      [201, undefined],
+      [429, '127.0.0.1'],
+      [400, undefined],
+    ],
+  )
+})
+
 test('the log of refused API credentials names existing credentials whose secret was wrong, and never an invented id', async (t) => {
   const server = await openTestServer(t)
   const resource = 'https://api.acme.test'

@@ -129,3 +129,13 @@ test('NET-16: behind a proxy that writes ports a caller has one registration bud
   }
   assert.equal(server.log().match(/forwarded-address\.unreadable/g)?.length, 1)
 })
+
+test('a proxy on this machine that GRANTOR_TRUST_PROXY does not name is logged once, and each of its requests is counted', async (t) => {
+  const server = await openTestServer(t, { env: { GRANTOR_TRUST_PROXY: '10.0.0.0/8' }, listen: true })
+  const headers = { 'x-forwarded-for': '203.0.113.9' }
+  for (const more of [headers, headers, {}]) await fetch(`${server.context.issuer}/version`, { headers: more })
+  assert.equal(server.log().match(/forwarded-address\.ignored/g)?.length, 1)
+  const samples = await server.sample(false)
+  const ignored = samples.filter(({ name }) => name === 'grantor_forwarded_addresses_ignored_total')
+  assert.deepEqual(ignored, [{ name: 'grantor_forwarded_addresses_ignored_total', labels: [], value: 2 }])
+})

@@ -8,6 +8,7 @@ import { openConnections } from '../connections.ts'
 import { openGate } from '../gate.ts'
 import { createServer } from '../node-http.ts'
 import { openProxies } from '../proxies.ts'
+import { openRequestIds } from '../request-ids.ts'
 import { openScheduler } from '../scheduler.ts'
 import { openAdminRoutes, type PlainRoute } from './routes.ts'
 import { serveAdmin, type AdminServing, type LogAdminOutcome } from './serve.ts'
@@ -40,6 +41,7 @@ export function createAdminApp({ context, host, trustedProxies, plainRoutes, log
     isLoopback: isLoopbackHost(host),
     gate: openGate({ issuer: context.issuer, proxies }),
     scheduler: openScheduler(),
+    nextRequestId: openRequestIds(context.random),
   }
   const server = createServer(
     {

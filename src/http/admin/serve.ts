@@ -9,7 +9,7 @@ import { problem, type Problem } from '../../protocol/validation.ts'
 import { discardBody } from '../body.ts'
 import type { Connections } from '../connections.ts'
 import type { Gate } from '../gate.ts'
-import { elapsedMs, errorBody, toOAuthError } from '../reply.ts'
+import { elapsedMs, errorBody, REQUEST_ID_HEADER, toOAuthError, type Target } from '../reply.ts'
 import { checkHeaders } from '../request.ts'
 import { wrongMethod } from '../routes.ts'
 import type { Scheduler } from '../scheduler.ts'
@@ -22,10 +22,13 @@ export type LogAdminOutcome = (line: AdminLine, cause: unknown) => void
 
 export interface AdminLine {
   readonly event: 'admin.answered' | 'admin.refused'
+  readonly request_id: string
   /** The task's name, or the path of a plain route; `none` for an unknown path. */
   readonly task: string
   /** The id of the credentials. */
   readonly administrator: string | undefined
+  /** The network whose limit a refusal with status 429 names; otherwise undefined. */
+  readonly network: string | undefined
   readonly reason: string | undefined
   readonly status: number
   readonly ms: number
@@ -39,12 +42,12 @@ export interface AdminServing {
   readonly isLoopback: boolean
   readonly log: LogAdminOutcome
   readonly scheduler: Scheduler
+  readonly nextRequestId: () => string
 }
 
 /** A request that is being processed. */
-interface Exchange {
+interface Exchange extends Target {
   readonly message: IncomingMessage
-  readonly response: ServerResponse
   /** The network whose limits the request counts against. */
   readonly network: string
   /** On the clock of `performance`. */
@@ -79,6 +82,7 @@ export async function serveAdmin(
   const exchange: Exchange = {
     message,
     response,
+    requestId: serving.nextRequestId(),
     network,
     startedAt: performance.now(),
     task: 'none',
@@ -185,23 +189,36 @@ function refuse(serving: AdminServing, exchange: Exchange, cause: unknown): void
 
 function send(
   { context }: AdminServing,
-  { response }: Exchange,
+  { response, requestId }: Exchange,
   { status, contentType, body }: Answer,
   more: Readonly<Record<string, string>>,
 ): void {
   const close: Record<string, string> = context.isStopping() ? { Connection: 'close' } : {}
   const length = String(Buffer.byteLength(body))
-  response.writeHead(status, { ...HEADERS, 'Content-Type': contentType, 'Content-Length': length, ...more, ...close })
+  const own = { [REQUEST_ID_HEADER]: requestId, 'Content-Type': contentType, 'Content-Length': length }
+  response.writeHead(status, { ...HEADERS, ...own, ...more, ...close })
   response.end(body)
 }
 
 function logOutcome(
   { log }: AdminServing,
-  { task, administrator, startedAt }: Exchange,
+  { task, administrator, network, requestId, startedAt }: Exchange,
   event: AdminLine['event'],
   status: number,
   reason: string | undefined,
   cause: unknown,
 ): void {
-  log({ event, task, administrator: administrator?.actor, reason, status, ms: elapsedMs(startedAt) }, cause)
+  log(
+    {
+      event,
+      request_id: requestId,
+      task,
+      administrator: administrator?.actor,
+      network: status === 429 ? network : undefined,
+      reason,
+      status,
+      ms: elapsedMs(startedAt),
+    },
+    cause,
+  )
 }

@@ -28,9 +28,11 @@ interface Dependencies extends Pick<Context, 'clock'> {
   readonly store: Pick<Context['store'], 'listAuditHeads' | 'noteUses' | 'recordEvent'>
   readonly chains: Chains
   readonly logger: Readonly<Record<'info' | 'warn' | 'error', (fields: EventFields) => void>>
+  /** Counts a failure. */
+  readonly onFailure?: (() => void) | undefined
 }
 
-export function openAuditRecorder({ clock, store, chains, logger }: Dependencies): AuditRecorder {
+export function openAuditRecorder({ clock, store, chains, logger, onFailure }: Dependencies): AuditRecorder {
   const tokenCounter = openTokenCounter()
   let reports = openReports(clock())
   /** The sequence of each head as it was last recorded. */
@@ -40,9 +42,10 @@ export function openAuditRecorder({ clock, store, chains, logger }: Dependencies
 
   /** Runs one job after the other. A failure is only logged, because the next minute brings another attempt. */
   function enqueue(work: () => Promise<void>): Promise<void> {
-    underWay = underWay
-      .then(work)
-      .then(undefined, (cause: unknown) => logger.error({ event: 'audit.recording-failed', err: cause }))
+    underWay = underWay.then(work).then(undefined, (cause: unknown) => {
+      onFailure?.()
+      logger.error({ event: 'audit.recording-failed', err: cause })
+    })
     return underWay
   }
 

@@ -41,6 +41,11 @@ export const FAMILIES = {
     labels: [],
     help: 'Connections that were closed because their network had used up its share, or because they pipelined too many requests.',
   },
+  grantor_forwarded_addresses_ignored_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Requests of a proxy on this machine that GRANTOR_TRUST_PROXY does not name.',
+  },
   grantor_connections: { type: 'gauge', labels: [], help: 'Open connections.' },
   grantor_store_operations_total: {
     type: 'counter',
@@ -80,6 +85,17 @@ export const FAMILIES = {
     labels: ['algorithm'],
     isShared: true,
     help: 'Time since the current signing key became active.',
+  },
+  grantor_admin_credentials_expire_seconds: {
+    type: 'gauge',
+    labels: [],
+    isShared: true,
+    help: 'Time until the next credentials of an administrator expire.',
+  },
+  grantor_audit_failures_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Attempts to record events or counts in the audit that failed.',
   },
   grantor_clock_agrees: {
     type: 'gauge',

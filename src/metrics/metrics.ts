@@ -10,6 +10,7 @@ import { openStoreCounters } from './store-counters.ts'
 export interface Metrics {
   readonly countRequest: (answer: Answered) => void
   readonly storeObserver: Omit<StoreObserver, 'mark'>
+  readonly countAuditFailure: () => void
   /** Counts the connections of a server. */
   readonly countConnections: (server: Server) => void
   /** Returns the current values, with the row counts of the store if they are given. */
@@ -22,6 +23,7 @@ export function openMetrics(version: string, endpoints: readonly string[]): Metr
   const requests = openRequestCounters(endpoints)
   const store = openStoreCounters()
   const processSampler = openProcessSampler()
+  let auditFailures = 0
   const constant: readonly Sample[] = [
     { name: 'grantor_build_info', labels: [version, process.version], value: 1 },
     { name: 'grantor_up', labels: [], value: 1 },
@@ -29,10 +31,12 @@ export function openMetrics(version: string, endpoints: readonly string[]): Metr
   return {
     countRequest: requests.count,
     storeObserver: store.observer,
+    countAuditFailure: () => void (auditFailures += 1),
     countConnections: requests.countConnections,
     async sample(rowCounts) {
+      const failures: Sample = { name: 'grantor_audit_failures_total', labels: [], value: auditFailures }
       const rows = (await rowCounts?.sample()) ?? []
-      return [...requests.samples(), ...store.samples(), ...rows, ...constant, ...processSampler.sample()]
+      return [...requests.samples(), ...store.samples(), ...rows, failures, ...constant, ...processSampler.sample()]
     },
     close: processSampler.close,
   }

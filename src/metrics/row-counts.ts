@@ -16,12 +16,16 @@ export interface RowCounts {
 const SLICE = 500
 /** Slices of each table in one step. Counting a million rows takes fifty steps. */
 const SLICES = 40
+/** The newest credentials of administrators that are read. */
+const CREDENTIALS_LIMIT = 200
 /** The shortest time between two steps, however many scrapes there are. */
 const PAUSE_MS = 5000
 /** A scrape waits at most this long for a step, and then returns the known numbers. */
 const STEP_TIMEOUT_MS = 500
 
-type Needs = Pick<Context, 'clock'> & { readonly store: Pick<Store, 'walkGrants' | 'walkClients' | 'listKeys'> }
+type Needs = Pick<Context, 'clock'> & {
+  readonly store: Pick<Store, 'walkGrants' | 'walkClients' | 'listKeys' | 'listAdminCredentials'>
+}
 
 /**
  * Counts rows in slices while /metrics is being scraped; never reads a whole table at once. The numbers are those of the last
@@ -33,12 +37,15 @@ export function openRowCounts({ clock, store }: Needs): RowCounts {
     openRowCounter('clients', clock, store.walkClients, ({ used, unused, disabled }) => ({ used, unused, disabled })),
   ]
   let keys: readonly Sample[] = []
+  let credentials: readonly Sample[] = []
   let steppedAt: EpochMs | undefined
   let stepping: Promise<void> | undefined
 
   async function step(): Promise<void> {
     steppedAt = clock()
     keys = describeKeys(await store.listKeys(), clock())
+    const listed = await store.listAdminCredentials({ before: undefined, limit: CREDENTIALS_LIMIT })
+    credentials = describeCredentials(listed, clock())
     for (const { countSlices } of counters) await countSlices()
   }
 
@@ -52,7 +59,7 @@ export function openRowCounts({ clock, store }: Needs): RowCounts {
           .finally(() => (stepping = undefined))
       }
       await atMost(STEP_TIMEOUT_MS, stepping)
-      return [...keys, ...counters.flatMap(({ samples }) => samples())]
+      return [...keys, ...credentials, ...counters.flatMap(({ samples }) => samples())]
     },
   }
 }
@@ -108,6 +115,16 @@ function describeKeys(keys: Awaited<ReturnType<Store['listKeys']>>, now: EpochMs
     const age = (now - signing.activeFrom) / 1000
     return [count, { name: 'grantor_signing_key_age_seconds', labels, value: age }]
   })
+}
+
+/** The time until the next credentials expire. Expired ones are not counted: their owner has noticed. */
+function describeCredentials(
+  listed: Awaited<ReturnType<Store['listAdminCredentials']>>,
+  now: EpochMs,
+): readonly Sample[] {
+  const left = listed.map(({ expiresAt }) => expiresAt - now).filter((ms) => ms > 0)
+  if (left.length === 0) return []
+  return [{ name: 'grantor_admin_credentials_expire_seconds', labels: [], value: Math.min(...left) / 1000 }]
 }
 
 async function atMost(limitMs: number, work: Promise<void> | undefined): Promise<void> {

@@ -72,7 +72,14 @@ export interface StoreInspection {
 
 /** The response from the issuer's metadata address (RFC 8414 §3). */
 export type IssuerProbe =
-  | { readonly kind: 'unreachable' | 'no-metadata'; readonly address: string; readonly reason: string }
+  | {
+      readonly kind: 'unreachable'
+      readonly address: string
+      readonly reason: string
+      /** The error code of OpenSSL or Node.js when the certificate was refused, such as `CERT_HAS_EXPIRED`. */
+      readonly certificateError: string | undefined
+    }
+  | { readonly kind: 'no-metadata'; readonly address: string; readonly reason: string }
   | {
       readonly kind: 'answered'
       readonly address: string
@@ -82,6 +89,8 @@ export type IssuerProbe =
       readonly keyIds: readonly string[] | undefined
       /** The time of the server, or of the proxy in front of it. */
       readonly time: EpochMs | undefined
+      /** When the certificate of the address expires; undefined without TLS. */
+      readonly certificateEndsAt: EpochMs | undefined
     }
 
 /** How an API responds to a client that has no token yet. RFC 9728 §5. */

@@ -194,7 +194,8 @@ async function makeContext(
   const clockCheck = await openNodeClock({ ...world, databaseNow, store })
   const { clock } = clockCheck
   const keys = await openKeys(store, secrets, config, { clock, databaseNow, logger, random })
-  const auditRecorder = openAuditRecorder({ clock, store, chains, logger })
+  const onFailure = telemetry?.metrics.countAuditFailure
+  const auditRecorder = openAuditRecorder({ clock, store, chains, logger, onFailure })
   return {
     issuer: config.issuer,
     version: VERSION,

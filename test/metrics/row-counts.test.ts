@@ -13,6 +13,7 @@ function openGrants(count: number) {
     clock: () => state.now,
     store: {
       listKeys: async () => [],
+      listAdminCredentials: async () => [],
       walkClients: async () => ({ next: '', used: 0, unused: 0, disabled: 0 }),
       async walkGrants({ after, limit }: Walk) {
         await state.delay

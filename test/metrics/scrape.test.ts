@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { sweep, SWEEP_START } from '../../src/admin/sweep.ts'
 import { ENDPOINTS } from '../../src/endpoints/index.ts'
+import { createAdminCredential } from '../../src/admin/administrators.ts'
 import { FAMILIES } from '../../src/metrics/families.ts'
 import { createAda, obtainTokens, postForm, postJson, refresh, registerClient, requestToken } from '../support/flow.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
@@ -184,6 +185,8 @@ test('connections, and bytes that are not HTTP, are counted', async (t) => {
 test('every metric of the table is in the first scrape and in docs/metrics.md', async (t) => {
   const server = await openTestServer(t)
   await registerClient(server)
+  const wish = { name: 'Prometheus', access: 'read', organizationId: undefined, days: 30 } as const
+  await createAdminCredential(server.context, wish)
   const { families } = await scrape(server)
   assert.deepEqual([...families.keys()], Object.keys(FAMILIES))
   const rows = [...readFileSync('docs/metrics.md', 'utf8').matchAll(/^\| `([a-z0-9_]+)` \| (\w+) \|([^|]*)\| /gm)]

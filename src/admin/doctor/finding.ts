@@ -22,6 +22,11 @@ export interface Examination {
   readonly choices: NetworkChoices & KeyChoices
   readonly store: StoreInspection
   readonly probe: IssuerProbe
+  /**
+   * Requests of a proxy that GRANTOR_TRUST_PROXY does not name, as the node on this machine counted them; undefined when no
+   * node answers.
+   */
+  readonly ignoredForwards: number | undefined
   readonly now: EpochMs
 }
 

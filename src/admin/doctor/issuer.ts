@@ -1,15 +1,19 @@
 import { isLoopbackHost } from '../../protocol/loopback.ts'
-import { failed, ok, warning, type Examination, type Finding, type NetworkChoices } from './finding.ts'
+import { failed, ok, warning, type Examination, type Finding } from './finding.ts'
 
 /** Clocks that differ by more make tokens look expired or not valid yet. */
 const CLOCK_TOLERANCE_MS = 30_000
+const DAY_MS = 24 * 60 * 60 * 1000
+/** A certificate that is renewed automatically is renewed long before. */
+const CERTIFICATE_DAYS_MIN = 14
 
 /** Checks the addresses, the trusted proxies, the response of the issuer, and the declared APIs. */
 export function checkIssuer(examination: Examination): readonly Finding[] {
-  return [...checkNetwork(examination.choices), ...checkAnswer(examination), ...checkApis(examination)]
+  return [...checkNetwork(examination), ...checkAnswer(examination), ...checkApis(examination)]
 }
 
-function checkNetwork({ issuer, isLoopbackIssuer, host, port, trustedProxies }: NetworkChoices): readonly Finding[] {
+function checkNetwork({ choices, ignoredForwards = 0 }: Examination): readonly Finding[] {
+  const { issuer, isLoopbackIssuer, host, port, trustedProxies } = choices
   const findings: Finding[] = []
   const listensOnLoopback = isLoopbackHost(host)
   if (isLoopbackIssuer && !listensOnLoopback) {
@@ -39,6 +43,14 @@ function checkNetwork({ issuer, isLoopbackIssuer, host, port, trustedProxies }: 
         'Name the network that the proxy connects from, such as GRANTOR_TRUST_PROXY=127.0.0.1',
       ),
     )
+  } else if (ignoredForwards > 0) {
+    findings.push(
+      warning(
+        'network',
+        'A proxy on this machine is not in GRANTOR_TRUST_PROXY, so all callers behind it share one rate limit.',
+        'Add its address: 127.0.0.1, or ::1 if it connects by IPv6.',
+      ),
+    )
   }
   const issuerPort = new URL(issuer).port
   if (isLoopbackIssuer && issuer.startsWith('http:') && Number(issuerPort === '' ? 80 : issuerPort) !== port) {
@@ -61,7 +73,9 @@ function checkAnswer({ choices, store, probe, now }: Examination): readonly Find
         failed(
           'issuer',
           `${probe.address} cannot be reached: ${probe.reason}.`,
-          'Start the server (grantor serve); if it runs, look at DNS, the proxy and the firewall between here and there.',
+          probe.certificateError === undefined
+            ? 'Start the server (grantor serve); if it runs, look at DNS, the proxy and the firewall between here and there.'
+            : certificateRemedy(probe.certificateError),
         ),
       ]
     case 'no-metadata':
@@ -104,7 +118,26 @@ function checkAnswer({ choices, store, probe, now }: Examination): readonly Find
       ),
     )
   }
+  if (probe.certificateEndsAt !== undefined && probe.certificateEndsAt - now < CERTIFICATE_DAYS_MIN * DAY_MS) {
+    const days = Math.floor((probe.certificateEndsAt - now) / DAY_MS)
+    findings.push(
+      warning('certificate', `The certificate of ${probe.address} expires in ${days} days.`, 'Renew it at the proxy.'),
+    )
+  }
   return findings
+}
+
+function certificateRemedy(code: string): string {
+  switch (code) {
+    case 'CERT_HAS_EXPIRED':
+      return 'Renew the certificate at the proxy. If its renewal is automatic, look at the log of that program.'
+    case 'CERT_NOT_YET_VALID':
+      return 'Compare the clock of this machine with the time from which the certificate is valid.'
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return 'Give the proxy a certificate for the host of the issuer, or correct GRANTOR_ISSUER.'
+    default:
+      return 'If a private CA signed the certificate, set NODE_EXTRA_CA_CERTS=<file of the CA> in the environment of the command. Otherwise let the proxy send the whole chain.'
+  }
 }
 
 /** decisions.md D6. */

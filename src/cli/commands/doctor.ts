@@ -33,15 +33,17 @@ export function addDoctor(parent: Command, terminal: Terminal): void {
 async function examine(resource: string | undefined): Promise<readonly Finding[]> {
   try {
     const config = readConfig()
-    const [{ diagnose }, { probeIssuer }] = await Promise.all([
+    const [{ diagnose }, { probeIssuer, readIgnoredForwards }] = await Promise.all([
       import('../../admin/doctor/doctor.ts'),
       import('../lib/discovery.ts'),
     ])
     const [store, probe] = await Promise.all([inspectStore(config), probeIssuer(config.issuer)])
+    // The probe came through the proxy, so that the node counted it.
+    const ignoredForwards = await readIgnoredForwards(config.admin)
     const now = openWorld({ ...config, logLevel: 'silent' }).clock()
     return [
       ok('configuration', 'Every setting is acceptable.'),
-      ...diagnose({ choices: config, store, probe, now }),
+      ...diagnose({ choices: config, store, probe, ignoredForwards, now }),
       ...(resource === undefined ? [] : await examineResource(resource, config.issuer, probe)),
     ]
   } catch (cause) {

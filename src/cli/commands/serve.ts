@@ -102,6 +102,10 @@ async function sayReady(config: Config, world: World, context: Context, person: 
     event: 'server.ready',
     issuer,
     version,
+    host: config.host,
+    port: config.port,
+    admin_host: config.admin?.host,
+    admin_port: config.admin?.port,
     ...(isLoopbackIssuer && isUntouched ? { try: tryCommands(issuer) } : {}),
   })
   await world.logger.flush()

@@ -1,8 +1,32 @@
+import { once } from 'node:events'
+import { isIP } from 'node:net'
+import { connect } from 'node:tls'
 import type { IssuerProbe } from '../../ports/inspection.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
+import { isLoopbackHost } from '../../protocol/loopback.ts'
 
 /** The timeout of a request. */
 export const ANSWER_LIMIT_MS = 10_000
+/**
+ * Counts of the node on this machine that a check needs, from its /metrics, which needs no credentials there. undefined when
+ * no node answers.
+ */
+export async function readIgnoredForwards(
+  admin: { readonly host: string; readonly port: number } | undefined,
+): Promise<number | undefined> {
+  if (admin === undefined || !isLoopbackHost(admin.host)) return undefined
+  const host = admin.host.includes(':') ? `[${admin.host}]` : admin.host
+  try {
+    const response = await fetch(`http://${host}:${admin.port}/metrics`, {
+      signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
+    })
+    const lines = (await response.text()).matchAll(/^grantor_forwarded_addresses_ignored_total(?:\{.*\})? (\d+)$/gm)
+    return response.ok ? [...lines].reduce((sum, [, count]) => sum + Number(count), 0) : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** The maximum size of a document. */
 const DOCUMENT_BYTES_MAX = 256 * 1024
 
@@ -19,7 +43,7 @@ export async function probeIssuer(issuer: string): Promise<IssuerProbe> {
   try {
     response = await fetch(address, { redirect: 'manual', signal: AbortSignal.timeout(ANSWER_LIMIT_MS) })
   } catch (cause) {
-    return { kind: 'unreachable', address, reason: reasonOf(cause) }
+    return { kind: 'unreachable', address, reason: reasonOf(cause), certificateError: certificateErrorOf(cause) }
   }
   const metadata = await readObject(response)
   if (metadata === undefined || typeof metadata['issuer'] !== 'string') {
@@ -32,6 +56,37 @@ export async function probeIssuer(issuer: string): Promise<IssuerProbe> {
     issuer: metadata['issuer'],
     keyIds: await findKeyIds(metadata['jwks_uri']),
     time: Number.isNaN(time) ? undefined : (time as EpochMs),
+    certificateEndsAt: await findCertificateEnd(address),
+  }
+}
+
+/** The codes of certificates that were refused: those of OpenSSL (X509_V_ERR_…), and of a certificate for another host. */
+const CERTIFICATE_ERROR = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(GET|VERIFY)_|ERR_TLS_CERT_)/
+
+function certificateErrorOf(failure: unknown): string | undefined {
+  const { cause } = failure instanceof Error ? failure : {}
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  return CERTIFICATE_ERROR.test(code) ? code : undefined
+}
+
+/** When the certificate of an https address expires. `fetch` does not show certificates. */
+async function findCertificateEnd(address: string): Promise<EpochMs | undefined> {
+  const { protocol, hostname, port } = new URL(address)
+  if (protocol !== 'https:') return undefined
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const socket = connect({
+    host,
+    port: port === '' ? 443 : Number(port),
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+  })
+  try {
+    await once(socket, 'secureConnect', { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) })
+    const end = Date.parse(socket.getPeerCertificate().valid_to)
+    return Number.isNaN(end) ? undefined : (end as EpochMs)
+  } catch {
+    return undefined
+  } finally {
+    socket.destroy()
   }
 }
 

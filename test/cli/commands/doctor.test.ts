@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import { chmodSync, rmSync } from 'node:fs'
+import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import { generate } from 'selfsigned'
 import { diagnose } from '../../../src/admin/doctor/doctor.ts'
 import type { Examination, Finding } from '../../../src/admin/doctor/finding.ts'
 import type { ServerFacts } from '../../../src/ports/inspection.ts'
@@ -190,7 +192,9 @@ const SOUND: Examination = {
     issuer: 'https://auth.acme.test',
     keyIds: ['key'],
     time: undefined,
+    certificateEndsAt: undefined,
   },
+  ignoredForwards: 0,
   now: 1_800_000_000_000 as EpochMs,
 }
 
@@ -250,6 +254,63 @@ test('choices about the network that do not fit are warned about', () => {
   assert.match(judge({ choices: { ...choices, trustedProxies: [] } })[0] ?? '', /share one rate limit/)
   assert.match(judge({ probe, choices: { ...loopback, host: '0.0.0.0' } })[0] ?? '', /without TLS/)
   assert.match(judge({ probe, choices: { ...loopback, host: 'localhost', port: 3001 } })[0] ?? '', /another port/)
+})
+
+test('the doctor warns of a proxy on this machine that GRANTOR_TRUST_PROXY does not name', async (t) => {
+  assert.match(
+    judge({ ignoredForwards: 1 })[0] ?? '',
+    /^network: A proxy on this machine is not in GRANTOR_TRUST_PROXY/,
+  )
+  const place = await openPlace(t)
+  const environment = { GRANTOR_TRUST_PROXY: '10.0.0.0/8' }
+  await serve(place, { environment })
+  const headers = { 'x-forwarded-for': '203.0.113.9' }
+  assert.equal((await fetch(`${place.issuer}/health/ready`, { headers })).status, 200)
+  assert.deepEqual(summary(await examine(place, environment)), ['network warning'])
+})
+
+const CERTIFICATE_REMEDIES = [
+  ['CERT_HAS_EXPIRED', /Renew the certificate/],
+  ['CERT_NOT_YET_VALID', /clock of this machine/],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', /certificate for the host of the issuer/],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /NODE_EXTRA_CA_CERTS=<file/],
+] as const
+
+test('a certificate that is refused, or expires within two weeks, gets advice about certificates', () => {
+  const unreachable = { kind: 'unreachable', address: 'https://auth.acme.test', reason: 'refused' } as const
+  for (const [certificateError, remedy] of CERTIFICATE_REMEDIES) {
+    const probe = { ...unreachable, certificateError }
+    assert.match(judge({ probe })[0] ?? '', remedy)
+  }
+  const endingIn = (days: number) =>
+    judge({ probe: { ...SOUND.probe, certificateEndsAt: SOUND.now + days * 86_400_000 } as Examination['probe'] })
+  assert.deepEqual(endingIn(14), [])
+  assert.match(endingIn(13.5)[0] ?? '', /^certificate: .* expires in 13 days\. Renew it/)
+})
+
+test('the doctor reads a certificate by TLS: one of an unknown CA, and one that expires soon', async (t) => {
+  const place = await openPlace(t)
+  const certificate = await generate([{ name: 'commonName', value: 'localhost' }], {
+    notAfterDate: new Date(Date.now() + 5 * 86_400_000),
+    extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
+  })
+  const file = join(place.folder, 'ca.pem')
+  writeFileSync(file, certificate.cert)
+  const issuer = `https://localhost:${place.port}`
+  const answer = JSON.stringify({ issuer, jwks_uri: `${issuer}/jwks`, keys: [] })
+  const proxy = createTlsServer({ key: certificate.private, cert: certificate.cert }, (_request, response) =>
+    response.end(answer),
+  )
+  proxy.listen(place.port, 'localhost')
+  t.after(() => proxy.close())
+  const environment = { GRANTOR_ISSUER: issuer, GRANTOR_TRUST_PROXY: '127.0.0.1', GRANTOR_SECRET: 'x'.repeat(40) }
+  const unknown = await run(place, ['doctor'], { environment })
+  assert.match(
+    unknown.stdout,
+    /failed +issuer .*cannot be reached: self-signed certificate.*\n +→ .*NODE_EXTRA_CA_CERTS=/,
+  )
+  const known = await run(place, ['doctor'], { environment: { ...environment, NODE_EXTRA_CA_CERTS: file } })
+  assert.match(known.stdout, /^warning +certificate +The certificate of https:.* expires in 4 days\.$/m)
 })
 
 test('RFC 8414 §3.3: the issuer that answers is the configured one byte for byte', () => {

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { VERSION } from '../server/server.ts'
+import { VERSION } from '../server/version.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { describeFailure, UsageError } from './lib/failure.ts'
 import { addMigrate } from './commands/migrate.ts'

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import type { Server as HttpServer } from 'node:http'
 import type { Config } from '../config/config.ts'
 import { openSpentBuckets } from '../endpoints/authorization/sign-in-throttle.ts'
@@ -14,6 +13,7 @@ import { openNodeClock, type NodeClock } from './node-clock.ts'
 import { openRandom } from './random.ts'
 import { openRootSecret, refuseOtherSecret, type StoreUser } from './store.ts'
 import { openTelemetry, type Telemetry } from './telemetry.ts'
+import { VERSION } from './version.ts'
 import { openPasswords } from '../passwords/argon2.ts'
 import { openRowCounts } from '../metrics/row-counts.ts'
 import { renderMetrics } from '../metrics/exposition.ts'
@@ -70,10 +70,6 @@ type NodeContext = Context & {
 const STANDARD_OUTPUT = 1
 /** No line of the log waits longer for others to be written with. */
 const LOG_FLUSH_MS = 250
-
-export const VERSION = (
-  JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
-).version
 
 /** Returns the clocks, the randomness and the log of a real process. */
 export function openWorld(config: Config): World {

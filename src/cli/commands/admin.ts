@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander'
 import type { AdminCredentialDocument } from '../../admin/admin-tasks.ts'
 import { describeTasks } from '../../admin/openapi.ts'
-import { VERSION } from '../../server/server.ts'
+import { VERSION } from '../../server/version.ts'
 import { formatTime } from '../lib/columns.ts'
 import { parseCount } from '../lib/options.ts'
 import { ADMIN_CREDENTIAL, ORGANIZATION } from '../lib/subjects.ts'

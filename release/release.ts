@@ -1,0 +1,59 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { checkVersion, releaseChangelog } from './changelog.ts'
+
+/**
+ * Makes a release (CONTRIBUTING.md): `npm run release -- <version>`. Checks the checkout, runs the tests, writes the version and
+ * the changelog, commits and tags `v<version>`. Publishes nothing.
+ */
+
+const MIGRATIONS = 'src/store/migrations'
+
+function git(...words: readonly string[]): string {
+  return execFileSync('git', words, { encoding: 'utf8' }).trim()
+}
+
+function npm(...words: readonly string[]): void {
+  execFileSync('npm', words, { stdio: 'inherit' })
+}
+
+/** @throws Error when a file differs from what is committed */
+function requireClean(why: string): void {
+  const changes = git('status', '--porcelain')
+  if (changes !== '') throw new Error(`${why}\n${changes}`)
+}
+
+/** Released migrations never change, because databases have applied them (docs/migrations.md). */
+function requireSameMigrations(): void {
+  const last = git('tag', '--list', 'v*', '--sort=-version:refname').split('\n')[0] ?? ''
+  if (last === '') return
+  const changed = git('diff', '--name-only', '--diff-filter=MDR', last, '--', MIGRATIONS)
+  if (changed !== '') throw new Error(`These migrations were released with ${last} and must not change:\n${changed}`)
+}
+
+function release(version: string): void {
+  const { version: current } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+  checkVersion(version, current)
+  const { text, notes } = releaseChangelog(
+    readFileSync('CHANGELOG.md', 'utf8'),
+    version,
+    new Date().toISOString().slice(0, 10),
+  )
+  requireClean('Commit or remove these changes first:')
+  requireSameMigrations()
+  npm('run', 'docs')
+  requireClean('"npm run docs" changed these pages. Commit them first:')
+  npm('test')
+  writeFileSync('CHANGELOG.md', text)
+  npm('version', '--no-git-tag-version', version)
+  git('commit', '--all', '--message', `chore(release): ${version}`)
+  git('tag', '--annotate', `v${version}`, '--message', `${version}\n\n${notes}`, '--cleanup=verbatim')
+  console.log(`Released v${version}. Publish it with: git push --follow-tags`)
+}
+
+try {
+  release(process.argv[2] ?? '')
+} catch (cause) {
+  console.error(`release: ${(cause as Error).message}`)
+  process.exitCode = 1
+}

@@ -31,7 +31,7 @@ const FRESH: GrantState = {
 }
 
 /**
- * decisions.md D5 as a state machine. The code gives tokens once; presented again, it revokes the grant. The live refresh token
+ * Decision 0004 as a state machine. The code gives tokens once; presented again, it revokes the grant. The live refresh token
  * gives its successor. The previous token gives the same successor again for `retryMs`. Any other token revokes the grant.
  */
 export function modelGrant(

@@ -8,7 +8,7 @@ import { measureStaleness } from './staleness-campaign.ts'
 
 /** `npm run prove:staleness`. See docs/proofs.md. */
 
-/** decisions.md D5: a revocation is visible to the first introspection after its response, a disabled principal within this time. */
+/** Decision 0020: a revocation is visible to the first introspection after its response, a disabled principal within this time. */
 const LIMIT_MS = 1000
 
 const { values } = parseArgs({

@@ -26,7 +26,7 @@ const ONE = z.object({
     .describe('The identifier of the API.'),
 })
 
-/** A scope, and which clients can have it (decisions.md D6). */
+/** A scope, and which clients can have it (decision 0006). */
 const SCOPE_OF_API = z
   .object({
     name: z.string(),

@@ -38,7 +38,7 @@ export const SERVER_TOKENS: ApiTokens = { format: 'jwt', lifetime: undefined, al
 
 type KeyNeeds = Pick<Context, 'clock' | 'keys' | 'settings'> & Needs<'addFirstKey' | 'listKeys'>
 
-/** Declares an API, so that clients can request tokens for it (decisions.md D6). @throws AdminError with the problem */
+/** Declares an API, so that clients can request tokens for it (decision 0006). @throws AdminError with the problem */
 export async function createApi(
   context: Needs<'declareApi' | 'listApis'> & KeyNeeds & Pick<Context, 'issuer'>,
   declaration: ApiDeclaration,

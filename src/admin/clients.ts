@@ -77,7 +77,7 @@ export async function revokeTokensOfClient(
 }
 
 /**
- * Replaces the scopes that the client is approved for (decisions.md D6).
+ * Replaces the scopes that the client is approved for (decision 0006).
  *
  * @throws AdminError when there is no such client, or the scope is malformed
  */

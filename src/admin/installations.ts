@@ -20,7 +20,7 @@ export interface InstalledClient {
 }
 
 /**
- * Installs a client, which can then act for the organization without a user (decisions.md D4). It replaces an earlier
+ * Installs a client, which can then act for the organization without a user (decision 0019). It replaces an earlier
  * installation, whose tokens are revoked.
  *
  * @throws AdminError when there is no such organization or client, the client cannot act without a user, or no API declares a scope
@@ -82,7 +82,7 @@ export async function uninstallClient({ store }: Needs<'uninstall'>, key: Instal
   if ((await store.uninstall(key)) === 'unknown') throw notInstalled(key)
 }
 
-/** Rejects a mistyped scope, which would never be granted (decisions.md D6). */
+/** Rejects a mistyped scope, which would never be granted (decision 0006). */
 async function requireDeclared(
   { store, settings }: Needs<'listApis'> & Pick<Context, 'settings'>,
   scope: Scope,

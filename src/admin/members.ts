@@ -21,7 +21,7 @@ export interface Member {
 }
 
 /**
- * Adds a user, given by id or e-mail address, to an organization (decisions.md D4).
+ * Adds a user, given by id or e-mail address, to an organization (decision 0019).
  *
  * @throws AdminError when there is no such organization or user, or the user is a member already or has too many organizations
  */

@@ -7,7 +7,7 @@ import { listPage, type Listed } from './page.ts'
 type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
 type Changing<Name extends keyof Context['store']> = Needs<Name | 'findOrganization'> & Pick<Context, 'clock'>
 
-/** Creates an organization without members (decisions.md D4). */
+/** Creates an organization without members (decision 0019). */
 export async function createOrganization(
   { store, clock, random }: Needs<'createOrganization'> & Pick<Context, 'clock' | 'random'>,
   name: string,

@@ -56,7 +56,7 @@ const SERVER_RATES = 5
 const UNREPORTED_LIMIT = 10_000
 
 /**
- * Opens a token bucket for each budget and network (decisions.md D7). `perMinute` is both the rate and the burst. For budgets
+ * Opens a token bucket for each budget and network (decision 0021). `perMinute` is both the rate and the burst. For budgets
  * that limit stored rows, all networks together have five times that rate, divided fairly.
  */
 export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number>>): NodeBudgets {

@@ -158,7 +158,7 @@ function flatten(headers: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(headers).flat()
 }
 
-/** The body of every refusal (decisions.md D1). */
+/** The body of every refusal (decision 0005). */
 export function errorBody({ code, description, problems }: OAuthError): object {
   return { error: code, error_description: description, ...(problems.length === 0 ? {} : { detail: problems }) }
 }
@@ -183,7 +183,7 @@ function pageProblem({ code, status }: OAuthError): ErrorProblem {
   return code === 'server_error' ? 'server-error' : 'request-malformed'
 }
 
-/** threats.md AUTH-18, UI-17. Browsers also check the redirect after a form, so it must be allowed (decisions.md D8). */
+/** threats.md AUTH-18, UI-17. Browsers also check the redirect after a form, so it must be allowed (decision 0022). */
 function contentSecurityPolicy(styleSource: string, formTarget: string | undefined): string {
   const target = formTarget === undefined ? '' : ` ${formTarget}`
   return `default-src 'none'; style-src ${styleSource}; form-action 'self'${target}; base-uri 'none'; frame-ancestors 'none'`

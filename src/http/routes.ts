@@ -91,7 +91,7 @@ export function wrongMethod(method: string | undefined, methods: readonly string
   return invalidRequest('method_wrong', { status: 405, headers: { Allow: allow }, problems })
 }
 
-/** A loopback issuer's address for a page that was requested under another name, without our cookies (decisions.md D9). */
+/** A loopback issuer's address for a page that was requested under another name, without our cookies (decision 0023). */
 export function homeAddress(
   { context, proxies }: { readonly context: Context; readonly proxies: Proxies },
   endpoint: Endpoint,

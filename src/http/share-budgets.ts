@@ -11,7 +11,7 @@ type Needs = Pick<Context, 'clock' | 'secrets'> & { readonly store: Pick<Context
 
 /**
  * Shares the budgets with the other nodes: once a second each node writes how many requests it admitted, and deducts those
- * that the others admitted (decisions.md D7). Returns a function that stops it.
+ * that the others admitted (decision 0021). Returns a function that stops it.
  */
 export function startSharing(budgets: NodeBudgets, context: Needs): () => void {
   let isSharing = false

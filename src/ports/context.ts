@@ -92,11 +92,11 @@ export interface Settings {
   /** Private-use redirect URIs that are allowed although their scheme has no dot. */
   readonly redirectApps: AppRedirects
   /**
-   * The issuer is a loopback address. As long as no API is declared, any scope and resource can be requested (decisions.md
-   * D6).
+   * The issuer is a loopback address. As long as no API is declared, any scope and resource can be requested (decision
+   * 0006).
    */
   readonly isLoopbackIssuer: boolean
-  /** Refused authorization requests of unverified clients are returned by redirect, too (decisions.md D8). */
+  /** Refused authorization requests of unverified clients are returned by redirect, too (decision 0022). */
   readonly redirectErrors: boolean
   /** Seconds for which each signing key signs; 0: no automatic rotation. */
   readonly keyRotation: number
@@ -160,7 +160,7 @@ export interface Passwords {
   readonly verify: (password: string, phc: string | undefined) => Promise<boolean>
 }
 
-/** Rate limits for each network. Several nodes share them, with a delay of a second (decisions.md D7). */
+/** Rate limits for each network. Several nodes share them, with a delay of a second (decision 0021). */
 export interface Budgets {
   readonly take: (budget: BudgetName, network: string, now: EpochMs) => BudgetOutcome
 }

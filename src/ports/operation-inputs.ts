@@ -113,7 +113,7 @@ export interface Sweep extends SweepPlace {
   readonly limit: number
   /** Revocations are removed if their token expired before this time. */
   readonly revocationsBefore: EpochMs
-  /** Clients are removed if they were registered before this time and never got a token (decisions.md D7). */
+  /** Clients are removed if they were registered before this time and never got a token (decision 0021). */
   readonly unusedSince: EpochMs
   /** Authorizations from before this time are removed if they have expired and their code was not redeemed. */
   readonly authorizationsBefore: EpochMs

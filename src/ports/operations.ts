@@ -64,7 +64,7 @@ export interface Operations {
   updateClient: [update: ClientUpdate, outcome: 'updated' | 'conflict']
   /** Deletes the client and its installations. Its grants become invalid; sweeps remove the consents to it. */
   deleteClient: [id: ClientId, outcome: 'deleted' | 'unknown']
-  /** Marks the client as verified by the operator (decisions.md D8). */
+  /** Marks the client as verified by the operator (decision 0022). */
   verifyClient: [change: { readonly id: ClientId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   /** Removes the operator's mark. */
   unverifyClient: [id: ClientId, outcome: 'changed' | 'unknown']
@@ -107,7 +107,7 @@ export interface Operations {
     outcome: 'burned' | 'spent',
   ]
   /**
-   * Rotates a refresh token, or revokes the grant if the token was used before (decisions.md D5). Of concurrent requests
+   * Rotates a refresh token, or revokes the grant if the token was used before (decision 0004). Of concurrent requests
    * with one token one returns `rotated`. The rule is in src/store/refresh-rotation.ts.
    */
   rotateRefreshToken: [rotation: Rotation, outcome: RotateOutcome]

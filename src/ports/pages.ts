@@ -14,7 +14,7 @@ export interface Branding {
   readonly privacyUri: string | undefined
 }
 
-/** Where the client receives the response, in terms that a user understands (decisions.md D8). */
+/** Where the client receives the response, in terms that a user understands (decision 0022). */
 export type Destination =
   | { readonly kind: 'host'; /** The ASCII form of the host, with a port where one is named. */ readonly host: string }
   | { readonly kind: 'this-computer'; readonly host: string }

@@ -132,7 +132,7 @@ export interface Page<Id> {
 /** The store that the use cases see: one method for each operation. Batches are not visible here. */
 export type Store = Reads & { readonly [Name in OperationName]: (input: Input<Name>) => Promise<Outcome<Name>> }
 
-/** The store is busy, full or unreachable, or it is unknown whether it committed. Becomes a 503 response (decisions.md D1). */
+/** The store is busy, full or unreachable, or it is unknown whether it committed. Becomes a 503 response (decision 0005). */
 export class StoreUnavailable extends Error {
   constructor(reason: string, cause?: unknown) {
     super(`The store is unavailable: ${reason}`, { cause })

@@ -3,7 +3,7 @@ import type { ClientRecord } from '../ports/records/client.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { OrganizationId, UserId } from '../protocol/ids.ts'
 
-/** The principals behind a grant, a code or a token (decisions.md D4). */
+/** The principals behind a grant, a code or a token (decision 0019). */
 export interface Principals {
   readonly client: ClientRecord | undefined
   /** undefined: the client acts for itself. */

@@ -7,14 +7,14 @@ import type { Scope } from './scope.ts'
 /** The content of an access token. */
 export interface AccessTokenFacts {
   readonly issuer: string
-  /** Empty: the audience is the issuer itself (decisions.md D3). */
+  /** Empty: the audience is the issuer itself (decision 0018). */
   readonly resources: readonly Resource[]
   readonly clientId: ClientId
   /** undefined: the client acts for itself. */
   readonly userId: UserId | undefined
-  /** undefined: the token belongs to no organization (decisions.md D4). */
+  /** undefined: the token belongs to no organization (decision 0019). */
   readonly organizationId: OrganizationId | undefined
-  /** undefined for client credentials: the client acts for itself, or for a user who did not sign in (decisions.md D4). */
+  /** undefined for client credentials: the client acts for itself, or for a user who did not sign in (decision 0019). */
   readonly grantId: GrantId | undefined
   readonly scope: Scope
   readonly tokenId: string
@@ -27,7 +27,7 @@ export type AccessTokenClaims = Brand<string, 'AccessTokenClaims'>
 
 /**
  * The claims of a JWT access token, as JSON. RFC 9068 §2.2; RFC 8693 §4 defines `scope` and `act`; `org_id` and `grant_id`
- * are claims of this server (decisions.md D4, D5). JSON leaves out undefined members.
+ * are claims of this server (decisions 0019, 0020). JSON leaves out undefined members.
  */
 export function accessTokenClaims(facts: AccessTokenFacts): AccessTokenClaims {
   const audience = facts.resources.length > 1 ? facts.resources : (facts.resources[0] ?? facts.issuer)
@@ -46,7 +46,7 @@ export function accessTokenClaims(facts: AccessTokenFacts): AccessTokenClaims {
   }) as AccessTokenClaims
 }
 
-/** The client, if it acts for a user who did not sign in. RFC 8693 §4.1, decisions.md D4. */
+/** The client, if it acts for a user who did not sign in. RFC 8693 §4.1, decision 0019. */
 export function actorOf({
   clientId,
   userId,

@@ -16,7 +16,7 @@ export interface AuthorizationRequest {
   readonly resources: readonly Resource[]
   readonly prompts: ReadonlySet<Prompt>
   readonly loginHint: string | undefined
-  /** undefined: the user chooses (decisions.md D4). */
+  /** undefined: the user chooses (decision 0019). */
   readonly organizationId: OrganizationId | undefined
 }
 

@@ -3,7 +3,7 @@ import { redirectHost, withoutLoopbackPort } from './redirect-uri.ts'
 
 /**
  * Whether two registrations look like the same client to users and operators, who recognize a client by its name and its
- * redirect hosts (decisions.md D8).
+ * redirect hosts (decision 0022).
  */
 export function isSameIdentity(one: ClientMetadata, other: ClientMetadata): boolean {
   return identityOf(one) === identityOf(other)

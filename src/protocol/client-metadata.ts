@@ -18,14 +18,14 @@ export interface ClientMetadata {
   readonly authMethod: ClientAuthMethod
   readonly grantTypes: readonly GrantType[]
   readonly responseTypes: readonly 'code'[]
-  /** undefined: the client registered no scope, so only decisions.md D6 limits it. '': no scope that it sent is declared. */
+  /** undefined: the client registered no scope, so only decision 0006 limits it. '': no scope that it sent is declared. */
   readonly scope: Scope | undefined
   readonly descriptive: DescriptiveMetadata
 }
 
 /** The settings that registration depends on. */
 export interface RegistrationPolicy extends RedirectUriPolicy {
-  /** Whether a scope token may be registered (decisions.md D6). */
+  /** Whether a scope token may be registered (decision 0006). */
   readonly declaresScope: (token: string) => boolean
 }
 
@@ -34,7 +34,7 @@ export type RegistrationReading =
   | {
       readonly kind: 'accepted'
       readonly metadata: ClientMetadata
-      /** Fields that the caller sent as null and the specification types "or null". The response repeats the null (decisions.md D2). */
+      /** Fields that the caller sent as null and the specification types "or null". The response repeats the null (decision 0017). */
       readonly nulls: readonly string[]
     }
   /** A field has the wrong type: 422. */
@@ -167,7 +167,7 @@ function readAuthMethod(sent: string | null | undefined, fault: Fault): ClientAu
 
 /**
  * RFC 7591 §2.1 relates grant types and response types. Values that are not supported are dropped; the registration fails
- * only if none is left (decisions.md D2).
+ * only if none is left (decision 0017).
  */
 function negotiateGrants(
   fields: Shape,

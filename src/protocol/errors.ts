@@ -45,7 +45,7 @@ export class OAuthError extends Error {
   }
 }
 
-/** 400, or 422 if a parameter is missing or has the wrong type (decisions.md D1). */
+/** 400, or 422 if a parameter is missing or has the wrong type (decision 0005). */
 export function invalidRequest(reason: Reason<'invalid_request'>, options: RefusalOptions = {}): OAuthError {
   return new OAuthError('invalid_request', reason, options)
 }

@@ -23,7 +23,7 @@ export type Random = (bytes: number) => Buffer
 export const ID_LENGTH = 34
 
 /**
- * Makes a time-ordered id (decisions.md D2): 48 bits of milliseconds, then 128 random bits. New rows are appended at the end
+ * Makes a time-ordered id (decision 0003): 48 bits of milliseconds, then 128 random bits. New rows are appended at the end
  * of their index, so an insert does not become slower as the table grows.
  */
 export function mintOrderedId(now: EpochMs, random: Random): string {

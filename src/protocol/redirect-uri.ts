@@ -5,7 +5,7 @@ import { isLoopbackHost, leadsToThisComputer } from './loopback.ts'
 /** A redirect URI to which an authorization response may be sent. The registered and the presented URI are compared byte for byte. */
 export type RedirectUri = Brand<string, 'RedirectUri'>
 
-/** The result of checking a redirect URI at registration (decisions.md D2). */
+/** The result of checking a redirect URI at registration (decision 0017). */
 export type RedirectUriVerdict =
   | { readonly kind: 'usable' }
   /** Well-formed, but of an app that the settings do not allow. Registered if another URI is usable; refused at the authorization endpoint. */

@@ -39,7 +39,7 @@ export interface ParsedCredential {
   readonly hash: SecretHash
 }
 
-/** All functions that need the root secret (decisions.md D5). Each purpose has its own derived key. */
+/** All functions that need the root secret (decision 0003). Each purpose has its own derived key. */
 export interface Secrets {
   /** Makes a new random credential. `id` is the key of its row. */
   readonly mint: (kind: CredentialKind, id: string, random: Random) => MintedCredential
@@ -49,7 +49,7 @@ export interface Secrets {
   readonly verify: (kind: CredentialKind, text: string) => ParsedCredential | undefined
   /**
    * The refresh token that follows `presented`. It is derived from `presented` and the root secret, so a retry gets the same
-   * response although the response is not stored. Neither the database nor the old token alone reveals it (decisions.md D5).
+   * response although the response is not stored. Neither the database nor the old token alone reveals it (decision 0004).
    */
   readonly deriveSuccessor: (presented: string, opened: ParsedCredential) => MintedCredential
   /** A keyed digest of a list of parts, 256 bits in base64url. Different lists have different digests, whatever the parts contain. */

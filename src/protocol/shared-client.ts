@@ -3,7 +3,7 @@ import { withoutLoopbackPort } from './redirect-uri.ts'
 import { scopeTokens } from './scope.ts'
 
 /**
- * One text for all equal registrations (decisions.md D7). The order of members, lists and scope tokens makes no difference;
+ * One text for all equal registrations (decision 0021). The order of members, lists and scope tokens makes no difference;
  * everything else is compared byte for byte.
  */
 export function canonicalMetadata(metadata: ClientMetadata): string {

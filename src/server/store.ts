@@ -47,7 +47,7 @@ export function openRootSecret({ secret, database }: Config): Secrets {
   return openSecrets(secret ?? readRootSecret(secretPath(database)))
 }
 
-/** Throws if the store belongs to another root secret, under which every credential would look forged (decisions.md D5). */
+/** Throws if the store belongs to another root secret, under which every credential would look forged (decision 0003). */
 export async function refuseOtherSecret(store: Store, secrets: Secrets, config: Config): Promise<void> {
   const check = secrets.digest('store-check', [])
   if ((await store.insertSettingOnce({ name: 'secret-check', value: check })) === check) return

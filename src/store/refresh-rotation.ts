@@ -5,7 +5,7 @@ import type { RotateOutcome, Rotation } from '../ports/operation-inputs.ts'
  * Returns the outcome for a refresh token that was not rotated. If the outcome is `reused`, the caller revokes the grant in the
  * same transaction.
  *
- * The rule for refresh tokens has four steps (decisions.md D5, RFC 9700 §4.14.2). The refresh tokens of a grant are a family:
+ * The rule for refresh tokens has four steps (decision 0004, RFC 9700 §4.14.2). The refresh tokens of a grant are a family:
  * generation 0, its successor generation 1, and so on. The grant stores the generation, the hash of the current token, the hash
  * of the previous token and the time of the last rotation.
  *

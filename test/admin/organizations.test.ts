@@ -112,7 +112,7 @@ test('of many concurrent requests that add the same member one succeeds, and the
   }
 })
 
-test('decisions.md D4: a client is installed with scopes that an API declares, and only one that can act by itself', async (t) => {
+test('decision 0019: a client is installed with scopes that an API declares, and only one that can act by itself', async (t) => {
   const { perform, stage } = await openOffice(t)
   const { context } = stage.server
   await perform('api.create', {
@@ -157,7 +157,7 @@ const ISSUERS: readonly (readonly [issuer: string, env: Readonly<Record<string, 
 ]
 
 for (const [issuer, env, says] of ISSUERS) {
-  test(`decisions.md D6: what may be installed at ${issuer} while no API is declared`, async (t) => {
+  test(`decision 0006: what may be installed at ${issuer} while no API is declared`, async (t) => {
     const { perform, stage } = await openOffice(t, { GRANTOR_ISSUER: issuer, ...env })
     const { server } = stage
     const headers = { 'x-forwarded-proto': 'https' }

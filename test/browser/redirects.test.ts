@@ -8,7 +8,7 @@ import { openIssuer, openListener, openTab, press, signIn, startClient } from '.
 
 /**
  * Browsers check `form-action` against the redirect that answers a form, and block it without a message. So each kind of
- * redirect URI that clients use is tried from each page whose answer can be a redirect (decisions.md D8).
+ * redirect URI that clients use is tried from each page whose answer can be a redirect (decision 0022).
  */
 const REDIRECTS: readonly (readonly [kind: string, redirectUri: (port: number) => string])[] = [
   ['localhost', (port) => `http://localhost:${port}/callback`],

@@ -12,7 +12,7 @@ import { walkIn, type Surroundings } from './mcp-walk.ts'
 import { openPerson } from '../support/person.ts'
 import { openResourceServer } from '../support/resource-server.ts'
 
-/** How the SDK handles each refusal of a refresh, which is the reason for the error codes of decisions.md D1. */
+/** How the SDK handles each refusal of a refresh, which is the reason for the error codes of decision 0005. */
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -50,7 +50,7 @@ test('RFC 6749 §5.2: after its client was deleted the SDK registers a new one, 
   await walkIn(newestSdk, surroundings, provider)
 })
 
-test('D1: while the store is locked the SDK gets 503, keeps its tokens, and continues afterwards', async (t) => {
+test('decision 0005: while the store is locked the SDK gets 503, keeps its tokens, and continues afterwards', async (t) => {
   const { server, refresh, provider } = await openSignedIn(t, {})
   const tokens = provider.savedTokens()
   const database = new DatabaseSync(join(server.folder, 'grantor.db'))
@@ -63,7 +63,7 @@ test('D1: while the store is locked the SDK gets 503, keeps its tokens, and cont
   assert.equal(await refresh(), 'AUTHORIZED')
 })
 
-test('D1: after too many failures of its network the SDK gets 429 and keeps its tokens', async (t) => {
+test('decision 0005: after too many failures of its network the SDK gets 429 and keeps its tokens', async (t) => {
   const { server, refresh, provider } = await openSignedIn(t, { GRANTOR_CLIENT_FAILURE_RATE: '1' })
   const tokens = provider.savedTokens()
   await server.context.store.deleteClient(provider.savedClient()?.client_id as ClientId)

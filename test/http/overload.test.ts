@@ -9,7 +9,7 @@ import { openSocket } from '../support/raw-socket.ts'
 
 const BUSY_LIMIT = 500
 
-test('D1: beyond five hundred requests in progress the next is refused at once, and requests of high priority are answered', async (t) => {
+test('decision 0005: beyond five hundred requests in progress the next is refused at once, and requests of high priority are answered', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server)
   const { access_token: token } = (await requestToken(server, client, { grant_type: 'client_credentials' })).json()
@@ -56,7 +56,7 @@ test('D1: beyond five hundred requests in progress the next is refused at once, 
   assert.match(server.log(), /"reason":"overloaded"/)
 })
 
-test('D1: requests that arrive in the same turn of the event loop are counted one by one', async (t) => {
+test('decision 0005: requests that arrive in the same turn of the event loop are counted one by one', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const { store } = server.context
@@ -85,7 +85,7 @@ test('D1: requests that arrive in the same turn of the event loop are counted on
   assert.deepEqual({ underWay, shed }, { underWay: BUSY_LIMIT, shed: 20 })
 })
 
-test('D1: refusals and requests of high priority are answered before other waiting requests', async (t) => {
+test('decision 0005: refusals and requests of high priority are answered before other waiting requests', async (t) => {
   const server = await openTestServer(t)
   const answered: number[] = []
   const note = ({ statusCode }: { readonly statusCode: number }): void => void answered.push(statusCode)

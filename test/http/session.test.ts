@@ -37,7 +37,7 @@ test('RFC 6265bis §4.1.3.2: over https cookies are bound to the host, and scrip
   assert.match(SECURE.write({ browser: credential })[0] ?? '', /^__Host-grantor-browser=gss_token; Max-Age=15552000; /)
 })
 
-test('D9: the cookies of a loopback issuer have the port in their name, because ports share cookies', () => {
+test('decision 0023: the cookies of a loopback issuer have the port in their name, because ports share cookies', () => {
   const [session] = LOCAL.write({ session: { token: 'gss_token' } as MintedCredential })
   assert.equal(session, 'grantor-session-3000=gss_token; Max-Age=3600; Path=/; HttpOnly; SameSite=Lax')
 })

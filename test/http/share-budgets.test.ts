@@ -69,14 +69,14 @@ async function askForMinutes(
   return passed
 }
 
-test('decisions.md D7: three nodes together admit as many requests as one node, after a larger burst', async () => {
+test('decision 0021: three nodes together admit as many requests as one node, after a larger burst', async () => {
   const alone = await askForMinutes({ nodes: 1, perMinute: 60, minutes: 20 })
   const together = await askForMinutes({ nodes: 3, perMinute: 60, minutes: 20 })
   assert.equal(alone, 60 + 20 * 60 - 1)
   assert.ok(together >= alone * 0.9 && together <= alone * 1.2, `${together} and ${alone}`)
 })
 
-test('decisions.md D7: requests that another node admits are deducted on this node within a second', async () => {
+test('decision 0021: requests that another node admits are deducted on this node within a second', async () => {
   const { take, second } = openCluster(openNodes(2, 60), openCounter().countHit)
   for (let request = 0; request < 40; request += 1) take(0)
   assert.equal(take(1)?.remaining, 59, 'The other node has not reported its requests yet.')

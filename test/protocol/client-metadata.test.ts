@@ -51,14 +51,14 @@ test('The spec: {} is accepted with the four defaults', () => {
   })
 })
 
-test('D2: null and the empty string mean the default of a defaulted field', () => {
+test('decision 0017: null and the empty string mean the default of a defaulted field', () => {
   const nulls = { redirect_uris: null, token_endpoint_auth_method: null, grant_types: null, response_types: null }
   const reading = readRegistration(nulls, POLICY)
   assert.deepEqual(reading, { kind: 'accepted', metadata: accept({}), nulls: [] })
   assert.equal(accept({ token_endpoint_auth_method: '' }).authMethod, 'client_secret_post')
 })
 
-test('D2: only a field that the spec types "or null" is remembered as null', () => {
+test('decision 0017: only a field that the spec types "or null" is remembered as null', () => {
   const every = [...LISTS, ...TEXTS]
   const reading = readRegistration(Object.fromEntries(every.map((field) => [field, null])), POLICY)
   assert.equal(reading.kind, 'accepted')
@@ -66,7 +66,7 @@ test('D2: only a field that the spec types "or null" is remembered as null', () 
   assert.deepEqual(reading.nulls, [...expected, 'software_id', 'software_version'])
 })
 
-test('D1: one response names every field of the wrong type', () => {
+test('decision 0005: one response names every field of the wrong type', () => {
   for (const wrong of [7, true, {}]) {
     const body = Object.fromEntries([...LISTS, ...TEXTS].map((field) => [field, wrong]))
     const expected = [
@@ -79,7 +79,7 @@ test('D1: one response names every field of the wrong type', () => {
   assert.deepEqual(refuse({ contacts: 'a@b.test' }, 'malformed'), ['body.contacts:list_type'])
 })
 
-test('D1: an entry of the wrong type is named by its position', () => {
+test('decision 0005: an entry of the wrong type is named by its position', () => {
   const body = { redirect_uris: ['https://a.test/', 5, null], contacts: ['a@b.test', {}] }
   const expected = [
     'body.contacts.1:string_type',
@@ -89,11 +89,11 @@ test('D1: an entry of the wrong type is named by its position', () => {
   assert.deepEqual(refuse(body, 'malformed').toSorted(), expected)
 })
 
-test('D1: a body that is not an object is refused as a whole', () => {
+test('decision 0005: a body that is not an object is refused as a whole', () => {
   for (const body of [null, [], 'x', 5, true]) assert.deepEqual(refuse(body, 'malformed'), ['body:object_type'])
 })
 
-test('D1: one response has the faults of type and those of policy', () => {
+test('decision 0005: one response has the faults of type and those of policy', () => {
   const body = {
     client_name: 5,
     redirect_uris: ['javascript:alert(1)', 7, 'https://a.test/#x'],
@@ -112,7 +112,7 @@ test('D1: one response has the faults of type and those of policy', () => {
   ])
 })
 
-test('D2: unsupported grant types and response types are dropped, and the others keep their order', () => {
+test('decision 0017: unsupported grant types and response types are dropped, and the others keep their order', () => {
   const table = [
     [{ grant_types: ['refresh_token', 'authorization_code'] }, ['refresh_token', 'authorization_code'], ['code']],
     [{ grant_types: ['authorization_code', 'password', 'implicit'] }, ['authorization_code'], ['code']],
@@ -161,7 +161,7 @@ test('RFC 6749 §4.4: client_credentials is dropped for a public client', () => 
   assert.deepEqual(refuse(alone, 'not-allowed'), ['body.grant_types:literal_error'])
 })
 
-test('D2: accepted grant types and response types are consistent for any lists in the request', () => {
+test('decision 0017: accepted grant types and response types are consistent for any lists in the request', () => {
   const names = fc.constantFrom(...GRANT_TYPES, 'implicit', 'password', '', 'code')
   const lists = fc.option(fc.array(names, { maxLength: 5 }), { nil: undefined })
   const responses = fc.option(fc.array(fc.constantFrom('code', 'token', ''), { maxLength: 3 }), { nil: undefined })
@@ -253,7 +253,7 @@ test('REG-10: members that the specification does not define are ignored', () =>
   assert.deepEqual(accept(extra), accept({}))
 })
 
-test('D1: for any JSON, a refusal has problems, each with a path below body', () => {
+test('decision 0005: for any JSON, a refusal has problems, each with a path below body', () => {
   const fields = fc.constantFrom(...LISTS, ...TEXTS, 'other')
   const property = fc.property(fc.dictionary(fields, fc.jsonValue({ maxDepth: 2 })), (body) => {
     const reading = readRegistration(body, POLICY)

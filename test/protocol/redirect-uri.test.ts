@@ -14,7 +14,7 @@ function assertVerdicts(kind: 'usable' | 'dormant' | 'refused', uris: readonly s
   for (const uri of uris) assert.equal(checkRedirectUri(uri, policy).kind, kind, JSON.stringify(uri))
 }
 
-test('D2: https, http on loopback, and private-use schemes with a dot or in the settings are usable', () => {
+test('decision 0017: https, http on loopback, and private-use schemes with a dot or in the settings are usable', () => {
   assertVerdicts('usable', [
     'https://app.example/cb',
     'https://app.example',
@@ -47,7 +47,7 @@ test('D2: https, http on loopback, and private-use schemes with a dot or in the 
   ])
 })
 
-test('D2: any other well-formed scheme is dormant', () => {
+test('decision 0017: any other well-formed scheme is dormant', () => {
   assertVerdicts('dormant', ['zed://cb', 'myapp:/cb', 'x-y+z://cb', 'cursorx://cb'])
 })
 

@@ -27,7 +27,7 @@ function seal(kind: CredentialKind): string {
   return secrets.mint(kind, mintOrderedId(1_800_000_000_000 as EpochMs, random), random).token
 }
 
-test('D2: a credential is verified as its own kind, and gives its id and hash', () => {
+test('decision 0003: a credential is verified as its own kind, and gives its id and hash', () => {
   for (const kind of KINDS) {
     const id = mintOrderedId(1_800_000_000_000 as EpochMs, random)
     const { token, hash } = secrets.mint(kind, id, random)
@@ -72,7 +72,7 @@ test('TOK-20: a change of any character is detected, including the last bits of 
         assert.equal(secrets.verify('refresh-token', token.slice(0, at) + letter + token.slice(at + 1)), undefined)
 })
 
-test('D2: a made-up credential is not verified', () => {
+test('decision 0003: a made-up credential is not verified', () => {
   const fields = fc.string({ unit: fc.constantFrom(...'abcdef0123456789_-XYZ'), minLength: 99, maxLength: 105 })
   const property = fc.property(fc.constantFrom(...KINDS), fields, (kind, text) => {
     assert.equal(secrets.verify(kind, seal(kind).slice(0, 4) + text), undefined)
@@ -80,12 +80,12 @@ test('D2: a made-up credential is not verified', () => {
   fc.assert(property, { numRuns: 500 })
 })
 
-test('D5: no credential is verified under another root secret', () => {
+test('decision 0003: no credential is verified under another root secret', () => {
   const other = openSecrets('another root secret that is long enough too')
   for (const kind of KINDS) assert.equal(other.verify(kind, seal(kind)), undefined)
 })
 
-test('D5: a refresh token has one successor, in the next generation, which depends on the token and the key', () => {
+test('decision 0004: a refresh token has one successor, in the next generation, which depends on the token and the key', () => {
   const first = seal('refresh-token')
   const opened = secrets.verify('refresh-token', first)
   assert.ok(opened)
@@ -96,7 +96,7 @@ test('D5: a refresh token has one successor, in the next generation, which depen
   assert.notEqual(secrets.deriveSuccessor(seal('refresh-token'), opened).token, second.token)
 })
 
-test('D5: every release makes the same credentials of the same root secret, because releases run side by side', () => {
+test('decision 0003: every release makes the same credentials of the same root secret, because releases run side by side', () => {
   const fixed = openSecrets('a root secret that does not change, 32+ characters')
   const id = '0199aabbccddAAAAAAAAAAAAAAAAAAAAAA'
   const first = fixed.mint('refresh-token', id, (bytes) => Buffer.alloc(bytes, 7))
@@ -127,7 +127,7 @@ test('AUTH-19: credentials are unique and have 256 random bits besides their id'
   assert.deepEqual(asked, [32])
 })
 
-test('D5: a digest depends on its purpose and its parts, and one part never equals two', () => {
+test('decision 0003: a digest depends on its purpose and its parts, and one part never equals two', () => {
   const digest = secrets.digest('csrf', ['a', 'b'])
   assert.ok(secrets.digestMatches('csrf', ['a', 'b'], digest))
   const others = [['a'], ['a,b'], ['ab'], ['a', 'b', ''], ['b', 'a'], ['a","b'], []]
@@ -142,7 +142,7 @@ test('TOK-13: texts of different length or content differ, and equal texts are e
   assert.ok(!sameText('a', 'ä'))
 })
 
-test('D1: a problem of a field that holds a secret never has its value', () => {
+test('decision 0005: a problem of a field that holds a secret never has its value', () => {
   for (const field of ['client_secret', 'code', 'code_verifier', 'refresh_token', 'password', 'client_assertion'])
     for (const loc of [
       ['body', field],

@@ -12,7 +12,7 @@ const ONE: ClientMetadata = {
   descriptive: { client_name: 'One', contacts: ['a@b.test'] },
 }
 
-test('decisions.md D7: registrations that differ only in the order of redirect URIs, grant types, scope or members are equal', () => {
+test('decision 0021: registrations that differ only in the order of redirect URIs, grant types, scope or members are equal', () => {
   const { client_name, contacts } = ONE.descriptive
   const turned: ClientMetadata = {
     ...ONE,
@@ -43,7 +43,7 @@ test('RFC 8252 §7.3: the port of a loopback redirect makes no difference betwee
   assert.notEqual(keyOf('https://localhost:1/cb'), keyOf('https://localhost:2/cb'))
 })
 
-test('decisions.md D7: registrations with any other difference are not equal', () => {
+test('decision 0021: registrations with any other difference are not equal', () => {
   const texts = [
     ONE,
     { ...ONE, redirectUris: ['https://app.example/cb'] },

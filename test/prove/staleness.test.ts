@@ -6,7 +6,7 @@ import { openRuntime } from '../../src/server/server.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { openTestDatabase } from '../support/postgres.ts'
 
-test('D5: what ends on one node is inactive on another, a revocation from the first request after its response', async (t) => {
+test('decision 0020: what ends on one node is inactive on another, a revocation from the first request after its response', async (t) => {
   const databaseUrl = await openTestDatabase(t)
   const stage = await openStage({ databaseUrl, nodes: 2, drainSeconds: 0, limitMs: 20_000 })
   t.after(stage.close)

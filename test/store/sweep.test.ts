@@ -88,7 +88,7 @@ test('a sweep ends no token before its time, and removes what has expired', asyn
   assert.equal((await refresh(server, client, next)).json().error, 'invalid_grant')
 })
 
-test('D7: a client that never got a token is removed after a day; one that did is kept, and one that is being authorized is kept for longer', async (t) => {
+test('decision 0021: a client that never got a token is removed after a day; one that did is kept, and one that is being authorized is kept for longer', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const unused = await registerClient(server)

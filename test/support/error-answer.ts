@@ -16,7 +16,7 @@ interface Problem {
 }
 
 /**
- * Checks all of an error of a JSON endpoint (decisions.md D1): the status, the code, the shape of every problem, no null except
+ * Checks all of an error of a JSON endpoint (decision 0005): the status, the code, the shape of every problem, no null except
  * `input`, and headers that prevent caching and let scripts of any origin read it. Returns the body.
  */
 export function assertError(answer: LightMyRequestResponse, status: number, error: string): ErrorBody {

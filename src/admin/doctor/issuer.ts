@@ -140,7 +140,7 @@ function certificateRemedy(code: string): string {
   }
 }
 
-/** decisions.md D6. */
+/** Decision 0006. */
 function checkApis({ choices, store: { database } }: Examination): readonly Finding[] {
   // The database could not be read.
   if (database.kind === 'unusable') return []

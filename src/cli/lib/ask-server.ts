@@ -148,7 +148,7 @@ function refusalOf({ address }: ServerAccess, task: Task, response: Response, bo
 
 function adviceFor(task: Task, status: number, error: string, headers: Headers): readonly string[] {
   const seconds = headers.get('retry-after')
-  // decisions.md D1: the server itself may not know the outcome of a commit.
+  // decision 0005: the server itself may not know the outcome of a commit.
   const doubt = status === 503 && task.access === 'write' ? [DOUBT] : []
   if (seconds !== null) return [...doubt, `Try again in ${visible(seconds)} seconds.`]
   if (status === 401) return ['The token in GRANTOR_ADMIN_TOKEN is expired, revoked, or not a token of this server.']

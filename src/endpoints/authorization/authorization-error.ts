@@ -28,7 +28,7 @@ export interface Fault {
 export const NOT_A_MEMBER: Fault = { error: 'access_denied', reason: 'organization_of_others' }
 
 /**
- * Returns the error to the client (decisions.md D8).
+ * Returns the error to the client (decision 0022).
  *
  * The browser is redirected at once if the client is verified, if this user has consented to it before, or if the setting
  * says so. Otherwise the user sees a page with a link that names the host: anyone can register a client, and an automatic

@@ -75,7 +75,7 @@ function chooseRedirectUri(context: Context, client: ClientRecord, params: Param
 
 /**
  * Returns the redirect URI that a request may omit. A public client with a loopback redirect URI must send it: programs with
- * the same metadata share the client, and each of them listens on its own port (decisions.md D7).
+ * the same metadata share the client, and each of them listens on its own port (decision 0021).
  */
 function soleRedirectUri({ metadata: { authMethod, redirectUris } }: ClientRecord): string | undefined {
   const [only, another] = redirectUris
@@ -88,7 +88,7 @@ type RequestedAccess = Pick<AuthorizationRecord, 'scope' | 'ungrantedScope' | 'r
 /** Characters. A longer value is not stored: any browser could make the server store it. */
 const UNGRANTED_LIMIT = 1024
 
-/** Returns the access that the code will give: at most what the client registered and the APIs declare (decisions.md D6). */
+/** Returns the access that the code will give: at most what the client registered and the APIs declare (decision 0006). */
 function findRequestedAccess(
   catalog: ScopeCatalog,
   client: ClientRecord,

@@ -3,7 +3,7 @@ import type { ClientRecord } from '../../ports/records/client.ts'
 import { toSeconds, type EpochMs } from '../../protocol/brand.ts'
 import { isLoopback, isPrivateUse } from '../../protocol/redirect-uri.ts'
 
-/** Returns the client as the pages show it (decisions.md D8). */
+/** Returns the client as the pages show it (decision 0022). */
 export function viewClient(client: ClientRecord, redirectUri: string, now: EpochMs): ClientView {
   return {
     name: client.metadata.descriptive.client_name,

@@ -13,7 +13,7 @@ import { WITHOUT, type OpenChoices } from './organization-choice.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import { findSignedIn, type SignedIn } from './session.ts'
 
-/** Shows the consent page to the user who is signed in (decisions.md D8). */
+/** Shows the consent page to the user who is signed in (decision 0022). */
 export async function showConsent(context: Context, request: Request): Promise<Reply> {
   const interaction = await findOpenInteraction(context, request)
   if ('kind' in interaction) return interaction

@@ -18,7 +18,7 @@ export interface Approver {
   readonly organization: OwnOrganization | undefined
 }
 
-/** Returns the key of a stored consent; undefined for clients that must ask each time (decisions.md D8). */
+/** Returns the key of a stored consent; undefined for clients that must ask each time (decision 0022). */
 export async function consentKey(
   context: Pick<Context, 'apis' | 'settings'>,
   client: ClientRecord,

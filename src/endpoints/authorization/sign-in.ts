@@ -18,7 +18,7 @@ import { findSignedIn, type SignedIn } from './session.ts'
 /** Bytes. Longer passwords cost hashing time and add no strength. */
 const PASSWORD_LIMIT = 1024
 
-/** Shows the sign-in form for the authorization in the query (decisions.md D8). */
+/** Shows the sign-in form for the authorization in the query (decision 0022). */
 export async function showSignIn(context: Context, request: Request): Promise<Reply> {
   const interaction = await findOpenInteraction(context, request)
   if ('kind' in interaction) return interaction

@@ -19,7 +19,7 @@ type Needs = RegistrationNeeds &
  * Dynamic client registration. RFC 7591 §3; the specification, "Register OAuth client".
  *
  *  §3.1    Any caller may register a client. Every field is optional.
- *  §2      Unsupported values are omitted from the response. Dangerous values cause an error (decisions.md D2).
+ *  §2      Unsupported values are omitted from the response. Dangerous values cause an error (decision 0017).
  *  §3.2.1  The response is 201 with all registered metadata and the secret, which is not shown again. A client with a secret
  *          also receives a registration access token (RFC 7592 §3).
  *  §3.2.2  An error is 400, or 422 if a value has the wrong type. It lists all problems at once.
@@ -58,7 +58,7 @@ async function registerConfidential(context: Needs, metadata: ClientMetadata): P
 }
 
 /**
- * Registers a public client, or returns the existing one with the same metadata (decisions.md D7), because many programs
+ * Registers a public client, or returns the existing one with the same metadata (decision 0021), because many programs
  * register at every start. Such a client has no owner, so no registration access token is issued. Its clean-up deadline is
  * extended, so that it is not swept right after it is returned.
  */

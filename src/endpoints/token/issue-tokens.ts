@@ -32,7 +32,7 @@ export interface TokenTarget {
   readonly resources: readonly Resource[]
 }
 
-/** The same for an access token without a grant, with the principals that the client acts for (decisions.md D4). */
+/** The same for an access token without a grant, with the principals that the client acts for (decision 0019). */
 export interface UnattendedTarget extends TokenTarget {
   readonly userId: UserId | undefined
   readonly organizationId: OrganizationId | undefined
@@ -69,7 +69,7 @@ export async function issueClientToken(
 
 /**
  * Issues an access token of a grant, and returns it with the refresh token. The claims are derived from the grant, the
- * generation and the time of the commit. The retry of a lost response therefore returns the same token (decisions.md D5): an
+ * generation and the time of the commit. The retry of a lost response therefore returns the same token (decision 0004): an
  * opaque token is identical, and a JWT may differ in its signature.
  */
 export function issueGrantToken(

@@ -6,7 +6,7 @@ import { sameResource, type Resource } from '../../protocol/resource.ts'
 import { isWithin, type Scope } from '../../protocol/scope.ts'
 
 /**
- * The scopes and resources that clients may request: those of the declared APIs (decisions.md D6). If the issuer is a loopback
+ * The scopes and resources that clients may request: those of the declared APIs (decision 0006). If the issuer is a loopback
  * address and no API is declared, the catalog is open and accepts every scope and resource, so that a first try needs no setup.
  */
 export interface ScopeCatalog {
@@ -56,7 +56,7 @@ export function findResources(catalog: ScopeCatalog, requested: readonly Resourc
   return found.includes(undefined) ? undefined : [...new Set(found.filter((one) => one !== undefined))]
 }
 
-/** Registration gives no authority (decisions.md D6): the user's consent does, or the API's operator. */
+/** Registration gives no authority (decision 0006): the user's consent does, or the API's operator. */
 function isGrantedTo({ name, grantedTo }: ApiScope, { kind, client }: ScopeRecipient): boolean {
   switch (grantedTo) {
     case 'users-and-machines':

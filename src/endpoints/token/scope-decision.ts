@@ -43,7 +43,7 @@ export type ScopeDecision =
   | { readonly kind: 'refused'; readonly refusal: ScopeRefusal }
 
 /**
- * Decides the scope and the audience of a token. RFC 6749 §3.3, RFC 9068 §3, decisions.md D3 and D6.
+ * Decides the scope and the audience of a token. RFC 6749 §3.3, RFC 9068 §3, decisions 0018 and 0006.
  *
  *  1. The audience is the value of `resource`. Without it, the audience is the API that all requested scopes belong to. If no
  *     scope is requested either, it is the issuer.
@@ -133,7 +133,7 @@ function whyNot(limits: Limits, declared: readonly ApiScope[], token: string): S
 
 /**
  * Checks the limits of the client itself. The registered scope limits machines, and scopes that need an approval. It does not
- * limit scopes that a user's consent gives to any client, because any client may register again (decisions.md D6).
+ * limit scopes that a user's consent gives to any client, because any client may register again (decision 0006).
  */
 function whyLimited(limits: Limits, token: string, given: readonly ApiScope[]): ScopeReason | undefined {
   const { kind, registered, installable } = limits

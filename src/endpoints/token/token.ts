@@ -13,7 +13,7 @@ import { GRANTS } from './grants/index.ts'
  * Token endpoint. RFC 6749 §3.2; the specification, "Create OAuth token".
  *
  *  §3.2  Parameters are sent in the body. Only `resource` may be repeated (RFC 8707 §2.2). Unknown parameters are ignored.
- *  §5.2  A missing or unknown `grant_type` is an error, with status 422 (decisions.md D1).
+ *  §5.2  A missing or unknown `grant_type` is an error, with status 422 (decision 0005).
  *  §2.3  The client authenticates.
  *  §5.2  The client must have registered the grant type.
  *  §4    The grant type decides the rest; see `grants/`.

@@ -47,7 +47,7 @@ export interface ApiScope {
   /** The description on the consent page. */
   readonly sentence: string
   /**
-   * Which clients can get the scope (decisions.md D6):
+   * Which clients can get the scope (decision 0006):
    * - `users`: any client, with a user's consent.
    * - `users-on-request`: the same, but only if the client's request names the scope.
    * - `users-and-machines`: any client with a user's consent, and any registered client without a user.

@@ -24,7 +24,7 @@ export interface AuthorizationRecord {
   /** The user must consent even where a consent is remembered. */
   readonly mustConsent: boolean
   readonly loginHint: string | undefined
-  /** The organization that the client requests. undefined: the user chooses (decisions.md D4). */
+  /** The organization that the client requests. undefined: the user chooses (decision 0019). */
   readonly organizationId: OrganizationId | undefined
   readonly createdAt: EpochMs
   /** The user's deadline for the decision; after the approval, the client's deadline for redeeming the code. */

@@ -14,16 +14,16 @@ export interface ClientRecord {
   readonly previousSecret: { readonly hash: SecretHash; readonly until: EpochMs } | undefined
   /** Hash of the registration access token (RFC 7592 §3). undefined: only an administrator can manage the client. */
   readonly managementHash: SecretHash | undefined
-  /** A digest of a public client's metadata. A second registration with the same metadata returns this client (decisions.md D7). */
+  /** A digest of a public client's metadata. A second registration with the same metadata returns this client (decision 0021). */
   readonly dedupeKey: string | undefined
   readonly metadata: ClientMetadata
-  /** When the client first got a token. A client that never got one may be swept (decisions.md D7). */
+  /** When the client first got a token. A client that never got one may be swept (decision 0021). */
   readonly usedAt: EpochMs | undefined
   readonly verifiedAt: EpochMs | undefined
   readonly disabledAt: EpochMs | undefined
   /** When the client's name or a redirect host last changed. Consents from before this time are ignored: the user saw another client. */
   readonly identityFrom: EpochMs | undefined
-  /** Scopes that the operator approved the client for (decisions.md D6). */
+  /** Scopes that the operator approved the client for (decision 0006). */
   readonly approvedScope: Scope
   /** Tokens of the client that were issued before this time are revoked. */
   readonly notBefore: EpochMs | undefined

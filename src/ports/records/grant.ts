@@ -4,7 +4,7 @@ import type { Resource } from '../../protocol/resource.ts'
 import type { Scope } from '../../protocol/scope.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 
-/** What a user allowed a client in one authorization. Its refresh tokens are one family, stored in the same row (decisions.md D5). */
+/** What a user allowed a client in one authorization. Its refresh tokens are one family, stored in the same row (decision 0004). */
 export interface GrantRecord {
   readonly id: GrantId
   readonly clientId: ClientId
@@ -34,7 +34,7 @@ export interface FamilyRecord {
   readonly idleExpiresAt: EpochMs
 }
 
-/** Identifies a remembered consent: everything that it covers except the scope (decisions.md D8). */
+/** Identifies a remembered consent: everything that it covers except the scope (decision 0022). */
 export interface ConsentKey {
   readonly userId: UserId
   readonly clientId: ClientId

@@ -2,7 +2,7 @@ import type { EpochMs } from '../../protocol/brand.ts'
 import type { ClientId, OrganizationId, UserId } from '../../protocol/ids.ts'
 import type { Scope } from '../../protocol/scope.ts'
 
-/** An organization has users as members, and clients that are installed for it (decisions.md D4). */
+/** An organization has users as members, and clients that are installed for it (decision 0019). */
 export interface OrganizationRecord {
   readonly id: OrganizationId
   readonly name: string
@@ -22,7 +22,7 @@ export interface MembershipRecord {
   readonly notBefore: EpochMs
 }
 
-/** An organization's permission for a client to act for it without a user (decisions.md D4). */
+/** An organization's permission for a client to act for it without a user (decision 0019). */
 export interface InstallationRecord {
   readonly clientId: ClientId
   readonly organizationId: OrganizationId

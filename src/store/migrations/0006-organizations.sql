@@ -1,5 +1,5 @@
 -- each statement by itself
--- Organizations, their members and their installed clients (decisions.md D4), and indexes for their lists. For clients also:
+-- Organizations, their members and their installed clients (decision 0019), and indexes for their lists. For clients also:
 -- the scopes that the operator approved, the not-before time, and the previous secret while it is being replaced.
 
 create table if not exists organizations (

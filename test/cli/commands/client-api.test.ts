@@ -80,7 +80,7 @@ test('client verify, unverify, disable and enable change a client of a running s
   }
 })
 
-test('decisions.md D6: a running server knows a declared API within about a second', async (t) => {
+test('decision 0006: a running server knows a declared API within about a second', async (t) => {
   const place = await openPlace(t)
   await serve(place)
   const client = await register(place.issuer, {})

@@ -239,7 +239,7 @@ test('a key that signs for more than twice as long as it should is a complaint, 
   assert.deepEqual(judge({ ...signingFor(62), store: { ...SOUND.store, keys } }), [])
 })
 
-test('decisions.md D6: without an API, the doctor of an issuer that is not loopback says how to declare one', () => {
+test('decision 0006: without an API, the doctor of an issuer that is not loopback says how to declare one', () => {
   const database = { ...SOUND.store.database, apis: 0 } as Examination['store']['database']
   const [complaint = '', ...more] = judge({ store: { ...SOUND.store, database } })
   assert.match(complaint, /^apis: .*grantor api create --resource/)

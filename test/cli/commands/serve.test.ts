@@ -202,7 +202,7 @@ test('a port that is in use is named, on either loopback address', async (t) => 
   }
 })
 
-test('decisions.md D5: a database made under another secret refuses every command', async (t) => {
+test('decision 0003: a database made under another secret refuses every command', async (t) => {
   const place = await openPlace(t)
   await run(place, ['migrate'])
   const environment = { GRANTOR_SECRET: 'another secret that is long enough for one' }

@@ -156,7 +156,7 @@ test('UI-04: a decision other than allow and deny is rejected', async () => {
     assertLocalPage(await assertStoreUnchanged(server, () => browser.submit(page, { decision })))
 })
 
-test('D8: consent fails if another user has signed in since', async () => {
+test('decision 0022: consent fails if another user has signed in since', async () => {
   const client = await registerClient(server)
   const { browser, page } = await consentPage(client)
   const { page: evesTab } = await consentPage(client, { prompt: 'login' }, browser, EVE)
@@ -165,7 +165,7 @@ test('D8: consent fails if another user has signed in since', async () => {
   assert.ok(isCodeAnswer(await browser.submit(evesTab, allow)))
 })
 
-test('D8: consent succeeds if the same user has signed in again since', async () => {
+test('decision 0022: consent succeeds if the same user has signed in again since', async () => {
   const client = await registerClient(server)
   const { browser, page } = await consentPage(client)
   await consentPage(client, { prompt: 'login' }, browser)

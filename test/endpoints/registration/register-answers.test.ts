@@ -23,7 +23,7 @@ function post(
   })
 }
 
-test('D1: a registration returns 201 with the client and must not be cached', async (t) => {
+test('decision 0005: a registration returns 201 with the client and must not be cached', async (t) => {
   const server = await openTestServer(t)
   const answer = await post(server, '{}')
   assert.equal(answer.statusCode, 201)
@@ -32,7 +32,7 @@ test('D1: a registration returns 201 with the client and must not be cached', as
   assert.equal(answer.headers['pragma'], 'no-cache')
 })
 
-test('D1: a body that is not JSON is a 422 in both error formats', async (t) => {
+test('decision 0005: a body that is not JSON is a 422 in both error formats', async (t) => {
   const server = await openTestServer(t)
   for (const body of [
     '',
@@ -58,7 +58,7 @@ test('RFC 8259 §8.1: a byte order mark before a registration is ignored', async
   assert.equal(answer.json().client_name, 'Marked')
 })
 
-test('D1: a body that is not an object is a 422', async (t) => {
+test('decision 0005: a body that is not an object is a 422', async (t) => {
   const server = await openTestServer(t)
   for (const body of ['[]', 'null', '"x"', '5', 'true']) {
     const seen = assertError(await post(server, body), 422, 'invalid_client_metadata')
@@ -66,7 +66,7 @@ test('D1: a body that is not an object is a 422', async (t) => {
   }
 })
 
-test('D1: all problems are listed at once, of policy and of syntax', async (t) => {
+test('decision 0005: all problems are listed at once, of policy and of syntax', async (t) => {
   const server = await openTestServer(t)
   const body = {
     redirect_uris: ['https://a.test/#x', 7, 'javascript:alert(1)'],
@@ -87,7 +87,7 @@ test('D1: all problems are listed at once, of policy and of syntax', async (t) =
   ])
 })
 
-test('D1: well-formed metadata that is not allowed is a 400 that names every field', async (t) => {
+test('decision 0005: well-formed metadata that is not allowed is a 400 that names every field', async (t) => {
   const server = await openTestServer(t)
   const body = { token_endpoint_auth_method: 'private_key_jwt', tos_uri: 'data:x', software_id: 'x'.repeat(257) }
   const seen = assertError(await postJson(server, PATH, body), 400, 'invalid_client_metadata')
@@ -101,7 +101,7 @@ test('D1: well-formed metadata that is not allowed is a 400 that names every fie
   assert.deepEqual(problemsOf(other), [...problemsOf(seen), 'body.redirect_uris.0:value_error'].toSorted())
 })
 
-test('D1: the error repeats the offending value, truncated to 200 characters', async (t) => {
+test('decision 0005: the error repeats the offending value, truncated to 200 characters', async (t) => {
   const server = await openTestServer(t)
   const long = `https://a.test/#${'x'.repeat(300)}`
   const answer = await postJson(server, PATH, { redirect_uris: [long, 'data:x'], client_name: 5, contacts: { a: [1] } })
@@ -115,7 +115,7 @@ test('D1: the error repeats the offending value, truncated to 200 characters', a
   })
 })
 
-test('D1: the offending value is as sent, even in a list with entries of another type', async (t) => {
+test('decision 0005: the offending value is as sent, even in a list with entries of another type', async (t) => {
   const server = await openTestServer(t)
   const answer = await postJson(server, PATH, { grant_types: [5, 'password'] })
   const { detail = [] } = assertError(answer, 422, 'invalid_client_metadata')
@@ -128,7 +128,7 @@ test('D1: the offending value is as sent, even in a list with entries of another
   )
 })
 
-test('D1: ctx has the expected values', async (t) => {
+test('decision 0005: ctx has the expected values', async (t) => {
   const server = await openTestServer(t)
   const answer = await postJson(server, PATH, { token_endpoint_auth_method: 'x', client_name: 'x'.repeat(129) })
   const { detail = [] } = assertError(answer, 400, 'invalid_client_metadata')
@@ -138,7 +138,7 @@ test('D1: ctx has the expected values', async (t) => {
   )
 })
 
-test('D1: another content type is a 415 before the body is parsed', async (t) => {
+test('decision 0005: another content type is a 415 before the body is parsed', async (t) => {
   const server = await openTestServer(t)
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json\ta', 'application/jsonx']) {
     for (const body of ['{}', '{', 'x'.repeat(20_000)]) {
@@ -150,7 +150,7 @@ test('D1: another content type is a 415 before the body is parsed', async (t) =>
   assert.equal(assertError(missing, 415, 'invalid_client_metadata').detail?.[0]?.input, null)
 })
 
-test('D1: a body of more than 16 KiB is a 413 before it is parsed, one of 16 KiB is accepted', async (t) => {
+test('decision 0005: a body of more than 16 KiB is a 413 before it is parsed, one of 16 KiB is accepted', async (t) => {
   const server = await openTestServer(t)
   const fit = `{"x":"${'x'.repeat(16 * 1024 - 8)}"}`
   assert.equal(fit.length, 16 * 1024)
@@ -161,7 +161,7 @@ test('D1: a body of more than 16 KiB is a 413 before it is parsed, one of 16 KiB
   }
 })
 
-test('D1: too many requests are a 429 with Retry-After and RateLimit headers, as JSON', async (t) => {
+test('decision 0005: too many requests are a 429 with Retry-After and RateLimit headers, as JSON', async (t) => {
   const server = await openTestServer(t, { env: { GRANTOR_REGISTRATION_RATE: '2' } })
   assert.equal((await post(server, '{}')).statusCode, 201)
   assert.equal((await post(server, '{')).statusCode, 422)
@@ -174,7 +174,7 @@ test('D1: too many requests are a 429 with Retry-After and RateLimit headers, as
   assert.equal((await post(server, '{}')).statusCode, 201)
 })
 
-test('D1: a busy store causes a 503 with Retry-After, and the next request succeeds', async (t) => {
+test('decision 0005: a busy store causes a 503 with Retry-After, and the next request succeeds', async (t) => {
   const server = await openTestServer(t)
   const other = new DatabaseSync(join(server.folder, 'grantor.db'))
   other.exec('begin immediate')
@@ -186,7 +186,7 @@ test('D1: a busy store causes a 503 with Retry-After, and the next request succe
   assert.equal((await post(server, '{}')).statusCode, 201)
 })
 
-test('D1: unknown members are ignored, and of a duplicate name the last value is used', async (t) => {
+test('decision 0005: unknown members are ignored, and of a duplicate name the last value is used', async (t) => {
   const server = await openTestServer(t)
   const answer = await post(server, '{"client_name":5,"x":{"y":[1]},"client_name":"A","client_name":"B"}')
   assert.equal(answer.statusCode, 201)
@@ -194,7 +194,7 @@ test('D1: unknown members are ignored, and of a duplicate name the last value is
   assert.ok(!('x' in answer.json()))
 })
 
-test('D1: a rejected registration changes nothing', async (t) => {
+test('decision 0005: a rejected registration changes nothing', async (t) => {
   const server = await openTestServer(t)
   await post(server, '{}')
   for (const body of [
@@ -208,13 +208,13 @@ test('D1: a rejected registration changes nothing', async (t) => {
     await assertStoreUnchanged(server, async () => assert.notEqual((await post(server, body)).statusCode, 201), body)
 })
 
-test('D1: the query of a registration request is ignored', async (t) => {
+test('decision 0005: the query of a registration request is ignored', async (t) => {
   const server = await openTestServer(t)
   for (const query of ['?client_name=x', '?%zz', '?a&a&a'])
     assert.equal((await server.inject({ ...request(), url: PATH + query })).statusCode, 201, query)
 })
 
-test('D1: a preflight allows what browser clients send, for any origin and without credentials', async (t) => {
+test('decision 0005: a preflight allows what browser clients send, for any origin and without credentials', async (t) => {
   const server = await openTestServer(t)
   const headers = { origin: 'https://evil.test', 'access-control-request-method': 'POST' }
   const answer = await server.inject({ method: 'OPTIONS', url: PATH, headers })

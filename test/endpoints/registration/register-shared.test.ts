@@ -98,7 +98,7 @@ test('RFC 6749 §3.1.2.3: a public client must send its loopback redirect_uri, b
   assert.equal((await server.inject({ url: authorizeUrl(web, query) })).statusCode, 303)
 })
 
-test('decisions.md D7: a disabled client is not returned to later registrations', async () => {
+test('decision 0021: a disabled client is not returned to later registrations', async () => {
   const app = anApp()
   const first = await registerClient(server, app)
   await disableClient(server.context, first.client_id)
@@ -108,7 +108,7 @@ test('decisions.md D7: a disabled client is not returned to later registrations'
   assert.equal((await registerClient(server, app)).client_id, second.client_id)
 })
 
-test('decisions.md D7: a repeated registration keeps the client for another day, and a used client is kept', async () => {
+test('decision 0021: a repeated registration keeps the client for another day, and a used client is kept', async () => {
   const [unused, used] = [anApp(), anApp()]
   const { client_id } = await registerClient(server, unused)
   const signedIn = await registerClient(server, used)

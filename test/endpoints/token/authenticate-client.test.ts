@@ -40,7 +40,7 @@ function lastReason(server: TestServer): unknown {
   return (JSON.parse(line) as { reason?: unknown }).reason
 }
 
-test('D1: every failed client authentication gets 401 invalid_client, and only the log has the reason', async (t) => {
+test('decision 0005: every failed client authentication gets 401 invalid_client, and only the log has the reason', async (t) => {
   const server = await openTestServer(t, PATIENT)
   const client = await registerClient(server)
   const other = await registerClient(server)
@@ -111,7 +111,7 @@ test('TOK-05: malformed and wrong Basic credentials get 401 with a challenge', a
   }
 })
 
-test('D1: Basic credentials may be raw or percent-encoded, and the scheme is case-insensitive', async (t) => {
+test('decision 0005: Basic credentials may be raw or percent-encoded, and the scheme is case-insensitive', async (t) => {
   const server = await openTestServer(t)
   const { client_id: id, client_secret: secret = '' } = await registerClient(server)
   const headers = [
@@ -219,7 +219,7 @@ test('TOK-14: guessing is throttled for the network of the caller, and the corre
   assert.equal((await ask('x', '192.0.2.1')).statusCode, 401)
 })
 
-test('D7: other errors do not count as failed authentications of the network', async (t) => {
+test('decision 0021: other errors do not count as failed authentications of the network', async (t) => {
   const server = await openTestServer(t, { env: { GRANTOR_CLIENT_FAILURE_RATE: '1' } })
   const client = await registerClient(server, { grant_types: ['authorization_code'] })
   for (let round = 0; round < 5; round += 1) {

@@ -62,7 +62,7 @@ async function codeFor(client: RegisteredClient, organization: OrganizationId | 
   return code
 }
 
-test('D4: every token of the grant has the organization of the consent, and so has introspection', async () => {
+test('decision 0019: every token of the grant has the organization of the consent, and so has introspection', async () => {
   const client = await registerClient(server)
   const tokens = (await redeem(server, client, await codeFor(client, acme))).json<Tokens>()
   const second = (await refresh(server, client, tokens.refresh_token ?? '')).json<Tokens>()
@@ -76,14 +76,14 @@ test('D4: every token of the grant has the organization of the consent, and so h
   }
 })
 
-test('D4: a consent without an organization gives tokens without one', async () => {
+test('decision 0019: a consent without an organization gives tokens without one', async () => {
   const client = await registerClient(server)
   const tokens = (await redeem(server, client, await codeFor(client, 'none'))).json<Tokens>()
   assert.ok(!('org_id' in decodeJwt(tokens.access_token)))
   assert.ok(!('org_id' in (await introspect(server, client, tokens.access_token)).json()))
 })
 
-test('D4: with a code, org_id and user_id must be those of the grant; an error does not redeem the code', async () => {
+test('decision 0019: with a code, org_id and user_id must be those of the grant; an error does not redeem the code', async () => {
   const client = await registerClient(server)
   const code = await codeFor(client, acme)
   const wrongs = [...wrongOrganizations(beta), ...wrongUsers(eve)]
@@ -95,7 +95,7 @@ test('D4: with a code, org_id and user_id must be those of the grant; an error d
   assert.equal(answer.statusCode, 200, answer.body)
 })
 
-test('D4: at refresh, org_id and user_id must be those of the grant; an error does not rotate the token', async () => {
+test('decision 0019: at refresh, org_id and user_id must be those of the grant; an error does not rotate the token', async () => {
   const client = await registerClient(server)
   const tokens = (await redeem(server, client, await codeFor(client, acme))).json<Tokens>()
   for (const [field, form] of [...wrongOrganizations(beta), ...wrongUsers(eve)]) {
@@ -106,7 +106,7 @@ test('D4: at refresh, org_id and user_id must be those of the grant; an error do
   assert.equal(answer.statusCode, 200, answer.body)
 })
 
-test('D4: a grant without an organization cannot be widened to an organization of the user', async () => {
+test('decision 0019: a grant without an organization cannot be widened to an organization of the user', async () => {
   const client = await registerClient(server)
   const code = await codeFor(client, 'none')
   assertMismatch(await redeem(server, client, code, { org_id: acme }), 'org_id')

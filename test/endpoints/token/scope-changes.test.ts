@@ -136,7 +136,7 @@ test('RFC 8707 §2.2: the token endpoint accepts several resources in any order,
   assert.deepEqual(decodeJwt(some.access_token).aud, [one, three])
 })
 
-test('D8: the consent page describes the access of a token if the client requests no scope', async () => {
+test('decision 0022: the consent page describes the access of a token if the client requests no scope', async () => {
   const client = await registerClient(server)
   const pageFor = async (parameters: Readonly<Record<string, string>>): Promise<string> =>
     (await openConsent(new PlainBrowser(server), authorizeUrl(client, parameters))).body

@@ -158,7 +158,7 @@ const CASES: Readonly<Record<string, Case>> = {
     user: ['notes:read files:read', `${NOTES} ${FILES}`],
     machine: ['notes:read files:read', `${NOTES} ${FILES}`],
   },
-  'D6: tokens for an API without scopes need the consent of a user': {
+  'decision 0006: tokens for an API without scopes need the consent of a user': {
     resource: BARE,
     user: [undefined, BARE],
     machine: /need the consent of a user: https:\/\/bare\.example\.$/,
@@ -169,11 +169,11 @@ const CASES: Readonly<Record<string, Case>> = {
     user: /The client gets no scope: nonsense \(not declared\)\.$/,
     machine: /nonsense \(not declared\)/,
   },
-  'D3: without resource and scope the token is for the issuer': {
+  'decision 0018: without resource and scope the token is for the issuer': {
     user: [undefined, ISSUER],
     machine: [undefined, ISSUER],
   },
-  'D3: without resource and scope the token is for the issuer, with the registered scope': {
+  'decision 0018: without resource and scope the token is for the issuer, with the registered scope': {
     registered: 'notes:read files:read',
     user: ['notes:read files:read', ISSUER],
     machine: ['notes:read files:read', ISSUER],

@@ -30,7 +30,7 @@ function credentials(client: RegisteredClient): string {
   return new URLSearchParams({ client_id: client.client_id, client_secret: client.client_secret ?? '' }).toString()
 }
 
-test('D1: a token response has status 200 and must not be cached', async (t) => {
+test('decision 0005: a token response has status 200 and must not be cached', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server)
   const answer = await requestToken(server, client, { grant_type: 'client_credentials' })
@@ -41,7 +41,7 @@ test('D1: a token response has status 200 and must not be cached', async (t) => 
   assert.equal(answer.headers['access-control-allow-origin'], '*')
 })
 
-test('D3: the response has a token, its type and its lifetime, and no null', async (t) => {
+test('decision 0018: the response has a token, its type and its lifetime, and no null', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server, { grant_types: ['authorization_code'] })
@@ -51,7 +51,7 @@ test('D3: the response has a token, its type and its lifetime, and no null', asy
   assert.deepEqual(rest, { token_type: 'Bearer', expires_in: 900 })
 })
 
-test('D3: the response has scope and refresh_token if there are any', async (t) => {
+test('decision 0018: the response has scope and refresh_token if there are any', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server, { scope: 'read write' })
@@ -66,7 +66,7 @@ test('D3: the response has scope and refresh_token if there are any', async (t) 
   assert.equal(tokens.scope, 'write')
 })
 
-test('D1: a missing or empty grant_type is a 422 invalid_request', async (t) => {
+test('decision 0005: a missing or empty grant_type is a 422 invalid_request', async (t) => {
   const server = await openTestServer(t)
   for (const body of ['', 'grant_type=', 'grant_type', 'GRANT_TYPE=client_credentials', 'client_id=x']) {
     const seen = assertError(await post(server, body), 422, 'invalid_request')
@@ -74,7 +74,7 @@ test('D1: a missing or empty grant_type is a 422 invalid_request', async (t) => 
   }
 })
 
-test('D1: an unknown grant_type is a 422 unsupported_grant_type that lists the supported ones', async (t) => {
+test('decision 0005: an unknown grant_type is a 422 unsupported_grant_type that lists the supported ones', async (t) => {
   const server = await openTestServer(t)
   for (const grantType of [
     'password',
@@ -97,7 +97,7 @@ test('D1: an unknown grant_type is a 422 unsupported_grant_type that lists the s
   }
 })
 
-test('D1: another content type is a 415', async (t) => {
+test('decision 0005: another content type is a 415', async (t) => {
   const server = await openTestServer(t)
   for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=x', `${FORM}, ${FORM}`]) {
     const seen = assertError(await post(server, 'grant_type=client_credentials', type), 415, 'invalid_request')
@@ -107,14 +107,14 @@ test('D1: another content type is a 415', async (t) => {
   assert.equal(assertError(missing, 415, 'invalid_request').detail?.[0]?.input, null)
 })
 
-test('D1: a body of more than 16 KiB is a 413', async (t) => {
+test('decision 0005: a body of more than 16 KiB is a 413', async (t) => {
   const server = await openTestServer(t)
   const seen = assertError(await post(server, `code=${'x'.repeat(16 * 1024)}`), 413, 'invalid_request')
   assert.deepEqual(problemsOf(seen), ['body:too_large'])
   assertError(await post(server, `code=${'x'.repeat(16 * 1024 - 5)}`), 422, 'invalid_request')
 })
 
-test('D1: a missing parameter of a grant is a 400 invalid_request for that parameter', async (t) => {
+test('decision 0005: a missing parameter of a grant is a 400 invalid_request for that parameter', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server)
   const table = [
@@ -129,7 +129,7 @@ test('D1: a missing parameter of a grant is a 400 invalid_request for that param
   }
 })
 
-test('D1: repeated parameters are a 400 invalid_request that names all of them', async (t) => {
+test('decision 0005: repeated parameters are a 400 invalid_request that names all of them', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server)
   const body = `grant_type=client_credentials&${credentials(client)}&scope=a&scope=a&x=1&x=`
@@ -137,14 +137,14 @@ test('D1: repeated parameters are a 400 invalid_request that names all of them',
   assert.deepEqual(problemsOf(seen), ['body.scope:repeated', 'body.x:repeated'])
 })
 
-test('D1: a client that did not register the grant type gets 400 unauthorized_client', async (t) => {
+test('decision 0005: a client that did not register the grant type gets 400 unauthorized_client', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server, { grant_types: ['authorization_code'] })
   for (const grant_type of ['client_credentials', 'refresh_token'])
     assertError(await requestToken(server, client, { grant_type }), 400, 'unauthorized_client')
 })
 
-test('D1: an org_id or user_id other than the grant’s is a 400 invalid_request for that parameter', async (t) => {
+test('decision 0005: an org_id or user_id other than the grant’s is a 400 invalid_request for that parameter', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server)
@@ -170,7 +170,7 @@ test('D1: an org_id or user_id other than the grant’s is a 400 invalid_request
   assert.equal((await redeem(server, client, code)).statusCode, 200)
 })
 
-test('D4: the user_id of the grant is accepted', async (t) => {
+test('decision 0019: the user_id of the grant is accepted', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server)
@@ -182,7 +182,7 @@ test('D4: the user_id of the grant is accepted', async (t) => {
   assert.equal((await refresh(server, client, refresh_token, form)).statusCode, 200)
 })
 
-test('D1: a scope or resource that is not allowed is invalid_scope or invalid_target for that parameter', async (t) => {
+test('decision 0005: a scope or resource that is not allowed is invalid_scope or invalid_target for that parameter', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server, { scope: 'read' })
@@ -211,7 +211,7 @@ test('D1: a scope or resource that is not allowed is invalid_scope or invalid_ta
   assert.equal((await redeem(server, client, code, { resource: 'https://api.example/' })).statusCode, 200)
 })
 
-test('D6: an undeclared resource is invalid_target if the issuer is not a loopback address', async (t) => {
+test('decision 0006: an undeclared resource is invalid_target if the issuer is not a loopback address', async (t) => {
   const env = { GRANTOR_ISSUER: 'https://auth.example', GRANTOR_HOST: '127.0.0.1' }
   const server = await openTestServer(t, { env })
   const client = await registerClient(server)
@@ -219,7 +219,7 @@ test('D6: an undeclared resource is invalid_target if the issuer is not a loopba
   assertError(await requestToken(server, client, form), 400, 'invalid_target')
 })
 
-test('D1: errors repeat input values, but no secrets', async (t) => {
+test('decision 0005: errors repeat input values, but no secrets', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server)
   const short = { grant_type: 'authorization_code', code: 'the-code-value', code_verifier: 'the-verifier-value' }
@@ -236,7 +236,7 @@ test('D1: errors repeat input values, but no secrets', async (t) => {
   assert.doesNotMatch(twice.body, /the-secret/)
 })
 
-test('D1: a missing verifier is invalid_grant and leaves the code alone', async (t) => {
+test('decision 0005: a missing verifier is invalid_grant and leaves the code alone', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server)
@@ -246,7 +246,7 @@ test('D1: a missing verifier is invalid_grant and leaves the code alone', async 
   assert.equal((await redeem(server, client, code)).statusCode, 200)
 })
 
-test('D1: checks run in order: content type, size, syntax, repeated parameters, client, grant type, parameters', async (t) => {
+test('decision 0005: checks run in order: content type, size, syntax, repeated parameters, client, grant type, parameters', async (t) => {
   const server = await openTestServer(t, { env: { GRANTOR_CLIENT_FAILURE_RATE: '1000' } })
   const client = await registerClient(server, { grant_types: ['authorization_code'] })
   const who = credentials(client)
@@ -265,14 +265,14 @@ test('D1: checks run in order: content type, size, syntax, repeated parameters, 
   for (const [status, error, body, type] of table) assertError(await post(server, body, type), status, error)
 })
 
-test('D1: unknown form fields are ignored', async (t) => {
+test('decision 0005: unknown form fields are ignored', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server)
   const form = { grant_type: 'client_credentials', audience: 'x', username: 'x', code: 'x', '': 'x', 'a[b]': 'x' }
   assert.equal((await requestToken(server, client, form)).statusCode, 200)
 })
 
-test('D1: empty form values count as omitted', async (t) => {
+test('decision 0005: empty form values count as omitted', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server, { scope: 'read' })
   const empty = { scope: '', resource: '', org_id: '', user_id: '', code: '', redirect_uri: '' }
@@ -280,7 +280,7 @@ test('D1: empty form values count as omitted', async (t) => {
   assert.equal(answer.json().scope, 'read')
 })
 
-test('D1: a busy store causes a 503 and changes no token', async (t) => {
+test('decision 0005: a busy store causes a 503 and changes no token', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server)

@@ -173,7 +173,7 @@ test('STO-07: registrations on a full disk: every client that was acknowledged e
   assert.ok(await registerClient(server))
 })
 
-test('D1: when the store becomes unavailable in the middle of a batch, each operation reports its own outcome', async (t) => {
+test('decision 0005: when the store becomes unavailable in the middle of a batch, each operation reports its own outcome', async (t) => {
   const path = join(temporaryFolder(t), 'grantor.db')
   const store = openSqliteStore({ path, patienceMs: 50, checkpoints: 'inline' })
   t.after(() => store.close())

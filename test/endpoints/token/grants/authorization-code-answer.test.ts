@@ -44,7 +44,7 @@ test('CODE-10: scope at the token endpoint cannot widen the grant', async () => 
   assert.equal(grantsOf(client)[0]?.['scope'], 'read')
 })
 
-test('D4: an org_id or user_id other than the grant’s is invalid_request and does not redeem the code', async () => {
+test('decision 0019: an org_id or user_id other than the grant’s is invalid_request and does not redeem the code', async () => {
   const client = await registerClient(server)
   const code = await obtainCode(server, client)
   const { sub } = claimsOf(await redeem(server, client, await obtainCode(server, client, { prompt: 'consent' })))
@@ -98,7 +98,7 @@ test('UI-13: a client that was deleted or disabled after the consent gets no tok
   }
 })
 
-test('D7: a client counts as used from its first token on', async () => {
+test('decision 0021: a client counts as used from its first token on', async () => {
   const client = await registerClient(server)
   const usedAt = (): unknown =>
     selectAll(server, 'select used_at from clients where client_id = ?', client.client_id)[0]?.['used_at']

@@ -138,7 +138,7 @@ test('CC-05: the token of a self-registered machine has no subject other than th
   assert.equal(typeof jti, 'string')
 })
 
-test('D3: without a resource the audience is the issuer', async (t) => {
+test('decision 0018: without a resource the audience is the issuer', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server)
   assert.equal(claimsOf((await ask(server, client)).body)['aud'], server.origin)
@@ -151,7 +151,7 @@ test('RFC 9068 §2.2: each token has its own id', async (t) => {
   assert.equal(new Set(answers.map(({ body }) => claimsOf(body)['jti'])).size, 20)
 })
 
-test('D7: the first token marks the client as used, and later ones change nothing', async (t) => {
+test('decision 0021: the first token marks the client as used, and later ones change nothing', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server)
   assert.equal((await server.context.store.findClient(client.client_id as never))?.usedAt, undefined)

@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { AUTHORIZATION_FAULTS } from '../../src/protocol/authorization-request.ts'
 import { listRefusals } from '../../src/protocol/errors.ts'
 import { ARCHITECTURE_PAGE, architecturePage } from './layout.ts'
-import { listClaims, rfcCoveragePage, SECURITY_CASES, securityCasesPage } from './titles.ts'
+import {
+  casesOf,
+  listClaims,
+  listThreatCases,
+  listUntestedCases,
+  rfcCoveragePage,
+  securityCasesPage,
+} from './titles.ts'
 
 const read = (path: string): string => readFileSync(path, 'utf8')
 
@@ -48,12 +56,19 @@ test('every reason is used by the code', () => {
   for (const { reasons } of listRefusals()) for (const reason of reasons) assert.ok(used.has(reason), reason)
 })
 
-test('every security case of this release has a test', () => {
-  const titles = listClaims().map(({ title }) => title)
-  const untested = SECURITY_CASES.filter(
-    (id) => !titles.some((title) => title.slice(0, title.indexOf(':') + 1).includes(id)),
+test('every case of test/threats.md has a test, or a reason for having none', () => {
+  const ids = listThreatCases().map(({ id }) => id)
+  const tested = listClaims().flatMap(({ title }) => casesOf(title))
+  const untested = listUntestedCases()
+  assert.equal(new Set(ids).size, ids.length)
+  assert.deepEqual(
+    ids.filter((id) => !tested.includes(id)),
+    ids.filter((id) => untested.includes(id)),
   )
-  assert.deepEqual(untested, [])
+  assert.deepEqual(
+    [...tested, ...untested].filter((id) => !ids.includes(id)),
+    [],
+  )
 })
 
 test('docs/security-cases.md is what "npm run docs" makes', () => {
@@ -67,3 +82,46 @@ test('docs/rfc-coverage.md is what "npm run docs" makes', () => {
 test('docs/architecture.md has the table of layers that "npm run docs" makes', () => {
   assert.equal(read(ARCHITECTURE_PAGE), architecturePage())
 })
+
+test('every decision that is cited has a record, and docs/decisions/README.md lists each record', () => {
+  const records = globSync('docs/decisions/[0-9]*.md').map((path) => path.slice('docs/decisions/'.length))
+  const texts = globSync(['{src,test,prove,bench,docs}/**/*.{ts,md,sql}', '*.md'], { exclude: ['**/node_modules/**'] })
+  const cited = texts.map(read).flatMap((text) => [...text.matchAll(/\bdecisions? (\d{4})(?:(?:, | and )(\d{4}))?/gi)])
+  assert.ok(cited.length > 50)
+  const numbers = new Set(records.map((name) => name.slice(0, 4)))
+  for (const [citation, ...cites] of cited)
+    for (const number of cites) assert.ok(number === undefined || numbers.has(number), citation)
+  const index = [...read('docs/decisions/README.md').matchAll(/\]\((\d{4}[^)]*)\)/g)].map(([, name = '']) => name)
+  assert.deepEqual(index.toSorted(), records.toSorted())
+})
+
+test('every relative link in a page leads to a file, and to a heading if it names one', () => {
+  const pages = globSync(['*.md', '{docs,test,bench}/**/*.md'], { exclude: ['**/node_modules/**'] })
+  const broken = pages.flatMap((page) =>
+    [...proseOf(read(page)).matchAll(/(?:\]\(|src=")((?!https?:|mailto:)[^)\s"#]*)(?:#([^)\s"]*))?[)"]/g)].flatMap(
+      ([link, path = '', anchor]) => {
+        const target = path === '' ? page : join(dirname(page), path)
+        if (!existsSync(target)) return [`${page}: ${link}`]
+        return anchor === undefined || anchorsOf(read(target)).includes(anchor) ? [] : [`${page}: ${link}`]
+      },
+    ),
+  )
+  assert.deepEqual(broken, [])
+})
+
+/** A page without its code. */
+function proseOf(page: string): string {
+  return page
+    .replaceAll(/^```[\s\S]*?^```$/gm, '')
+    .replaceAll(/`[^`\n]*`/g, (code) => (code.includes('](') ? '' : code))
+}
+
+/** The anchors that GitHub gives the headings of a page. */
+function anchorsOf(page: string): readonly string[] {
+  return [...page.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}

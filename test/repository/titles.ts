@@ -1,5 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 
+const CATALOGUE = readFileSync('test/threats.md', 'utf8')
+
 /** The title of a test, which states what the test shows. */
 export interface Claim {
   readonly title: string
@@ -13,40 +15,70 @@ export function listClaims(): readonly Claim[] {
     .flatMap((file) => titlesOf(readFileSync(file, 'utf8')).map((title) => ({ title, file })))
 }
 
-/** The threat cases of this release: each id must begin the title of a test. */
-export const SECURITY_CASES: readonly string[] = [
-  ...ids('REG', '01-12 15 21-28'),
-  ...ids('AUTH', '01-12 16 18-26'),
-  ...ids('UI', '01-08 10-13 17'),
-  ...ids('TOK', '01-20'),
-  ...ids('CODE', '01-13'),
-  ...ids('CC', '01-07'),
-  ...ids('RT', '01-11 13 15-16 18-20'),
-  ...ids('MET', '01-07'),
-  ...ids('REV', '01-05 08-09'),
-  ...ids('INT', '01-08 10'),
-  ...ids('ADM', '01-10'),
-  ...ids('STO', '01 03 08-09 11 17'),
-  ...ids('NET', '01 03-10 12 14-18'),
-  ...ids('BND', '01-05'),
-]
+/** A known failure of other servers, as test/threats.md describes it. */
+export interface ThreatCase {
+  readonly id: string
+  /** The heading above the case. */
+  readonly group: string
+  readonly source: string
+  readonly wentWrong: string
+}
+
+/** The catalogue of threats, in its order. Each case is a row of four cells that begins with the id. */
+export function listThreatCases(): readonly ThreatCase[] {
+  return CATALOGUE.split(/^### /m)
+    .slice(1)
+    .flatMap((section) =>
+      [...section.matchAll(/^\| ([A-Z]+-\d{2}) \| ([^|]*) \| ([^|]*) \| [^\n]*\|$/gm)].map(
+        ([, id = '', source = '', wentWrong = '']) => ({
+          id,
+          group: section.slice(0, section.indexOf('\n')),
+          source: source.trim(),
+          wentWrong: wentWrong.trim(),
+        }),
+      ),
+    )
+}
+
+/** The cases for which the catalogue says why no test has their id. */
+export function listUntestedCases(): readonly string[] {
+  const section = CATALOGUE.split('## Cases without a test')[1]?.split('\n## ')[0] ?? ''
+  return [...section.matchAll(/^\| ([A-Z]+-\d{2}) \|/gm)].map(([, id = '']) => id)
+}
+
+/** The ids at the start of a title, such as `REG-01:`, `REG-01, REG-08:` or `RFC 7636 §4.4.1, AUTH-06:`. */
+export function casesOf(title: string): readonly string[] {
+  return [...title.slice(0, title.indexOf(':') + 1).matchAll(/[A-Z]+-\d{2}/g)].map(([id]) => id)
+}
 
 /** docs/security-cases.md. */
 export function securityCasesPage(claims: readonly Claim[]): string {
-  const known = claims.flatMap((claim) => casesOf(claim.title).map((id) => ({ id, claim })))
-  const all = [...new Set([...SECURITY_CASES, ...known.map(({ id }) => id)])].toSorted(byId)
-  const rows = all.flatMap((id) =>
-    known.filter((one) => one.id === id).map(({ claim }) => `| ${id} | ${cell(claim.title)} | ${link(claim.file)} |`),
-  )
+  const cases = listThreatCases().map((threat) => ({
+    ...threat,
+    claims: claims.filter(({ title }) => casesOf(title).includes(threat.id)),
+  }))
+  const tested = cases.filter((threat) => threat.claims.length > 0)
+  const groups = [...new Set(tested.map(({ group }) => group))]
+  const section = (group: string): string =>
+    `## ${group}
+
+| Case | What went wrong elsewhere | What holds here, and its test |
+|---|---|---|
+${tested.flatMap((threat) => (threat.group === group ? [caseRow(threat)] : [])).join('\n')}
+`
   return `# Security cases
 
-Known failures of other authorization servers, described in [threats.md](threats.md), each with a test of this server.
-\`npm run docs\` generates this page from the titles of the tests. The suite fails if the page is out of date or a case has no test.
+Known failures of other authorization servers, each with tests of this server. \`npm run docs\` generates this page from the catalogue
+[test/threats.md](../test/threats.md) and the titles of the tests. The suite fails if the page is out of date, or if a case has neither a test
+nor a reason for having none.
 
-| Case | Claim | Test |
-|---|---|---|
-${rows.join('\n')}
-`
+${groups.map(section).join('\n')}`
+}
+
+function caseRow({ id, source, wentWrong, claims }: ThreatCase & { readonly claims: readonly Claim[] }): string {
+  const elsewhere = source === '' || source === '–' ? wentWrong : `${wentWrong} (${source})`
+  const held = claims.map(({ title, file }) => `${cell(title.slice(title.indexOf(':') + 1).trim())} (${link(file)})`)
+  return `| ${id} | ${cell(elsewhere)} | ${held.join('<br>')} |`
 }
 
 /** docs/rfc-coverage.md. */
@@ -72,16 +104,10 @@ ${rows.join('\n')}
 }
 
 function titlesOf(text: string): readonly string[] {
-  const found = text.matchAll(/\b(?:test|it)\(\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`((?:[^`\\]|\\.)*)`)/g)
+  const found = text.matchAll(/\b(?:test|check)\(\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`((?:[^`\\]|\\.)*)`)/g)
   return [...found].map(([, single, double, template]) =>
     (single ?? double ?? template ?? '').replaceAll(/\$\{[^}]*\}/g, '…').replaceAll(/\\(['"`])/g, '$1'),
   )
-}
-
-/** The ids at the start of a title, such as `REG-01:` or `REG-01, REG-08:`. */
-function casesOf(title: string): readonly string[] {
-  const head = /^(?:[A-Z]+-\d{2}[, /]*)+/.exec(title)?.[0] ?? ''
-  return [...head.matchAll(/[A-Z]+-\d{2}/g)].map(([id]) => id)
 }
 
 function citationsOf(title: string): readonly { readonly rfc: number; readonly section: string }[] {
@@ -89,28 +115,6 @@ function citationsOf(title: string): readonly { readonly rfc: number; readonly s
     rfc: Number(rfc),
     section: section ?? '',
   }))
-}
-
-function ids(group: string, ranges: string): readonly string[] {
-  return ranges.split(' ').flatMap((range) => {
-    const [first = 0, last = first] = range.split('-').map(Number)
-    return Array.from({ length: last - first + 1 }, (_, index) => `${group}-${String(first + index).padStart(2, '0')}`)
-  })
-}
-
-const GROUPS = [...new Set(SECURITY_CASES.map(groupOf))]
-
-function byId(left: string, right: string): number {
-  const order = (id: string): number => {
-    const place = GROUPS.indexOf(groupOf(id))
-    return (place === -1 ? GROUPS.length : place) * 100 + Number(id.slice(-2))
-  }
-  return order(left) - order(right)
-}
-
-/** `REG` of `REG-01`. */
-function groupOf(id: string): string {
-  return id.slice(0, id.indexOf('-'))
 }
 
 function link(file: string): string {

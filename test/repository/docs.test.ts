@@ -109,6 +109,16 @@ test('every relative link in a page leads to a file, and to a heading if it name
   assert.deepEqual(broken, [])
 })
 
+test('every file of the repository that a page names exists', () => {
+  const pages = globSync(['*.md', '{docs,test,bench}/**/*.md'], { exclude: ['**/node_modules/**', 'CHANGELOG.md'] })
+  const missing = pages.flatMap((page) =>
+    [...read(page).matchAll(/`((?:src|test|prove|bench|bin|deploy)\/[\w./-]+)`/g)].flatMap(([, path = '']) =>
+      existsSync(path) || path.includes('NNNN') ? [] : [`${page}: ${path}`],
+    ),
+  )
+  assert.deepEqual(missing, [])
+})
+
 /** A page without its code. */
 function proseOf(page: string): string {
   return page

@@ -1,5 +1,4 @@
-import { makeApiCredentials } from '../src/admin/api-credentials.ts'
-import { createApi, SERVER_TOKENS } from '../src/admin/apis.ts'
+import { createApi, createApiCredentials, SERVER_TOKENS } from '../src/admin/apis.ts'
 import type { JwtType } from '../src/ports/records/api.ts'
 import type { TestServer } from '../test/support/server.ts'
 
@@ -21,7 +20,7 @@ export async function declareNotes(
     ] as const
   ).map(([name, grantedTo]) => ({ name, sentence: `Use ${name}`, grantedTo }))
   await createApi(context, { resource, name: undefined, scopes, tokens: { ...SERVER_TOKENS, jwtType } })
-  const credentials = await makeApiCredentials(context, resource)
+  const credentials = await createApiCredentials(context, resource)
   await new Promise((resolve) => void setTimeout(resolve, NEWS_MS))
   return credentials
 }

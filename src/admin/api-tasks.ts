@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import type { ApiRecord, ApiScope, ApiTokens } from '../ports/records/api.ts'
-import { makeApiCredentials } from './api-credentials.ts'
 import {
   algorithmNotice,
   createApi,
+  createApiCredentials,
   deleteApi,
-  findApi,
+  requireApi,
   LIFETIME_LIMIT,
   listApis,
   SCOPE_LIMIT,
@@ -92,7 +92,7 @@ const WISH = {
 }
 
 /** An API in an answer, without its secret. */
-const API = z
+const API_DOCUMENT = z
   .object({
     resource: z.string(),
     name: z.string().nullable(),
@@ -105,12 +105,12 @@ const API = z
     created_at: ISO,
   })
   .meta({ id: 'Api' })
-const KEPT_API = API.extend({
+const KEPT_API_DOCUMENT = API_DOCUMENT.extend({
   notice: z.string().nullable().describe('A warning about the API as it is now; null: none.'),
 }).meta({ id: 'KeptApi' })
 
-export type ApiDocument = z.output<typeof API>
-export type KeptApiDocument = z.output<typeof KEPT_API>
+export type ApiDocument = z.output<typeof API_DOCUMENT>
+export type KeptApiDocument = z.output<typeof KEPT_API_DOCUMENT>
 
 export const API_TASKS: readonly Task[] = [
   defineTask({
@@ -123,7 +123,7 @@ export const API_TASKS: readonly Task[] = [
       limit: LIMIT,
       before: RESOURCE.optional().describe('Continue after this API.'),
     }),
-    output: z.object({ apis: z.array(API), next: NEXT }),
+    output: z.object({ apis: z.array(API_DOCUMENT), next: NEXT }),
     async run(context, { limit, before }) {
       const { rows, next } = await listApis(context, { limit, before })
       return { apis: rows.map(describeApi), next: next ?? null }
@@ -136,8 +136,8 @@ export const API_TASKS: readonly Task[] = [
     access: 'read',
     summary: 'Show an API, its scopes and the settings of its tokens.',
     input: ONE,
-    output: API,
-    run: async (context, { resource }) => describeApi(await findApi(context, resource)),
+    output: API_DOCUMENT,
+    run: async (context, { resource }) => describeApi(await requireApi(context, resource)),
   }),
   defineTask({
     name: 'api.create',
@@ -147,7 +147,7 @@ export const API_TASKS: readonly Task[] = [
     creates: true,
     summary: 'Declare an API and its scopes.',
     input: z.object({ resource: RESOURCE, ...WISH }),
-    output: KEPT_API,
+    output: KEPT_API_DOCUMENT,
     async run(context, { resource, name, scopes = [], tokens = {} }) {
       const wish = { resource, name, scopes: scopesOf(scopes), tokens: tokensOf(SERVER_TOKENS, tokens) }
       return describeKept(context, await createApi(context, wish))
@@ -160,9 +160,9 @@ export const API_TASKS: readonly Task[] = [
     access: 'write',
     summary: 'Change an API. Members that are not given do not change, and issued tokens stay valid.',
     input: ONE.extend({ ...WISH, name: NAME_OR_NONE.optional().describe('The name of the API; empty: none.') }),
-    output: KEPT_API,
+    output: KEPT_API_DOCUMENT,
     async run(context, { resource, name, scopes, tokens }) {
-      const before = await findApi(context, resource)
+      const before = await requireApi(context, resource)
       const change = {
         name,
         scopes: scopes === undefined ? undefined : scopesOf(scopes),
@@ -191,7 +191,7 @@ export const API_TASKS: readonly Task[] = [
     input: ONE,
     output: z.object({ resource: z.string(), id: z.string(), secret: z.string().describe('Shown once.') }),
     async run(context, { resource }) {
-      const { id, secret, resource: declared } = await makeApiCredentials(context, resource)
+      const { id, secret, resource: declared } = await createApiCredentials(context, resource)
       return { resource: declared, id, secret }
     },
   }),

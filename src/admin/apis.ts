@@ -1,11 +1,12 @@
 import type { Context } from '../ports/context.ts'
 import type { ApiRecord, ApiScope, ApiTokens } from '../ports/records/api.ts'
 import type { EpochMs } from '../protocol/brand.ts'
+import { mintApiCredentialId, type ApiCredentialId } from '../protocol/ids.ts'
 import { parseResource, sameResource, type Resource } from '../protocol/resource.ts'
 import { parseScope } from '../protocol/scope.ts'
 import { AdminError, conflict, unknown } from './admin-error.ts'
 import { introduceAlgorithm } from './keys.ts'
-import { requireLimit, type Listed } from './page.ts'
+import { requireLimit, type Listed, type PageRequest } from './page.ts'
 import { requireDisplayText } from './display-text.ts'
 
 /** The maximum number of scopes of a request. */
@@ -131,7 +132,7 @@ async function introduce(context: KeyNeeds, { tokens: { algorithm } }: ApiRecord
 /** Lists APIs in the order of their resources. `before` is the last row of the previous page. */
 export async function listApis(
   { store }: Needs<'listApis'>,
-  page: { readonly before: string | undefined; readonly limit: number },
+  page: PageRequest<string>,
 ): Promise<Listed<ApiRecord, Resource>> {
   const apis = await store.listApis()
   const found = apis.filter(({ resource }) => page.before === undefined || resource > page.before)
@@ -141,13 +142,41 @@ export async function listApis(
 
 /** Deletes an API. No more tokens are issued for it. @throws AdminError when there is no such API */
 export async function deleteApi({ store }: Needs<'deleteApi' | 'listApis'>, text: string): Promise<Resource> {
-  const { resource } = await findApi({ store }, text)
+  const { resource } = await requireApi({ store }, text)
   if ((await store.deleteApi(resource)) === 'unknown') throw unknownApi(text)
   return resource
 }
 
+/** The credentials with which an API introspects tokens. The secret is shown once. */
+export interface NewApiCredentials {
+  readonly resource: Resource
+  readonly id: ApiCredentialId
+  readonly secret: string
+}
+
+/** Creates the credentials of an API for introspection. Its previous credentials stop working. @throws AdminError when there is no such API */
+export async function createApiCredentials(
+  {
+    store,
+    clock,
+    random,
+    secrets,
+  }: Pick<Context, 'clock' | 'random' | 'secrets'> & {
+    readonly store: Pick<Context['store'], 'listApis' | 'setApiCredentials'>
+  },
+  text: string,
+): Promise<NewApiCredentials> {
+  const { resource } = await requireApi({ store }, text)
+  const id = mintApiCredentialId(clock(), random)
+  const { token: secret, hash: secretHash } = secrets.mint('api-secret', id.slice('gap_'.length), random)
+  if ((await store.setApiCredentials({ resource, credentials: { id, secretHash } })) === 'unknown') {
+    throw conflict(`The API ${resource} was deleted at the same time.`)
+  }
+  return { resource, id, secret }
+}
+
 /** Finds the API of a resource. @throws AdminError when there is no such API */
-export async function findApi({ store }: Needs<'listApis'>, text: string): Promise<ApiRecord> {
+export async function requireApi({ store }: Needs<'listApis'>, text: string): Promise<ApiRecord> {
   const api = (await store.listApis()).find(({ resource }) => sameResource(resource, text))
   if (api === undefined) throw unknownApi(text)
   return api

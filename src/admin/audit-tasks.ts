@@ -1,11 +1,10 @@
 import * as z from 'zod'
-import { AUDIT_PLACE, listAudit } from './audit.ts'
-import { describeEntry, describeFault } from './describe-audit.ts'
-import { EVENT_FILTER } from './event-filter.ts'
-import { before, CLIENT_ID, ISO, LIMIT, TIME, NEXT, ORGANIZATION_ID, USER_ID } from './fields.ts'
+import { AUDIT_EVENTS } from '../protocol/event-names.ts'
+import { AUDIT_PLACE, listAudit, type AuditEntry } from './audit.ts'
+import { CLIENT_ID, ISO, iso, LIMIT, TIME, NEXT, ORGANIZATION_ID, USER_ID, pageStart } from './fields.ts'
 import { findNames, NAMES } from './names.ts'
 import { defineTask, type Task } from './task.ts'
-import { verifyAudit, type SeenHead } from './verify-audit.ts'
+import { verifyAudit, type AuditFault, type SeenHead } from './verify-audit.ts'
 
 const PATH = '/admin/v1/audit'
 const PLACE = z
@@ -14,7 +13,7 @@ const PLACE = z
   .meta({ examples: ['01a200f2d7f100000000AbCdEfGhIjKlMn-0'] })
 
 /** An audit event in an answer. It has ids, and no names or addresses. */
-const ENTRY = z
+const ENTRY_DOCUMENT = z
   .object({
     id: z.string(),
     recorded_at: ISO,
@@ -28,7 +27,18 @@ const ENTRY = z
   })
   .meta({ id: 'AuditEntry' })
 
-export type AuditEntryDocument = z.output<typeof ENTRY>
+export type AuditEntryDocument = z.output<typeof ENTRY_DOCUMENT>
+
+/** The prefixes of event names, with the dot: `client.`. */
+const FAMILIES: readonly string[] = [...new Set(AUDIT_EVENTS.map(familyOf))].toSorted()
+const FILTERS: ReadonlySet<string> = new Set([...FAMILIES, ...AUDIT_EVENTS])
+
+/** A filter of audit events. An unknown name is rejected: its list would be empty, as if nothing had happened. */
+const EVENT_FILTER = z
+  .string()
+  .refine((text) => FILTERS.has(text), { error: ({ input }) => messageOfUnknownEvent(String(input)) })
+  .meta({ enum: [...FILTERS] })
+  .describe('An event, or a prefix with a dot at its end: client.')
 
 /** A query has at most 100 parameters, and an address 16 KiB. */
 const HEAD_LIMIT = 100
@@ -44,7 +54,7 @@ const HEAD = z
   })
 
 /** A link that was changed or removed. */
-const FAULT = z
+const FAULT_DOCUMENT = z
   .object({
     kind: z.enum(['changed', 'missing', 'cut-off', 'chain-missing']),
     link: z.string().nullable(),
@@ -64,18 +74,18 @@ export const AUDIT_TASKS: readonly Task[] = [
     summary: 'List audit events, newest first. A page may have fewer rows than its limit although more follow.',
     input: z.object({
       limit: LIMIT,
-      before: before(PLACE),
+      before: pageStart(PLACE),
       event: EVENT_FILTER.optional(),
       client_id: CLIENT_ID.optional(),
       user_id: USER_ID.optional(),
       organization_id: ORGANIZATION_ID.optional(),
       since: TIME.optional().describe('Only events recorded at this time or later.'),
     }),
-    output: z.object({ events: z.array(ENTRY), names: NAMES, next: NEXT }),
-    async run(context, { limit, before: start, event, since, client_id, user_id, organization_id }) {
+    output: z.object({ events: z.array(ENTRY_DOCUMENT), names: NAMES, next: NEXT }),
+    async run(context, { limit, before, event, since, client_id, user_id, organization_id }) {
       const { rows, next } = await listAudit(context, {
         limit,
-        before: start,
+        before,
         event,
         since,
         clientId: client_id,
@@ -99,10 +109,58 @@ export const AUDIT_TASKS: readonly Task[] = [
         .optional()
         .describe('Links that must exist, from the audit.head lines of a log.'),
     }),
-    output: z.object({ chains: z.int(), links: z.int(), events: z.int(), faults: z.array(FAULT) }),
+    output: z.object({ chains: z.int(), links: z.int(), events: z.int(), faults: z.array(FAULT_DOCUMENT) }),
     async run(context, { head = [] }) {
       const { chains, links, events, faults } = await verifyAudit(context, head)
       return { chains, links, events, faults: faults.map(describeFault) }
     },
   }),
 ]
+
+function describeEntry(entry: AuditEntry): AuditEntryDocument {
+  const { id, recordedAt, event, clientId, userId, organizationId, grantId, actor, details } = entry
+  return {
+    id,
+    recorded_at: iso(recordedAt),
+    event,
+    client_id: clientId ?? null,
+    user_id: userId ?? null,
+    organization_id: organizationId ?? null,
+    grant_id: grantId ?? null,
+    actor: actor ?? null,
+    details: details ?? {},
+  }
+}
+
+function describeFault(fault: AuditFault): z.output<typeof FAULT_DOCUMENT> {
+  const { kind, link, chain, sequence, through } = fault
+  return { kind, link: link ?? null, chain, sequence, through, what: messageOf(fault) }
+}
+
+function messageOf({ kind, link, chain, sequence, through }: AuditFault): string {
+  switch (kind) {
+    case 'changed':
+      return `Link ${link ?? ''} was changed (chain ${chain}, sequence ${sequence}).`
+    case 'missing':
+      return `Chain ${chain} lacks ${rangeOf(sequence, through)}.`
+    case 'cut-off':
+      return `Chain ${chain} was cut off: ${rangeOf(sequence, through)} was there and is not.`
+    case 'chain-missing':
+      return `Chain ${chain} is gone: ${rangeOf(sequence, through)} was there and is not.`
+  }
+}
+
+function rangeOf(first: number, last: number): string {
+  return first === last ? `sequence ${first}` : `sequence ${first} to ${last}`
+}
+
+function messageOfUnknownEvent(text: string): string {
+  const family = text.includes('.') ? familyOf(text) : `${text}.`
+  if (!FAMILIES.includes(family)) return `There is no such event. Events begin with: ${FAMILIES.join(', ')}`
+  const words = AUDIT_EVENTS.filter((word) => familyOf(word) === family)
+  return `There is no such event. Those of ${family} are: ${words.join(', ')}`
+}
+
+function familyOf(word: string): string {
+  return word.slice(0, word.indexOf('.') + 1)
+}

@@ -5,7 +5,7 @@ import type { ClientId, OrganizationId, UserId } from '../protocol/ids.ts'
 import { currentEventName } from '../protocol/event-names.ts'
 import { parseJson } from '../protocol/json.ts'
 import { AdminError } from './admin-error.ts'
-import { requireLimit, type Listed } from './page.ts'
+import { requireLimit, type Listed, type PageRequest } from './page.ts'
 
 /** Links that one read takes, and that one list looks at: a filter that fits nothing must not read for ever. */
 const SLICE = 200
@@ -46,7 +46,7 @@ type Needs = { readonly store: Pick<Context['store'], 'listAuditLinks'> }
  */
 export async function listAudit(
   { store }: Needs,
-  page: { readonly before: string | undefined; readonly limit: number } & AuditFilter,
+  page: PageRequest<string> & AuditFilter,
 ): Promise<Listed<AuditEntry, string>> {
   const limit = requireLimit(page.limit)
   const start = readCursor(page.before)

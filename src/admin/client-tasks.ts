@@ -1,63 +1,90 @@
 import * as z from 'zod'
 import type { ClientRecord } from '../ports/records/client.ts'
-import type { ClientId } from '../protocol/ids.ts'
 import { SECRET_OVERLAP } from '../principals/rotate-client-secret.ts'
+import { describeMetadata } from '../protocol/client-metadata.ts'
+import { changeTasks } from './change-tasks.ts'
 import {
   approveScopes,
   deleteClient,
   disableClient,
   enableClient,
-  revokeTokensOfClient,
   listClients,
+  requireClient,
+  revokeTokensOfClient,
   rotateSecret,
-  showClient,
   unverifyClient,
   verifyClient,
 } from './clients.ts'
-import { CLIENT, describeClient } from './describe-client.ts'
-import { before, CLIENT_ID, ISO, iso, LIMIT, TIME, NEXT, SCOPE } from './fields.ts'
-import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from './jwt-acceptance.ts'
-import { defineTask, type Task, type TaskContext } from './task.ts'
+import { CLIENT_ID, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NEXT, SCOPE, TIME, pageStart } from './fields.ts'
+import { JWT_ACCEPTANCE, withDeletion } from './jwt-acceptance.ts'
+import { defineTask, type Task } from './task.ts'
+
+/** A client in an answer. Names are those of RFC 7591 where it defines them. Members that were not registered are absent. */
+const CLIENT_DOCUMENT = z
+  .object({
+    client_id: z.string(),
+    client_id_issued_at: z.int().describe('Seconds since the epoch.'),
+    has_secret: z.boolean(),
+    previous_secret_until: ISO_OR_NULL.describe('The previous secret is valid until this time.'),
+    approved_scope: z.string().describe('The scopes that the client is approved for.'),
+    used_at: ISO_OR_NULL.describe('When the client first got a token; null: never.'),
+    last_used_at: ISO_OR_NULL.describe('When the client last got a token, to the minute; null: never.'),
+    verified_at: ISO_OR_NULL,
+    disabled_at: ISO_OR_NULL,
+    not_before: ISO_OR_NULL.describe('The not-before time: tokens of the client issued earlier are revoked.'),
+    redirect_uris: z.array(z.string()),
+    token_endpoint_auth_method: z.string(),
+    grant_types: z.array(z.string()),
+    response_types: z.array(z.string()),
+    scope: z.string().optional(),
+    client_name: z.string().optional(),
+    client_uri: z.string().optional(),
+    logo_uri: z.string().optional(),
+    tos_uri: z.string().optional(),
+    policy_uri: z.string().optional(),
+    software_id: z.string().optional(),
+    software_version: z.string().optional(),
+    contacts: z.array(z.string()).optional(),
+  })
+  .meta({ id: 'Client' })
+
+export type ClientDocument = z.output<typeof CLIENT_DOCUMENT>
+
+/** A client as the operator sees it, without the hashes of its secrets. */
+function describeClient(client: ClientRecord): z.output<typeof CLIENT_DOCUMENT> {
+  const { id, issuedAt, metadata, secretHash, previousSecret } = client
+  return {
+    client_id: id,
+    client_id_issued_at: issuedAt,
+    has_secret: secretHash !== undefined,
+    previous_secret_until: isoOrNull(previousSecret?.until),
+    approved_scope: client.approvedScope,
+    used_at: isoOrNull(client.usedAt),
+    last_used_at: isoOrNull(client.lastUsedAt),
+    verified_at: isoOrNull(client.verifiedAt),
+    disabled_at: isoOrNull(client.disabledAt),
+    not_before: isoOrNull(client.notBefore),
+    ...(describeMetadata(metadata) as MetadataMembers),
+  }
+}
+
+/** The members that `describeMetadata` returns. */
+type MetadataMembers = Pick<
+  z.output<typeof CLIENT_DOCUMENT>,
+  'redirect_uris' | 'token_endpoint_auth_method' | 'grant_types' | 'response_types'
+>
 
 const PATH = '/admin/v1/clients'
 const ONE = z.object({ client_id: CLIENT_ID })
-
-/** A task that changes one client and returns the changed client. */
-function change(
-  verb: string,
-  summary: string,
-  run: (context: TaskContext, id: ClientId) => Promise<ClientRecord>,
-): Task<typeof ONE, typeof CLIENT> {
-  return defineTask({
-    name: `client.${verb}`,
-    method: 'POST',
-    path: `${PATH}/{client_id}/${verb}`,
-    access: 'write',
-    anyClock: verb === 'disable' || verb === 'unverify',
-    summary,
-    input: ONE,
-    output: CLIENT,
-    run: async (context, { client_id }) => describeClient(await run(context, client_id)),
-  })
-}
-
-const ENDED_CLIENT = CLIENT.extend(JWT_ACCEPTANCE).meta({ id: 'EndedClient' })
-
-/** A change that revokes the tokens of the client. */
-function end(
-  verb: string,
-  summary: string,
-  run: (context: TaskContext, id: ClientId) => Promise<ClientRecord>,
-): Task<typeof ONE, typeof ENDED_CLIENT> {
-  return defineTask({
-    ...change(verb, summary, run),
-    output: ENDED_CLIENT,
-    async run(context, { client_id }) {
-      const client = await run(context, client_id)
-      return withJwtAcceptance(context, describeClient(client), client)
-    },
-  })
-}
+const { change, end } = changeTasks({
+  noun: 'client',
+  path: `${PATH}/{client_id}`,
+  extent: 'server',
+  input: ONE,
+  output: CLIENT_DOCUMENT,
+  describe: describeClient,
+  endOf: (client: ClientRecord) => client,
+})
 
 export const CLIENT_TASKS: readonly Task[] = [
   defineTask({
@@ -68,17 +95,17 @@ export const CLIENT_TASKS: readonly Task[] = [
     summary: 'List the registered clients, newest first.',
     input: z.object({
       limit: LIMIT,
-      before: before(CLIENT_ID),
+      before: pageStart(CLIENT_ID),
       used: z.boolean().optional().describe('Whether the client ever got a token.'),
       verified: z.boolean().optional(),
       disabled: z.boolean().optional(),
       unused_since: TIME.optional().describe('Clients that have got no token since this time, or never.'),
     }),
-    output: z.object({ clients: z.array(CLIENT), next: NEXT }),
-    async run(context, { limit, before: start, used, verified, disabled, unused_since }) {
+    output: z.object({ clients: z.array(CLIENT_DOCUMENT), next: NEXT }),
+    async run(context, { limit, before, used, verified, disabled, unused_since }) {
       const { rows, next } = await listClients(context, {
         limit,
-        before: start,
+        before,
         isUsed: used,
         isVerified: verified,
         isDisabled: disabled,
@@ -94,14 +121,22 @@ export const CLIENT_TASKS: readonly Task[] = [
     access: 'read',
     summary: 'Show everything about a client except its secret.',
     input: ONE,
-    output: CLIENT,
-    run: async (context, { client_id }) => describeClient(await showClient(context, client_id)),
+    output: CLIENT_DOCUMENT,
+    run: async (context, { client_id }) => describeClient(await requireClient(context, client_id)),
   }),
-  change('verify', 'Mark a client as verified. The consent page shows the mark.', verifyClient),
-  change('unverify', "Remove a client's verified mark.", unverifyClient),
-  end('disable', 'Disable a client: its credentials and tokens stop working.', disableClient),
-  change('enable', 'Enable a disabled client.', enableClient),
-  end('revoke-tokens', 'Revoke all tokens of a client. It can request new ones.', revokeTokensOfClient),
+  change('verify', 'Mark a client as verified. The consent page shows the mark.', (context, { client_id }) =>
+    verifyClient(context, client_id),
+  ),
+  change('unverify', "Remove a client's verified mark.", (context, { client_id }) =>
+    unverifyClient(context, client_id),
+  ),
+  end('disable', 'Disable a client: its credentials and tokens stop working.', (context, { client_id }) =>
+    disableClient(context, client_id),
+  ),
+  change('enable', 'Enable a disabled client.', (context, { client_id }) => enableClient(context, client_id)),
+  end('revoke-tokens', 'Revoke all tokens of a client. It can request new ones.', (context, { client_id }) =>
+    revokeTokensOfClient(context, client_id),
+  ),
   defineTask({
     name: 'client.approve-scopes',
     method: 'PUT',
@@ -111,7 +146,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     input: ONE.extend({
       scope: SCOPE.describe('Scopes that only approved clients may have, separated by spaces; empty: none.'),
     }),
-    output: CLIENT,
+    output: CLIENT_DOCUMENT,
     run: async (context, { client_id, scope }) => describeClient(await approveScopes(context, client_id, scope)),
   }),
   defineTask({

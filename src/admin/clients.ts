@@ -6,20 +6,20 @@ import { parseClientId, type ClientId } from '../protocol/ids.ts'
 import { parseScope } from '../protocol/scope.ts'
 import { rotateClientSecret } from '../principals/rotate-client-secret.ts'
 import { AdminError, conflict, unknown } from './admin-error.ts'
-import { listPage, type Listed } from './page.ts'
+import { listPage, type Listed, type PageRequest } from './page.ts'
 
 type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
 
 /** Lists clients, newest first. @throws AdminError when the limit is invalid */
 export function listClients(
   { store }: Needs<'listClients'>,
-  { before, limit, ...filter }: { readonly before: ClientId | undefined; readonly limit: number } & ClientFilter,
+  { before, limit, ...filter }: PageRequest<ClientId> & ClientFilter,
 ): Promise<Listed<ClientRecord, ClientId>> {
   return listPage((page) => store.listClients({ ...filter, ...page }), { before, limit })
 }
 
 /** @throws AdminError when there is no such client */
-export async function showClient({ store }: Needs<'findClient'>, id: string): Promise<ClientRecord> {
+export async function requireClient({ store }: Needs<'findClient'>, id: string): Promise<ClientRecord> {
   const client = await store.findClient(requireClientId(id))
   if (client === undefined) throw noSuchClient(id)
   return client
@@ -40,7 +40,7 @@ export async function verifyClient(
   id: string,
 ): Promise<ClientRecord> {
   await context.store.verifyClient({ id: requireClientId(id), now: context.clock() })
-  return showClient(context, id)
+  return requireClient(context, id)
 }
 
 /** Removes the verified mark. @throws AdminError when there is no such client */
@@ -49,7 +49,7 @@ export async function unverifyClient(
   id: string,
 ): Promise<ClientRecord> {
   await context.store.unverifyClient(requireClientId(id))
-  return showClient(context, id)
+  return requireClient(context, id)
 }
 
 /** Disables the client: its credentials and tokens stop working. @throws AdminError when there is no such client */
@@ -58,13 +58,13 @@ export async function disableClient(
   id: string,
 ): Promise<ClientRecord> {
   await context.store.disableClient({ id: requireClientId(id), now: context.clock() })
-  return showClient(context, id)
+  return requireClient(context, id)
 }
 
 /** Enables the client: its credentials and tokens work again. @throws AdminError when there is no such client */
 export async function enableClient(context: Needs<'enableClient' | 'findClient'>, id: string): Promise<ClientRecord> {
   await context.store.enableClient(requireClientId(id))
-  return showClient(context, id)
+  return requireClient(context, id)
 }
 
 /** Sets the not-before time of the client to now. The client can request new tokens. @throws AdminError when there is no such client */
@@ -73,7 +73,7 @@ export async function revokeTokensOfClient(
   id: string,
 ): Promise<ClientRecord> {
   await context.store.expireClient({ id: requireClientId(id), now: context.clock() })
-  return showClient(context, id)
+  return requireClient(context, id)
 }
 
 /**
@@ -89,7 +89,7 @@ export async function approveScopes(
   const scope = parseScope(text)
   if (scope === undefined) throw new AdminError(`"${text}" is not a scope: give names, separated by spaces.`)
   await context.store.approveClientScope({ id: requireClientId(id), scope })
-  return showClient(context, id)
+  return requireClient(context, id)
 }
 
 /** The new secret of a client, which is shown once. */
@@ -106,7 +106,7 @@ export async function rotateSecret(
   text: string,
   overlapSeconds: number,
 ): Promise<NewClientSecret> {
-  const client = await showClient(context, text)
+  const client = await requireClient(context, text)
   const outcome = await rotateClientSecret(context, client, { overlapSeconds, kept: undefined })
   switch (outcome.kind) {
     case 'rotated':

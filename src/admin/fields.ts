@@ -141,7 +141,7 @@ export const NEXT = z
   .describe('Give this as `before` to get the next page; null: this is the last page.')
 
 /** The row that the page continues after. */
-export function before<Id extends z.ZodType>(id: Id): z.ZodOptional<Id> {
+export function pageStart<Id extends z.ZodType>(id: Id): z.ZodOptional<Id> {
   return id.optional().describe('Continue after this row: the `next` of the previous page.')
 }
 

@@ -1,9 +1,172 @@
+import * as z from 'zod'
 import type { Context } from '../ports/context.ts'
 import type { GrantRecord } from '../ports/records/grant.ts'
 import type { GrantFilter } from '../ports/store.ts'
 import type { GrantId, OrganizationId } from '../protocol/ids.ts'
 import { unknown } from './admin-error.ts'
-import { listPage, type Listed } from './page.ts'
+import {
+  CLIENT_ID,
+  GRANT_ID,
+  ISO,
+  ISO_OR_NULL,
+  iso,
+  isoOrNull,
+  LIMIT,
+  NEXT,
+  ORGANIZATION_ID,
+  USER_ID,
+  pageStart,
+} from './fields.ts'
+import { findJwtAcceptance, JWT_ACCEPTANCE } from './jwt-acceptance.ts'
+import { findNames, NAMES } from './names.ts'
+import { listPage, type Listed, type PageRequest } from './page.ts'
+import { defineTask, type Task, type TaskContext } from './task.ts'
+
+const PATH = '/admin/v1/grants'
+const ORGANIZATION_PATH = '/admin/v1/organizations/{organization_id}/grants'
+const PAGE = z.object({
+  limit: LIMIT,
+  before: pageStart(GRANT_ID),
+  client_id: CLIENT_ID.optional(),
+  user_id: USER_ID.optional(),
+})
+const ONE = z.object({ grant_id: GRANT_ID })
+const PLACE = { organization_id: ORGANIZATION_ID }
+
+/** A grant in an answer, without tokens and hashes of tokens. */
+const GRANT_DOCUMENT = z
+  .object({
+    grant_id: z.string(),
+    client_id: z.string(),
+    user_id: z.string(),
+    organization_id: z.string().nullable(),
+    scope: z.string(),
+    resources: z.array(z.string()).describe('The APIs that its tokens are for; empty: the issuer itself.'),
+    created_at: ISO.describe('When the user consented.'),
+    expires_at: ISO.describe('All tokens of the grant expire by this time.'),
+    revoked_at: ISO_OR_NULL,
+    refreshed_at: ISO_OR_NULL.describe('When its refresh token was issued; null: it has none.'),
+  })
+  .meta({ id: 'Grant' })
+const ENDED_GRANT = GRANT_DOCUMENT.extend({
+  ...JWT_ACCEPTANCE,
+  was_revoked: z.boolean().describe('Whether the grant was already revoked; then nothing changed.'),
+  other_grants: z
+    .array(z.string())
+    .describe(
+      'Other active grants of the same user for the same client, among the newest 100. Their tokens keep working.',
+    ),
+}).meta({ id: 'EndedGrant' })
+const GRANTS = z.object({ grants: z.array(GRANT_DOCUMENT), names: NAMES, next: NEXT })
+
+export type GrantDocument = z.output<typeof GRANT_DOCUMENT>
+export type EndedGrantDocument = z.output<typeof ENDED_GRANT>
+
+export const GRANT_TASKS: readonly Task[] = [
+  defineTask({
+    name: 'grant.list',
+    method: 'GET',
+    path: PATH,
+    access: 'read',
+    summary: 'List grants, newest first.',
+    input: PAGE.extend({ organization_id: ORGANIZATION_ID.optional() }),
+    output: GRANTS,
+    run: answerList,
+  }),
+  defineTask({
+    name: 'grant.show',
+    method: 'GET',
+    path: `${PATH}/{grant_id}`,
+    access: 'read',
+    summary: 'Show a grant.',
+    input: ONE,
+    output: GRANT_DOCUMENT,
+    run: async (context, { grant_id: id }) => describeGrant(await requireGrant(context, { id, within: undefined })),
+  }),
+  defineTask({
+    name: 'grant.revoke',
+    method: 'POST',
+    path: `${PATH}/{grant_id}/revoke`,
+    access: 'write',
+    anyClock: true,
+    summary: 'Revoke a grant with all of its tokens. The client must ask the user again.',
+    input: ONE,
+    output: ENDED_GRANT,
+    run: (context, { grant_id: id }) => answerRevocation(context, { id, within: undefined }),
+  }),
+  defineTask({
+    name: 'organization.list-grants',
+    method: 'GET',
+    path: ORGANIZATION_PATH,
+    access: 'read',
+    extent: 'organization',
+    summary: 'List grants for an organization, newest first.',
+    input: PAGE.extend(PLACE),
+    output: GRANTS,
+    run: answerList,
+  }),
+  defineTask({
+    name: 'organization.show-grant',
+    method: 'GET',
+    path: `${ORGANIZATION_PATH}/{grant_id}`,
+    access: 'read',
+    extent: 'organization',
+    summary: 'Show a grant for an organization.',
+    input: ONE.extend(PLACE),
+    output: GRANT_DOCUMENT,
+    run: async (context, { grant_id: id, organization_id: within }) =>
+      describeGrant(await requireGrant(context, { id, within })),
+  }),
+  defineTask({
+    name: 'organization.revoke-grant',
+    method: 'POST',
+    path: `${ORGANIZATION_PATH}/{grant_id}/revoke`,
+    access: 'write',
+    extent: 'organization',
+    anyClock: true,
+    summary: 'Revoke a grant for an organization with all of its tokens.',
+    input: ONE.extend(PLACE),
+    output: ENDED_GRANT,
+    run: (context, { grant_id: id, organization_id: within }) => answerRevocation(context, { id, within }),
+  }),
+]
+
+type ListInput = z.output<typeof PAGE> & { readonly organization_id?: OrganizationId | undefined }
+
+async function answerList(
+  context: TaskContext,
+  { limit, before, client_id: clientId, user_id: userId, organization_id: organizationId }: ListInput,
+): Promise<z.output<typeof GRANTS>> {
+  const { rows, next } = await listGrants(context, { limit, before, clientId, userId, organizationId })
+  const ids = rows.flatMap((grant) => [grant.userId, grant.clientId, grant.organizationId])
+  return { grants: rows.map(describeGrant), names: await findNames(context, ids), next: next ?? null }
+}
+
+async function answerRevocation(context: TaskContext, place: GrantPlace): Promise<z.output<typeof ENDED_GRANT>> {
+  const { grant, wasRevoked, others } = await endGrant(context, place)
+  const { revokedAt = context.clock(), resources } = grant
+  return {
+    ...describeGrant(grant),
+    was_revoked: wasRevoked,
+    other_grants: [...others],
+    ...(await findJwtAcceptance(context, { endedAt: revokedAt, resources })),
+  }
+}
+
+function describeGrant({ id, clientId, userId, organizationId, ...grant }: GrantRecord): GrantDocument {
+  return {
+    grant_id: id,
+    client_id: clientId,
+    user_id: userId,
+    organization_id: organizationId ?? null,
+    scope: grant.scope,
+    resources: [...grant.resources],
+    created_at: iso(grant.createdAt),
+    expires_at: iso(grant.expiresAt),
+    revoked_at: isoOrNull(grant.revokedAt),
+    refreshed_at: isoOrNull(grant.family?.rotatedAt),
+  }
+}
 
 type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
 
@@ -14,15 +177,15 @@ export interface GrantPlace {
 }
 
 /** Lists the grants that match all filters, newest first. @throws AdminError when the limit is invalid */
-export function listGrants(
+function listGrants(
   { store }: Needs<'listGrants'>,
-  { before, limit, ...filter }: { readonly before: GrantId | undefined; readonly limit: number } & GrantFilter,
+  { before, limit, ...filter }: PageRequest<GrantId> & GrantFilter,
 ): Promise<Listed<GrantRecord, GrantId>> {
   return listPage((page) => store.listGrants({ ...filter, ...page }), { before, limit })
 }
 
 /** Finds a grant. @throws AdminError when there is no such grant, or it is for another organization */
-export async function findGrant({ store }: Needs<'findGrant'>, { id, within }: GrantPlace): Promise<GrantRecord> {
+async function requireGrant({ store }: Needs<'findGrant'>, { id, within }: GrantPlace): Promise<GrantRecord> {
   const grant = await store.findGrant(id)
   if (grant !== undefined && (within === undefined || grant.organizationId === within)) return grant
   throw unknown(`There is no grant ${id}${within === undefined ? '' : ' here'}. See "grantor grant list".`)
@@ -38,16 +201,16 @@ export interface RevokedGrant {
 }
 
 /** Revokes a grant with all of its tokens. @throws AdminError when there is no such grant, or it is for another organization */
-export async function revokeGrant(
+async function endGrant(
   context: Needs<'findGrant' | 'listGrants' | 'revokeGrant'> & Pick<Context, 'clock'>,
   place: GrantPlace,
 ): Promise<RevokedGrant> {
   const { store } = context
-  const { id, clientId, userId, organizationId } = await findGrant(context, place)
+  const { id, clientId, userId, organizationId } = await requireGrant(context, place)
   const now = context.clock()
   const outcome = await store.revokeGrant({ id, now, about: { clientId, userId, organizationId } })
   const [grant, found] = await Promise.all([
-    findGrant(context, place),
+    requireGrant(context, place),
     store.listGrants({ userId, clientId, organizationId: place.within, before: undefined, limit: 100 }),
   ])
   const live = found.filter((one) => one.revokedAt === undefined && one.expiresAt > now)

@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import type { Context } from '../ports/context.ts'
 import type { InstallationKey } from '../ports/operation-inputs.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
@@ -5,12 +6,24 @@ import type { InstallationRecord } from '../ports/records/organization.ts'
 import type { ClientId, OrganizationId } from '../protocol/ids.ts'
 import { scopeTokens, type Scope } from '../protocol/scope.ts'
 import { conflict, unknown, type AdminError } from './admin-error.ts'
-import { showClient } from './clients.ts'
-import { findOrganization } from './organizations.ts'
-import { listPage, type Listed } from './page.ts'
-
-type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
-type Changing<Name extends keyof Context['store']> = Needs<Name | 'findClient' | 'findInstallation'>
+import { changeTasks } from './change-tasks.ts'
+import { requireClient } from './clients.ts'
+import {
+  CLIENT_ID,
+  ISO,
+  ISO_OR_NULL,
+  iso,
+  isoOrNull,
+  LIMIT,
+  NEXT,
+  ORGANIZATION_ID,
+  SCOPE,
+  pageStart,
+} from './fields.ts'
+import { JWT_ACCEPTANCE, withDeletion } from './jwt-acceptance.ts'
+import { requireOrganization } from './organizations.ts'
+import { listPage, type Listed, type PageRequest } from './page.ts'
+import { defineTask, type Task } from './task.ts'
 
 /** An installation, with the client. */
 export interface InstalledClient {
@@ -19,38 +32,154 @@ export interface InstalledClient {
   readonly client: ClientRecord | undefined
 }
 
+const PATH = '/admin/v1/organizations/{organization_id}/installations'
+const PLACE = z.object({ organization_id: ORGANIZATION_ID })
+const ONE = PLACE.extend({ client_id: CLIENT_ID })
+
+/** An installation in an answer. */
+const INSTALLATION_DOCUMENT = z
+  .object({
+    organization_id: z.string(),
+    client_id: z.string(),
+    client_name: z.string().nullable(),
+    scope: z.string().describe('The scopes that the client can have at most.'),
+    acts_for_members: z.boolean().describe('Whether the client may also act for members of the organization.'),
+    created_at: ISO,
+    disabled_at: ISO_OR_NULL,
+    not_before: ISO.describe(
+      'The not-before time: tokens of the client for the organization issued earlier are revoked.',
+    ),
+  })
+  .meta({ id: 'Installation' })
+
+export type InstallationDocument = z.output<typeof INSTALLATION_DOCUMENT>
+
+function describeInstallation({ installation, client }: InstalledClient): InstallationDocument {
+  const { organizationId, clientId, scope, actsForMembers, createdAt, disabledAt, notBefore } = installation
+  return {
+    organization_id: organizationId,
+    client_id: clientId,
+    client_name: client?.metadata.descriptive.client_name ?? null,
+    scope,
+    acts_for_members: actsForMembers,
+    created_at: iso(createdAt),
+    disabled_at: isoOrNull(disabledAt),
+    not_before: iso(notBefore),
+  }
+}
+
+const { change, end } = changeTasks({
+  noun: 'installation',
+  path: `${PATH}/{client_id}`,
+  extent: 'organization',
+  input: ONE,
+  output: INSTALLATION_DOCUMENT,
+  describe: describeInstallation,
+  endOf: ({ installation }: InstalledClient) => installation,
+})
+
+export const INSTALLATION_TASKS: readonly Task[] = [
+  defineTask({
+    name: 'installation.list',
+    method: 'GET',
+    path: PATH,
+    access: 'read',
+    extent: 'organization',
+    summary: 'List the clients that may act for an organization, newest clients first.',
+    input: PLACE.extend({ limit: LIMIT, before: pageStart(CLIENT_ID) }),
+    output: z.object({ installations: z.array(INSTALLATION_DOCUMENT), next: NEXT }),
+    async run(context, { organization_id, ...page }) {
+      const { rows, next } = await listInstallations(context, organization_id, page)
+      return { installations: rows.map(describeInstallation), next: next ?? null }
+    },
+  }),
+  defineTask({
+    name: 'installation.install',
+    method: 'PUT',
+    path: `${PATH}/{client_id}`,
+    access: 'write',
+    extent: 'organization',
+    summary: 'Install a client for an organization, replacing any earlier installation.',
+    input: ONE.extend({
+      scope: SCOPE.describe(
+        'The scopes that the client can have at most, separated by spaces. Each is declared by an API.',
+      ),
+      acts_for_members: z.boolean().default(false).describe('Whether the client may also act for members.'),
+    }),
+    output: INSTALLATION_DOCUMENT,
+    async run(context, { organization_id: organizationId, client_id: clientId, scope, acts_for_members }) {
+      const allowed = { scope, actsForMembers: acts_for_members }
+      return describeInstallation(await installClient(context, { organizationId, clientId }, allowed))
+    },
+  }),
+  end(
+    'disable',
+    'Disable an installation: tokens of the client for the organization stop working.',
+    (context, { organization_id: organizationId, client_id: clientId }) =>
+      disableInstallation(context, { organizationId, clientId }),
+  ),
+  change(
+    'enable',
+    'Enable a disabled installation. Revoked tokens stay revoked.',
+    (context, { organization_id: organizationId, client_id: clientId }) =>
+      enableInstallation(context, { organizationId, clientId }),
+  ),
+  defineTask({
+    name: 'installation.remove',
+    method: 'DELETE',
+    path: `${PATH}/{client_id}`,
+    access: 'write',
+    extent: 'organization',
+    summary: 'Uninstall a client from an organization. Tokens of the client for the organization stop working.',
+    input: ONE,
+    output: z.object({
+      organization_id: z.string(),
+      client_id: z.string(),
+      removed: z.literal(true),
+      ...JWT_ACCEPTANCE,
+    }),
+    async run(context, { organization_id, client_id }) {
+      await uninstallClient(context, { organizationId: organization_id, clientId: client_id })
+      return withDeletion(context, { organization_id, client_id, removed: true as const })
+    },
+  }),
+]
+
+type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
+type Changing<Name extends keyof Context['store']> = Needs<Name | 'findClient' | 'findInstallation'>
+
 /**
  * Installs a client, which can then act for the organization without a user (decision 0019). It replaces an earlier
  * installation, whose tokens are revoked.
  *
  * @throws AdminError when there is no such organization or client, the client cannot act without a user, or no API declares a scope
  */
-export async function installClient(
+async function installClient(
   context: Needs<'findClient' | 'findInstallation' | 'findOrganization' | 'install' | 'listApis'> &
     Pick<Context, 'clock' | 'settings'>,
   key: InstallationKey,
   allowed: Pick<InstallationRecord, 'scope' | 'actsForMembers'>,
 ): Promise<InstalledClient> {
   const { store, clock } = context
-  await findOrganization(context, key.organizationId)
-  const client = await showClient(context, key.clientId)
+  await requireOrganization(context, key.organizationId)
+  const client = await requireClient(context, key.clientId)
   if (client.secretHash === undefined || !client.metadata.grantTypes.includes('client_credentials')) {
     throw conflict(`The client ${client.id} did not register for client_credentials, so it cannot act without a user.`)
   }
   await requireDeclared(context, allowed.scope)
   const now = clock()
   await store.install({ ...key, ...allowed, createdAt: now, disabledAt: undefined, notBefore: now })
-  return findInstallation(context, key)
+  return requireInstallation(context, key)
 }
 
 /** Lists installations, newest clients first. @throws AdminError when there is no such organization, or the limit is invalid */
-export async function listInstallations(
+async function listInstallations(
   context: Needs<'findClient' | 'findOrganization' | 'listInstallations'>,
   organizationId: OrganizationId,
-  page: { readonly before: ClientId | undefined; readonly limit: number },
+  page: PageRequest<ClientId>,
 ): Promise<Listed<InstalledClient, ClientId>> {
   const { store } = context
-  await findOrganization(context, organizationId)
+  await requireOrganization(context, organizationId)
   const { rows, next } = await listPage(
     async (slice) =>
       (await store.listInstallations({ ...slice, organizationId })).map((one) => ({ ...one, id: one.clientId })),
@@ -60,25 +189,25 @@ export async function listInstallations(
 }
 
 /** Disables an installation: tokens of the client for the organization are revoked, and no new tokens are issued. @throws AdminError when the client is not installed there */
-export async function disableInstallation(
+async function disableInstallation(
   context: Changing<'disableInstallation'> & Pick<Context, 'clock'>,
   key: InstallationKey,
 ): Promise<InstalledClient> {
   await context.store.disableInstallation({ ...key, now: context.clock() })
-  return findInstallation(context, key)
+  return requireInstallation(context, key)
 }
 
 /** Enables an installation: the client can request new tokens for the organization. @throws AdminError when the client is not installed there */
-export async function enableInstallation(
+async function enableInstallation(
   context: Changing<'enableInstallation'> & Pick<Context, 'clock'>,
   key: InstallationKey,
 ): Promise<InstalledClient> {
   await context.store.enableInstallation({ ...key, now: context.clock() })
-  return findInstallation(context, key)
+  return requireInstallation(context, key)
 }
 
 /** Uninstalls a client. Its tokens for the organization are revoked. @throws AdminError when the client is not installed there */
-export async function uninstallClient({ store }: Needs<'uninstall'>, key: InstallationKey): Promise<void> {
+async function uninstallClient({ store }: Needs<'uninstall'>, key: InstallationKey): Promise<void> {
   if ((await store.uninstall(key)) === 'unknown') throw notInstalled(key)
 }
 
@@ -95,7 +224,7 @@ async function requireDeclared(
   throw conflict(`No API declares the scope ${missing.join(', ')}. See "grantor api list".`)
 }
 
-async function findInstallation(
+async function requireInstallation(
   context: Needs<'findClient' | 'findInstallation'>,
   key: InstallationKey,
 ): Promise<InstalledClient> {

@@ -8,7 +8,7 @@ const PATH = '/admin/v1/keys'
 const ALGORITHM = z.enum(['ES256', 'EdDSA', 'RS256'])
 
 /** A signing key in an answer: never its private part. */
-const KEY = z
+const KEY_DOCUMENT = z
   .object({
     kid: z.string(),
     algorithm: ALGORITHM,
@@ -17,7 +17,7 @@ const KEY = z
   })
   .meta({ id: 'Key' })
 
-export type KeyDocument = z.output<typeof KEY>
+export type KeyDocument = z.output<typeof KEY_DOCUMENT>
 
 export const KEY_TASKS: readonly Task[] = [
   defineTask({
@@ -27,7 +27,9 @@ export const KEY_TASKS: readonly Task[] = [
     access: 'read',
     summary: 'List the published signing keys and their states.',
     input: z.object({}),
-    output: z.object({ keys: z.array(KEY.extend({ state: z.string().describe('What the key is used for now.') })) }),
+    output: z.object({
+      keys: z.array(KEY_DOCUMENT.extend({ state: z.string().describe('What the key is used for now.') })),
+    }),
     async run(context) {
       const keys = await listKeys(context)
       return { keys: keys.map((key) => ({ ...describeKey(key), state: key.state })) }
@@ -49,7 +51,7 @@ export const KEY_TASKS: readonly Task[] = [
         ),
       algorithm: ALGORITHM.optional().describe('The algorithm of the key; by default the algorithm of the server.'),
     }),
-    output: KEY,
+    output: KEY_DOCUMENT,
     run: async (context, { now, algorithm }) =>
       describeKey(await rotateKeys(context, now ? 'now' : 'published', algorithm)),
   }),
@@ -73,6 +75,6 @@ export const KEY_TASKS: readonly Task[] = [
   }),
 ]
 
-function describeKey({ id, algorithm, createdAt, activeFrom }: KeyRecord): z.output<typeof KEY> {
+function describeKey({ id, algorithm, createdAt, activeFrom }: KeyRecord): z.output<typeof KEY_DOCUMENT> {
   return { kid: id, algorithm, created_at: iso(createdAt), active_from: iso(activeFrom) }
 }

@@ -3,6 +3,14 @@ import { AdminError } from './admin-error.ts'
 /** The maximum and the default number of rows of a page. */
 export const LIST_LIMIT = { most: 1000, usual: 50 } as const
 
+/** The page of a list that a task returns. */
+export interface PageRequest<Id> {
+  /** The page continues after this row, the last of the previous page; undefined: it is the first page. */
+  readonly before?: Id | undefined
+  /** The maximum number of rows. */
+  readonly limit: number
+}
+
 /** A page of a list, newest first, and the start of the next page. */
 export interface Listed<Row, Id> {
   readonly rows: readonly Row[]
@@ -17,7 +25,7 @@ export interface Listed<Row, Id> {
  */
 export async function listPage<Row extends { readonly id: Id }, Id>(
   list: (page: { readonly before: Id | undefined; readonly limit: number }) => Promise<readonly Row[]>,
-  page: { readonly before: Id | undefined; readonly limit: number },
+  page: PageRequest<Id>,
 ): Promise<Listed<Row, Id>> {
   const { before } = page
   const limit = requireLimit(page.limit)

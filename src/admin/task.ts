@@ -33,10 +33,10 @@ export interface Task<Input extends z.ZodObject = z.ZodObject, Output extends z.
   /** One line, in the imperative. */
   readonly summary: string
   /**
-   * Not for administrators of one organization, although the path is below it (threats.md ADM-03): the task reads users of
-   * other organizations, or changes the name or the existence of the organization.
+   * `organization`: administrators of one organization may also perform the task, for the `organization_id` in the path
+   * (threats.md ADM-03). The default is `server`: they may not.
    */
-  readonly serverOnly: boolean
+  readonly extent: 'server' | 'organization'
   /**
    * Allowed while the clock of the node differs, because the task revokes something or is about the clock. The default is true
    * for DELETE, and false otherwise.
@@ -56,12 +56,12 @@ export interface Task<Input extends z.ZodObject = z.ZodObject, Output extends z.
 
 interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> extends Omit<
   Task<Input, Output>,
-  'anyClock' | 'creates' | 'exactlyOneOf' | 'serverOnly'
+  'anyClock' | 'creates' | 'exactlyOneOf' | 'extent'
 > {
   readonly anyClock?: boolean
   readonly creates?: boolean
   readonly exactlyOneOf?: readonly string[]
-  readonly serverOnly?: boolean
+  readonly extent?: Task['extent']
 }
 
 /** A row of the table of tasks. */
@@ -72,17 +72,9 @@ export function defineTask<Input extends z.ZodObject, Output extends z.ZodObject
     anyClock = definition.method === 'DELETE',
     creates = false,
     exactlyOneOf = [],
-    serverOnly = false,
+    extent = 'server',
   } = definition
-  return { ...definition, anyClock, creates, exactlyOneOf, serverOnly }
-}
-
-/** The prefix of all paths of one organization. */
-const ORGANIZATION_PATH = '/admin/v1/organizations/{organization_id}'
-
-/** Whether administrators of one organization may perform the task for that organization. */
-export function isOfOrganization({ path, serverOnly }: Task): boolean {
-  return !serverOnly && (path === ORGANIZATION_PATH || path.startsWith(`${ORGANIZATION_PATH}/`))
+  return { ...definition, anyClock, creates, exactlyOneOf, extent }
 }
 
 /** The parameters in the path of a task. */

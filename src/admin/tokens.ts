@@ -1,11 +1,186 @@
+import * as z from 'zod'
 import type { Context } from '../ports/context.ts'
+import type { GrantRecord } from '../ports/records/grant.ts'
+import { findToken, type FoundToken } from '../principals/find-token.ts'
+import { hasExpiredEverywhere } from '../principals/has-expired-everywhere.ts'
+import { findInactiveReason, INACTIVE_REASONS, type End } from '../principals/inactive-reason.ts'
+import type { AccessTokenFacts } from '../protocol/access-token.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { GrantId } from '../protocol/ids.ts'
 import type { Resource } from '../protocol/resource.ts'
-import { findInactiveReason, type End } from '../principals/inactive-reason.ts'
-import { findToken, type FoundToken } from '../principals/find-token.ts'
-import { hasExpiredEverywhere } from '../principals/has-expired-everywhere.ts'
 import { unknown } from './admin-error.ts'
+import { ISO, ISO_OR_NULL, iso } from './fields.ts'
+import { describeJwtAcceptance, findJwtAcceptance, JWT_ACCEPTANCE } from './jwt-acceptance.ts'
+import { defineTask, type Task } from './task.ts'
+
+const PATH = '/admin/v1/tokens'
+/** Characters of a JWT for as many resources as a request may name. */
+const TOKEN_LIMIT = 8192
+const TOKEN = z
+  .string()
+  .max(TOKEN_LIMIT)
+  .regex(/^[\x21-\x7e]+$/, { error: 'This is not a token.' })
+  .meta({
+    examples: ['grt_01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'],
+    description: 'An access token or a refresh token.',
+  })
+
+/** The state of a token. A text that this server never issued has the kind `unknown` and nulls. */
+const INSPECTION = z
+  .object({
+    kind: z.enum(['access', 'refresh', 'unknown']),
+    active: z.boolean().describe('Whether the token is valid now.'),
+    ended_by: z
+      .enum(INACTIVE_REASONS)
+      .nullable()
+      .describe(
+        'Why the token is inactive: expired, not-yet-valid (issued by a clock that was ahead), revoked, replaced (a newer refresh token), or what was disabled, expired or deleted.',
+      ),
+    client_id: z.string().nullable(),
+    user_id: z.string().nullable(),
+    organization_id: z.string().nullable(),
+    grant_id: z.string().nullable(),
+    token_id: z.string().nullable().describe('The jti of an access token.'),
+    scope: z.string().nullable(),
+    resources: z.array(z.string()).describe('The APIs that the token is for; empty: the issuer itself.'),
+    issued_at: ISO_OR_NULL,
+    expires_at: ISO_OR_NULL,
+  })
+  .meta({ id: 'TokenInspection' })
+
+export type TokenInspection = z.output<typeof INSPECTION>
+
+export const TOKEN_TASKS: readonly Task[] = [
+  defineTask({
+    name: 'token.inspect',
+    method: 'POST',
+    path: `${PATH}/inspect`,
+    access: 'read',
+    summary: 'Show the owner of a token, and whether it is active.',
+    input: z.object({ token: TOKEN }),
+    output: INSPECTION,
+    run: async (context, { token }) => describeInspection(await inspectToken(context, token)),
+  }),
+  defineTask({
+    name: 'token.revoke',
+    method: 'POST',
+    path: `${PATH}/revoke`,
+    access: 'write',
+    anyClock: true,
+    summary: 'Revoke a token, or its grant with all tokens of the grant.',
+    input: z.object({
+      token: TOKEN,
+      family: z
+        .boolean()
+        .default(false)
+        .describe('Revoke the grant of an access token too. The grant of a refresh token is always revoked.'),
+    }),
+    output: z.object({
+      revoked: z.enum(['access', 'family']),
+      token_id: z.string().nullable(),
+      grant_id: z.string().nullable(),
+      ...JWT_ACCEPTANCE,
+    }),
+    async run(context, { token, family }) {
+      const revoked = await revokeToken(context, token, family ? 'family' : 'token')
+      if (revoked.kind === 'access') {
+        const { tokenId, jwtExpiresAt } = revoked
+        return {
+          revoked: revoked.kind,
+          token_id: tokenId,
+          grant_id: null,
+          ...describeJwtAcceptance(context, jwtExpiresAt),
+        }
+      }
+      const ended = { endedAt: context.clock(), resources: revoked.resources }
+      const accepted = await findJwtAcceptance(context, ended)
+      return { revoked: revoked.kind, token_id: null, grant_id: revoked.grantId, ...accepted }
+    },
+  }),
+  defineTask({
+    name: 'token.revoke-all',
+    method: 'POST',
+    path: `${PATH}/revoke-all`,
+    access: 'write',
+    summary:
+      'Revoke all sessions and tokens of all users and clients. Users sign in again, and clients request new tokens.',
+    input: z.object({
+      confirm: z.literal('everything').describe('Confirms the task.'),
+    }),
+    output: z.object({
+      not_before: ISO.describe(
+        'The not-before time: sessions and tokens issued earlier are revoked, on every node within a second.',
+      ),
+      ...JWT_ACCEPTANCE,
+    }),
+    async run(context) {
+      const now = context.clock()
+      await context.store.expireEverything({ now })
+      const ended = { endedAt: now, resources: undefined }
+      return { not_before: iso(now), ...(await findJwtAcceptance(context, ended)) }
+    },
+  }),
+]
+
+function describeInspection(inspected: InspectedToken | undefined): TokenInspection {
+  if (inspected === undefined) return { ...NOTHING, kind: 'unknown', active: false, ended_by: null }
+  const { token, end } = inspected
+  const state = { kind: token.kind, active: end === undefined, ended_by: end ?? null }
+  return { ...state, ...(token.kind === 'access' ? describeFacts(token.facts) : describeGrant(token.grant)) }
+}
+
+type Description = Omit<TokenInspection, 'kind' | 'active' | 'ended_by'>
+
+const NOTHING: Description = {
+  client_id: null,
+  user_id: null,
+  organization_id: null,
+  grant_id: null,
+  token_id: null,
+  scope: null,
+  resources: [],
+  issued_at: null,
+  expires_at: null,
+}
+
+function describeFacts(facts: AccessTokenFacts): Description {
+  return {
+    client_id: facts.clientId,
+    user_id: facts.userId ?? null,
+    organization_id: facts.organizationId ?? null,
+    grant_id: facts.grantId ?? null,
+    token_id: facts.tokenId,
+    scope: facts.scope,
+    resources: [...facts.resources],
+    issued_at: iso((facts.issuedAt * 1000) as EpochMs),
+    expires_at: iso((facts.expiresAt * 1000) as EpochMs),
+  }
+}
+
+/** A refresh token expires with its grant, or earlier when it is not used. */
+function describeGrant({
+  id,
+  clientId,
+  userId,
+  organizationId,
+  scope,
+  resources,
+  createdAt,
+  ...grant
+}: GrantRecord): Description {
+  const { family, expiresAt } = grant
+  return {
+    client_id: clientId,
+    user_id: userId,
+    organization_id: organizationId ?? null,
+    grant_id: id,
+    token_id: null,
+    scope,
+    resources: [...resources],
+    issued_at: iso(family?.rotatedAt ?? createdAt),
+    expires_at: iso(Math.min(expiresAt, family?.idleExpiresAt ?? expiresAt) as EpochMs),
+  }
+}
 
 /** A token, and the reason why it is inactive; undefined: it is active. */
 export interface InspectedToken {
@@ -14,7 +189,7 @@ export interface InspectedToken {
 }
 
 /** Inspects a token. Returns undefined for a token that this server did not issue, or that it has deleted. */
-export async function inspectToken(
+async function inspectToken(
   context: Pick<Context, 'clock' | 'secrets' | 'store' | 'tokenReader' | 'notBefore'>,
   text: string,
 ): Promise<InspectedToken | undefined> {
@@ -39,7 +214,7 @@ export type RevokedToken =
  *
  * @throws AdminError when it is not a token of this server, or has no grant
  */
-export async function revokeToken(
+async function revokeToken(
   context: Pick<Context, 'clock' | 'clockCheck' | 'secrets' | 'store' | 'tokenReader'>,
   text: string,
   extent: 'token' | 'family',

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AdminError } from '../../src/admin/admin-error.ts'
-import { algorithmNotice, createApi, findApi, SERVER_TOKENS, updateApi, type ApiChange } from '../../src/admin/apis.ts'
-import { makeApiCredentials } from '../../src/admin/api-credentials.ts'
+import {
+  algorithmNotice,
+  type ApiChange,
+  createApi,
+  createApiCredentials,
+  requireApi,
+  SERVER_TOKENS,
+  updateApi,
+} from '../../src/admin/apis.ts'
 import type { ApiTokens } from '../../src/ports/records/api.ts'
 import { assertStoreUnchanged } from '../support/store-dump.ts'
 import { openTestServer } from '../support/server.ts'
@@ -21,7 +28,7 @@ async function anApi(tokens: Partial<ApiTokens> = {}) {
 
 /** As an operator does who has just looked at it. */
 async function change(resource: string, wish: ApiChange) {
-  return updateApi(context, await findApi(context, resource), wish)
+  return updateApi(context, await requireApi(context, resource), wish)
 }
 
 const REFUSED: readonly (readonly [tokens: Partial<ApiTokens>, why: RegExp])[] = [
@@ -57,15 +64,15 @@ test('INT-04: the issuer is declared as no API, because tokens that are for no A
 
 test('a change of an API leaves what is not named, and its credentials, as they were', async () => {
   const { resource } = await anApi({ lifetime: 60 })
-  const { id } = await makeApiCredentials(context, resource)
-  const before = await findApi(context, resource)
+  const { id } = await createApiCredentials(context, resource)
+  const before = await requireApi(context, resource)
   const same = { name: undefined, scopes: undefined, tokens: undefined }
   assert.deepEqual(await change(`${resource}/`, same), before)
-  assert.deepEqual(await findApi(context, resource), before)
+  assert.deepEqual(await requireApi(context, resource), before)
   await change(resource, { ...same, tokens: { ...SERVER_TOKENS, format: 'opaque' } })
   await change(resource, { ...same, name: '' })
   await change(resource, { ...same, scopes: [] })
-  const after = await findApi(context, resource)
+  const after = await requireApi(context, resource)
   assert.deepEqual(after, {
     ...before,
     name: undefined,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AdminError } from '../../src/admin/admin-error.ts'
 import { asAdministrator, COMMAND_LINE } from '../../src/admin/administrators.ts'
-import { createApi, findApi, SERVER_TOKENS, updateApi } from '../../src/admin/apis.ts'
+import { createApi, requireApi, SERVER_TOKENS, updateApi } from '../../src/admin/apis.ts'
 import { runTask } from '../../src/admin/run-task.ts'
 import type { TaskContext } from '../../src/admin/task.ts'
 import { requireTask } from '../../src/cli/lib/perform-task.ts'
@@ -13,7 +13,7 @@ test('of two concurrent updates of one API the second is rejected, and restores 
   const scope = (name: string) => ({ name, sentence: `May ${name}`, grantedTo: 'users' }) as const
   const resource = 'https://api.example'
   await createApi(context, { resource, name: 'Old', scopes: [scope('read'), scope('admin')], tokens: SERVER_TOKENS })
-  const before = await findApi(context, resource)
+  const before = await requireApi(context, resource)
   const nothing = { name: undefined, scopes: undefined, tokens: undefined }
   const [withdrawn, renamed] = await Promise.allSettled([
     updateApi(context, before, { ...nothing, scopes: [scope('read')] }),
@@ -22,7 +22,7 @@ test('of two concurrent updates of one API the second is rejected, and restores 
   assert.equal(withdrawn.status, 'fulfilled')
   assert.ok(renamed.status === 'rejected' && renamed.reason instanceof AdminError)
   assert.equal(renamed.reason.kind, 'conflict')
-  const { name, scopes } = await findApi(context, resource)
+  const { name, scopes } = await requireApi(context, resource)
   assert.deepEqual([name, scopes.map((one) => one.name)], ['Old', ['read']])
 })
 
@@ -63,5 +63,5 @@ test('of two concurrent changes of the tokens of one API the second is rejected,
     },
   }
   await assert.rejects(change(second, { format: 'opaque' }), { kind: 'conflict' })
-  assert.deepEqual((await findApi(context, resource)).tokens, { ...SERVER_TOKENS, lifetime: 60 })
+  assert.deepEqual((await requireApi(context, resource)).tokens, { ...SERVER_TOKENS, lifetime: 60 })
 })

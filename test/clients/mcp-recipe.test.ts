@@ -3,8 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { test, type TestContext } from 'node:test'
-import { makeApiCredentials } from '../../src/admin/api-credentials.ts'
-import { createApi, SERVER_TOKENS } from '../../src/admin/apis.ts'
+import { createApi, createApiCredentials, SERVER_TOKENS } from '../../src/admin/apis.ts'
 import type { ApiTokens } from '../../src/ports/records/api.ts'
 import { createAda } from '../support/flow.ts'
 import { freePort } from '../support/free-port.ts'
@@ -43,7 +42,7 @@ async function followRecipe(
   const resource = `http://127.0.0.1:${port}/mcp`
   const scopes = [{ name: 'notes:read', sentence: 'Read your notes', grantedTo: 'users' } as const]
   await createApi(server.context, { resource, name: 'Notes', scopes, tokens: { ...SERVER_TOKENS, format } })
-  const { id, secret } = await makeApiCredentials(server.context, resource)
+  const { id, secret } = await createApiCredentials(server.context, resource)
   server.clock.advance(2000)
   const child = spawn(process.execPath, ['--input-type=module', '--eval', `${SERVER}\n${verify}`], {
     env: {

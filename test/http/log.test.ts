@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { makeApiCredentials } from '../../src/admin/api-credentials.ts'
-import { createApi, SERVER_TOKENS } from '../../src/admin/apis.ts'
+import { createApi, createApiCredentials, SERVER_TOKENS } from '../../src/admin/apis.ts'
 import { createUser } from '../../src/admin/users.ts'
 import {
   authorizeUrl,
@@ -226,7 +225,7 @@ test('the log of refused API credentials names existing credentials whose secret
   const server = await openTestServer(t)
   const resource = 'https://api.acme.test'
   await createApi(server.context, { resource, name: undefined, scopes: [], tokens: SERVER_TOKENS })
-  const { id } = await makeApiCredentials(server.context, resource)
+  const { id } = await createApiCredentials(server.context, resource)
   server.clock.advance(2000)
   for (const name of [id, `${id}x`]) {
     await postForm(server, '/v2/oauth/introspect', { token: 'x', client_id: name, client_secret: 'gas_wrong' })

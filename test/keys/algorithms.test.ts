@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { decodeProtectedHeader } from 'jose'
-import { createApi, findApi, SERVER_TOKENS, updateApi } from '../../src/admin/apis.ts'
+import { createApi, requireApi, SERVER_TOKENS, updateApi } from '../../src/admin/apis.ts'
 import { keepKeys, listKeys, retireKey, rotateKeys } from '../../src/admin/keys.ts'
 import type { SigningAlgorithm } from '../../src/ports/records/key.ts'
 import { INTRODUCTION_MS } from '../../src/protocol/key-rotation.ts'
@@ -32,7 +32,7 @@ function declare({ context }: TestServer, resource: string, algorithm: SigningAl
 }
 
 async function change({ context }: TestServer, resource: string, algorithm: SigningAlgorithm | undefined) {
-  const before = await findApi(context, resource)
+  const before = await requireApi(context, resource)
   return updateApi(context, before, { name: undefined, scopes: undefined, tokens: { ...SERVER_TOKENS, algorithm } })
 }
 

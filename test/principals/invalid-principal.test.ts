@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { makeApiCredentials } from '../../src/admin/api-credentials.ts'
-import { createApi, SERVER_TOKENS } from '../../src/admin/apis.ts'
+import { createApi, createApiCredentials, SERVER_TOKENS } from '../../src/admin/apis.ts'
 import type { AuthenticatedClient } from '../../src/endpoints/token/authenticate-client.ts'
 import { clientCredentials } from '../../src/endpoints/token/grants/client-credentials.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
@@ -41,7 +40,7 @@ const apis: readonly RegisteredClient[] = await Promise.all(
     const resource = `https://${format}.example`
     const scopes = [{ name: 'read', sentence: 'Read', grantedTo: 'users-and-machines' } as const]
     await createApi(server.context, { resource, name: undefined, scopes, tokens: { ...SERVER_TOKENS, format } })
-    const { id, secret } = await makeApiCredentials(server.context, resource)
+    const { id, secret } = await createApiCredentials(server.context, resource)
     return { client_id: id, client_secret: secret, resource }
   }),
 )

@@ -1,6 +1,6 @@
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import type { TestContext } from 'node:test'
-import { createAdminCredential } from '../../src/admin/administrators.ts'
+import { createAdminCredential } from '../../src/admin/admin-credentials.ts'
 import { createApi, SERVER_TOKENS } from '../../src/admin/apis.ts'
 import { pathParameters, placeOf, type Access, type Task } from '../../src/admin/task.ts'
 import { TASKS } from '../../src/admin/tasks.ts'

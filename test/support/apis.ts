@@ -1,6 +1,5 @@
 import type { TestContext } from 'node:test'
-import { makeApiCredentials } from '../../src/admin/api-credentials.ts'
-import { createApi, SERVER_TOKENS } from '../../src/admin/apis.ts'
+import { createApi, createApiCredentials, SERVER_TOKENS } from '../../src/admin/apis.ts'
 import type { ApiScope, ApiTokens } from '../../src/ports/records/api.ts'
 import { authorizeUrl, createAda, PlainBrowser, signInAndAllow, type RegisteredClient } from './flow.ts'
 import { openTestServer, type TestServer, type TestServerOptions } from './server.ts'
@@ -23,7 +22,7 @@ export async function declareApi(
   scopes: readonly ApiScope[] = SCOPES,
 ): Promise<RegisteredClient> {
   await createApi(context, { resource, name: undefined, scopes, tokens: { ...SERVER_TOKENS, ...tokens } })
-  const { id, secret } = await makeApiCredentials(context, resource)
+  const { id, secret } = await createApiCredentials(context, resource)
   return { client_id: id, client_secret: secret }
 }
 

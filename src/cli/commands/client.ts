@@ -1,4 +1,4 @@
-import type { ClientDocument } from '../../admin/describe-client.ts'
+import type { ClientDocument } from '../../admin/client-tasks.ts'
 import { formatTime, record } from '../lib/columns.ts'
 import { eitherOf, parseTime, parseSeconds } from '../lib/options.ts'
 import { CLIENT } from '../lib/subjects.ts'

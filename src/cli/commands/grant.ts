@@ -1,4 +1,4 @@
-import type { EndedGrantDocument, GrantDocument } from '../../admin/grant-tasks.ts'
+import type { EndedGrantDocument, GrantDocument } from '../../admin/grants.ts'
 import { formatTime, nameOf, record } from '../lib/columns.ts'
 import { CLIENT_FILTER, GRANT, USER_FILTER } from '../lib/subjects.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'

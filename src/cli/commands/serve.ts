@@ -1,6 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { availableParallelism } from 'node:os'
-import { createUser, inventPassword } from '../../admin/users.ts'
 import { readConfig, type Config } from '../../config/config.ts'
 import type { Context } from '../../ports/context.ts'
 import { openRuntime, openServer, openWorld, type World } from '../../server/server.ts'
@@ -113,6 +112,8 @@ async function sayReady(config: Config, world: World, context: Context, person: 
 
 /** The password of the demo user is printed on the terminal and not stored in clear text. */
 async function createDemoUser(context: Context): Promise<{ readonly email: string; readonly password: string }> {
+  // Few starts need the tasks of users, and loading their schemas would make every start slower.
+  const { createUser, inventPassword } = await import('../../admin/users.ts')
   const password = inventPassword(context.random)
   const { email } = await createUser(context, { email: DEMO_EMAIL, password, name: 'Demo' })
   return { email, password }

@@ -1,4 +1,4 @@
-import type { UserDocument } from '../../admin/describe-user.ts'
+import type { UserDocument } from '../../admin/users.ts'
 import { readPassword } from '../lib/ask-password.ts'
 import { formatTime, record } from '../lib/columns.ts'
 import { USER } from '../lib/subjects.ts'

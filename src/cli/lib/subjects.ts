@@ -1,6 +1,6 @@
 import { AdminError, unknown } from '../../admin/admin-error.ts'
-import type { UserDocument } from '../../admin/describe-user.ts'
-import type { MemberDocument } from '../../admin/member-tasks.ts'
+import type { UserDocument } from '../../admin/users.ts'
+import type { MemberDocument } from '../../admin/members.ts'
 import { parseUserId } from '../../protocol/ids.ts'
 import { visible } from './columns.ts'
 import type { Members, PerformTask } from './perform-task.ts'

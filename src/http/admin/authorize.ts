@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { authenticateAdministrator } from '../../admin/administrators.ts'
-import { isOfOrganization, type Administrator, type Task } from '../../admin/task.ts'
+import { type Administrator, type Task } from '../../admin/task.ts'
 import type { Context } from '../../ports/context.ts'
 import { invalidToken, OAuthError, tooManyRequests, type Reason } from '../../protocol/errors.ts'
 import { isLoopbackHost } from '../../protocol/loopback.ts'
@@ -54,7 +54,7 @@ export function authorizeTask(
   task: Task,
   parameters: Readonly<Record<string, string>>,
 ): void {
-  if (organizationId !== undefined && !isOfOrganization(task)) {
+  if (organizationId !== undefined && task.extent !== 'organization') {
     throw refuseAccess(context, actor, 'admin_of_one_organization')
   }
   if (task.access === 'write' && access !== 'write') throw refuseAccess(context, actor, 'admin_may_only_read')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createAdminCredential, revokeAdminCredential } from '../../../src/admin/administrators.ts'
+import { createAdminCredential, revokeAdminCredential } from '../../../src/admin/admin-credentials.ts'
 import { openRuntime } from '../../../src/server/server.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import { openTestDatabase } from '../../support/postgres.ts'

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { makeApiCredentials } from '../../../src/admin/api-credentials.ts'
-import { createApi, SERVER_TOKENS } from '../../../src/admin/apis.ts'
+import { createApi, createApiCredentials, SERVER_TOKENS } from '../../../src/admin/apis.ts'
 import { disableClient, enableClient } from '../../../src/admin/clients.ts'
 import { disableUser } from '../../../src/admin/users.ts'
 import {
@@ -31,7 +30,7 @@ async function openWithApis(): Promise<{ server: TestServer; api: RegisteredClie
   const credentials: RegisteredClient[] = []
   for (const resource of [API, OTHER_API]) {
     await createApi(server.context, { resource, name: undefined, scopes, tokens: SERVER_TOKENS })
-    const { id, secret } = await makeApiCredentials(server.context, resource)
+    const { id, secret } = await createApiCredentials(server.context, resource)
     credentials.push({ client_id: id, client_secret: secret })
   }
   server.clock.advance(2000)
@@ -165,7 +164,7 @@ test('a response must not be cached, and scripts of other origins cannot read it
 })
 
 test('new credentials of an API invalidate the old ones', async () => {
-  const { id, secret } = await makeApiCredentials(server.context, OTHER_API)
+  const { id, secret } = await createApiCredentials(server.context, OTHER_API)
   server.clock.advance(2000)
   assert.equal((await introspect(server, otherApi, 'x')).statusCode, 401)
   assert.equal((await introspect(server, { client_id: id, client_secret: secret }, 'x')).statusCode, 200)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { deleteApi, findApi, updateApi } from '../../../src/admin/apis.ts'
+import { deleteApi, requireApi, updateApi } from '../../../src/admin/apis.ts'
 import { approveScopes } from '../../../src/admin/clients.ts'
 import type { ApiScope } from '../../../src/ports/records/api.ts'
 import {
@@ -141,7 +141,7 @@ test('after an API changes to opaque tokens, the next token of a grant is opaque
   const { server: own } = await openWithOpaqueApis(t)
   const client = await registerClient(own, { scope: 'read' })
   const tokens = await obtainTokens(own, client, { scope: 'read', resource: JWT_API })
-  await updateApi(own.context, await findApi(own.context, JWT_API), {
+  await updateApi(own.context, await requireApi(own.context, JWT_API), {
     name: undefined,
     scopes: undefined,
     tokens: { format: 'opaque', lifetime: 60, algorithm: undefined, jwtType: 'at+jwt' },
@@ -228,7 +228,7 @@ test('RFC 9728 §2: a declared API has a document with its identifier, this serv
 test('RFC 9728 §2: the document has the name of the API if there is one', async (t) => {
   const own = await openTestServer(t)
   await declareApi(own, JWT_API, {}, [])
-  await updateApi(own.context, await findApi(own.context, JWT_API), {
+  await updateApi(own.context, await requireApi(own.context, JWT_API), {
     name: 'Notes',
     scopes: undefined,
     tokens: undefined,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { findApi, updateApi } from '../../../src/admin/apis.ts'
+import { requireApi, updateApi } from '../../../src/admin/apis.ts'
 import { approveScopes } from '../../../src/admin/clients.ts'
 import type { ApiScope } from '../../../src/ports/records/api.ts'
 import {
@@ -39,7 +39,7 @@ await declareApi(server, FILES, {}, [])
 knowApis(server)
 
 async function setScopes(own: TestServer, resource: string, scopes: readonly ApiScope[]): Promise<void> {
-  await updateApi(own.context, await findApi(own.context, resource), { name: undefined, scopes, tokens: undefined })
+  await updateApi(own.context, await requireApi(own.context, resource), { name: undefined, scopes, tokens: undefined })
   knowApis(own)
 }
 

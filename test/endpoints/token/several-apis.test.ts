@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { findApi, updateApi } from '../../../src/admin/apis.ts'
+import { requireApi, updateApi } from '../../../src/admin/apis.ts'
 import { approveScopes } from '../../../src/admin/clients.ts'
 import type { ApiScope } from '../../../src/ports/records/api.ts'
 import {
@@ -143,7 +143,7 @@ function may(name: string): ApiScope {
 }
 
 async function setScopes(resource: string, scopes: readonly ApiScope[]): Promise<void> {
-  await updateApi(server.context, await findApi(server.context, resource), {
+  await updateApi(server.context, await requireApi(server.context, resource), {
     name: undefined,
     scopes,
     tokens: undefined,

@@ -1,4 +1,4 @@
-import { makeApiCredentials } from '../../../src/admin/api-credentials.ts'
+import { createApiCredentials } from '../../../src/admin/apis.ts'
 import { authorizeUrl, PlainBrowser, requestToken, signInAndAllow } from '../../support/flow.ts'
 import { mintOrderedId } from '../../../src/protocol/ids.ts'
 import { openSecrets, type CredentialKind } from '../../../src/protocol/secrets.ts'
@@ -18,7 +18,7 @@ export async function gatherHolders(stage: AdminServer): Promise<Holders> {
   const answer = await signInAndAllow(browser, authorizeUrl(client))
   const cookies = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
   const sessions = [...browser.cookies.values()]
-  const api = await makeApiCredentials(context, await stage.makeApi())
+  const api = await createApiCredentials(context, await stage.makeApi())
   const { token: live, id } = await stage.issue('write')
   const alive: Readonly<Record<string, string>> = {
     'a client secret': client.client_secret ?? '',

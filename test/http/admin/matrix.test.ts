@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TASKS } from '../../../src/admin/tasks.ts'
-import { isOfOrganization, type Task } from '../../../src/admin/task.ts'
+import type { Task } from '../../../src/admin/task.ts'
 import { dumpStore } from '../../support/store-dump.ts'
 import { gatherHolders } from './holders.ts'
 import { performEveryTask, rowsOf, type Row } from './every-route.ts'
@@ -12,7 +12,7 @@ test('every task has a rule for the credentials that may perform it, and the tas
   assert.deepEqual(TASKS.map(({ name }) => name).toSorted(), Object.keys(RULES).toSorted())
   for (const { task, rule } of rowsOf()) {
     assert.equal(task.access, rule.access, task.name)
-    assert.equal(isOfOrganization(task), rule.extent === 'organization', task.name)
+    assert.equal(task.extent, rule.extent, task.name)
     assert.ok(task.method !== 'GET' || task.access === 'read', `${task.name}: a GET changes nothing`)
   }
 })

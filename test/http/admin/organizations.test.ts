@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isOfOrganization, pathParameters, type Task } from '../../../src/admin/task.ts'
+import { pathParameters, type Task } from '../../../src/admin/task.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
 import { mintOrganizationId } from '../../../src/protocol/ids.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { openAdminServer, type Members, type PeopledOrganization } from '../../support/admin-server.ts'
 
-const OWN = TASKS.filter(isOfOrganization)
+const OWN = TASKS.filter(({ extent }) => extent === 'organization')
 /** The tasks about one thing in an organization. Any client may be installed anywhere: that is no look at another's things. */
 const NESTED = OWN.filter((task) => pathParameters(task).length > 1 && task.name !== 'installation.install')
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { makeApiCredentials } from '../../../src/admin/api-credentials.ts'
+import { createApiCredentials } from '../../../src/admin/apis.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
 import { mintClientId } from '../../../src/protocol/ids.ts'
 import { dumpStore } from '../../support/store-dump.ts'
@@ -134,7 +134,7 @@ test('clients are listed by what became of them', async (t) => {
 async function plantSecrets(stage: AdminServer): Promise<readonly string[]> {
   const client = await stage.makeClient()
   const tokens = await stage.makeTokens()
-  const api = await makeApiCredentials(stage.server.context, await stage.makeApi())
+  const api = await createApiCredentials(stage.server.context, await stage.makeApi())
   await stage.makePeopledOrganization()
   return [
     client.client_secret ?? '',

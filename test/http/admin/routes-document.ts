@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { isOfOrganization, type Task } from '../../../src/admin/task.ts'
+import type { Task } from '../../../src/admin/task.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
 
 export const ADMINISTRATION_PAGE = 'docs/administration.md'
@@ -24,8 +24,8 @@ function routes(): string {
 
 function rowsOf(tasks: readonly Task[]): string {
   const rows = tasks.map((task) => {
-    const { method, path, access, summary } = task
-    return `| \`${method} ${path}\` | ${access} | ${isOfOrganization(task) ? '✓' : ''} | ${summary} |`
+    const { method, path, access, extent, summary } = task
+    return `| \`${method} ${path}\` | ${access} | ${extent === 'organization' ? '✓' : ''} | ${summary} |`
   })
   return ['| Route | Access | Own organization | What it does |', '|---|---|---|---|', ...rows].join('\n')
 }

@@ -1,0 +1,192 @@
+import * as z from 'zod'
+import type { Context } from '../ports/context.ts'
+import type { AdminCredentialRecord } from '../ports/records/admin.ts'
+import { after } from '../protocol/brand.ts'
+import {
+  mintAdminCredentialId,
+  parseAdminCredentialId,
+  type AdminCredentialId,
+  type OrganizationId,
+} from '../protocol/ids.ts'
+import { AdminError, unknown } from './admin-error.ts'
+import {
+  ADMIN_CREDENTIAL_ID,
+  ISO,
+  ISO_OR_NULL,
+  iso,
+  isoOrNull,
+  LIMIT,
+  NAME,
+  NEXT,
+  ORGANIZATION_ID,
+  pageStart,
+} from './fields.ts'
+import { listPage, type Listed, type PageRequest } from './page.ts'
+import { defineTask, type Access, type Task } from './task.ts'
+
+/** The lifetime of credentials in days. All credentials expire. */
+const DAYS = { most: 365, usual: 90 } as const
+const DAY_MS = 24 * 60 * 60 * 1000
+
+const PATH = '/admin/v1/admin-credentials'
+const ACCESS = z.enum(['read', 'write'])
+
+/** An administrator's credentials in an answer. */
+const ADMIN_CREDENTIAL_DOCUMENT = z
+  .object({
+    credential_id: z.string(),
+    name: z.string(),
+    access: ACCESS,
+    organization_id: z
+      .string()
+      .nullable()
+      .describe('The one organization that the credentials are for; null: the whole server.'),
+    created_at: ISO,
+    expires_at: ISO,
+    revoked_at: ISO_OR_NULL,
+  })
+  .meta({ id: 'AdminCredential' })
+
+export type AdminCredentialDocument = z.output<typeof ADMIN_CREDENTIAL_DOCUMENT>
+
+/** Credentials as the operator sees them, without the hash of the token. */
+function describeAdminCredential(credential: AdminCredentialRecord): z.output<typeof ADMIN_CREDENTIAL_DOCUMENT> {
+  const { id, name, access, organizationId, createdAt, expiresAt, revokedAt } = credential
+  return {
+    credential_id: id,
+    name,
+    access,
+    organization_id: organizationId ?? null,
+    created_at: iso(createdAt),
+    expires_at: iso(expiresAt),
+    revoked_at: isoOrNull(revokedAt),
+  }
+}
+
+export const ADMIN_TASKS: readonly Task[] = [
+  defineTask({
+    name: 'admin.list',
+    method: 'GET',
+    path: PATH,
+    access: 'read',
+    summary: "List the administrators' credentials, newest first.",
+    input: z.object({ limit: LIMIT, before: pageStart(ADMIN_CREDENTIAL_ID) }),
+    output: z.object({ credentials: z.array(ADMIN_CREDENTIAL_DOCUMENT), next: NEXT }),
+    async run(context, page) {
+      const { rows, next } = await listAdminCredentials(context, page)
+      return { credentials: rows.map(describeAdminCredential), next: next ?? null }
+    },
+  }),
+  defineTask({
+    name: 'admin.create',
+    method: 'POST',
+    path: PATH,
+    access: 'write',
+    creates: true,
+    summary: 'Create credentials for an administrator. The token is shown once.',
+    input: z.object({
+      name: NAME.describe('The owner or the purpose of the credentials.'),
+      access: ACCESS,
+      organization_id: ORGANIZATION_ID.optional().describe(
+        'The one organization that the credentials are for; by default the whole server.',
+      ),
+      days: z.int().min(1).max(DAYS.most).default(DAYS.usual).describe('How many days the credentials are valid.'),
+    }),
+    output: ADMIN_CREDENTIAL_DOCUMENT.extend({ token: z.string() }).meta({ id: 'NewAdminCredential' }),
+    async run(context, { name, access, organization_id: organizationId, days }) {
+      const { credential, token } = await createAdminCredential(context, { name, access, organizationId, days })
+      return { ...describeAdminCredential(credential), token }
+    },
+  }),
+  defineTask({
+    name: 'admin.revoke',
+    method: 'DELETE',
+    path: `${PATH}/{credential_id}`,
+    access: 'write',
+    summary: 'Revoke the credentials of an administrator at once.',
+    input: z.object({ credential_id: ADMIN_CREDENTIAL_ID }),
+    output: ADMIN_CREDENTIAL_DOCUMENT,
+    run: async (context, { credential_id }) =>
+      describeAdminCredential(await revokeAdminCredential(context, credential_id)),
+  }),
+]
+
+type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
+
+/** New credentials, with the token that is shown once. */
+export interface NewAdminCredential {
+  readonly credential: AdminCredentialRecord
+  readonly token: string
+}
+
+/** Creates credentials for an administrator. @throws AdminError when the days are invalid, or there is no such organization */
+export async function createAdminCredential(
+  {
+    store,
+    clock,
+    random,
+    secrets,
+  }: Needs<'createAdminCredential' | 'findOrganization'> & Pick<Context, 'clock' | 'random' | 'secrets'>,
+  wish: {
+    readonly name: string
+    readonly access: Access
+    readonly organizationId: OrganizationId | undefined
+    readonly days: number
+  },
+): Promise<NewAdminCredential> {
+  const { access, organizationId } = wish
+  if (organizationId !== undefined && (await store.findOrganization(organizationId)) === undefined) {
+    throw unknown(`There is no organization ${organizationId}. See "grantor org list".`)
+  }
+  const now = clock()
+  const id = mintAdminCredentialId(now, random)
+  const { token, hash } = secrets.mint('admin-token', id, random)
+  const credential: AdminCredentialRecord = {
+    id,
+    name: wish.name,
+    secretHash: hash,
+    access,
+    organizationId,
+    createdAt: now,
+    expiresAt: after(now, requireDays(wish.days) * DAY_MS),
+    revokedAt: undefined,
+  }
+  await store.createAdminCredential(credential)
+  return { credential, token }
+}
+
+/** Lists credentials, newest first, including expired and revoked ones. @throws AdminError when the limit or `before` is invalid */
+function listAdminCredentials(
+  { store }: Needs<'listAdminCredentials'>,
+  page: PageRequest<string>,
+): Promise<Listed<AdminCredentialRecord, AdminCredentialId>> {
+  const before = page.before === undefined ? undefined : requireId(page.before)
+  return listPage(store.listAdminCredentials, { before, limit: page.limit })
+}
+
+/** Revokes credentials on all nodes before it returns. @throws AdminError when there are no such credentials */
+export async function revokeAdminCredential(
+  { store, clock }: Needs<'findAdminCredential' | 'revokeAdminCredential'> & Pick<Context, 'clock'>,
+  text: string,
+): Promise<AdminCredentialRecord> {
+  const id = requireId(text)
+  await store.revokeAdminCredential({ id, now: clock() })
+  const credential = await store.findAdminCredential(id)
+  if (credential === undefined) throw noSuchCredential(id)
+  return credential
+}
+
+function requireDays(days: number): number {
+  if (Number.isInteger(days) && days >= 1 && days <= DAYS.most) return days
+  throw new AdminError(`Credentials are valid for 1 to ${DAYS.most} days.`)
+}
+
+function requireId(text: string): AdminCredentialId {
+  const id = parseAdminCredentialId(text)
+  if (id === undefined) throw new AdminError(`"${text}" is not the id of credentials. See "grantor admin list".`)
+  return id
+}
+
+function noSuchCredential(id: string): AdminError {
+  return unknown(`There are no credentials ${id}. See "grantor admin list".`)
+}

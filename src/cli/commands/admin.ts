@@ -4,8 +4,8 @@ import { describeTasks } from '../../admin/openapi.ts'
 import { VERSION } from '../../server/version.ts'
 import { formatTime } from '../lib/columns.ts'
 import { parseCount } from '../lib/options.ts'
-import { ADMIN_CREDENTIAL, ORGANIZATION } from '../lib/subjects.ts'
-import { listVerb, sentenceVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
+import { ORGANIZATION } from '../lib/subjects.ts'
+import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 import type { Terminal } from '../lib/terminal.ts'
 
 interface CreateOptions {
@@ -17,9 +17,7 @@ interface CreateOptions {
 /** The verbs of `grantor admin`. */
 export const ADMIN_VERBS: readonly AddVerb[] = [
   taskVerb<AdminCredentialDocument & { readonly token: string }, CreateOptions>({
-    verb: 'create',
     task: 'admin.create',
-    whenMissing: 'create',
     options: (command) =>
       command
         .requiredOption('--name <name>', 'the owner or the purpose of the credentials')
@@ -61,12 +59,10 @@ export const ADMIN_VERBS: readonly AddVerb[] = [
     ],
     empty: 'There are no credentials. Create some: grantor admin create --name <name> --access <read|write>',
   }),
-  sentenceVerb<AdminCredentialDocument>(
-    'revoke',
-    'admin.revoke',
-    [ADMIN_CREDENTIAL],
-    ({ credential_id, name }) => `The credentials ${credential_id} (${name}) are revoked on all nodes.`,
-  ),
+  taskVerb<AdminCredentialDocument>({
+    task: 'admin.revoke',
+    say: ({ credential_id, name }) => `The credentials ${credential_id} (${name}) are revoked on all nodes.`,
+  }),
   addOpenapi,
 ]
 

@@ -3,8 +3,7 @@ import type { ApiDocument, KeptApiDocument } from '../../admin/api-tasks.ts'
 import { columns, record } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
 import type { Members } from '../lib/perform-task.ts'
-import { API } from '../lib/subjects.ts'
-import { listVerb, sentenceVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
+import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
 type ScopeDocument = ApiDocument['scopes'][number]
 
@@ -24,9 +23,7 @@ interface ApiOptions {
 /** The verbs of `grantor api`. */
 export const API_VERBS: readonly AddVerb[] = [
   taskVerb<KeptApiDocument, ApiOptions & { readonly resource: string }>({
-    verb: 'create',
     task: 'api.create',
-    whenMissing: 'create',
     options: (command) =>
       addApiOptions(
         command.requiredOption(
@@ -55,9 +52,7 @@ export const API_VERBS: readonly AddVerb[] = [
     empty: 'No API is declared. Declare one: grantor api create --resource <uri> --scope <name>=<sentence>',
   }),
   taskVerb<ApiDocument>({
-    verb: 'show',
     task: 'api.show',
-    subjects: [API],
     say({ scopes, tokens, ...api }, { paint }) {
       const { format, lifetime, algorithm, jwt_type } = tokens
       const made = {
@@ -72,9 +67,7 @@ export const API_VERBS: readonly AddVerb[] = [
     },
   }),
   taskVerb<KeptApiDocument, ApiOptions>({
-    verb: 'update',
     task: 'api.update',
-    subjects: [API],
     options: (command) =>
       addApiOptions(command).addHelpText(
         'after',
@@ -91,9 +84,7 @@ export const API_VERBS: readonly AddVerb[] = [
     ],
   }),
   taskVerb<{ readonly resource: string; readonly id: string; readonly secret: string }>({
-    verb: 'create-credentials',
     task: 'api.create-credentials',
-    subjects: [API],
     say: ({ resource, id, secret }) => [
       `${resource} authenticates at /v2/oauth/introspect by HTTP Basic:`,
       `  user      ${id}`,
@@ -101,12 +92,10 @@ export const API_VERBS: readonly AddVerb[] = [
       'The password is not shown again. Running servers accept it within a second.',
     ],
   }),
-  sentenceVerb<{ readonly resource: string }>(
-    'delete',
-    'api.delete',
-    [API],
-    ({ resource }) => `Deleted ${resource}. Tokens that were issued for it stay valid until they expire.`,
-  ),
+  taskVerb<{ readonly resource: string }>({
+    task: 'api.delete',
+    say: ({ resource }) => `Deleted ${resource}. Tokens that were issued for it stay valid until they expire.`,
+  }),
 ]
 
 function addApiOptions(command: Command): Command {

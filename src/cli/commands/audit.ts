@@ -2,7 +2,6 @@ import type { AuditEntryDocument } from '../../admin/audit-tasks.ts'
 import type { Names } from '../../admin/names.ts'
 import { nameOf } from '../lib/columns.ts'
 import { parseTime } from '../lib/options.ts'
-import { CLIENT_FILTER, ORGANIZATION_FILTER, USER, USER_FILTER } from '../lib/subjects.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
 interface ListOptions {
@@ -28,7 +27,6 @@ export const AUDIT_VERBS: readonly AddVerb[] = [
       command
         .option('--event <word>', 'only this event, or all events with a prefix: client.')
         .option('--since <time>', 'only events since then: 2026-11-20, 2026-11-20T14:02:00Z', parseTime),
-    filters: [CLIENT_FILTER, { ...USER_FILTER, find: USER.find }, ORGANIZATION_FILTER],
     input: ({ event, since }) => ({ event, since }),
     rows: 'events',
     headings: ['RECORDED (UTC)', 'EVENT', 'BY', 'ABOUT'],
@@ -36,7 +34,6 @@ export const AUDIT_VERBS: readonly AddVerb[] = [
     empty: 'No matching audit events.',
   }),
   taskVerb<Report, { readonly head?: readonly string[] }>({
-    verb: 'verify',
     task: 'audit.verify',
     options: (command) =>
       command

@@ -1,8 +1,7 @@
 import type { ClientDocument } from '../../admin/client-tasks.ts'
 import { formatTime, record } from '../lib/columns.ts'
 import { eitherOf, parseTime, parseSeconds } from '../lib/options.ts'
-import { CLIENT } from '../lib/subjects.ts'
-import { listVerb, sentenceVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
+import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
 interface ListOptions {
   readonly used?: true
@@ -49,28 +48,20 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
     empty: 'There are no clients, or none that match.',
   }),
   taskVerb<ClientDocument>({
-    verb: 'show',
     task: 'client.show',
-    subjects: [CLIENT],
     say: ({ client_id, client_id_issued_at: seconds, ...client }, { paint }) =>
       record({ client_id, client_id_issued_at: new Date(seconds * 1000).toISOString(), ...client }, paint),
   }),
-  sentenceVerb<ClientDocument>(
-    'verify',
-    'client.verify',
-    [CLIENT],
-    ({ client_id }) => `${client_id} is verified. To undo this: grantor client unverify ${client_id}`,
-  ),
-  sentenceVerb<ClientDocument>(
-    'unverify',
-    'client.unverify',
-    [CLIENT],
-    ({ client_id }) => `${client_id} is no longer verified.`,
-  ),
+  taskVerb<ClientDocument>({
+    task: 'client.verify',
+    say: ({ client_id }) => `${client_id} is verified. To undo this: grantor client unverify ${client_id}`,
+  }),
+  taskVerb<ClientDocument>({
+    task: 'client.unverify',
+    say: ({ client_id }) => `${client_id} is no longer verified.`,
+  }),
   taskVerb<ClientDocument, { readonly scope: string }>({
-    verb: 'approve-scopes',
     task: 'client.approve-scopes',
-    subjects: [CLIENT],
     options: (command) =>
       command.requiredOption(
         '--scope <scopes>',
@@ -85,9 +76,7 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
     ],
   }),
   taskVerb<RotatedSecret, { readonly overlap?: number }>({
-    verb: 'rotate-secret',
     task: 'client.rotate-secret',
-    subjects: [CLIENT],
     options: (command) =>
       command.option(
         '--overlap <seconds>',
@@ -101,25 +90,22 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
       `The previous secret is valid until ${formatTime(previous_secret_until)} UTC.`,
     ],
   }),
-  sentenceVerb<ClientDocument>(
-    'disable',
-    'client.disable',
-    [CLIENT],
-    ({ client_id }) => `${client_id} is disabled. To undo this: grantor client enable ${client_id}`,
-  ),
-  sentenceVerb<ClientDocument>('enable', 'client.enable', [CLIENT], ({ client_id }) => `${client_id} is enabled.`),
-  sentenceVerb<ClientDocument>(
-    'revoke-tokens',
-    'client.revoke-tokens',
-    [CLIENT],
-    ({ client_id }) => `All tokens of ${client_id} are revoked. It can request new ones.`,
-  ),
-  sentenceVerb<{ readonly client_id: string }>(
-    'delete',
-    'client.delete',
-    [CLIENT],
-    ({ client_id }) => `Deleted ${client_id}.`,
-  ),
+  taskVerb<ClientDocument>({
+    task: 'client.disable',
+    say: ({ client_id }) => `${client_id} is disabled. To undo this: grantor client enable ${client_id}`,
+  }),
+  taskVerb<ClientDocument>({
+    task: 'client.enable',
+    say: ({ client_id }) => `${client_id} is enabled.`,
+  }),
+  taskVerb<ClientDocument>({
+    task: 'client.revoke-tokens',
+    say: ({ client_id }) => `All tokens of ${client_id} are revoked. It can request new ones.`,
+  }),
+  taskVerb<{ readonly client_id: string }>({
+    task: 'client.delete',
+    say: ({ client_id }) => `Deleted ${client_id}.`,
+  }),
 ]
 
 function cellsOf(client: ClientDocument): readonly string[] {

@@ -4,7 +4,6 @@ import { taskVerb, type AddVerb } from '../lib/task-verb.ts'
 /** The verbs of `grantor clock`. */
 export const CLOCK_VERBS: readonly AddVerb[] = [
   taskVerb<{ readonly time: string; readonly decided_by: 'operator' | 'database' }>({
-    verb: 'confirm',
     task: 'clock.confirm',
     say: ({ time, decided_by }) =>
       decided_by === 'database'

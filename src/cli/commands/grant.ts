@@ -1,6 +1,5 @@
 import type { EndedGrantDocument, GrantDocument } from '../../admin/grants.ts'
-import { formatTime, nameOf, record } from '../lib/columns.ts'
-import { CLIENT_FILTER, GRANT, USER_FILTER } from '../lib/subjects.ts'
+import { formatTime, nameOf } from '../lib/columns.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
 /** The verbs of `grantor grant`. */
@@ -8,7 +7,6 @@ export const GRANT_VERBS: readonly AddVerb[] = [
   listVerb<GrantDocument>({
     task: 'grant.list',
     within: 'organization.list-grants',
-    filters: [CLIENT_FILTER, USER_FILTER],
     rows: 'grants',
     headings: ['ID', 'USER', 'CLIENT', 'ORGANIZATION', 'SCOPE', 'ALLOWED (UTC)', 'EXPIRES (UTC)', 'REVOKED (UTC)'],
     cells: ({ grant_id, user_id, client_id, organization_id, scope, created_at, expires_at, revoked_at }, names) => [
@@ -25,18 +23,10 @@ export const GRANT_VERBS: readonly AddVerb[] = [
     ],
     empty: 'There are no grants, or none that match.',
   }),
-  taskVerb<GrantDocument>({
-    verb: 'show',
-    task: 'grant.show',
-    within: 'organization.show-grant',
-    subjects: [GRANT],
-    say: (grant, { paint }) => record(grant, paint),
-  }),
+  taskVerb({ task: 'grant.show', within: 'organization.show-grant' }),
   taskVerb<EndedGrantDocument>({
-    verb: 'revoke',
     task: 'grant.revoke',
     within: 'organization.revoke-grant',
-    subjects: [GRANT],
     say: ({ grant_id, client_id, revoked_at, was_revoked, other_grants }) => [
       was_revoked
         ? `The grant ${grant_id} of ${client_id} was already revoked at ${formatTime(revoked_at)} UTC.`

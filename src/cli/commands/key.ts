@@ -1,7 +1,6 @@
 import { Option } from 'commander'
 import type { KeyDocument } from '../../admin/key-tasks.ts'
 import { columns, formatTime } from '../lib/columns.ts'
-import { KEY } from '../lib/subjects.ts'
 import { taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
 interface RotateOptions {
@@ -12,7 +11,6 @@ interface RotateOptions {
 /** The verbs of `grantor key`. */
 export const KEY_VERBS: readonly AddVerb[] = [
   taskVerb<{ readonly keys: readonly (KeyDocument & { readonly state: string })[] }>({
-    verb: 'list',
     task: 'key.list',
     say({ keys }, { paint }) {
       const cells = keys.map(({ kid, algorithm, state, created_at, active_from }) => [
@@ -26,7 +24,6 @@ export const KEY_VERBS: readonly AddVerb[] = [
     },
   }),
   taskVerb<KeyDocument, RotateOptions>({
-    verb: 'rotate',
     task: 'key.rotate',
     options: (command) =>
       command
@@ -45,9 +42,7 @@ export const KEY_VERBS: readonly AddVerb[] = [
     say: (key) => linesOf(key),
   }),
   taskVerb<{ readonly kid: string }>({
-    verb: 'retire',
     task: 'key.retire',
-    subjects: [KEY],
     say: ({ kid }) => [
       `Withdrew the key ${kid}. Within two seconds all servers apply this, and its tokens are inactive at introspection.`,
       'APIs with local verification accept them until they fetch the keys again, five minutes from now at the latest.',

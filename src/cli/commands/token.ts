@@ -13,7 +13,6 @@ interface Revoked {
 /** The verbs of `grantor token`. */
 export const TOKEN_VERBS: readonly AddVerb[] = [
   taskVerb<TokenInspection>({
-    verb: 'inspect',
     task: 'token.inspect',
     options: (command) =>
       command.argument(
@@ -24,7 +23,6 @@ export const TOKEN_VERBS: readonly AddVerb[] = [
     say: (inspection, { paint }) => record({ ...inspection, resources: resourcesOf(inspection) }, paint),
   }),
   taskVerb<Revoked, { readonly family?: true }>({
-    verb: 'revoke',
     task: 'token.revoke',
     options: (command) =>
       command
@@ -44,16 +42,14 @@ export const TOKEN_VERBS: readonly AddVerb[] = [
     ],
   }),
   taskVerb<{ readonly not_before: string }, { readonly yes?: true }>({
-    verb: 'revoke-all',
     task: 'token.revoke-all',
     options: (command) => command.option('--yes', 'confirm the command'),
     input({ yes }) {
       if (yes) return { confirm: 'everything' }
       throw new UsageError('This revokes all sessions and tokens of all users and clients. To confirm, add --yes.')
     },
-    say: ({ not_before }) => [
+    say: ({ not_before }) =>
       `All sessions and tokens issued before ${not_before} are revoked. Running servers apply this within a second.`,
-    ],
   }),
 ]
 

@@ -1,6 +1,8 @@
+import type * as z from 'zod'
 import { AdminError, unknown } from '../../admin/admin-error.ts'
 import type { UserDocument } from '../../admin/users.ts'
 import type { MemberDocument } from '../../admin/members.ts'
+import { pathParameters, placeOf, type Task } from '../../admin/task.ts'
 import { parseUserId } from '../../protocol/ids.ts'
 import { visible } from './columns.ts'
 import type { Members, PerformTask } from './perform-task.ts'
@@ -92,14 +94,14 @@ const ALL_CLIENTS = {
   command: 'grantor client list',
 } as const
 
-export const CLIENT = named({
+const CLIENT = named({
   ...ALL_CLIENTS,
   name: 'id',
   meaning: 'the client_id, or the name when exactly one client has it',
 })
 export const NEW_CLIENT = named({ ...ALL_CLIENTS, name: 'client', meaning: 'the client_id, or the name' })
 /** Searched among the installed clients, because administrators of the organization see no others. */
-export const INSTALLED_CLIENT = named({
+const INSTALLED_CLIENT = named({
   ...AMONG_CLIENTS,
   name: 'client',
   meaning: 'the client_id, or the name',
@@ -121,13 +123,12 @@ export const ORGANIZATION = named({
   command: 'grantor org list',
 })
 export const NAME = plain('name', 'name', 'the name, as the consent page shows it', '<name>')
-export const GRANT = plain('grant', 'grant_id', 'the id of the grant')
-export const API = plain('resource', 'resource', 'the identifier of the API', '<uri>')
-export const KEY = plain('key', 'kid', 'the id of the key')
-export const ADMIN_CREDENTIAL = plain('id', 'credential_id', 'the id of the credentials, not the token')
+const API = plain('resource', 'resource', 'the identifier of the API', '<uri>')
+const KEY = plain('key', 'kid', 'the id of the key')
+const ADMIN_CREDENTIAL = plain('id', 'credential_id', 'the id of the credentials, not the token')
 
 /** Tasks take the id of a user; the command line also takes the address. */
-export const USER: Subject = {
+const USER: Subject = {
   name: 'email',
   placeholder: '<address>',
   meaning: 'the e-mail address or the id of the user',
@@ -154,7 +155,7 @@ export const NEW_MEMBER: Subject = {
 }
 
 /** Searched among the members of the organization, because its administrators see no other users. */
-export const MEMBER: Subject = {
+const MEMBER: Subject = {
   ...NEW_MEMBER,
   async find(text, perform, known) {
     if (parseUserId(text) !== undefined) return { user_id: text }
@@ -174,13 +175,54 @@ export const MEMBER: Subject = {
 }
 
 /** The user of a filter. With an organization the user is searched among its members. */
-export const USER_FILTER: Subject = {
+const USER_FILTER: Subject = {
   ...NEW_MEMBER,
   meaning: 'only of this user: the e-mail address, or the id',
   find: (text, perform, known) => (known['organization_id'] === undefined ? USER : MEMBER).find(text, perform, known),
 }
-export const CLIENT_FILTER: Subject = { ...NEW_CLIENT, meaning: 'only of this client: the client_id, or the name' }
-export const ORGANIZATION_FILTER: Subject = {
+const CLIENT_FILTER: Subject = { ...NEW_CLIENT, meaning: 'only of this client: the client_id, or the name' }
+const ORGANIZATION_FILTER: Subject = {
   ...ORGANIZATION,
   meaning: 'only of this organization: the id, or the name',
+}
+
+/** The records that the path parameters of tasks name. A parameter that is not here is given as it is. */
+const BY_PARAMETER: Readonly<Record<string, Subject>> = {
+  client_id: CLIENT,
+  credential_id: ADMIN_CREDENTIAL,
+  kid: KEY,
+  organization_id: ORGANIZATION,
+  resource: API,
+  user_id: USER,
+}
+
+/** The same below the path of an organization. */
+const BY_PARAMETER_IN_ORGANIZATION: Readonly<Record<string, Subject>> = { client_id: INSTALLED_CLIENT, user_id: MEMBER }
+
+/** The subjects of a task: the records in its path, in order. */
+export function subjectsOf(task: Task): readonly Subject[] {
+  const parameters = pathParameters(task)
+  const inOrganization = parameters.includes('organization_id') ? BY_PARAMETER_IN_ORGANIZATION : {}
+  return parameters.map((name) => inOrganization[name] ?? BY_PARAMETER[name] ?? subjectOfParameter(task, name))
+}
+
+/** `grant_id` is the argument `<grant>`, and its description is that of the schema. */
+function subjectOfParameter({ input }: Task, parameter: string): Subject {
+  const { description = '' } = input.shape[parameter] as z.ZodType
+  const meaning = description.charAt(0).toLowerCase() + description.slice(1).replace(/\.$/, '')
+  return plain(parameter.replace(/_id$/, ''), parameter, meaning)
+}
+
+const FILTERS: Readonly<Record<string, Subject>> = {
+  client_id: CLIENT_FILTER,
+  user_id: USER_FILTER,
+  organization_id: ORGANIZATION_FILTER,
+}
+
+/** The filters of a list: the records in its query. `within` adds its own option for the organization. */
+export function filtersOf(task: Task, within: string | undefined): readonly Subject[] {
+  return Object.entries(FILTERS).flatMap(([member, filter]) => {
+    const isFilter = member in task.input.shape && placeOf(task, member) === 'query'
+    return isFilter && !(within !== undefined && member === 'organization_id') ? [filter] : []
+  })
 }

@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
+import type { Task } from '../../admin/task.ts'
 import type { Names } from '../../admin/names.ts'
-import { columns, visible } from './columns.ts'
+import { columns, record, visible } from './columns.ts'
 import { jwtNotice } from './jwt-notice.ts'
 import { requireTask, withTasks, type Members } from './perform-task.ts'
-import { ORGANIZATION, type Subject } from './subjects.ts'
+import { filtersOf, ORGANIZATION, subjectsOf, type Subject } from './subjects.ts'
 import type { Terminal } from './terminal.ts'
 import {
   nextPage,
@@ -15,7 +16,6 @@ import {
   type PageOptions,
   type ServerOptions,
 } from './options.ts'
-import type { WhenMissing } from './runtime.ts'
 
 /** Adds a verb to its noun. */
 export type AddVerb = (noun: Command, terminal: Terminal) => void
@@ -30,15 +30,15 @@ export interface CommonOptions extends ServerOptions {
 
 /** A verb that performs one task of the table. Its description is the summary of the task. */
 export interface TaskVerb<Answer, Options extends object = object> {
-  readonly verb: string
+  /** The name of the task: `user.disable`. */
   readonly task: string
+  /** By default the last part of the name of the task: `disable`. */
+  readonly verb?: string
   /** The same task for one organization, performed when `--organization` is given. */
   readonly within?: string
-  /** `create`: the verb creates a missing store. */
-  readonly whenMissing?: WhenMissing
-  /** The records that the verb is about, in the order of the arguments. */
+  /** The records that the verb is about, in the order of the arguments. By default those in the path of the task. */
   readonly subjects?: readonly Subject[]
-  /** Filters, each of which is an option only. */
+  /** Members of the input that are records, each of which is an option only. */
   readonly filters?: readonly Subject[]
   /** Adds its own options. */
   readonly options?: (command: Command) => Command
@@ -49,18 +49,21 @@ export interface TaskVerb<Answer, Options extends object = object> {
     /** The arguments, for verbs without subjects. */
     alone: readonly string[],
   ) => Members | Promise<Members>
-  /** The lines that are printed without `--json`. */
-  readonly say: (answer: Answer, terminal: Terminal) => readonly string[]
+  /** The text that is printed without `--json`. By default every member of the answer on a line of its own. */
+  readonly say?: (answer: Answer, terminal: Terminal) => string | readonly string[]
   /** The exit code, for answers that are not a success although the command did not fail. */
   readonly exitCode?: (answer: Answer) => number
 }
 
 /** A verb that performs one task, over the store or at a server. `--json` prints the task's output. */
-export function taskVerb<Answer, Options extends object = object>(verb: TaskVerb<Answer, Options>): AddVerb {
-  const { subjects = [], within } = verb
-  const filters = [...(within === undefined ? [] : [WITHIN]), ...(verb.filters ?? [])]
+export function taskVerb<Answer extends object, Options extends object = object>(
+  verb: TaskVerb<Answer, Options>,
+): AddVerb {
   return (noun, terminal) => {
-    const command = withServer(withJson(noun.command(verb.verb))).description(requireTask(verb.task).summary)
+    const task = requireTask(verb.task)
+    const { within, subjects = subjectsOf(task) } = verb
+    const filters = [...(within === undefined ? [] : [WITHIN]), ...(verb.filters ?? [])]
+    const command = withServer(withJson(noun.command(verb.verb ?? verbOf(task)))).description(task.summary)
     for (const { name, argument = name, placeholder, meaning } of subjects) {
       command.argument(`[${argument}]`, meaning).option(`--${name} ${placeholder}`, SAME_AS_ARGUMENT)
     }
@@ -72,7 +75,11 @@ export function taskVerb<Answer, Options extends object = object>(verb: TaskVerb
   }
 }
 
-async function performVerb<Answer, Options extends object>(
+function verbOf({ name }: Task): string {
+  return name.slice(name.indexOf('.') + 1)
+}
+
+async function performVerb<Answer extends object, Options extends object>(
   verb: TaskVerb<Answer, Options>,
   command: Command,
   terminal: Terminal,
@@ -82,7 +89,8 @@ async function performVerb<Answer, Options extends object>(
   const input = (await verb.input?.(options, terminal, command.args)) ?? {}
   const names = new Map<string, string>()
   const task = verb.within === undefined || options.organization === undefined ? verb.task : verb.within
-  const answer = await withTasks(terminal, options, verb.whenMissing ?? 'refuse', async (performAs) => {
+  const whenMissing = verb.task.endsWith('.create') ? 'create' : 'refuse'
+  const answer = await withTasks(terminal, options, whenMissing, async (performAs) => {
     const members: Record<string, unknown> = { ...input }
     const spellings = new Map<string, string>()
     for (const { find, text, spelling } of about) {
@@ -98,9 +106,19 @@ async function performVerb<Answer, Options extends object>(
     return perform<Answer>(task, members)
   })
   if (options.json) terminal.printJson(answer)
-  else terminal.print([...withNames(verb.say(answer, terminal), names), ...jwtNotice(answer as object, task)])
+  else terminal.print([...withNames(linesOf(verb, answer, terminal), names), ...jwtNotice(answer, task)])
   const code = verb.exitCode?.(answer) ?? 0
   if (code !== 0) process.exitCode = code
+}
+
+function linesOf<Answer extends object>(
+  { say }: Pick<TaskVerb<Answer>, 'say'>,
+  answer: Answer,
+  terminal: Terminal,
+): readonly string[] {
+  if (say === undefined) return record(answer, terminal.paint)
+  const said = say(answer, terminal)
+  return typeof said === 'string' ? [said] : said
 }
 
 /** Puts the typed name before its id, once in the first line, and not inside a command to copy. */
@@ -146,11 +164,7 @@ function readFilters(filters: readonly Subject[], command: Command): readonly Ty
 }
 
 /** A verb that prints one page of a list. */
-export interface ListVerb<Row, Options extends object> extends Omit<
-  TaskVerb<never, Options>,
-  'verb' | 'say' | 'exitCode'
-> {
-  readonly verb?: string
+export interface ListVerb<Row, Options extends object> extends Omit<TaskVerb<never, Options>, 'say' | 'exitCode'> {
   /** The member of the answer that has the rows. */
   readonly rows: string
   /** The heading of a time names the zone: `CREATED (UTC)`. */
@@ -165,7 +179,7 @@ export interface ListVerb<Row, Options extends object> extends Omit<
 export function listVerb<Row, Options extends object = object>(list: ListVerb<Row, Options>): AddVerb {
   return taskVerb<Readonly<Record<string, unknown>>, Options & PageOptions>({
     ...list,
-    verb: list.verb ?? 'list',
+    filters: list.filters ?? filtersOf(requireTask(list.task), list.within),
     options: (command) => list.options?.(withPage(command)) ?? withPage(command),
     async input(options, terminal) {
       const { limit, before } = options
@@ -179,16 +193,4 @@ export function listVerb<Row, Options extends object = object>(list: ListVerb<Ro
       return [...lines, ...nextPage(answer['next'] as string | null)]
     },
   })
-}
-
-type Sentence<Answer> = (answer: Answer) => string
-
-/** A verb that performs one task on what was typed, and prints one sentence. */
-export function sentenceVerb<Answer>(
-  verb: string,
-  task: string,
-  subjects: readonly Subject[],
-  sentence: Sentence<Answer>,
-): AddVerb {
-  return taskVerb<Answer>({ verb, task, subjects, say: (answer) => [sentence(answer)] })
 }

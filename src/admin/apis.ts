@@ -9,7 +9,7 @@ import { introduceAlgorithm } from './keys.ts'
 import { requireLimit, type Listed, type PageRequest } from './page.ts'
 import { requireDisplayText } from './display-text.ts'
 
-/** The maximum number of scopes of a request. */
+/** The maximum number of scopes of an API, which is that of a request. */
 export const SCOPE_LIMIT = 100
 /** Every token request searches all APIs. */
 const API_LIMIT = 1000
@@ -39,7 +39,7 @@ export const SERVER_TOKENS: ApiTokens = { format: 'jwt', lifetime: undefined, al
 
 type KeyNeeds = Pick<Context, 'clock' | 'keys' | 'settings'> & Needs<'addFirstKey' | 'listKeys'>
 
-/** Declares an API, so that clients can request tokens for it (decision 0006). @throws AdminError with the problem */
+/** Declares an API, so that clients can request tokens for it (decision 0006). @throws AdminError when the declaration is invalid, the resource is declared already, or there are too many APIs */
 export async function createApi(
   context: Needs<'declareApi' | 'listApis'> & KeyNeeds & Pick<Context, 'issuer'>,
   declaration: ApiDeclaration,
@@ -56,10 +56,10 @@ export async function createApi(
   }
   const declared = await store.listApis()
   if (declared.length >= API_LIMIT) throw conflict(`There are ${API_LIMIT} APIs, which is the most.`)
-  const twin = declared.find(({ resource }) => sameResource(resource, api.resource))
-  if (twin !== undefined || (await store.declareApi(api)) === 'taken') {
+  const same = declared.find(({ resource }) => sameResource(resource, api.resource))
+  if (same !== undefined || (await store.declareApi(api)) === 'taken') {
     throw conflict(
-      `The API ${twin?.resource ?? api.resource} is declared already. To change it: grantor api update ${twin?.resource ?? api.resource}`,
+      `The API ${same?.resource ?? api.resource} is declared already. To change it: grantor api update ${same?.resource ?? api.resource}`,
     )
   }
   await introduce(context, api)
@@ -69,7 +69,7 @@ export async function createApi(
 /**
  * Changes an API, unless it was changed after the caller read it. Issued tokens do not change.
  *
- * @throws AdminError when the API was changed or deleted at the same time, or with the problem
+ * @throws AdminError when the change is invalid, or the API was changed or deleted at the same time
  */
 export async function updateApi(
   context: Needs<'updateApi'> & KeyNeeds,
@@ -84,7 +84,7 @@ export async function updateApi(
   }
   if ((await context.store.updateApi({ previous: before, api })) === 'conflict') {
     throw conflict(
-      `The API ${before.resource} was changed or deleted meanwhile. Look at it again: grantor api show ${before.resource}`,
+      `The API ${before.resource} was changed or deleted at the same time. Check it: grantor api show ${before.resource}`,
     )
   }
   await introduce(context, api)
@@ -118,8 +118,8 @@ export function sharedNotice(
 ): string | undefined {
   const others = declared.filter(({ resource }) => resource !== api.resource)
   const shared = api.scopes.flatMap(({ name }) => {
-    const twin = others.find(({ scopes }) => scopes.some((scope) => scope.name === name))
-    return twin === undefined ? [] : [`${name} (${twin.resource})`]
+    const other = others.find(({ scopes }) => scopes.some((scope) => scope.name === name))
+    return other === undefined ? [] : [`${name} (${other.resource})`]
   })
   if (shared.length === 0) return undefined
   return `Another API has the same scope: ${shared.join(', ')}. Clients have to name the API (resource), and a consent for both APIs allows the scope at both. Give each API scope names of its own.`
@@ -191,7 +191,7 @@ function requireResource(text: string, issuer: string): Resource {
   if (resource === undefined) {
     throw new AdminError(`"${text}" is not a resource: it must be an absolute URI without a fragment (RFC 8707 §2).`)
   }
-  // Tokens without a resource, which may have the scopes of all APIs, would be for it too.
+  // Tokens without a resource have the issuer as audience, and may have the scopes of all APIs: the API would accept them.
   if (text === issuer) {
     throw conflict(
       `"${text}" is this server, the audience of tokens without a resource: an API needs another identifier.`,

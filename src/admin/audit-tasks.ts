@@ -40,7 +40,7 @@ const EVENT_FILTER = z
   .meta({ enum: [...FILTERS] })
   .describe('An event, or a prefix with a dot at its end: client.')
 
-/** A query has at most 100 parameters, and an address 16 KiB. */
+/** The maximum number of parameters in a query. */
 const HEAD_LIMIT = 100
 const SEEN = /^([A-Za-z0-9_-]{34}):(\d{1,9})$/
 /** A chain, a colon and a sequence. */
@@ -144,9 +144,9 @@ function messageOf({ kind, link, chain, sequence, through }: AuditFault): string
     case 'missing':
       return `Chain ${chain} lacks ${rangeOf(sequence, through)}.`
     case 'cut-off':
-      return `Chain ${chain} was cut off: ${rangeOf(sequence, through)} was there and is not.`
+      return `Chain ${chain} was cut off: ${rangeOf(sequence, through)} existed and is missing.`
     case 'chain-missing':
-      return `Chain ${chain} is gone: ${rangeOf(sequence, through)} was there and is not.`
+      return `Chain ${chain} is missing: ${rangeOf(sequence, through)} existed.`
   }
 }
 
@@ -156,7 +156,7 @@ function rangeOf(first: number, last: number): string {
 
 function messageOfUnknownEvent(text: string): string {
   const family = text.includes('.') ? familyOf(text) : `${text}.`
-  if (!FAMILIES.includes(family)) return `There is no such event. Events begin with: ${FAMILIES.join(', ')}`
+  if (!FAMILIES.includes(family)) return `There is no such event. Event names begin with: ${FAMILIES.join(', ')}`
   const words = AUDIT_EVENTS.filter((word) => familyOf(word) === family)
   return `There is no such event. Those of ${family} are: ${words.join(', ')}`
 }

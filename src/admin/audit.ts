@@ -7,11 +7,11 @@ import { parseJson } from '../protocol/json.ts'
 import { AdminError } from './admin-error.ts'
 import { requireLimit, type Listed, type PageRequest } from './page.ts'
 
-/** Links that one read takes, and that one list looks at: a filter that fits nothing must not read for ever. */
+/** The number of links in one read, and the maximum for one page: a filter without matches must not read the whole audit. */
 const SLICE = 200
-const LOOK_LIMIT = 20_000
+const READ_LIMIT = 20_000
 
-/** Notes the last link of a chain, every minute. It is not an action of a user, client or operator. */
+/** Records the last link of a chain, every minute. It is not an action of a user, client or operator. */
 const HEAD = 'audit.head'
 
 /** The position of an event: its link, and its index in the link. */
@@ -39,7 +39,7 @@ export interface AuditFilter {
 type Needs = { readonly store: Pick<Context['store'], 'listAuditLinks'> }
 
 /**
- * Lists events, newest first. A slice may have fewer entries than its limit, or none, although more follow: the list ends
+ * Lists events, newest first. A page may have fewer entries than its limit, or none, although more follow: the list ends
  * where `next` is undefined.
  *
  * @throws AdminError when the limit or `before` is invalid
@@ -54,7 +54,7 @@ export async function listAudit(
   const rows: AuditEntry[] = []
   let before = start === undefined ? undefined : from(start.link)
   let last: string | undefined
-  for (let looked = 0; looked < LOOK_LIMIT; looked += SLICE) {
+  for (let read = 0; read < READ_LIMIT; read += SLICE) {
     const links = await store.listAuditLinks({ before, limit: SLICE, since })
     for (const link of links) {
       const end = link.id === start?.link ? start.place : undefined
@@ -71,7 +71,7 @@ export async function listAudit(
   return { rows, next: last }
 }
 
-/** The events of a link that stand before a place of it, newest first. */
+/** The events of a link before an index, newest first. */
 function entriesOf({ id, recordedAt, events }: AuditLinkRecord, end: number | undefined): readonly AuditEntry[] {
   const entries = readEvents(events).map((event, place) => ({ ...event, id: `${id}-${place}`, recordedAt }))
   return entries.slice(0, end).toReversed()
@@ -80,8 +80,8 @@ function entriesOf({ id, recordedAt, events }: AuditLinkRecord, end: number | un
 /** Parses the events of a link, also of a link that was changed. `verifyAudit` reports changes. */
 function readEvents(text: string): readonly AuditEvent[] {
   const events = parseJson(text)
-  const isSound = Array.isArray(events) && events.every((one) => typeof (one as AuditEvent | null)?.event === 'string')
-  return isSound ? (events as readonly AuditEvent[]) : [{ event: 'audit.unreadable' }]
+  const isValid = Array.isArray(events) && events.every((one) => typeof (one as AuditEvent | null)?.event === 'string')
+  return isValid ? (events as readonly AuditEvent[]) : [{ event: 'audit.unreadable' }]
 }
 
 function fits(entry: AuditEntry, filter: AuditFilter): boolean {
@@ -96,7 +96,7 @@ function isOrBeginsWith(wanted: string, event: string): boolean {
   return event === wanted || (wanted.endsWith('.') && event.startsWith(wanted))
 }
 
-/** Just after a link, so that it comes again. */
+/** A position just after a link, so that the next read includes the link. */
 function from(link: string): string {
   return `${link}~`
 }

@@ -1,11 +1,11 @@
 import { AdminError } from './admin-error.ts'
 
-/** Characters of a sentence or a name on a page; more is not read. */
+/** The maximum number of characters of a name or sentence on a page. */
 export const DISPLAY_TEXT_LIMIT = 200
 
-/** Controls, line ends, and what turns the direction of a line around. */
+/** Control characters, line ends, and characters that change the direction of a line. */
 const UNSEEN = '\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069'
-/** What `trim` takes away of the rest. */
+/** The other characters that `trim` removes. */
 const SPACES = '\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000\\ufeff'
 /** Text that is displayed to users unchanged. Written out, because not every JSON Schema validator knows `\p{Cc}`. */
 export const DISPLAY_TEXT_FORM = new RegExp(`^[${SPACES}]*[^${UNSEEN}${SPACES}][^${UNSEEN}]*$`, 'u')
@@ -17,10 +17,10 @@ export const DISPLAY_TEXT_FORM = new RegExp(`^[${SPACES}]*[^${UNSEEN}${SPACES}][
  * @throws AdminError when the text is empty, too long, or has invisible characters
  */
 export function requireDisplayText(what: string, text: string): string {
-  const words = text.trim()
-  if (words === '') throw new AdminError(`${what} is empty.`)
-  if ([...words].length > DISPLAY_TEXT_LIMIT)
+  const trimmed = text.trim()
+  if (trimmed === '') throw new AdminError(`${what} is empty.`)
+  if ([...trimmed].length > DISPLAY_TEXT_LIMIT)
     throw new AdminError(`${what} has more than ${DISPLAY_TEXT_LIMIT} characters.`)
-  if (!DISPLAY_TEXT_FORM.test(words)) throw new AdminError(`${what} has control characters in it.`)
-  return words
+  if (!DISPLAY_TEXT_FORM.test(trimmed)) throw new AdminError(`${what} has control characters.`)
+  return trimmed
 }

@@ -3,7 +3,8 @@ import { problem, type Problem, type ProblemType } from '../protocol/validation.
 import { placeOf, type Task } from './task.ts'
 
 type Issue = z.core.$ZodIssue
-type Words = readonly [type: ProblemType, msg: string, ctx: Readonly<Record<string, unknown>>]
+/** A problem without its place and input. */
+type Description = readonly [type: ProblemType, msg: string, ctx: Readonly<Record<string, unknown>>]
 
 /** The problems of the input of a task, with the stable names of docs/errors.md. */
 export function problemsOf(task: Task, issues: readonly Issue[]): readonly Problem[] {
@@ -14,7 +15,7 @@ export function problemsOf(task: Task, issues: readonly Issue[]): readonly Probl
     const [member = ''] = path
     const loc = [placeOf(task, member), ...path]
     if (issue.input === undefined) return [problem(loc, 'missing', 'This field is required.', null, {})]
-    const [type, msg, ctx] = wordsOf(issue)
+    const [type, msg, ctx] = describeIssue(issue)
     return [problem(loc, type, msg, issue.input, ctx)]
   })
 }
@@ -24,22 +25,22 @@ export function unknownMember(loc: readonly string[]): Problem {
   return problem(loc, 'value_error', 'There is no such field here.', null, {})
 }
 
-function wordsOf(issue: Issue): Words {
+function describeIssue(issue: Issue): Description {
   switch (issue.code) {
     case 'invalid_type':
-      return wordsOfType(issue.expected)
+      return describeType(issue.expected)
     case 'invalid_value':
       return ['literal_error', 'The value is not one of those that are possible.', { expected: issue.values }]
     case 'too_big':
-      return wordsOfSize(issue.origin, 'most', Number(issue.maximum))
+      return describeSize(issue.origin, 'most', Number(issue.maximum))
     case 'too_small':
-      return wordsOfSize(issue.origin, 'least', Number(issue.minimum))
+      return describeSize(issue.origin, 'least', Number(issue.minimum))
     default:
       return ['value_error', issue.message, {}]
   }
 }
 
-function wordsOfType(expected: string): Words {
+function describeType(expected: string): Description {
   switch (expected) {
     case 'string':
       return ['string_type', 'This must be a string.', { expected }]
@@ -58,7 +59,7 @@ const TYPE_SENTENCES: Readonly<Record<string, string>> = {
   int: 'This must be a whole number.',
 }
 
-function wordsOfSize(origin: string, bound: 'most' | 'least', limit: number): Words {
+function describeSize(origin: string, bound: 'most' | 'least', limit: number): Description {
   const ctx = bound === 'most' ? { max_length: limit } : { min_length: limit }
   const word = bound === 'most' ? 'at most' : 'at least'
   if (origin === 'string')

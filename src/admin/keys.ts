@@ -17,7 +17,7 @@ import {
 } from '../protocol/key-rotation.ts'
 import { conflict, unknown, type AdminError } from './admin-error.ts'
 
-/** Every verifier fetches all of them, and looks through them. */
+/** The maximum number of published keys. Every verifier fetches and searches all of them. */
 const KEY_LIMIT = 20
 
 type StoreNeeds =
@@ -30,23 +30,24 @@ type StoreNeeds =
   | 'removeKey'
 type Needs = Pick<Context, 'clock' | 'keys' | 'settings'> & { readonly store: Pick<Context['store'], StoreNeeds> }
 
-/** Which algorithms sign. */
+/** The algorithms that sign. */
 interface Demand {
   readonly own: SigningAlgorithm
   readonly before: SigningAlgorithm | undefined
   readonly declared: ReadonlySet<SigningAlgorithm>
 }
 
-/** What became of the keys. */
+/** The changes that `keepKeys` made. */
 export interface KeptKeys {
   readonly made: KeyRecord | undefined
   readonly withdrawn: readonly KeyId[]
 }
 
 /**
- * Makes the first key of an algorithm that an API asks for, and the next one of each when it is time, one key at a time;
- * withdraws those whose tokens have all expired; and writes down which algorithm signs for the server. Every node does this again and again; the store lets one of them make the
- * key. A node whose clock differs does nothing (threats.md STO-13).
+ * Keeps the signing keys. It creates the first key of an algorithm that an API declares, and the next key of an algorithm when
+ * its rotation is due, at most one key in a call. It withdraws keys whose tokens have all expired, and records the algorithm
+ * that signs for the server. Every node calls it repeatedly, and the store lets one node create the key. A node whose clock
+ * differs changes nothing (threats.md STO-13).
  */
 export async function keepKeys(node: Needs & Pick<Context, 'clockCheck'>): Promise<KeptKeys> {
   const { store, clockCheck } = node
@@ -69,8 +70,8 @@ export async function keepKeys(node: Needs & Pick<Context, 'clockCheck'>): Promi
 }
 
 /**
- * Makes the first key of an algorithm, if there is none: published at once, it signs when every verifier that caches as told
- * knows it. Until then the server's own signs.
+ * Creates the first key of an algorithm, unless it exists. The key is published at once, and signs when all verifiers that
+ * honour the cache time know it. Until then the key of the server's algorithm signs.
  */
 export async function introduceAlgorithm(
   context: Pick<Needs, 'clock' | 'keys' | 'settings'> & {
@@ -84,7 +85,7 @@ export async function introduceAlgorithm(
   return addFirstKey(context, algorithm, INTRODUCTION_MS)
 }
 
-/** All keys that are published, oldest first, each with its part now. */
+/** Lists all published keys, oldest first, each with its current state. */
 export async function listKeys(context: Needs): Promise<readonly (KeyRecord & { readonly state: KeyState })[]> {
   const [keys, demand] = await Promise.all([context.store.listKeys(), findDemand(context)])
   const now = context.clock()
@@ -92,11 +93,11 @@ export async function listKeys(context: Needs): Promise<readonly (KeyRecord & { 
 }
 
 /**
- * Makes the next key of an algorithm; undefined: of the server's own. It signs when it was published for long enough, or,
- * `now`, as soon as every node knows it.
+ * Creates the next key of an algorithm; undefined: the algorithm of the server. With `published` the key signs after all
+ * verifiers have fetched it, with `now` as soon as every node knows it.
  *
- * @throws AdminError when nothing is signed by the algorithm, when one waits already, or there are too many, or another one
- *   was made at the same moment
+ * @throws AdminError when the algorithm signs nothing, the next key exists already, there are too many keys, or another key was
+ *   created at the same time
  */
 export async function rotateKeys(
   context: Needs,
@@ -124,9 +125,9 @@ export async function rotateKeys(
 }
 
 /**
- * Withdraws a key at once: every token that it signed becomes invalid. For a key that may have leaked.
+ * Withdraws a key at once, for example a disclosed key. Every token that it signed becomes invalid.
  *
- * @throws AdminError when there is no such key, or it signs
+ * @throws AdminError when there is no such key, or the key signs
  */
 export async function retireKey(context: Needs, text: string): Promise<KeyId> {
   const { store, clock } = context
@@ -178,7 +179,7 @@ async function makeDueKey(
   return due === undefined ? undefined : addKey(context, keys, due, PUBLICATION_MS)
 }
 
-/** The key because of which what this one signed has all expired. */
+/** Returns the key that replaced this one so long ago that all tokens of this key have expired, or undefined. */
 function findEndedBy(
   { settings: { keyRotation } }: Needs,
   key: KeyRecord,
@@ -188,13 +189,13 @@ function findEndedBy(
 ): KeyRecord | undefined {
   const replacement = findReplacement(key, lineOf(keys, key.algorithm), KEEPING_MS, now)
   if (replacement !== undefined || keyRotation === 0) return replacement
-  // It is not recorded when an API last used the algorithm. But no API used it when this key's time was over, because the key
-  // would have a successor otherwise.
+  // The time at which an API last used the algorithm is not recorded. When the rotation of this key was due, no API used it:
+  // otherwise the key would have a successor.
   const isOver = now >= after(key.activeFrom, keyRotation * 1000 + KEEPING_MS)
   return isOver ? findSuccessor(key, keys, demand, KEEPING_MS, now) : undefined
 }
 
-/** undefined: another node was faster. */
+/** Returns undefined when another node added a key first. */
 async function addKey(
   context: Needs,
   keys: readonly KeyRecord[],
@@ -208,7 +209,7 @@ async function addKey(
   return (await context.store.addKey({ key, follows: newest.id })) === 'added' ? key : undefined
 }
 
-/** undefined: another node was faster. */
+/** Returns undefined when another node added the first key. */
 async function addFirstKey(
   { clock, keys, store }: Pick<Needs, 'clock' | 'keys'> & { readonly store: Pick<Needs['store'], 'addFirstKey'> },
   algorithm: SigningAlgorithm,
@@ -227,6 +228,6 @@ function unknownKey(text: string): AdminError {
   return unknown(`There is no key ${text}. See "grantor key list".`)
 }
 
-function iso(moment: EpochMs): string {
-  return new Date(moment).toISOString()
+function iso(time: EpochMs): string {
+  return new Date(time).toISOString()
 }

@@ -12,16 +12,16 @@ const CHALLENGE = {
 }
 const RETRY = { 'Retry-After': header('Seconds to wait.', { type: 'integer', minimum: 0 }) }
 
-/** The answers that a task may give instead. */
+/** The error responses of tasks, by status. */
 const REFUSALS = {
   '400': { description: 'The request is malformed, or reached an https issuer over plain HTTP.' },
   '401': { description: 'The token is missing, wrong, expired or revoked.', headers: CHALLENGE },
   '403': { description: 'The token is valid, but not for this task or organization.', headers: CHALLENGE },
-  '404': { description: 'What the request names does not exist.' },
-  '409': { description: 'The state of the server does not allow this now; detail has the reason.' },
+  '404': { description: 'A record that the request names does not exist.' },
+  '409': { description: 'The current state of the server does not allow the task; detail has the reason.' },
   '413': { description: 'The body has more than 16 KiB.' },
   '415': { description: 'The body is not application/json.' },
-  '422': { description: 'The input is not acceptable; detail names every fault.' },
+  '422': { description: 'The input is invalid; detail has every problem.' },
   '429': { description: 'This network failed to authenticate too often.', headers: RETRY },
   '431': { description: 'The request has more than 100 header fields.' },
   '500': { description: 'The server failed; its log has the cause.' },
@@ -32,16 +32,18 @@ const REFUSALS = {
   },
 } as const
 
-/** The form of every refusal. docs/errors.md */
+/** The body of every error response (docs/errors.md). */
 const REFUSAL = z.object({
-  error: z.string().describe('A word that programs read.'),
+  error: z.string().describe('The error code, for programs.'),
   error_description: z.string(),
   detail: z
     .array(
       z.object({
-        loc: z.array(z.string()).describe('From the part of the request down: body, limit.'),
+        loc: z
+          .array(z.string())
+          .describe('The path to the member; it starts with the part of the request: body, limit.'),
         msg: z.string(),
-        type: z.string().describe('A stable word.'),
+        type: z.string().describe('The stable name of the problem.'),
         input: z.union([z.string(), z.number(), z.boolean(), z.null()]),
         ctx: z.record(z.string(), z.unknown()),
       }),
@@ -63,7 +65,7 @@ export function describeTasks(version: string): Json {
       title: 'Grantor administration',
       version,
       description:
-        'What operators do, over HTTP. Made from the same table as the command line. Unknown members and parameters are refused.',
+        'The tasks of operators over HTTP. The command line has the same tasks. Unknown members and parameters are rejected.',
     },
     servers: [{ url: '/' }],
     security: [{ admin: [] }],
@@ -130,7 +132,7 @@ function parameterOf(task: Task, name: string, member: Json, isRequired: boolean
   }
 }
 
-/** A body is required where a member of it is. It is an object, and its example has every member that may stand beside the others. */
+/** The body is required if one of its members is. Its example has every member that may be combined with the others. */
 function bodyOf(task: Task, properties: Readonly<Record<string, Json>>, required: ReadonlySet<string>): Json {
   const members = Object.keys(properties).filter((member) => placeOf(task, member) === 'body')
   if (members.length === 0) return {}
@@ -149,7 +151,7 @@ function bodyOf(task: Task, properties: Readonly<Record<string, Json>>, required
   return { requestBody: { required: needed.length > 0 || choice.length > 0, content } }
 }
 
-/** A value that the schema allows: one that it names, or what follows from its parts. */
+/** An example of a value: the first that the schema gives, or one that is composed of the examples of its parts. */
 function exampleOf(schema: Json): unknown {
   const { anyOf, examples, items, properties } = schema as Readonly<Record<string, object | undefined>>
   const named = [...listOf(examples), schema['const'], schema['default'], ...listOf(schema['enum'])]
@@ -166,14 +168,14 @@ function listOf(list: unknown): readonly unknown[] {
   return (list ?? []) as readonly unknown[]
 }
 
-/** A request without a body has no fault in it, and what only reads meets no state that is in the way. */
+/** Only a request with a body can have a wrong media type or length, and only a change can conflict with the state. */
 function mayRefuse(task: Task, status: string): boolean {
   if (status === '413' || status === '415') return hasBody(task)
   if (status === '409') return task.access === 'write'
   return true
 }
 
-/** A schema whose named parts stand among the document's own. */
+/** Moves the definitions of a schema to the schemas of the document, and returns a reference or the rest. */
 function withoutDefinitions(schema: Json, schemas: Record<string, unknown>): Json {
   const moved = JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/')) as Json
   const { $schema: _, $defs: definitions = {}, id, ...rest } = moved

@@ -4,7 +4,7 @@ import { chainStart } from '../protocol/audit-link.ts'
 import { after, type EpochMs } from '../protocol/brand.ts'
 import { REVOCATION_MARGIN_MS } from '../protocol/clock.ts'
 
-/** Rows of each kind in one slice, which takes the store a few milliseconds. */
+/** The maximum number of rows of each kind in one slice, which takes the store a few milliseconds. */
 const SLICE = 200
 /** Spent codes are evidence: a second use revokes what the first one issued (RFC 6749 §4.1.2). */
 const EVIDENCE_MS = 24 * 60 * 60 * 1000
@@ -56,9 +56,9 @@ export async function sweep({ clockCheck, settings, store }: Needs, place: Sweep
 }
 
 /**
- * Whether a slice of a kind was full, so that more expired rows probably follow: rows that expire by the thousand, such as
- * opaque tokens, must be removed as fast as they are added. Grants and consents are examined one by one: where a quarter of
- * them is expired, as among the oldest, the next slice follows at once, and elsewhere later.
+ * Whether the slice of a kind was full, so that more expired rows probably follow. Rows that are added by the thousand, such as
+ * opaque tokens, must be removed as fast. Grants and consents are examined one by one: when a quarter of the slice was
+ * expired, as among the oldest rows, the next slice follows at once, otherwise later.
  */
 export function isWholeSlice(swept: Swept): boolean {
   const { authorizations, authorizationsExamined, sessions, clients, hits, revokedTokens, opaqueTokens, auditLinks } =

@@ -6,27 +6,27 @@ import { CLOCK_TOLERANCE_MS } from '../protocol/clock.ts'
 
 const SLICE = 200
 const CLOCKS_DIFFER_MS = 2 * CLOCK_TOLERANCE_MS
-/** Named at most: who changed a million links is found by a thousand. */
+/** The maximum number of faults in a report. */
 const FAULT_LIMIT = 1000
 const SWEPT = 'audit.swept'
 
-/** One thing that is wrong with the audit. */
+/** A link of the audit that was changed or removed. */
 export interface AuditFault {
   readonly kind:
-    /** The link is not what was written. */
+    /** The link differs from the one that the server wrote. */
     | 'changed'
-    /** Links between two others, or before the first one, are not there. */
+    /** Links between two others, or before the first link, are missing. */
     | 'missing'
-    /** The chain ends before a link that others saw. */
+    /** The chain ends before a link that another chain or a log names. */
     | 'cut-off'
-    /** There is nothing of a chain that others saw. */
+    /** All links of a chain that another chain or a log names are missing. */
     | 'chain-missing'
-  /** undefined: it is not there. */
+  /** undefined: the link is missing. */
   readonly link: string | undefined
   readonly chain: string
-  /** Of the link, or of the first one that is missing. */
+  /** The sequence of the link, or of the first missing link. */
   readonly sequence: number
-  /** Of the last one that is missing, or that others saw. */
+  /** The sequence of the last missing link. */
   readonly through: number
 }
 
@@ -59,9 +59,9 @@ interface State {
   readonly chains: Map<string, ChainState>
   readonly seen: Map<string, SeenHead>
   readonly faults: AuditFault[]
-  /** Of chains that grew while they were read, how far. */
+  /** The highest sequence of each chain that grew during the verification. */
   readonly later: Map<string, number>
-  /** Links of hours before it were swept. */
+  /** Links of hours before this time were swept. */
   sweptBefore: number
   links: number
   events: number
@@ -70,9 +70,9 @@ interface State {
 type Needs = Pick<Context, 'secrets'> & { readonly store: Pick<Context['store'], 'listAuditLinks'> }
 
 /**
- * Reads the whole audit, newest first, and answers what is wrong with it, FAULT_LIMIT faults at most. Each link proves itself by its digest,
- * which only the root secret makes; that it follows another, by that one's digest; that the last one of a chain is the last,
- * by the links of other chains that name it, and by `known`, what the operator has from a log.
+ * Verifies the whole audit, newest links first, and returns at most FAULT_LIMIT faults. Three things are checked: the digest of
+ * each link, which can be computed only with the root secret; the digest of its predecessor, which each link has; and the
+ * end of each chain, which links of other chains name, and the heads in `known`, which the operator has from a log.
  */
 export async function verifyAudit({ store, secrets }: Needs, known: readonly SeenHead[]): Promise<AuditReport> {
   const maps = { chains: new Map(), seen: new Map(), later: new Map() }
@@ -101,7 +101,7 @@ async function readLinks(store: Needs['store'], since: EpochMs, read: (link: Aud
   }
 }
 
-/** What went on meanwhile: a sweep took what was still to be read, or a link was named that was not there before. */
+/** Reads the newest links again. Meanwhile a sweep may have removed links, and chains may have grown. */
 function lookAgain(state: State, secrets: Needs['secrets'], link: AuditLinkRecord): void {
   const { chainId, sequence, events, hash } = link
   if (link.id !== auditLinkId(link) || !secrets.digestMatches('audit', auditLinkParts(link), hash)) return
@@ -115,21 +115,21 @@ function examine(state: State, secrets: Needs['secrets'], link: AuditLinkRecord)
   state.links += 1
   const above = state.chains.get(chain)
   const isPlaced = id === auditLinkId(link)
-  const isSound = isPlaced && secrets.digestMatches('audit', auditLinkParts(link), hash)
+  const isIntact = isPlaced && secrets.digestMatches('audit', auditLinkParts(link), hash)
   const follows = above?.lowest.sequence !== sequence + 1 || [hash, undefined].includes(above.lowest.previousHash)
-  if (!isSound || !follows) tell(state, { kind: 'changed', link: id, chain, sequence, through: sequence })
-  // A link that says of itself that it is another one holds no place in a chain.
+  if (!isIntact || !follows) report(state, { kind: 'changed', link: id, chain, sequence, through: sequence })
+  // A link whose id does not match its content has no position in a chain.
   if (!isPlaced || (above !== undefined && sequence >= above.lowest.sequence)) return
   if (above !== undefined) checkGap(state, chain, sequence + 1, above.lowest.sequence - 1)
   state.chains.set(chain, {
     highest: above?.highest ?? sequence,
-    lowest: { sequence, recordedAt, previousHash: isSound ? previousHash : undefined },
+    lowest: { sequence, recordedAt, previousHash: isIntact ? previousHash : undefined },
   })
-  if (isSound) readEvents(state, events)
+  if (isIntact) readEvents(state, events)
 }
 
 function checkGap(state: State, chain: string, first: number, last: number): void {
-  if (first <= last) tell(state, { kind: 'missing', link: undefined, chain, sequence: first, through: last })
+  if (first <= last) report(state, { kind: 'missing', link: undefined, chain, sequence: first, through: last })
 }
 
 function readEvents(state: State, text: string): void {
@@ -148,7 +148,7 @@ function see(state: State, head: SeenHead): void {
   if (before === undefined || before.sequence < head.sequence) state.seen.set(head.chain, head)
 }
 
-/** A sweep takes a chain from its start, and only links of hours that are over for all of it. */
+/** A sweep removes links from the start of a chain, and only links of hours that have passed. */
 function checkStart(state: State, chain: string, { sequence, recordedAt }: ChainState['lowest']): void {
   if (sequence === 0 || recordedAt < state.sweptBefore) return
   checkGap(state, chain, 0, sequence - 1)
@@ -160,9 +160,9 @@ function checkEnd(state: State, { chain, sequence, recordedAt }: SeenHead): void
   if (recordedAt !== undefined && recordedAt < state.sweptBefore) return
   const first = found === undefined ? 0 : found.highest + 1
   const kind = found === undefined ? 'chain-missing' : 'cut-off'
-  tell(state, { kind, link: undefined, chain, sequence: first, through: sequence })
+  report(state, { kind, link: undefined, chain, sequence: first, through: sequence })
 }
 
-function tell({ faults }: State, fault: AuditFault): void {
+function report({ faults }: State, fault: AuditFault): void {
   if (faults.length < FAULT_LIMIT) faults.push(fault)
 }

@@ -229,7 +229,7 @@ test('audit verify ends with 3 when a link that somebody saw is not there, and w
   assert.match(await words('audit', 'verify'), /Nothing was changed or removed\.\n$/)
   const { code, stdout } = await command(['audit', 'verify', '--head', `${'a'.repeat(34)}:7`])
   assert.equal(code, 3)
-  assert.match(stdout, /1 fault:\n {2}Chain a+ is gone/)
+  assert.match(stdout, /1 fault:\n {2}Chain a+ is missing/)
 })
 
 const MISTYPED: readonly (readonly [typed: string, says: RegExp])[] = [

@@ -57,8 +57,8 @@ function checkNetwork({ choices, ignoredForwards = 0 }: Examination): readonly F
     findings.push(
       warning(
         'network',
-        `The issuer ${issuer} has another port than the one that the server listens on (${port}).`,
-        'Set PORT and GRANTOR_ISSUER to the same port, unless something between them forwards.',
+        `The issuer ${issuer} has another port than the server, which listens on ${port}.`,
+        'Set PORT and GRANTOR_ISSUER to the same port, unless a proxy forwards from one to the other.',
       ),
     )
   }
@@ -74,7 +74,7 @@ function checkAnswer({ choices, store, probe, now }: Examination): readonly Find
           'issuer',
           `${probe.address} cannot be reached: ${probe.reason}.`,
           probe.certificateError === undefined
-            ? 'Start the server (grantor serve); if it runs, look at DNS, the proxy and the firewall between here and there.'
+            ? 'Start the server (grantor serve); if it runs, check DNS, the proxy and the firewall between this machine and the server.'
             : certificateRemedy(probe.certificateError),
         ),
       ]
@@ -113,8 +113,8 @@ function checkAnswer({ choices, store, probe, now }: Examination): readonly Find
     findings.push(
       warning(
         'clock',
-        `The clock there is ${Math.round(Math.abs(probe.time - now) / 1000)} s ${probe.time > now ? 'ahead of' : 'behind'} the one here.`,
-        'Set both by NTP.',
+        `The clock of the server is ${Math.round(Math.abs(probe.time - now) / 1000)} s ${probe.time > now ? 'ahead of' : 'behind'} this clock.`,
+        'Set both clocks by NTP.',
       ),
     )
   }
@@ -130,7 +130,7 @@ function checkAnswer({ choices, store, probe, now }: Examination): readonly Find
 function certificateRemedy(code: string): string {
   switch (code) {
     case 'CERT_HAS_EXPIRED':
-      return 'Renew the certificate at the proxy. If its renewal is automatic, look at the log of that program.'
+      return 'Renew the certificate at the proxy. If its renewal is automatic, check the log of that program.'
     case 'CERT_NOT_YET_VALID':
       return 'Compare the clock of this machine with the time from which the certificate is valid.'
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
@@ -140,9 +140,8 @@ function certificateRemedy(code: string): string {
   }
 }
 
-/** Decision 0006. */
+/** Only declared APIs can be requested, except from a loopback issuer (decision 0006). */
 function checkApis({ choices, store: { database } }: Examination): readonly Finding[] {
-  // The database could not be read.
   if (database.kind === 'unusable') return []
   const count = database.kind === 'opened' ? database.apis : 0
   if (count > 0) return [ok('apis', `${count} declared.`)]

@@ -4,7 +4,7 @@ import { failed, ok, warning, type Finding } from './finding.ts'
 const CHECK = 'resource'
 type FoundDocument = Extract<ProbedDocument, { readonly kind: 'found' }>
 
-/** Checks what clients need from an API or MCP server: its 401, its metadata, and its declaration. docs/mcp.md */
+/** Checks an API or MCP server as its clients see it: its 401, its metadata, and its declaration (docs/mcp.md). */
 export function checkResource(probe: ResourceProbe, issuer: string): readonly Finding[] {
   const { url, withoutToken, withFalseToken, document } = probe
   if (withoutToken.kind === 'unreachable') {
@@ -30,7 +30,7 @@ export function checkResource(probe: ResourceProbe, issuer: string): readonly Fi
   ]
 }
 
-/** The settings may be wrong instead of the resource, so nothing is reported that only the issuer knows. */
+/** The settings may be wrong, and not the resource. So only what needs no answer of the issuer is reported. */
 function checkMissingIssuer(issuer: string): Finding {
   return failed(
     CHECK,
@@ -39,18 +39,22 @@ function checkMissingIssuer(issuer: string): Finding {
   )
 }
 
-/** RFC 9728 §5.1. */
+/** The 401 names the metadata (RFC 9728 §5.1). */
 function checkChallenge(url: string, { status, challenge }: Extract<ProbedAnswer, { kind: 'answered' }>) {
   if (status >= 200 && status < 300) {
     return [
-      failed(CHECK, `${url} answers ${status} to a request without a token.`, 'Let it reject such requests with 401.'),
+      failed(
+        CHECK,
+        `${url} responds with ${status} to a request without a token.`,
+        'Let it reject such requests with 401.',
+      ),
     ]
   }
   if (status !== 401) {
     return [
       failed(
         CHECK,
-        `${url} answers ${status} to a request without a token; clients start only after 401.`,
+        `${url} responds with ${status} to a request without a token; clients start only after 401.`,
         status >= 300 && status < 400
           ? 'Give clients, and this command, the address that it redirects to.'
           : 'Check that this is the address that clients connect to, and that it returns 401 before it reads the request.',
@@ -62,11 +66,11 @@ function checkChallenge(url: string, { status, challenge }: Extract<ProbedAnswer
       warning(
         CHECK,
         `The 401 has ${challenge === undefined ? 'no WWW-Authenticate header' : 'no resource_metadata in its WWW-Authenticate header'}; some clients do not look for the document without it.`,
-        'Answer: WWW-Authenticate: Bearer resource_metadata="<address of the document>". FastMCP does so with RemoteAuthProvider.',
+        'Add the header: WWW-Authenticate: Bearer resource_metadata="<address of the document>". FastMCP does so with RemoteAuthProvider.',
       ),
     ]
   }
-  return [ok(CHECK, `${url} answers 401 and names its document.`)]
+  return [ok(CHECK, `${url} responds with 401 and names its metadata document.`)]
 }
 
 function checkFalseToken(url: string, answer: ProbedAnswer): readonly Finding[] {
@@ -75,25 +79,25 @@ function checkFalseToken(url: string, answer: ProbedAnswer): readonly Finding[] 
   return [
     failed(
       CHECK,
-      `${url} answers ${answer.status} to a token that no server issued, instead of 401.`,
+      `${url} responds with ${answer.status} instead of 401 to a token that no server issued.`,
       isAccepted
         ? 'Check the token: docs/mcp.md shows how.'
-        : 'Look at its log: it may not reach the issuer, or introspection may refuse its credentials (grantor api create-credentials).',
+        : 'Look at its log: it may not reach the issuer, or introspection may reject its credentials (grantor api create-credentials).',
     ),
   ]
 }
 
-/** RFC 9728 §3.3, RFC 8707 §2. */
+/** The `resource` of the metadata is the address of the API (RFC 9728 §3.3, RFC 8707 §2). */
 function checkResourceName({ url, declared }: ResourceProbe, { resource }: FoundDocument): readonly Finding[] {
   if (resource === undefined) {
-    return [failed(CHECK, 'The document has no resource.', `Let it say "resource": "${url}".`)]
+    return [failed(CHECK, 'The document has no resource.', `Add "resource": "${url}".`)]
   }
   if (!isAtOrBelow(url, resource)) {
     return [
       failed(
         CHECK,
-        `The document says that it is of ${resource}, and not of ${url}; clients refuse it.`,
-        'Let resource be the address that clients connect to. Behind a proxy it is the public address.',
+        `The resource in the document is ${resource}, which is not ${url}; clients reject it.`,
+        'Set resource to the address that clients connect to. Behind a proxy it is the public address.',
       ),
     ]
   }
@@ -102,7 +106,7 @@ function checkResourceName({ url, declared }: ResourceProbe, { resource }: Found
     return [
       failed(
         CHECK,
-        `${resource} is not declared, so tokens for it are refused (invalid_target).`,
+        `${resource} is not declared, so requests for its tokens are rejected (invalid_target).`,
         `Run: grantor api create --resource ${forShell(resource)} --scope <name>=<sentence>`,
       ),
     ]
@@ -111,15 +115,15 @@ function checkResourceName({ url, declared }: ResourceProbe, { resource }: Found
     return [
       failed(
         CHECK,
-        `The document says ${resource}, and the API is declared as ${declared.resource}: the audience of its tokens is the second.`,
-        'Write both in the same way, byte for byte, here and where the server compares the audience.',
+        `The resource in the document is ${resource}, but the API is declared as ${declared.resource}, which is the audience of its tokens.`,
+        'Use the same text, byte for byte, in the document, the declaration, and where the API compares the audience.',
       ),
     ]
   }
   return [ok(CHECK, `${resource} is declared.`)]
 }
 
-/** As the MCP SDKs compare: one origin, and the path of the resource is a part of that of the address. */
+/** Compares as the MCP SDKs do: the origin is the same, and the path of the resource is a prefix of the path of the address. */
 function isAtOrBelow(url: string, resource: string): boolean {
   if (!URL.canParse(resource)) return false
   const [asked, named] = [new URL(url), new URL(resource)]
@@ -131,7 +135,7 @@ function isAtOrBelow(url: string, resource: string): boolean {
 function checkIssuers({ authorizationServers }: FoundDocument, issuer: string): readonly Finding[] {
   const listed = authorizationServers ?? []
   if (listed.length === 0) {
-    const remedy = `Let it say "authorization_servers": ["${issuer}"].`
+    const remedy = `Add "authorization_servers": ["${issuer}"].`
     return [failed(CHECK, 'The document names no authorization server.', remedy)]
   }
   if (listed.includes(issuer)) {
@@ -139,7 +143,7 @@ function checkIssuers({ authorizationServers }: FoundDocument, issuer: string): 
     return [
       warning(
         CHECK,
-        `The document names ${listed[0]} before ${issuer}; most clients take the first.`,
+        `The document names ${listed[0]} before ${issuer}; most clients use the first.`,
         'Name the issuer first.',
       ),
     ]
@@ -148,7 +152,7 @@ function checkIssuers({ authorizationServers }: FoundDocument, issuer: string): 
     return [
       failed(
         CHECK,
-        `The document names ${issuer}/ as its authorization server, and the issuer is ${issuer}: clients end with "issuer mismatch".`,
+        `The document names ${issuer}/ as its authorization server, but the issuer is ${issuer}: clients fail with "issuer mismatch".`,
         "Write the issuer without the slash. pydantic's AnyHttpUrl adds one: give FastMCP's authorization_servers a plain str.",
       ),
     ]
@@ -157,7 +161,7 @@ function checkIssuers({ authorizationServers }: FoundDocument, issuer: string): 
     failed(
       CHECK,
       `The document names ${listed.join(' and ')} as its authorization server, and not ${issuer}.`,
-      `Let it say "authorization_servers": ["${issuer}"], as GRANTOR_ISSUER is written.`,
+      `Set "authorization_servers": ["${issuer}"], as GRANTOR_ISSUER is written.`,
     ),
   ]
 }
@@ -180,12 +184,12 @@ function checkScopes({ scopes }: FoundDocument, declared: ResourceProbe['declare
 function checkListed(scopes: readonly string[], declared: DeclaredResource): readonly Finding[] {
   const others = scopes.filter((one) => !declared.scopes.includes(one))
   if (others.length === 0) return [ok(CHECK, `All of its scopes are declared (${scopes.join(', ')}).`)]
-  const message = `scopes_supported lists ${others.join(', ')}, which ${declared.resource} does not offer to every client.`
-  const remedy = `It offers: ${declared.scopes.join(', ') || 'none'}. Correct the list, or declare the rest: grantor api update ${forShell(declared.resource)} --scope <name>=<sentence>`
+  const message = `scopes_supported lists ${others.join(', ')}, which ${declared.resource} does not grant to every client.`
+  const remedy = `It grants: ${declared.scopes.join(', ') || 'none'}. Correct the list, or declare the rest: grantor api update ${forShell(declared.resource)} --scope <name>=<sentence>`
   return [others.length === scopes.length ? failed(CHECK, message, remedy) : warning(CHECK, message, remedy)]
 }
 
-/** Quotes a text for a POSIX shell: text of a document must not become a command when the remedy is copied. */
+/** Quotes a text for a POSIX shell: the text of a document must not become a command when the operator copies the remedy. */
 function forShell(text: string): string {
   return /^[\w:/.%+=,@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

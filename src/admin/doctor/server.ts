@@ -2,7 +2,7 @@ import type { ServerFacts } from '../../ports/inspection.ts'
 import { CLOCK_TOLERANCE_MS } from '../../protocol/clock.ts'
 import { failed, ok, warning, type Finding } from './finding.ts'
 
-/** A node, a command beside it, and a rolling restart need this many. */
+/** The connections that a node, a command beside it, and a rolling restart need. */
 const FREE_CONNECTIONS_MIN = 10
 
 /** Checks a PostgreSQL server: its durability, settings, connections and clock. */
@@ -60,10 +60,11 @@ function checkConnection(location: string, { isExposed, connections }: ServerFac
 }
 
 function checkClock({ clockAheadMs }: ServerFacts): Finding {
-  if (Math.abs(clockAheadMs) <= CLOCK_TOLERANCE_MS) return ok('clock', `This clock agrees with the database's.`)
+  if (Math.abs(clockAheadMs) <= CLOCK_TOLERANCE_MS)
+    return ok('clock', `This clock agrees with the clock of the database.`)
   return failed(
     'clock',
-    `The database's clock is ${Math.round(Math.abs(clockAheadMs) / 1000)} s ${clockAheadMs > 0 ? 'ahead of' : 'behind'} this one. A node whose clock is more than 2 s off is not ready.`,
-    'Set both by NTP.',
+    `The clock of the database is ${Math.round(Math.abs(clockAheadMs) / 1000)} s ${clockAheadMs > 0 ? 'ahead of' : 'behind'} this clock. A node whose clock differs by more than 2 s is not ready.`,
+    'Set both clocks by NTP.',
   )
 }

@@ -5,13 +5,13 @@ import { chooseSigningKey } from '../../protocol/key-rotation.ts'
 import { checkServer } from './server.ts'
 import { failed, ok, warning, type Examination, type Finding } from './finding.ts'
 
-/** Less than this, and the log of a busy minute may not fit. */
+/** With less, the write-ahead log of a busy minute may not fit. */
 const FREE_BYTES_MIN = 200 * 1024 * 1024
-/** A clock may be this far behind the youngest row before tokens stop making sense. */
+/** How far the clock may be behind the newest row. */
 const CLOCK_TOLERANCE_MS = 60_000
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** The database, its schema, the root secret, the signing keys, and what the rows say about the clock. */
+/** Checks the database, its schema, the root secret, the signing keys, and the clock against the rows. */
 export function checkStore(examination: Examination): readonly Finding[] {
   const { database, location } = examination.store
   switch (database.kind) {
@@ -77,11 +77,13 @@ function checkSecret({ store }: Examination): readonly Finding[] {
         failed(
           'secret',
           `${location} was created with another root secret than the one in ${secretLocation}.`,
-          `Put the right secret there. Without it all credentials are lost, and you have to start with a new database.`,
+          `Put the right secret there. Without it no issued credential is valid, and you have to start with a new database.`,
         ),
       ]
     case 'missing':
-      return [failed('secret', `${secretLocation} is gone.`, 'Restore it from a backup, or set GRANTOR_SECRET to it.')]
+      return [
+        failed('secret', `${secretLocation} is missing.`, 'Restore it from a backup, or set GRANTOR_SECRET to it.'),
+      ]
     case 'unusable':
       return [failed('secret', secret.reason, 'The server cannot start without its root secret.')]
   }
@@ -117,7 +119,7 @@ function decideRotation({ store: { keys }, choices: { keyRotation }, now }: Exam
   return warning(
     'keys',
     `The key ${signing?.id} has been signing for ${days} days, more than twice as long as GRANTOR_KEY_ROTATION.`,
-    'A running server creates the next key within a minute: look for keys.not-kept in its log, and check its clock. Manually: grantor key rotate',
+    'A running server creates the next key within a minute: search its log for keys.not-kept, and check its clock. To rotate now: grantor key rotate',
   )
 }
 
@@ -126,7 +128,7 @@ function checkClock({ now }: Examination, { home, time }: DatabaseFacts): readon
   if (time === undefined) return []
   const behindMs = time.deletionMoment - now
   if (home.kind === 'server') {
-    if (behindMs <= CLOCK_TOLERANCE_MS) return [ok('clock', 'Nothing in the database is from the future.')]
+    if (behindMs <= CLOCK_TOLERANCE_MS) return [ok('clock', 'No row in the database is from the future.')]
     return [
       failed(
         'clock',
@@ -140,15 +142,15 @@ function checkClock({ now }: Examination, { home, time }: DatabaseFacts): readon
     failed(
       'clock',
       behindMs > 0
-        ? `A server was right at ${iso(time.deletionMoment)}, which is ${seconds(behindMs)} s ahead of this clock. Nothing is issued.`
-        : `No server has been right since ${iso(time.agreedAt)}, which is ${Math.round((now - time.agreedAt) / DAY_MS)} days ago by this clock. Nothing is issued.`,
+        ? `A server confirmed the time ${iso(time.deletionMoment)}, which is ${seconds(behindMs)} s ahead of this clock. No token is issued.`
+        : `No server has confirmed the time since ${iso(time.agreedAt)}, which is ${Math.round((now - time.agreedAt) / DAY_MS)} days ago by this clock. No token is issued.`,
       'Set the clock, best by NTP. If it is right now: grantor clock confirm',
     ),
   ]
 }
 
-function iso(moment: EpochMs): string {
-  return new Date(moment).toISOString()
+function iso(time: EpochMs): string {
+  return new Date(time).toISOString()
 }
 
 function seconds(milliseconds: number): number {

@@ -114,12 +114,12 @@ const FAULTS: readonly (readonly [fault: string, manner: Manner, says: RegExp])[
   [
     'it names no issuer',
     { members: (url) => ({ ...right(url), authorization_servers: undefined }) },
-    /^failed: The document names no authorization server\. Let it say/,
+    /^failed: The document names no authorization server\. Add "authorization_servers"/,
   ],
   [
     'it names another issuer first',
     { members: (url) => ({ ...right(url), authorization_servers: ['https://other.example', ISSUER] }) },
-    /^warning: .*most clients take the first/,
+    /^warning: .*most clients use the first/,
   ],
   [
     'RFC 8707 §2: nothing is declared',
@@ -129,17 +129,17 @@ const FAULTS: readonly (readonly [fault: string, manner: Manner, says: RegExp])[
   [
     'RFC 9728 §3.3: the document and the declaration differ by a slash',
     { declared: (url) => `${url}/` },
-    /^failed: The document says .*\/mcp, and the API is declared as .*\/mcp\/: the audience.*byte for byte/,
+    /^failed: The resource in the document is .*\/mcp, but the API is declared as .*\/mcp\/, which is the audience.*byte for byte/,
   ],
   [
     'RFC 9728 §3.3: the document is of another address',
     { members: (url) => ({ ...right(url), resource: 'http://localhost:9/mcp' }) },
-    /^failed: .*of http:\/\/localhost:9\/mcp, and not of .*clients refuse it/,
+    /^failed: .*is http:\/\/localhost:9\/mcp, which is not .*clients reject it/,
   ],
   [
     'the document has no resource',
     { members: (url) => ({ ...right(url), resource: 7 }) },
-    /^failed: The document has no resource\. Let it say "resource": "http.*\/mcp"/,
+    /^failed: The document has no resource\. Add "resource": "http.*\/mcp"/,
   ],
   [
     'scopes_supported is empty',
@@ -149,7 +149,7 @@ const FAULTS: readonly (readonly [fault: string, manner: Manner, says: RegExp])[
   [
     'a scope is listed that only approved clients may have',
     { members: (url) => ({ ...right(url), scopes_supported: ['notes:read', 'notes:export'] }) },
-    /^warning: scopes_supported lists notes:export, .*It offers: notes:read/,
+    /^warning: scopes_supported lists notes:export, .*It grants: notes:read/,
   ],
   [
     'no scope that is listed is declared',
@@ -192,21 +192,21 @@ const FAULTS: readonly (readonly [fault: string, manner: Manner, says: RegExp])[
     { raw: (response) => response.writeHead(302, { location: ISSUER }).end() },
     /^failed: .*status 302 and no JSON object/,
   ],
-  ['it answers everything with 404', { status: 404 }, /^failed: .* answers 404 .*start only after 401/],
+  ['it answers everything with 404', { status: 404 }, /^failed: .* responds with 404 .*start only after 401/],
   [
     'it redirects to another path',
     { status: 307, falseToken: 401, location: '/mcp/' },
-    /^failed: .* answers 307 .*the address that it redirects to/,
+    /^failed: .* responds with 307 .*the address that it redirects to/,
   ],
   [
     'it checks no token',
     { falseToken: 200 },
-    /^failed: .* answers 200 to a token that no server issued.*Check the token/,
+    /^failed: .* responds with 200 instead of 401 to a token that no server issued.*Check the token/,
   ],
   [
     'it cannot check a token',
     { falseToken: 500 },
-    /^failed: .* answers 500 to a token .*grantor api create-credentials/,
+    /^failed: .* responds with 500 instead of 401 to a token .*grantor api create-credentials/,
   ],
 ]
 
@@ -227,7 +227,10 @@ test('doctor --resource: what a document says is quoted for the shell in a comma
 test('doctor --resource: a server that lets everybody in fails twice, and one that is away once', async (t) => {
   const { code, said } = await examine(await openMcpServer(t, { status: 200 }))
   assert.equal(code, 1)
-  assert.match(said.join('\n'), /answers 200 to a request without a token[^]*answers 200 to a token/)
+  assert.match(
+    said.join('\n'),
+    /responds with 200 to a request without a token[^]*responds with 200 instead of 401 to a token/,
+  )
   const away = await examine('http://127.0.0.1:9/mcp')
   assert.equal(away.code, 1)
   assert.match(away.said.join('\n'), /^failed: http:\/\/127\.0\.0\.1:9\/mcp cannot be reached: [^\n]*$/)

@@ -11,7 +11,7 @@ interface List {
   readonly next: string | null
 }
 
-test('a user is found by id or address, whatever the case, and never with the hash of the password', async (t) => {
+test('a user is found by id or by address in any case, and no answer has the hash of the password', async (t) => {
   const { perform, stage } = await openOffice(t)
   const made = await perform('user.create', { email: ' Bob@Acme.test', password: PASSWORD, name: 'Bob' })
   assert.equal(made['email'], 'bob@acme.test')
@@ -29,7 +29,7 @@ test('a user is found by id or address, whatever the case, and never with the ha
   await assertRefused(password, 'unknown', /There is no user/)
 })
 
-test('ADM-09: tokens of a user who is expired or deleted are dead, and a deleted address may be had again', async (t) => {
+test('ADM-09: revoking the tokens of a user or deleting the user makes the tokens inactive, and the address can be used again', async (t) => {
   const { perform, stage } = await openOffice(t)
   const { server } = stage
   const [client, another] = [await stage.makeClient(), await stage.makeClient()]
@@ -53,7 +53,7 @@ test('ADM-09: tokens of a user who is expired or deleted are dead, and a deleted
   assert.notEqual(again['user_id'], ada?.['user_id'])
 })
 
-test('grants are listed by what is asked, newest first, without any secret, and are over when they are revoked', async (t) => {
+test('grants are listed by filter, newest first and without secrets, and a revoked grant ends its tokens', async (t) => {
   const { perform, stage } = await openOffice(t)
   const here = await stage.makePeopledOrganization()
   const there = await stage.makePeopledOrganization()
@@ -75,7 +75,7 @@ test('grants are listed by what is asked, newest first, without any secret, and 
   assert.notEqual(revoked['revoked_at'], null)
 })
 
-test('ADM-03: a grant is looked for within the organization that is named, and is unknown in every other', async (t) => {
+test('ADM-03: a grant is found in the organization that the path names, and is unknown in every other', async (t) => {
   const { perform, stage } = await openOffice(t)
   const here = await stage.makePeopledOrganization()
   const there = await stage.makePeopledOrganization()
@@ -113,7 +113,7 @@ test('CC-05: declaring a scope that another API has gives a notice', async (t) =
   assert.match(String(again['notice']), /first RS256 key [^]* Another API has the same scope/)
 })
 
-test('an API is changed member by member, and what is not named stays as it was', async (t) => {
+test('an API is changed member by member, and a member that is not given does not change', async (t) => {
   const { perform } = await openOffice(t)
   const made = await perform('api.create', {
     resource: RESOURCE,

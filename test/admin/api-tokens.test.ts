@@ -51,7 +51,7 @@ for (const [tokens, why] of REFUSED) {
   })
 }
 
-test('INT-04: the issuer is declared as no API, because tokens that are for no API are for it', async () => {
+test('INT-04: the issuer cannot be declared as an API, because it is the audience of tokens without a resource', async () => {
   const wish = { name: undefined, scopes: [], tokens: SERVER_TOKENS }
   await assertStoreUnchanged(server, () =>
     assert.rejects(
@@ -62,7 +62,7 @@ test('INT-04: the issuer is declared as no API, because tokens that are for no A
   assert.equal((await createApi(context, { ...wish, resource: `${server.origin}/mcp` })).credentials, undefined)
 })
 
-test('a change of an API leaves what is not named, and its credentials, as they were', async () => {
+test('a change of an API leaves its other members and its credentials unchanged', async () => {
   const { resource } = await anApi({ lifetime: 60 })
   const { id } = await createApiCredentials(context, resource)
   const before = await requireApi(context, resource)
@@ -87,7 +87,7 @@ test('an API that is not declared cannot be changed', async () => {
   await assert.rejects(change('https://unknown.example', wish), /There is no API/)
 })
 
-test('declaring another algorithm gives a notice: it signs ten minutes later, and which one signs until then', async () => {
+test('declaring another algorithm gives a notice with the algorithm that signs during the first ten minutes', async () => {
   const told = async (tokens: Partial<ApiTokens>) => algorithmNotice(await anApi(tokens), context.settings)
   assert.match((await told({ algorithm: 'RS256' })) ?? '', /RS256 key.*ten minutes.*ES256/)
   assert.equal(await told({ algorithm: 'ES256' }), undefined)

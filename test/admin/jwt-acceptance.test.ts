@@ -23,7 +23,7 @@ async function declareApis({ stage: { server } }: Office): Promise<void> {
   }
 }
 
-test('RFC 7009 §3: what ends access says for how long APIs with local verification accept them', async (t) => {
+test('RFC 7009 §3: a task that revokes tokens returns how long APIs with local verification may accept JWTs', async (t) => {
   const office = await openOffice(t)
   await declareApis(office)
   const { stage, perform } = office
@@ -50,7 +50,7 @@ test('RFC 7009 §3: what ends access says for how long APIs with local verificat
   }
 })
 
-test('RFC 7009 §3: a revoked grant counts by the APIs that its tokens are for, and an opaque token is over at once', async (t) => {
+test('RFC 7009 §3: for a revoked grant the lifetimes of its APIs count, and an opaque token is inactive at once', async (t) => {
   const office = await openOffice(t)
   await declareApis(office)
   const { stage, perform } = office
@@ -74,7 +74,7 @@ test('RFC 7009 §3: a revoked grant counts by the APIs that its tokens are for, 
   await assertAccepted(office, 60, () => perform('token.revoke', family))
 })
 
-test('commands say it in words: until when, and for how long', () => {
+test('commands print until when JWTs may be accepted, and for how long', () => {
   const said = (seconds: number): string =>
     jwtNotice(
       { jwt_accepted_until: '2026-11-22T03:05:10.000Z', jwt_accepted_for_seconds: seconds },

@@ -43,7 +43,7 @@ async function states({ context }: TestServer): Promise<readonly string[]> {
   return (await listKeys(context)).map(({ state }) => state)
 }
 
-test('every 30 days another key signs: made a day before, and withdrawn a day and an hour after', async (t) => {
+test('every 30 days another key signs; it is created a day earlier, and its predecessor is withdrawn a day and an hour later', async (t) => {
   const { context, clock } = await openOne(t)
   const seen: string[] = []
   for (let hours = 0; hours <= 62 * 24; hours += 1) {
@@ -55,7 +55,7 @@ test('every 30 days another key signs: made a day before, and withdrawn a day an
   assert.deepEqual(seen, ['day 29 made', 'day 31 hour 1 withdrew 1', 'day 59 made', 'day 61 hour 1 withdrew 1'])
 })
 
-test('with a rotation of 0 no key is made, and those that were made by hand still go when their time is over', async (t) => {
+test('with a rotation of 0 no key is created, and replaced keys are still withdrawn', async (t) => {
   const { context, clock } = await openOne(t, { GRANTOR_KEY_ROTATION: '0' })
   clock.advance(400 * DAY)
   assert.deepEqual(await keepKeys(context), { made: undefined, withdrawn: [] })
@@ -68,7 +68,7 @@ test('with a rotation of 0 no key is made, and those that were made by hand stil
   )
 })
 
-test('nodes that rotate at the same moment make one key', async (t) => {
+test('nodes that rotate at the same time create one key', async (t) => {
   const [first, second] = await openTwo(t)
   first.clock.advance(29 * DAY + 1000)
   const kept = await Promise.all([first, second, first, second].map(({ context }) => keepKeys(context)))
@@ -76,7 +76,7 @@ test('nodes that rotate at the same moment make one key', async (t) => {
   assert.deepEqual(await states(first), ['signing', 'next'])
 })
 
-test('concurrent rotations make one key, and the others report a conflict', async (t) => {
+test('of concurrent rotations one creates a key, and the others report a conflict', async (t) => {
   const [first, second] = await openTwo(t)
   const outcomes = await Promise.allSettled([first, second].map(({ context }) => rotateKeys(context, 'now', undefined)))
   const refused = outcomes.filter((one) => one.status === 'rejected').map(({ reason }) => reason as unknown)
@@ -85,7 +85,7 @@ test('concurrent rotations make one key, and the others report a conflict', asyn
   assert.match(refused[0].message, /at the same moment/)
 })
 
-test('STO-13: a node whose clock differs neither makes nor withdraws a key', async (t) => {
+test('STO-13: a node whose clock differs neither creates nor withdraws a key', async (t) => {
   const [clock] = openSteppingClocks(['node'])
   const { context } = await openTestServer(t, { clock })
   const { id: first } = (await listKeys(context))[0] as { readonly id: string }
@@ -110,7 +110,7 @@ test('STO-13: a node whose clock differs neither makes nor withdraws a key', asy
   assert.deepEqual((await keepKeys(context)).withdrawn, [first])
 })
 
-test('a key that is no secret any more: the next one signs in ten seconds on every node, and the old one can go', async (t) => {
+test('after a disclosure the next key signs within ten seconds on every node, and the disclosed key can be withdrawn', async (t) => {
   const [first, second] = await openTwo(t)
   const client = await registerClient(first)
   const before = await issue(first, client)
@@ -134,7 +134,7 @@ test('a key that is no secret any more: the next one signs in ten seconds on eve
   }
 })
 
-test('a key that waits can be withdrawn until shortly before its turn', async (t) => {
+test('a key that does not sign yet can be withdrawn until shortly before it signs', async (t) => {
   const { context, clock } = await openOne(t)
   const { id } = await rotateKeys(context, 'published', undefined)
   await assert.rejects(rotateKeys(context, 'published', undefined), new RegExp(`${id} is published already`))
@@ -155,7 +155,7 @@ test('there are at most 20 keys', async (t) => {
   assert.deepEqual(await keepKeys(context), { made: undefined, withdrawn: [] })
 })
 
-test('keys of several algorithms sign one after the other, and all their tokens are read', async (t) => {
+test('keys of several algorithms sign one after the other, and all their tokens are accepted', async (t) => {
   const closed = closedFirst(t)
   let server = closed(await openOne(t))
   const client = await registerClient(server)

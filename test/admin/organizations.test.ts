@@ -15,7 +15,7 @@ const NAMES: readonly (readonly [why: string, name: string, says: RegExp])[] = [
   ['a separator of lines', 'Acme\u2028Google', /control character/],
 ]
 
-test('an organization has a name that people can read, and nothing else is taken', async (t) => {
+test('an organization has a readable name, and any other name is rejected', async (t) => {
   const { perform } = await openOffice(t)
   const made = await perform('organization.create', { name: `  ${'ä'.repeat(197)} ` })
   assert.equal(made['name'], 'ä'.repeat(197))
@@ -27,7 +27,7 @@ test('an organization has a name that people can read, and nothing else is taken
   assert.deepEqual(await perform('organization.show', { organization_id: made['organization_id'] }), made)
 })
 
-test('an organization that is disabled and enabled, or expired, is alive again with nothing from before', async (t) => {
+test('an organization that was disabled and enabled is active, and its earlier tokens stay revoked', async (t) => {
   const { perform, stage } = await openOffice(t)
   const made = await perform('organization.create', { name: 'Acme' })
   const place = { organization_id: made['organization_id'] }
@@ -49,7 +49,7 @@ test('an organization that is disabled and enabled, or expired, is alive again w
   await refuses(perform('organization.rename', { ...place, name: 'Acme' }), 'unknown', /There is no organization/)
 })
 
-test('a member is added by address or id, shown with both, and changed one by one', async (t) => {
+test('a member is added by address or id, shown with both, disabled, enabled and removed', async (t) => {
   const { perform, stage } = await openOffice(t)
   const place = { organization_id: await stage.makeOrganization() }
   const ada = await stage.makeUser()
@@ -112,7 +112,7 @@ test('of many concurrent requests that add the same member one succeeds, and the
   }
 })
 
-test('decision 0019: a client is installed with scopes that an API declares, and only one that can act by itself', async (t) => {
+test('decision 0019: a client can be installed if it may act without a user, with scopes that an API declares', async (t) => {
   const { perform, stage } = await openOffice(t)
   const { context } = stage.server
   await perform('api.create', {
@@ -157,7 +157,7 @@ const ISSUERS: readonly (readonly [issuer: string, env: Readonly<Record<string, 
 ]
 
 for (const [issuer, env, says] of ISSUERS) {
-  test(`decision 0006: what may be installed at ${issuer} while no API is declared`, async (t) => {
+  test(`decision 0006: the scopes that can be installed at ${issuer} while no API is declared`, async (t) => {
     const { perform, stage } = await openOffice(t, { GRANTOR_ISSUER: issuer, ...env })
     const { server } = stage
     const headers = { 'x-forwarded-proto': 'https' }

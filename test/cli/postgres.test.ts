@@ -8,7 +8,7 @@ import { openPlace, openPostgresPlace, run, serve, withDatabase, type Place } fr
 
 const HIDDEN = 'a-hidden-password'
 
-test('every noun works over PostgreSQL; the first command tells that nothing was there', async (t) => {
+test('every noun works on PostgreSQL, and the first command reports that it created the schema', async (t) => {
   const place = await openPostgresPlace(t)
   const ada = ['--email', 'ada@acme.test', '--password', 'correct horse']
   const created = await run(place, ['user', 'create', ...ada])
@@ -50,7 +50,7 @@ test('every noun works over PostgreSQL; the first command tells that nothing was
   assert.match(audit.stdout, /member\.added +command-line .*[^]*organization\.created +command-line/)
 })
 
-test('a PostgreSQL that cannot be reached is one sentence and exit code 1, for every command', async (t) => {
+test('every command reports an unreachable PostgreSQL in one sentence with exit code 1', async (t) => {
   const place = withDatabase(await openPlace(t), `postgres://ada:${HIDDEN}@127.0.0.1:1/grantor`)
   const verbs = [['migrate'], ['migrate', 'status'], ['user', 'list'], ['client', 'list'], ['api', 'list']]
   for (const { code, stdout, stderr } of await Promise.all(verbs.map((words) => runHere(place, words)))) {
@@ -70,7 +70,7 @@ test('a mistake in DATABASE_URL is reported without the password', async (t) => 
   assert.ok(!stderr.includes(HIDDEN))
 })
 
-test('doctor beside a healthy server finds the one thing that is wrong with the PostgreSQL of the tests', async (t) => {
+test('doctor finds one fault in the PostgreSQL of the tests, and no other', async (t) => {
   const place = await openPostgresPlace(t)
   await serve(place)
   const { code, complaints, stdout } = await examine(place)
@@ -82,7 +82,7 @@ test('doctor beside a healthy server finds the one thing that is wrong with the 
   assert.ok(!stdout.includes(password(place)))
 })
 
-test('a node with another secret does not start, and doctor says so', async (t) => {
+test('a node with another secret does not start, and doctor reports it', async (t) => {
   const place = await openPostgresPlace(t)
   assert.equal((await runHere(place, ['migrate'])).code, 0)
   const environment = { GRANTOR_SECRET: 'another secret that is long enough' }
@@ -96,7 +96,7 @@ test('a node with another secret does not start, and doctor says so', async (t) 
   )
 })
 
-test('doctor says why a database cannot be used, without the password', async (t) => {
+test('doctor reports why a database cannot be used, without the password', async (t) => {
   const place = await openPostgresPlace(t)
   const url = place.environment['DATABASE_URL'] ?? ''
   const wrong = Object.assign(new URL(url), { password: HIDDEN }).href

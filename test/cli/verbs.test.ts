@@ -44,7 +44,7 @@ test('docs/commands.md is what `npm run docs` makes of the command line', async 
   assert.equal(committed, commandsDocument(await createProgram(openTerminal(process, {}), () => true)))
 })
 
-test('the command line has a verb for every task, but for those that another verb does with an option', async () => {
+test('the command line has a verb for every task, except for tasks that another verb performs with --organization', async () => {
   const { commands } = await createProgram(openTerminal(process, {}), () => true)
   const sources = commands.flatMap((noun) => noun.commands.map((verb) => verb.description()))
   const missing = TASKS.filter(({ summary }) => !sources.includes(summary)).map(({ name }) => name)
@@ -52,7 +52,7 @@ test('the command line has a verb for every task, but for those that another ver
   assert.deepEqual(missing, within)
 })
 
-test('org: an organization is made, listed, renamed, disabled, enabled, expired and deleted', async () => {
+test('org: an organization is created, listed, renamed, disabled, enabled and deleted, and its tokens are revoked', async () => {
   const made = await commandJson<Organization>(['org', 'create', 'Acme'])
   const id = made.organization_id
   assert.match(
@@ -72,7 +72,7 @@ test('org: an organization is made, listed, renamed, disabled, enabled, expired 
   assert.equal((await command(['org', 'show', id])).code, 1)
 })
 
-test('org: members and installations are what tokens are issued for', async () => {
+test('org: members and installed clients get tokens for the organization', async () => {
   const { organization_id: org } = await commandJson<Organization>(['org', 'create', 'Acme'])
   const { client_id, client_secret = '' } = await stage.makeClient()
   const client: RegisteredClient = { client_id, client_secret }
@@ -105,7 +105,7 @@ test('org: members and installations are what tokens are issued for', async () =
   assert.match(await words('org', 'installations', org), /^No client is installed\./)
 })
 
-test('client: it is found by what became of it, approved, given another secret, and its tokens end', async () => {
+test('client: clients are listed by state, approved for scopes, given another secret, and their tokens revoked', async () => {
   const unused = await stage.makeClient()
   const client = await stage.makeClient()
   const { access_token } = (await requestToken(server, client, { grant_type: 'client_credentials' })).json<Tokens>()
@@ -146,7 +146,7 @@ test('client: it is found by what became of it, approved, given another secret, 
   assert.match(await words('client', 'revoke-tokens', id), /All tokens of gci_\S+ are revoked/)
 })
 
-test('grant and token: what a person allowed is seen, and ended one by one or by its token', async () => {
+test('grant and token: grants are listed, and revoked by id or by a token', async () => {
   const { grant_id, client_id, user_id, organization_id } = await stage.makePeopledOrganization()
   const list = await words('grant', 'list', '--client', client_id)
   assert.match(list, /^ID .*ALLOWED \(UTC\) +EXPIRES \(UTC\) +REVOKED \(UTC\)\n/)
@@ -225,7 +225,7 @@ test('audit list shows the times of details as it shows those of events', async 
   )
 })
 
-test('audit verify ends with 3 when a link that somebody saw is not there, and with 0 when nothing is wrong', async () => {
+test('audit verify exits with 3 when a known link is missing, and with 0 without a fault', async () => {
   assert.match(await words('audit', 'verify'), /Nothing was changed or removed\.\n$/)
   const { code, stdout } = await command(['audit', 'verify', '--head', `${'a'.repeat(34)}:7`])
   assert.equal(code, 3)
@@ -257,7 +257,7 @@ const MISTYPED: readonly (readonly [typed: string, says: RegExp])[] = [
 ]
 
 for (const [typed, says] of MISTYPED) {
-  test(`typed wrong: ${typed}`, async () => {
+  test(`a usage error: ${typed}`, async () => {
     const { code, stdout, stderr } = await command(typed.split(' '))
     assert.deepEqual([code, stdout], [2, ''], stderr)
     assert.match(stderr, says)

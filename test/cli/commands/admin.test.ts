@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openPlace, run, runJson, serve } from '../../support/process.ts'
 
-test('GRANTOR_ADMIN_TOKEN opens a running server to commands elsewhere, and is no setting of the server', async (t) => {
+test('GRANTOR_ADMIN_TOKEN authenticates commands at a running server, and is not a setting of the server', async (t) => {
   const place = await openPlace(t)
   const made = await runJson<{ readonly token: string; readonly credential_id: string }>(place, [
     'admin',

@@ -124,7 +124,7 @@ test('decision 0006: a running server knows a declared API within about a second
   assert.deepEqual(await runJsonHere(place, ['api', 'list']), { apis: [], next: null })
 })
 
-test('api create-credentials gives an API what it asks about tokens with, once, and a running server knows it', async (t) => {
+test('api create-credentials prints the credentials for introspection once, and a running server accepts them', async (t) => {
   const place = await openPlace(t)
   await serve(place)
   const resource = 'https://api.acme.test'
@@ -170,7 +170,7 @@ const REFUSED: readonly (readonly [why: string, code: number, words: readonly st
   ['an unknown resource', 1, ['delete', 'https://other.test'], /There is no API/],
 ]
 
-test('what is wrong with an API is said in one message', async (t) => {
+test('all problems of an API are reported in one message', async (t) => {
   const place = await openPlace(t)
   await runHere(place, ['api', 'create', '--resource', 'https://taken.test'])
   await Promise.all(
@@ -185,7 +185,7 @@ test('what is wrong with an API is said in one message', async (t) => {
   )
 })
 
-test('many commands at once beside a busy server all deriveSuccessor', async (t) => {
+test('many concurrent commands beside a busy server all succeed', async (t) => {
   const place = await openPlace(t)
   const server = await serve(place, { environment: { GRANTOR_REGISTRATION_RATE: '100000' } })
   const enough = new AbortController()

@@ -21,7 +21,7 @@ for (const [name, offMs, words] of [
   ['behind', HOUR, /is 3600 s behind/],
   ['ahead', -YEAR, /s ahead of/],
 ] as const) {
-  test(`STO-13: on SQLite a clock that is ${name} ends things and makes nothing, until the operator confirms it`, async (t) => {
+  test(`STO-13: on SQLite, while the clock is ${name}, commands revoke and create nothing until the operator confirms the clock`, async (t) => {
     const place = await openPlace(t)
     assert.equal((await run(place, ['migrate'])).code, 0)
     const create = (email: string) =>

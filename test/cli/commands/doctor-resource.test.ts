@@ -90,11 +90,11 @@ async function examine(url: string): Promise<{ readonly code: number | null; rea
   return { code, said: said.map(({ verdict, message, remedy }) => `${verdict}: ${message} ${remedy}`) }
 }
 
-test('RFC 9728 §5: a right MCP server has no complaint, and the exit code is 0', async (t) => {
+test('RFC 9728 §5: for a correct MCP server there is no finding, and the exit code is 0', async (t) => {
   assert.deepEqual(await examine(await openMcpServer(t, {})), { code: 0, said: [] })
 })
 
-test('RFC 9728 §2: the minimal document, without scopes, has no complaint', async (t) => {
+test('RFC 9728 §2: for the minimal document, without scopes, there is no finding', async (t) => {
   const members = (url: string): Members => ({ resource: url, authorization_servers: [ISSUER] })
   assert.deepEqual(await examine(await openMcpServer(t, { members })), { code: 0, said: [] })
 })
@@ -218,13 +218,13 @@ for (const [fault, manner, says] of FAULTS) {
   })
 }
 
-test('doctor --resource: what a document says is quoted for the shell in a command', async (t) => {
+test('doctor --resource: text of the document is quoted for the shell in commands', async (t) => {
   const members = (url: string): Members => ({ ...right(url), resource: `${url}?;touch\${IFS}x'$(id)` })
   const { said } = await examine(await openMcpServer(t, { members, declared: () => undefined }))
   assert.match(said.join('\n'), /--resource 'http[^' ]*\/mcp\?;touch\$\{IFS\}x'\\''\$\(id\)' --scope /)
 })
 
-test('doctor --resource: a server that lets everybody in fails twice, and one that is away once', async (t) => {
+test('doctor --resource: a server that accepts every request fails twice, and an unreachable server once', async (t) => {
   const { code, said } = await examine(await openMcpServer(t, { status: 200 }))
   assert.equal(code, 1)
   assert.match(
@@ -236,7 +236,7 @@ test('doctor --resource: a server that lets everybody in fails twice, and one th
   assert.match(away.said.join('\n'), /^failed: http:\/\/127\.0\.0\.1:9\/mcp cannot be reached: [^\n]*$/)
 })
 
-test('doctor --resource: what is no http address is refused before anything is asked', async () => {
+test('doctor --resource: an address that is not http or https is rejected before a request is sent', async () => {
   for (const text of ['mcp.example.com/mcp', 'file:///etc/passwd', 'http://']) {
     const { code, stderr } = await command(['doctor', '--resource', text])
     assert.equal(code, 2, text)
@@ -244,7 +244,7 @@ test('doctor --resource: what is no http address is refused before anything is a
   }
 })
 
-test('doctor --resource: where no server answers as the issuer of the settings, a right MCP server is not to be changed', async (t) => {
+test('doctor --resource: without a server at the issuer of the settings, a correct MCP server is not blamed', async (t) => {
   const url = await openMcpServer(t, {})
   const settings = { PORT: process.env['PORT'], GRANTOR_ISSUER: process.env['GRANTOR_ISSUER'] }
   for (const wrong of [{ GRANTOR_ISSUER: 'http://127.0.0.1:9' }, { GRANTOR_ISSUER: new URL(url).origin }]) {

@@ -43,7 +43,7 @@ test('beside a healthy server everything is ok and the exit code is 0', async (t
   assert.match(words.stdout, /^ok {7}issuer /m)
 })
 
-test('another database than that of the server is found out', async (t) => {
+test('doctor finds that the database is not the one of the server', async (t) => {
   const place = await openPlace(t)
   await serve(place)
   const environment = { DATABASE_URL: `sqlite:${join(place.folder, 'other', 'grantor.db')}` }
@@ -53,13 +53,13 @@ test('another database than that of the server is found out', async (t) => {
   assert.match(report.findings.find(({ verdict }) => verdict === 'failed')?.message ?? '', /keys that are not in this/)
 })
 
-test('every mistake in the configuration is a line', async (t) => {
+test('doctor reports each mistake in the configuration on a line', async (t) => {
   const place = await openPlace(t)
   const report = await examine(place, { PORT: 'x', GRANTOR_ACCENT: 'blue', GRANTOR_TYPO: '1' })
   assert.deepEqual([report.code, summary(report)], [1, Array(3).fill('configuration failed')])
 })
 
-test('without a server and a database it says how to start, and makes nothing', async (t) => {
+test('without a server and a database doctor says how to start, and creates nothing', async (t) => {
   const place = await openPlace(t)
   const report = await examine(place)
   assert.deepEqual([report.code, summary(report)], [1, ['database warning', 'issuer failed']])
@@ -134,7 +134,7 @@ function change(folder: string, sql: string): Record<string, string> {
   return {}
 }
 
-test('what is broken in the store is a line that says how to mend it', async (t) => {
+test('doctor reports each fault of the store with its remedy', async (t) => {
   await Promise.all(
     BROKEN.map(([why, harm, says]) =>
       t.test(why, async (part) => {
@@ -151,7 +151,7 @@ test('what is broken in the store is a line that says how to mend it', async (t)
   )
 })
 
-test('something else at the address of the issuer is not taken for Grantor', async (t) => {
+test('doctor does not take another program at the address of the issuer for Grantor', async (t) => {
   const place = await openPlace(t)
   const other = createServer((_request, response) => response.end('hello')).listen(place.port, '127.0.0.1')
   t.after(() => other.close())
@@ -205,11 +205,11 @@ function judge(difference: Partial<Examination>): readonly string[] {
     .map(({ check, message, remedy }) => `${check}: ${message} ${remedy}`)
 }
 
-test('an examination without a fault has no complaint', () => {
+test('an examination without a fault has only ok findings', () => {
   assert.deepEqual(judge({}), [])
 })
 
-test('an administration that others reach is a complaint, unless they come by TLS', () => {
+test('an administration that other machines reach without TLS is a warning', () => {
   const listeningOn = (host: string, more: Partial<Examination['choices']> = {}) => ({
     choices: { ...SOUND.choices, admin: { host, port: 3001 }, ...more },
   })
@@ -224,7 +224,7 @@ test('an administration that others reach is a complaint, unless they come by TL
   assert.match(alone.join(), /admin: .* rejects all requests there.* GRANTOR_TRUST_PROXY/)
 })
 
-test('a key that signs for more than twice as long as it should is a complaint, unless keys do not rotate', () => {
+test('a key that signs for more than twice the rotation time is a warning, unless rotation is off', () => {
   const day = 86_400_000
   const signingFor = (days: number) => ({ ...SOUND, now: (1_799_000_000_000 + days * day) as EpochMs })
   assert.deepEqual(judge(signingFor(60)), [])
@@ -246,7 +246,7 @@ test('decision 0006: without an API, the doctor of an issuer that is not loopbac
   assert.deepEqual(more, [])
 })
 
-test('choices about the network that do not fit are warned about', () => {
+test('contradicting network settings are warnings', () => {
   const { choices } = SOUND
   const loopback = { ...choices, issuer: 'http://localhost:3000', isLoopbackIssuer: true, trustedProxies: [] }
   const probe = { ...SOUND.probe, issuer: 'http://localhost:3000' } as Examination['probe']
@@ -313,7 +313,7 @@ test('the doctor reads a certificate by TLS: one of an unknown CA, and one that 
   assert.match(known.stdout, /^warning +certificate +The certificate of https:.* expires in 4 days\.$/m)
 })
 
-test('RFC 8414 §3.3: the issuer that answers is the configured one byte for byte', () => {
+test('RFC 8414 §3.3: the issuer of the responding server must equal the configured one byte for byte', () => {
   const probe = { ...SOUND.probe, issuer: 'https://AUTH.acme.test' } as Examination['probe']
   assert.match(judge({ probe })[0] ?? '', /has the issuer https:\/\/AUTH\.acme\.test/)
 })
@@ -335,16 +335,16 @@ function checkServer(difference: Partial<ServerFacts>): readonly string[] {
   return judge({ store: { ...SOUND.store, database } })
 }
 
-test('a PostgreSQL without a fault has no complaint', () => {
+test('a PostgreSQL server without a fault has only ok findings', () => {
   assert.deepEqual(checkServer({}), [])
 })
 
-test('a clock more than 2 s off that of PostgreSQL is a failure, because such a node is not ready', () => {
+test('a clock that differs from that of PostgreSQL by more than 2 s is a failure, because such a node is not ready', () => {
   assert.match(checkServer({ clockAheadMs: 2001 })[0] ?? '', /^clock: .* 2 s ahead of this clock\. .* not ready\..*NTP/)
   assert.match(checkServer({ clockAheadMs: -9000 })[0] ?? '', /^clock: .* 9 s behind this clock/)
 })
 
-test('a PostgreSQL that would lose commits, swallows settings, listens in the clear or is full is found', () => {
+test('doctor finds a PostgreSQL server that can lose commits, replaces settings, has no TLS or has no free connection', () => {
   assert.match(checkServer({ unsafeSettings: ['fsync'] })[0] ?? '', /^database: fsync is off.*Set fsync = on/)
   const settings = [{ name: 'enable_seqscan', value: 'on', wanted: 'off' }]
   assert.match(
@@ -355,7 +355,7 @@ test('a PostgreSQL that would lose commits, swallows settings, listens in the cl
   assert.match(checkServer({ connections: { used: 91, limit: 100 } })[0] ?? '', /^connections: 91 of 100/)
 })
 
-test('a clock that differs there, damage and a full disk are found', () => {
+test('doctor finds a differing clock of the server, a damaged file and a full disk', () => {
   const probe = { ...SOUND.probe, time: SOUND.now + 60_000 } as Examination['probe']
   assert.match(judge({ probe })[0] ?? '', /^clock: .*60 s ahead/)
   const database = {

@@ -23,7 +23,7 @@ async function listed(place: Place): Promise<readonly Key[]> {
   return (await runJsonHere<{ keys: readonly Key[] }>(place, ['key', 'list'])).keys
 }
 
-test('key rotate makes the next key, which is published and signs a day later; a second one is refused', async (t) => {
+test('key rotate creates the next key, which is published and signs a day later; a second rotation is rejected', async (t) => {
   const place = await openKeys(t)
   const [first, ...none] = await listed(place)
   assert.deepEqual([first?.state, first?.algorithm, none], ['signing', 'ES256', []])
@@ -37,7 +37,7 @@ test('key rotate makes the next key, which is published and signs a day later; a
   assert.match(words[2] ?? '', /ES256 +next/)
 })
 
-test('key rotate --now says what it means for verifiers, and keys that are made take the algorithm of the setting', async (t) => {
+test('key rotate --now prints the effect on verifiers, and new keys have the algorithm of the setting', async (t) => {
   const place = await openKeys(t)
   const made = await runHere(place, ['key', 'rotate', '--now'], {
     environment: { GRANTOR_SIGNING_ALGORITHM: 'EdDSA' },
@@ -49,7 +49,7 @@ test('key rotate --now says what it means for verifiers, and keys that are made 
   assert.equal(wait, 10_000)
 })
 
-test('key retire withdraws a key that waits, and neither the one that signs nor one that is not there', async (t) => {
+test('key retire withdraws a key that does not sign yet, and rejects the signing key and an unknown key', async (t) => {
   const place = await openKeys(t)
   const [first] = await listed(place)
   const next = await runJsonHere<Key>(place, ['key', 'rotate'])

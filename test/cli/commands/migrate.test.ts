@@ -30,7 +30,7 @@ for (const [kind, open] of [
   ['SQLite', openSqliteStage],
   ['PostgreSQL', openPostgresStage],
 ] as const) {
-  test(`${kind}: migrate status says what is missing before, and when it was applied after`, async (t) => {
+  test(`${kind}: migrate status shows the missing migrations, and later when they were applied`, async (t) => {
     const { place, location } = await open(t)
     const before = await status(place)
     assert.deepEqual(before, {
@@ -60,7 +60,7 @@ for (const [kind, open] of [
     )
   })
 
-  test(`${kind}: migrate status names what a newer release applied, and takes no offence`, async (t) => {
+  test(`${kind}: migrate status lists migrations of a newer release without an error`, async (t) => {
     const { place, execute } = await open(t)
     await runHere(place, ['migrate'])
     await execute(`insert into migrations (version, name, applied_at) values (9999, 'later', 7)`)
@@ -79,7 +79,7 @@ for (const [kind, open] of [
     assert.match(refused.stderr, /^grantor: The database was migrated by a newer release than this one\./)
   })
 
-  test(`${kind}: migrate tells neither a password nor anything new the second time`, async (t) => {
+  test(`${kind}: migrate prints no password, and a second migration applies nothing`, async (t) => {
     const { place, location } = await open(t)
     await runHere(place, ['migrate'])
     const { code, stdout, stderr } = await runHere(place, ['migrate'])
@@ -87,13 +87,13 @@ for (const [kind, open] of [
   })
 }
 
-test('migrate status makes no file', async (t) => {
+test('migrate status creates no file', async (t) => {
   const { place, location } = await openSqliteStage(t)
   assert.equal((await status(place)).code, 3)
   assert.equal(existsSync(location), false)
 })
 
-test('migrate status of a PostgreSQL that is not there fails, and does not count as missing', async (t) => {
+test('migrate status fails when PostgreSQL cannot be reached, with another exit code than for missing migrations', async (t) => {
   const place = withDatabase(await openPlace(t), 'postgres://grantor:hidden@127.0.0.1:1/none')
   const { code, stderr } = await run(place, ['migrate', 'status'])
   assert.equal(code, 1)

@@ -19,7 +19,7 @@ interface Performance {
   readonly claims: Readonly<Record<string, unknown>>
 }
 
-test('a whole flow is played, checked and printed', async (t) => {
+test('perform runs a whole flow, verifies it and prints the result', async (t) => {
   const place = await openPlace(t)
   await runHere(place, ['user', 'create', ...ADA])
   await serve(place)
@@ -37,7 +37,7 @@ test('a whole flow is played, checked and printed', async (t) => {
   assert.match(stdout, /✓ Refreshed once[^]*iss +http[^]*refresh_token +grt_/)
 })
 
-test('it plays a client that is there, for several APIs, an opaque token and an organization', async (t) => {
+test('perform uses an existing client, several APIs, an opaque token and an organization', async (t) => {
   const place = await openPlace(t)
   const { user_id: ada } = await runJsonHere<{ user_id: string }>(place, ['user', 'create', ...ADA])
   const { organization_id: acme } = await runJsonHere<{ organization_id: string }>(place, ['org', 'create', 'Acme'])
@@ -69,7 +69,7 @@ test('it plays a client that is there, for several APIs, an opaque token and an 
   assert.deepEqual([elsewhere.code, /invalid_request/.test(elsewhere.stderr)], [1, true])
 })
 
-test('without credentials it prints the address to open, and says when nobody answers', async (t) => {
+test('without credentials perform prints the address to open, and reports when no response arrives', async (t) => {
   const place = await openPlace(t)
   await serve(place)
   const finished = await runHere(place, [...PERFORM, '--timeout', '1'])
@@ -83,7 +83,7 @@ test('without credentials it prints the address to open, and says when nobody an
   )
 })
 
-test('RFC 9700 §4.4: an answer with another state is not taken', async (t) => {
+test('RFC 9700 §4.4: a response with another state is rejected', async (t) => {
   const place = await openPlace(t)
   await serve(place)
   const child = spawn(process.execPath, [MAIN, ...PERFORM], { cwd: place.folder, env: place.environment })
@@ -101,7 +101,7 @@ test('RFC 9700 §4.4: an answer with another state is not taken', async (t) => {
   assert.deepEqual([code, stderr], [1, 'grantor: The state of the response differs from the state of the request.\n'])
 })
 
-test('a wrong password, no server, and another server are each said in one line', async (t) => {
+test('a wrong password, no server and another server are each reported in one line', async (t) => {
   const place = await openPlace(t)
   const gone = await runHere(place, [...PERFORM, ...ADA])
   assert.deepEqual([gone.code, /^grantor: Discovery failed: .*Is the server running\?\n$/.test(gone.stderr)], [1, true])
@@ -121,7 +121,7 @@ test('a wrong password, no server, and another server are each said in one line'
   assert.equal(usage.code, 2)
 })
 
-test('a name instead of the id of a client or an organization is refused before anything is asked', async (t) => {
+test('a name instead of the id of a client or an organization is rejected before a request is sent', async (t) => {
   const place = await openPlace(t)
   for (const [option, name, says] of [
     ['--client', 'Notes desktop', /Give an id, gci_….*See "grantor client list"/],

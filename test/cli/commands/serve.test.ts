@@ -50,7 +50,7 @@ const HEAD = [
   '',
 ].join('\r\n')
 
-test('not on a terminal: only JSON lines, no demo user, and two commands that give a token when pasted', async (t) => {
+test('without a terminal serve prints only JSON lines, creates no demo user, and logs two commands that get a token', async (t) => {
   const place = await openPlace(t)
   const server = await serve(place)
   const ready = readyEvent(server.stdout())
@@ -73,7 +73,7 @@ test('not on a terminal: only JSON lines, no demo user, and two commands that gi
 })
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  test(`${signal}: what is under way is answered, kept-alive connections close, the exit code is 0`, async (t) => {
+  test(`${signal}: pending requests are answered, idle connections close, and the exit code is 0`, async (t) => {
     const place = await openPlace(t)
     const server = await serve(place)
     const idle = await connection(place.port)
@@ -95,7 +95,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   })
 }
 
-test('the same signal twice in a moment, as npm and a wrapper send it, still finishes what is under way', async (t) => {
+test('the same signal twice within a second, as npm sends it, still completes pending requests', async (t) => {
   const place = await openPlace(t)
   const server = await serve(place)
   const slow = await connection(place.port)
@@ -176,7 +176,7 @@ const WRONG: readonly (readonly [why: string, prepare: (place: Place) => Record<
   ],
 ]
 
-test('what keeps the server from starting is one message and exit code 1', async (t) => {
+test('a failure to start is one message and exit code 1', async (t) => {
   await Promise.all(
     WRONG.map(([why, prepare, says]) =>
       t.test(why, async (part) => {
@@ -190,7 +190,7 @@ test('what keeps the server from starting is one message and exit code 1', async
   )
 })
 
-test('a port that is in use is named, on either loopback address', async (t) => {
+test('a port that is in use is reported, on either loopback address', async (t) => {
   for (const host of ['127.0.0.1', '::1']) {
     const place = await openPlace(t)
     const other = createServer().listen(place.port, host)
@@ -202,7 +202,7 @@ test('a port that is in use is named, on either loopback address', async (t) => 
   }
 })
 
-test('decision 0003: a database made under another secret refuses every command', async (t) => {
+test('decision 0003: every command rejects a database that was created with another secret', async (t) => {
   const place = await openPlace(t)
   await run(place, ['migrate'])
   const environment = { GRANTOR_SECRET: 'another secret that is long enough for one' }
@@ -213,7 +213,7 @@ test('decision 0003: a database made under another secret refuses every command'
   }
 })
 
-test('migrate makes the database, and says when there is nothing to do', async (t) => {
+test('migrate creates the database, and reports when there is nothing to do', async (t) => {
   const place = await openPlace(t)
   const first = await runJson<{ applied: readonly number[]; version: number }>(place, ['migrate'])
   assert.equal(first.applied.at(-1), first.version)
@@ -224,7 +224,7 @@ const BIN = fileURLToPath(new URL('../../../bin/grantor.js', import.meta.url))
 // The system's own Node, where there is an older one, or ours.
 const SYSTEM_NODE = existsSync('/usr/bin/node') ? '/usr/bin/node' : process.execPath
 
-test('bin/grantor.js runs on the Node of the system, hands signals on and ends as the server does', async (t) => {
+test('bin/grantor.js runs on the Node of the system, forwards signals and exits with the code of the server', async (t) => {
   const place = await openPlace(t)
   const server = await serve(place, { command: [SYSTEM_NODE, BIN] })
   assert.equal((await fetch(`${place.issuer}/health/ready`)).status, 200)

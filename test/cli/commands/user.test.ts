@@ -13,7 +13,7 @@ interface User {
 
 const ADA = ['--email', 'ada@acme.test', '--password', 'correct horse']
 
-test('user create, list, disable, enable and set-password do what they say, in words', async (t) => {
+test('user create, list, disable, enable and set-password change the user and print text', async (t) => {
   const place = await openPlace(t)
   const created = await run(place, ['user', 'create', ...ADA, '--name', 'Ada'])
   assert.match(created.stdout, /^Created ada@acme\.test \(gus_\S+\)\.\n$/)
@@ -31,7 +31,7 @@ test('user create, list, disable, enable and set-password do what they say, in w
   assert.match(changed.stdout, /has a new password/)
 })
 
-test('--json prints one document, and no hash in it', async (t) => {
+test('--json prints one document without a hash', async (t) => {
   const place = await openPlace(t)
   const user = await runJsonHere<User>(place, ['user', 'create', ...ADA])
   assert.deepEqual(
@@ -50,7 +50,7 @@ test('--json prints one document, and no hash in it', async (t) => {
   assert.doesNotMatch(list.stdout, /argon2|hash/i)
 })
 
-test('a list goes on where the one before ended', async (t) => {
+test('a list continues where the previous page ended', async (t) => {
   const place = await openPlace(t)
   for (const name of ['a', 'b', 'c']) {
     await runHere(place, ['user', 'create', '--email', `${name}@acme.test`, '--password', 'correct horse'])
@@ -87,7 +87,7 @@ const REFUSED: readonly (readonly [why: string, code: number, words: readonly st
   ['an unknown option', 2, ['list', '--colour'], /unknown option/],
 ]
 
-test('what is wrong is said in one message, with the right exit code and no stack', async (t) => {
+test('an error is one message with the right exit code and no stack', async (t) => {
   const place = await openPlace(t)
   await runHere(place, ['user', 'create', ...ADA])
   await Promise.all(

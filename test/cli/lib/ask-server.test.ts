@@ -102,7 +102,7 @@ function sameEitherWay(): readonly (readonly string[])[] {
   ]
 }
 
-test('a verb prints the same and refuses in the same words over the store and at a server, as words and as JSON', async () => {
+test('a verb prints the same output and errors for the store and for a server, as text and as JSON', async () => {
   for (const plain of sameEitherWay()) {
     for (const words of [plain, [...plain, '--json']]) {
       const local = await command(words)
@@ -115,7 +115,7 @@ test('a verb prints the same and refuses in the same words over the store and at
   }
 })
 
-test('what is changed at a server is changed, by the administrator whose token it is', async () => {
+test('a change at a server is recorded with the administrator of the token', async () => {
   const { id, token } = await stage.issue('write')
   const ada = 'ada@acme.test'
   const made = await command(['org', 'create', 'Acme', '--server', server.adminOrigin, '--json'], { token })
@@ -164,7 +164,7 @@ test('ADM-05: a secret is printed once, by the command that made it, and appears
 
 const READ_ONLY = /These credentials do not permit this request\.\n"grantor admin list" shows/
 
-test('credentials that only read may look, and change nothing', async () => {
+test('credentials with read access can read, and change nothing', async () => {
   const { token } = await stage.issue('read')
   assert.equal((await atServer(['client', 'list'], token)).code, 0)
   for (const words of [
@@ -179,7 +179,7 @@ test('credentials that only read may look, and change nothing', async () => {
   assert.equal((await command(['client', 'show', people.client_id])).code, 0)
 })
 
-test('ADM-03: credentials of one organization do what they may with the verbs that name it', async () => {
+test('ADM-03: credentials of one organization can use the verbs for that organization', async () => {
   const { token } = await stage.issue('write', people.organization_id)
   const { organization_id: org, grant_id: grant } = people
   const [member] = (await commandJson<{ members: readonly { email: string }[] }>(['org', 'members', org])).members
@@ -205,7 +205,7 @@ test('ADM-03: credentials of one organization do what they may with the verbs th
   assert.match((await atServer(['org', 'show', other], token)).stderr, /There is no organization gor_/)
 })
 
-test('for wrong, expired or revoked credentials the command says so, and where to look', async () => {
+test('wrong, expired or revoked credentials are reported with advice', async () => {
   const expired = await stage.issue('write', undefined, 1)
   const revoked = await stage.issue('write', undefined, 365)
   assert.match((await atServer(['admin', 'revoke', revoked.id])).stdout, /are revoked on all nodes/)
@@ -244,7 +244,7 @@ const MISTYPED: readonly (readonly [why: string, address: string, token: string 
 ]
 
 for (const [why, address, token, says] of MISTYPED) {
-  test(`--server with ${why} is refused before anything is sent`, async () => {
+  test(`--server with ${why} is rejected before a request is sent`, async () => {
     const { code, stdout, stderr } = await command(['client', 'list', '--server', address], { token })
     assert.deepEqual([code, stdout], [2, ''])
     assert.match(stderr, says)
@@ -260,7 +260,7 @@ const ADDRESSES: readonly (readonly [text: string, address: string, isExposed: b
   ['http://grantor.internal:3001', 'http://grantor.internal:3001', true],
 ]
 
-test('--server takes an address with or without a path, and knows where others can read the token', () => {
+test('--server accepts an address with or without a path, and detects when the token could be read on the network', () => {
   for (const [text, address, isExposed] of ADDRESSES) {
     assert.deepEqual(readServer(text, ' gad_a\n', true), { address, token: 'gad_a' }, text)
     const read = () => readServer(text, 'gad_a', false)
@@ -269,7 +269,7 @@ test('--server takes an address with or without a path, and knows where others c
   }
 })
 
-test('a token goes over a network unencrypted only where it is said', async () => {
+test('a token is sent over a network unencrypted only with --insecure-http', async () => {
   // Of a path that leads elsewhere than the task nothing is ever sent.
   const words = ['api', 'show', '..', '--server', 'http://grantor.invalid']
   const refused = await command(words, { token: 'gad_a' })
@@ -281,7 +281,7 @@ test('a token goes over a network unencrypted only where it is said', async () =
   assert.equal((await atServer(['client', 'list', '--insecure-http'])).code, 0, 'It allows; it does not ask for http.')
 })
 
-test('a server that does not answer is named, and a change that it may have applied is said to be unknown', async (t) => {
+test('a server that does not respond is reported, and for a change that its outcome is unknown', async (t) => {
   const nowhere = `http://127.0.0.1:${await freePort()}`
   const refused = await command(['client', 'list', '--server', nowhere], { token: write })
   assert.equal(refused.code, 1)

@@ -19,7 +19,7 @@ test.after(async () => {
   for (const end of ends) await end()
 })
 
-test('a user is found by address, and a client and an organization by a name that one of them has', async () => {
+test('a user is found by address, and a client or an organization by a name that is unique', async () => {
   const { grant_id, user_id, client_id, organization_id } = await stage.makePeopledOrganization()
   const { store } = stage.server.context
   const email = (await store.findUser(user_id))?.email ?? ''
@@ -49,7 +49,7 @@ test('a user is found by address, and a client and an organization by a name tha
   assert.match(stdout, new RegExp(`user ${email}, client ${name} …\\S{6}, organization Acme …\\S{6}, authorization=`))
 })
 
-test('the answer to a name shows the id beside it, and a token for no API says that it is for the issuer', async () => {
+test('the output for a name has the id too, and a token without a resource is shown as for the issuer', async () => {
   const { client_id } = await registerClient(stage.server, { client_name: 'Notes desktop' })
   const { stdout } = await command(['client', 'disable', 'Notes desktop'])
   assert.match(
@@ -62,7 +62,7 @@ test('the answer to a name shows the id beside it, and a token for no API says t
   assert.match((await command(['token', 'inspect', token])).stdout, /resources +none: the token is for the issuer/)
 })
 
-test('a name that several have, or none, is not guessed: the ids are named', async () => {
+test('a name of several records is rejected with their ids, and an unknown name is rejected', async () => {
   const [first, second] = [
     await registerClient(stage.server, { client_name: 'Twin' }),
     await registerClient(stage.server, { client_name: 'Twin' }),

@@ -59,7 +59,7 @@ const MISTAKEN: readonly (readonly [typed: string, ...lines: readonly string[]])
 ]
 
 for (const [typed, ...lines] of MISTAKEN) {
-  test(`told by what was typed, at the store and at a server: ${JSON.stringify(typed)}`, async () => {
+  test(`an error names the typed option or argument, for the store and for a server: ${JSON.stringify(typed)}`, async () => {
     const words = typed.split(' ')
     const { code, stdout, stderr } = await command(words)
     assert.deepEqual([code, stdout], [1, ''], stderr)

@@ -8,10 +8,10 @@ import { openTestServer } from '../../support/server.ts'
 import { openListener, startClient } from '../../browser/tab.ts'
 
 for (const [count, meant] of [
-  [1, 'it'],
-  [2, 'none of them'],
+  [1, 'the organization'],
+  [2, 'no organization'],
 ] as const) {
-  test(`for a member of ${count}, the command line allows for ${meant}`, async (t) => {
+  test(`perform acts for ${meant} when the user is a member of ${count}`, async (t) => {
     const server = await openTestServer(t, { listen: true })
     const { port, next } = await openListener(t)
     const ada = await createPerson(server)

@@ -11,7 +11,7 @@ function answering({ stdout }: RunningServer): ReadonlySet<number> {
   return new Set([...stdout().matchAll(/"pid":(\d+),"event":"admin\.answered"/g)].map(([, pid]) => Number(pid)))
 }
 
-test('workers share the administration port, and credentials that are revoked work at none of them', async (t) => {
+test('workers share the administration port, and every worker rejects revoked credentials', async (t) => {
   const free = await openPlace(t)
   const database = { DATABASE_URL: await openTestDatabase(t), GRANTOR_SECRET: 's'.repeat(32) }
   const place = { ...free, environment: { ...free.environment, ...database } }

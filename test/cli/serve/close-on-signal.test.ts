@@ -19,7 +19,7 @@ function openStage(drainSeconds: number) {
   return { events, ending, finish: () => finish() }
 }
 
-test('a signal drains first, closes when that time is over, and ends with 0', async (t) => {
+test('a signal drains the server, closes it after the drain time, and exits with 0', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { events, ending, finish } = openStage(2)
   ending.emit('SIGTERM')
@@ -32,7 +32,7 @@ test('a signal drains first, closes when that time is over, and ends with 0', as
   assert.deepEqual(events, ['drain', 'close', 0])
 })
 
-test('the process ends before ten seconds are over, whatever holds it up', (t) => {
+test('the process always exits within ten seconds', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { events, ending } = openStage(4)
   ending.emit('SIGINT')
@@ -42,7 +42,7 @@ test('the process ends before ten seconds are over, whatever holds it up', (t) =
   assert.deepEqual(events, ['drain', 'close', 1])
 })
 
-test('the signal again within a second is an echo; later it ends the process at once', (t) => {
+test('a second signal within a second is ignored, and a later one ends the process at once', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let now = 0
   t.mock.method(performance, 'now', () => now)

@@ -22,7 +22,7 @@ const WITNESS = `
   process.on('exit', () => process.stderr.write(JSON.stringify([...loaded, ...process.moduleLoadList])))
 `
 
-test('a server that starts after another loads no compiler of types, HTTP client, other database or command', async (t) => {
+test('a second start loads no TypeScript compiler, HTTP client, other database or other command', async (t) => {
   const place = await openPlace(t)
   const environment = { NODE_COMPILE_CACHE: temporaryFolder(t), GRANTOR_ADMIN_PORT: 'off' }
   const filled = spawnSync(process.execPath, [fileURLToPath(new URL('after-install.js', BIN))], { env: environment })
@@ -42,7 +42,7 @@ test('a server that starts after another loads no compiler of types, HTTP client
   )
 })
 
-test('what was compiled is kept where nobody else may write, and without that all works', (t) => {
+test('the compile cache is in a folder that only its user can write to, and the server starts without it', (t) => {
   const folder = temporaryFolder(t)
   const fresh = join(folder, 'packages', 'cache')
   assert.ok(isOursAlone(fresh))

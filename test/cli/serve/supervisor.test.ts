@@ -40,7 +40,7 @@ function openServing(t: TestContext, count: number) {
   return stage
 }
 
-test('the first worker is started alone, the others once it serves; ready is when all do', async (t) => {
+test('the first worker is started alone, the others when it serves; the supervisor is ready when all serve', async (t) => {
   const { supervisor, workers, worker } = openStage(t, 3)
   assert.equal(workers.length, 1)
   worker(1).onServing()
@@ -50,7 +50,7 @@ test('the first worker is started alone, the others once it serves; ready is whe
   assert.equal(await supervisor.allServe, true)
 })
 
-test('a first worker that ends before it serves is the end, with the reason', async (t) => {
+test('a first worker that ends before it serves ends the supervisor with the reason', async (t) => {
   const { supervisor, workers, worker } = openStage(t, 3)
   worker(1).onEnd(FAILURE)
   assert.equal(await supervisor.allServe, false)
@@ -58,7 +58,7 @@ test('a first worker that ends before it serves is the end, with the reason', as
   assert.equal(workers.length, 1)
 })
 
-test('a worker that died is started again, and the log says which', (t) => {
+test('a worker that ended is started again and logged', (t) => {
   const { workers, worker, records, tick } = openServing(t, 2)
   worker(2).onEnd(CRASH)
   assert.deepEqual(records, [{ event: 'worker.ended', pid: 2, ...CRASH }])
@@ -68,7 +68,7 @@ test('a worker that died is started again, and the log says which', (t) => {
   assert.equal(workers.length, 3)
 })
 
-test('each that ends soon after waits twice as long, up to half a minute; ten good seconds make up for it', (t) => {
+test('the delay of a restart doubles up to half a minute, and is reset after ten seconds without an end', (t) => {
   const { workers, worker, tick } = openServing(t, 2)
   worker(2).onEnd(CRASH)
   for (const wait of [100, 200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000]) {
@@ -88,7 +88,7 @@ test('each that ends soon after waits twice as long, up to half a minute; ten go
   assert.equal(workers.length, before + 1)
 })
 
-test('while one serves nothing is given up; with nobody left the fifth end is', async (t) => {
+test('the supervisor gives up after the fifth end without a serving worker, and never while one serves', async (t) => {
   const { supervisor, workers, worker, tick } = openServing(t, 2)
   for (let ends = 0; ends < 6; ends += 1) {
     worker(workers.length).onEnd(FAILURE)
@@ -100,7 +100,7 @@ test('while one serves nothing is given up; with nobody left the fifth end is', 
   assert.match((await supervisor.ended) ?? '', /No worker serves.*ended by SIGKILL/)
 })
 
-test('told to stop it passes that on once, starts nobody again, and ends when all have ended', async (t) => {
+test('a stop is sent to each worker once, no worker is started again, and the supervisor ends after the last worker', async (t) => {
   const { supervisor, workers, worker, tick } = openServing(t, 3)
   worker(3).onEnd(CRASH)
   supervisor.stop()
@@ -118,7 +118,7 @@ test('told to stop it passes that on once, starts nobody again, and ends when al
   assert.deepEqual(worker(1).orders, ['stop'])
 })
 
-test('who does not end in time is killed, before ten seconds are over, and that is no clean end', async (t) => {
+test('a worker that does not end within ten seconds is killed, and the exit is not clean', async (t) => {
   const { supervisor, worker, tick } = openServing(t, 2)
   supervisor.stop()
   worker(1).onEnd({ code: 0, signal: null })
@@ -130,7 +130,7 @@ test('who does not end in time is killed, before ten seconds are over, and that 
   assert.match((await supervisor.ended) ?? '', /did not end cleanly: it was ended by SIGKILL/)
 })
 
-test('a stop in the middle of the start ends the first worker, and starts no other', async (t) => {
+test('a stop during the start ends the first worker, and starts no other', async (t) => {
   const { supervisor, workers, worker } = openStage(t, 2)
   supervisor.stop()
   worker(1).onServing()

@@ -34,7 +34,7 @@ function paintOf(isTTY: boolean, environment: Readonly<Record<string, string>> =
   return openFakeTerminal(isTTY, environment).terminal.paint
 }
 
-test('the first start: about a dozen lines with the issuer, the mode, the demo user and two commands', () => {
+test('the first start prints about a dozen lines with the issuer, the mode, the demo user and two commands', () => {
   const lines = welcomeLines(WELCOME, paintOf(true, { NO_COLOR: '1' }))
   const filled = lines.filter((line) => line !== '')
   assert.ok(lines.length <= 15 && filled.length <= 12, `${lines.length} lines`)
@@ -51,7 +51,7 @@ test('the first start: about a dozen lines with the issuer, the mode, the demo u
   )
 })
 
-test('a later start is four lines, and says what may be asked for and how to see refusals', () => {
+test('a later start prints four lines, with what can be requested and how to log rejected requests', () => {
   const plain = paintOf(false)
   const later = { ...WELCOME, demo: undefined }
   assert.equal(welcomeLines(later, plain).length, 4)
@@ -61,7 +61,7 @@ test('a later start is four lines, and says what may be asked for and how to see
   assert.match(welcomeLines({ ...later, isLoopbackIssuer: false }, plain).join('\n'), /no scope can be requested/)
 })
 
-test('colours only on a terminal, and never with NO_COLOR', () => {
+test('output is coloured only on a terminal, and never with NO_COLOR', () => {
   assert.equal(paintOf(true)('red', 'x'), '\u001b[31mx\u001b[39m')
   assert.equal(paintOf(false)('red', 'x'), 'x')
   assert.equal(paintOf(false, { FORCE_COLOR: '1' })('red', 'x'), 'x')
@@ -69,7 +69,7 @@ test('colours only on a terminal, and never with NO_COLOR', () => {
   assert.equal(paintOf(true, { TERM: 'dumb' })('red', 'x'), 'x')
 })
 
-test('control and format characters are shown, not obeyed', () => {
+test('control and format characters are printed as code points', () => {
   assert.equal(visible('a\u001b[2J\u202eb\nc'), String.raw`a\u{1b}[2J\u{202e}b\u{a}c`)
   assert.deepEqual(columns(['A', 'B'], [['ä\u0007', 'x']], paintOf(false)), ['A       B', String.raw`ä\u{7}  x`])
 })
@@ -82,7 +82,7 @@ test('serve --help lists every setting; the top level points to it', async () =>
   assert.match(stdout(), /grantor serve --help/)
 })
 
-test('no verb at all is the help and exit code 2', async () => {
+test('a noun without a verb prints the help with exit code 2', async () => {
   const { terminal, stderr } = openFakeTerminal(false, {})
   assert.equal(await runCommandLine([], terminal), 2)
   assert.match(stderr(), /Usage: grantor/)

@@ -36,7 +36,7 @@ function assertGone(pid: number): void {
   assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' })
 }
 
-test('workers share the port, one that is killed is replaced, and SIGTERM ends them all with 0', async (t) => {
+test('workers share the port, a killed worker is replaced, and SIGTERM ends all with exit code 0', async (t) => {
   const place = await openPostgresPlace(t)
   const server = await serve(place, { flags: WORKERS })
   const first = await untilAnswering(server, place, 2)
@@ -50,7 +50,7 @@ test('workers share the port, one that is killed is replaced, and SIGTERM ends t
   assert.equal(server.stdout().match(/"server\.ready"/g)?.length, 1, 'Readiness is logged once.')
 })
 
-test('Ctrl-C, which every process of the terminal gets, lets what is under way finish', async (t) => {
+test('Ctrl-C, which every process of the terminal gets, completes pending requests', async (t) => {
   const place = await openPostgresPlace(t)
   const server = await serve(place, { flags: WORKERS })
   const pids = await untilAnswering(server, place, 2)
@@ -79,7 +79,7 @@ test('workers do not outlive a supervisor that is killed', async (t) => {
   await assert.rejects(fetch(`${place.issuer}/health/alive`))
 })
 
-test('what keeps workers from starting is said once, with exit code 1', async (t) => {
+test('a failure of all workers to start is reported once, with exit code 1', async (t) => {
   const place = await openPostgresPlace(t)
   const other = createServer().listen(place.port, '127.0.0.1')
   await once(other, 'listening')
@@ -96,7 +96,7 @@ test('what keeps workers from starting is said once, with exit code 1', async (t
   assert.match(otherSecret.stderr, /^grantor: This database was made under another root secret.*\n$/)
 })
 
-test('on SQLite several workers are refused with the reason, and a wrong number is a usage error', async (t) => {
+test('on SQLite several workers are rejected with the reason, and a wrong number is a usage error', async (t) => {
   const place = await openPlace(t)
   for (const [workers, says] of [
     ['2', /^grantor: Several workers need PostgreSQL: a SQLite file has one writer.*\n$/],

@@ -36,7 +36,7 @@ async function beginRequest(
   }
 }
 
-test('ADM-02: credentials that are revoked while their request is still coming make nothing of it', async (t) => {
+test('ADM-02: credentials that are revoked before the end of their request change nothing', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const stage = adminServerOf(server)
   const { token, id } = await stage.issue('write')

@@ -17,7 +17,7 @@ test('every task has a rule for the credentials that may perform it, and the tas
   }
 })
 
-test('ADM-02: nothing that Grantor issues, but credentials of an administrator, gets anything from any route', async (t) => {
+test('ADM-02: every route rejects every credential of Grantor except those of administrators', async (t) => {
   const stage = await openAdminServer(t)
   const rows = rowsOf()
   const inputs = await samplesOf(stage, rows)
@@ -43,7 +43,7 @@ test('ADM-02: nothing that Grantor issues, but credentials of an administrator, 
   })
 })
 
-test('ADM-02: credentials that expired or were revoked, or whose organization is gone, get nothing from any route', async (t) => {
+test('ADM-02: every route rejects credentials that are expired or revoked, or whose organization is disabled or deleted', async (t) => {
   const stage = await openAdminServer(t)
   const { store, clock } = stage.server.context
   const rows = rowsOf()
@@ -70,7 +70,7 @@ test('ADM-02: credentials that expired or were revoked, or whose organization is
   })
 })
 
-test('ADM-02: credentials that may read change nothing by any route', async (t) => {
+test('ADM-02: credentials with read access change nothing at any route', async (t) => {
   const stage = await openAdminServer(t)
   const rows = rowsOf().filter(({ rule }) => rule.access === 'write')
   const inputs = await samplesOf(stage, rows)
@@ -103,7 +103,7 @@ test('ADM-03: credentials of one organization get 403 from routes of the server,
   })
 })
 
-test('ADM-02: each route does its task for credentials that are good for it, and answers what its row says', async (t) => {
+test('ADM-02: each route performs its task for credentials that allow it, and its answer matches the schema of its row', async (t) => {
   await performEveryTask(await openAdminServer(t))
 })
 

@@ -36,7 +36,7 @@ const DOCUMENT = JSON.parse(JSON.stringify(describeTasks('1.2.3'))) as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }
 
-test('ADM-11: what the OpenAPI document allows, up to its edges, is not refused for its form', async (t) => {
+test('ADM-11: a value that the OpenAPI document allows, up to its limits, is not rejected as malformed', async (t) => {
   const stage = await openAdminServer(t)
   const fewer = cutWhatIsKnown()
   for (const task of TASKS) {
@@ -53,7 +53,7 @@ test('ADM-11: what the OpenAPI document allows, up to its edges, is not refused 
   }
 })
 
-test('ADM-11: what the OpenAPI document forbids is refused for its form', async (t) => {
+test('ADM-11: a value that the OpenAPI document forbids is rejected as malformed', async (t) => {
   const stage = await openAdminServer(t)
   const token = await issue(stage)
   const fewer = cutWhatIsKnown()
@@ -72,7 +72,7 @@ test('ADM-11: what the OpenAPI document forbids is refused for its form', async 
   }
 })
 
-test('OpenAPI: every operation with an input has an example of it, and the server does what the example says', async (t) => {
+test('OpenAPI: every operation with an input has an example, and the server accepts the example', async (t) => {
   const stage = await openAdminServer(t)
   for (const task of TASKS) {
     const described = describe(task)

@@ -37,7 +37,7 @@ interface Document {
 
 const DOCUMENT = JSON.parse(JSON.stringify(describeTasks('1.2.3'))) as unknown as Document
 
-test('OpenAPI: the document has what version 3.1 asks for, and names the server', () => {
+test('OpenAPI: the document has the members that version 3.1 requires, and names the server', () => {
   assert.equal(DOCUMENT.openapi, '3.1.0')
   assert.equal(DOCUMENT.info.version, '1.2.3')
   assert.ok(DOCUMENT.info.title !== '')
@@ -54,7 +54,7 @@ test('OpenAPI: the document has every route of the table, and no other', () => {
   assert.equal(new Set(TASKS.map(({ name }) => name)).size, TASKS.length, 'names are unique')
 })
 
-test('OpenAPI: each route has every parameter and member of its row, where it stands, and whether it is needed', () => {
+test('OpenAPI: each route has every parameter and member of its row, with its place and whether it is required', () => {
   for (const task of TASKS) {
     const { parameters, requestBody } = operationOf(task)
     const body = requestBody?.content['application/json']?.schema
@@ -72,7 +72,7 @@ test('OpenAPI: each route has every parameter and member of its row, where it st
   }
 })
 
-test('OpenAPI: each route has its answer and its refusals, and every reference leads somewhere', () => {
+test('OpenAPI: each route has its answer and its error responses, and every reference can be resolved', () => {
   for (const task of TASKS) {
     const statuses = Object.keys(operationOf(task).responses)
     assert.ok(statuses.includes(task.creates ? '201' : '200'), task.name)
@@ -89,7 +89,7 @@ test('OpenAPI: each route has its answer and its refusals, and every reference l
   }
 })
 
-test('OpenAPI: a list is a page with at most `limit` rows and the place of the next page', () => {
+test('OpenAPI: a list has at most `limit` rows and the start of the next page', () => {
   const lists = TASKS.filter(({ input }) => 'before' in input.shape)
   assert.ok(lists.length > 1)
   for (const task of lists) {
@@ -98,7 +98,7 @@ test('OpenAPI: a list is a page with at most `limit` rows and the place of the n
   }
 })
 
-test('OpenAPI: the document is served to administrators of any kind, and to nobody else', async (t) => {
+test('OpenAPI: the document is served to all administrators and to no other caller', async (t) => {
   const stage = await openAdminServer(t)
   const { server } = stage
   const organizationId = await stage.makeOrganization()

@@ -10,7 +10,7 @@ const OWN = TASKS.filter(({ extent }) => extent === 'organization')
 /** The tasks about one thing in an organization. Any client may be installed anywhere: that is no look at another's things. */
 const NESTED = OWN.filter((task) => pathParameters(task).length > 1 && task.name !== 'installation.install')
 
-test('ADM-03: nobody reads, changes or deletes another organization’s things below their own', async (t) => {
+test('ADM-03: records of another organization cannot be read, changed or deleted below an own organization', async (t) => {
   const stage = await openAdminServer(t)
   const mine = await stage.makePeopledOrganization()
   const other = await stage.makePeopledOrganization()
@@ -28,7 +28,7 @@ test('ADM-03: nobody reads, changes or deletes another organization’s things b
   }
 })
 
-test('ADM-03: a list of one organization never has another’s rows, however it is filtered', async (t) => {
+test('ADM-03: a list of one organization has no rows of another with any filter', async (t) => {
   const stage = await openAdminServer(t)
   const mine = await stage.makePeopledOrganization()
   const other = await stage.makePeopledOrganization()
@@ -51,7 +51,7 @@ test('ADM-03: a list of one organization never has another’s rows, however it 
   }
 })
 
-test('ADM-03: an organization that exists and one that does not are answered alike', async (t) => {
+test('ADM-03: the answers for another organization and for one that does not exist are the same', async (t) => {
   const stage = await openAdminServer(t)
   const { token } = await stage.issue('read', await stage.makeOrganization())
   const other = await stage.makeOrganization()
@@ -68,7 +68,7 @@ test('ADM-03: an organization that exists and one that does not are answered ali
   }
 })
 
-test('ADM-03: people who belong to nobody’s organization are found by administrators of the server only', async (t) => {
+test('ADM-03: only administrators of the server find users who belong to no organization', async (t) => {
   const stage = await openAdminServer(t)
   const organization_id = await stage.makeOrganization()
   const { id: user_id, email } = await stage.makeUser()
@@ -82,7 +82,7 @@ test('ADM-03: people who belong to nobody’s organization are found by administ
   assert.equal(added.statusCode, 201, added.body)
 })
 
-test('ADM-03: what an organization is called, and whether it is there, its own administrators do not say', async (t) => {
+test('ADM-03: administrators of an organization cannot rename, disable, enable or delete it', async (t) => {
   const stage = await openAdminServer(t)
   const { organization_id, user_id } = await stage.makePeopledOrganization()
   const { token } = await stage.issue('write', organization_id)

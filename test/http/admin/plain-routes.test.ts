@@ -25,7 +25,7 @@ function openAsk(stage: AdminServer, host: string) {
     inject((message, response) => app.emit('request', message, response), { method, url: GAUGES.path, headers })
 }
 
-test('ADM-10: what machines read is open to this machine only while the administration listens on loopback', async (t) => {
+test('ADM-10: plain routes need no credentials only while the administration listens on loopback', async (t) => {
   const stage = await openAdminServer(t)
   for (const host of ['localhost', '127.0.0.1', '::1']) {
     const answer = await openAsk(stage, host)({ host: 'localhost:3001' })
@@ -38,14 +38,14 @@ test('ADM-10: what machines read is open to this machine only while the administ
   }
 })
 
-test('ADM-10: a web page cannot read it under a name of its own that resolves to this machine', async (t) => {
+test('ADM-10: a web page cannot read a plain route through its own host name that resolves to this machine', async (t) => {
   const ask = openAsk(await openAdminServer(t), 'localhost')
   for (const host of ['evil.example', 'evil.example:3001', '127.0.0.1.evil.example', 'localhost.evil.example', '@']) {
     assert.equal((await ask({ host })).statusCode, 401, host)
   }
 })
 
-test('ADM-10: a proxy on this machine does not make strangers of this machine', async (t) => {
+test('ADM-10: a request through a proxy on this machine needs credentials at a plain route', async (t) => {
   const ask = openAsk(await openAdminServer(t), 'localhost')
   // As nginx sends it on when nothing is said: the Host header is the address of the upstream.
   const host = '127.0.0.1:3001'
@@ -54,7 +54,7 @@ test('ADM-10: a proxy on this machine does not make strangers of this machine', 
   }
 })
 
-test('ADM-10: elsewhere it needs credentials that may read everything', async (t) => {
+test('ADM-10: on other addresses a plain route needs credentials for the whole server', async (t) => {
   const stage = await openAdminServer(t)
   const ask = openAsk(stage, '0.0.0.0')
   const { token: read } = await stage.issue('read')

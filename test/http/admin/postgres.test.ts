@@ -3,7 +3,7 @@ import { openMigratedDatabase } from '../../support/migrated-database.ts'
 import { performEveryTask } from './every-route.ts'
 import { openAdminServer } from '../../support/admin-server.ts'
 
-test('every route does its task over PostgreSQL as over a file', async (t) => {
+test('every route performs its task on PostgreSQL as on SQLite', async (t) => {
   const env = { DATABASE_URL: await openMigratedDatabase(t), GRANTOR_SECRET: 's'.repeat(32) }
   await performEveryTask(await openAdminServer(t, env))
 })

@@ -12,7 +12,7 @@ const LISTS = TASKS.filter(({ input }) => 'before' in input.shape)
 /** What no answer may have in it, by the column's name. */
 const SECRET_COLUMN = /hash|secret|private|password/
 
-test('ADM-05: no read answers a secret, the hash of one, or a private key', async (t) => {
+test('ADM-05: no answer to a read has a secret, the hash of a secret, or a private key', async (t) => {
   const stage = await openAdminServer(t)
   const issued = await plantSecrets(stage)
   const { token } = await stage.issue('read')
@@ -37,7 +37,7 @@ test('ADM-05: credentials of administrators are stored as hashes only', async (t
   }
 })
 
-test('ADM-04: a malformed place of the next page is rejected, and none of it reaches the database as SQL', async (t) => {
+test('ADM-04: a malformed `before` is rejected, and no part of it reaches the database as SQL', async (t) => {
   const stage = await openAdminServer(t)
   const { token } = await stage.issue('read')
   const organization = await stage.makePeopledOrganization()
@@ -72,7 +72,7 @@ test('ADM-04: a malformed place of the next page is rejected, and none of it rea
   assert.deepEqual(dumpStore(stage.server), before)
 })
 
-test('lists go from page to page, each row once, newest first, and say where they end', async (t) => {
+test('the pages of a list have each row once, newest first, and the last page has no next one', async (t) => {
   const stage = await openAdminServer(t)
   const { token } = await stage.issue('read')
   const made: string[] = []
@@ -95,7 +95,7 @@ test('lists go from page to page, each row once, newest first, and say where the
   assert.deepEqual(seen, made.toReversed())
 })
 
-test('clients are listed by what became of them', async (t) => {
+test('clients are listed by use, verification and state', async (t) => {
   const stage = await openAdminServer(t)
   const { token } = await stage.issue('write')
   const { server } = stage

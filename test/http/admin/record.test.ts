@@ -6,7 +6,7 @@ import { TASKS } from '../../../src/admin/tasks.ts'
 import { RULES } from './rules.ts'
 import { openAdminServer, type AdminServer } from '../../support/admin-server.ts'
 
-test('ADM-06: each change is written down with the administrator who made it', async (t) => {
+test('ADM-06: the audit records each change with its administrator', async (t) => {
   const stage = await openAdminServer(t)
   const { token, id } = await stage.issue('write', undefined, 365)
   const changes = TASKS.filter(({ access, name }) => access === 'write' && (RULES[name]?.status ?? 0) < 400)
@@ -20,7 +20,7 @@ test('ADM-06: each change is written down with the administrator who made it', a
   }
 })
 
-test('ADM-06: what credentials were used for in vain is written down too, and says why', async (t) => {
+test('ADM-06: the audit records rejected requests of administrators with the reason', async (t) => {
   const stage = await openAdminServer(t)
   const reader = await stage.issue('read')
   await stage.performByName('key.rotate', {}, reader.token)
@@ -43,7 +43,7 @@ test('ADM-06: what credentials were used for in vain is written down too, and sa
   }
 })
 
-test('ADM-06: names with line breaks and terminal codes are refused, and the log stays one object a line', async (t) => {
+test('ADM-06: names with line breaks or terminal codes are rejected, and each log line stays one object', async (t) => {
   const stage = await openAdminServer(t)
   const { token } = await stage.issue('write')
   const named = TASKS.filter(({ input }) => 'name' in input.shape)

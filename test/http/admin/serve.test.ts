@@ -27,7 +27,7 @@ function statusOf(origin: string, target: string): Promise<number | undefined> {
   })
 }
 
-test('ADM-01: nothing of the administration is on the public port, however its path is written', async (t) => {
+test('ADM-01: no route of the administration is on the public port, in any spelling of its path', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const { token } = await adminServerOf(server).issue('write')
   const targets = [
@@ -50,7 +50,7 @@ test('ADM-01: nothing of the administration is on the public port, however its p
   for (const target of targets) assert.equal(await statusOf(server.origin, target), 404, target)
 })
 
-test('ADM-01: on its own port a route has one spelling', async (t) => {
+test('ADM-01: on the administration port each route has one spelling', async (t) => {
   const stage = await openAdminServer(t)
   const { token } = await stage.issue('write')
   const { client_id: id } = await stage.makeClient()
@@ -67,14 +67,14 @@ test('ADM-01: on its own port a route has one spelling', async (t) => {
   }
 })
 
-test('ADM-10: nothing for machines or debuggers is on the public port', async (t) => {
+test('ADM-10: no metrics or debugging route is on the public port', async (t) => {
   const server = await openTestServer(t, { listen: true })
   for (const target of ['/metrics', '/debug', '/debug/pprof', '/heapdump', '/json/version', '/v2/oauth/metrics']) {
     assert.equal(await statusOf(server.origin, target), 404, target)
   }
 })
 
-test('ADM-07: who changed something is who holds the credentials, whatever the request says', async (t) => {
+test('ADM-07: the actor of a change is the owner of the credentials, whatever the request contains', async (t) => {
   const stage = await openAdminServer(t)
   const { server } = stage
   const mine = await stage.issue('write')
@@ -101,7 +101,7 @@ test('ADM-07: who changed something is who holds the credentials, whatever the r
   assert.ok(!recorded.includes(`"actor":"${other.id}"`))
 })
 
-test('ADM-08: a new server has no administrator, and no credentials that anybody could know', async (t) => {
+test('ADM-08: a new server has no administrator and no default credentials', async (t) => {
   const server = await openTestServer(t)
   assert.deepEqual(await server.context.store.listAdminCredentials({ before: undefined, limit: 10 }), [])
   for (const token of ['', 'admin', 'grantor', 'changeme', 'gad_', 'secret']) {
@@ -113,7 +113,7 @@ test('ADM-08: a new server has no administrator, and no credentials that anybody
   }
 })
 
-test('failed attempts are counted by network, and credentials that are good work all the same', async (t) => {
+test('failed attempts are counted by network, and valid credentials work nevertheless', async (t) => {
   const stage = await openAdminServer(t, { GRANTOR_CLIENT_FAILURE_RATE: '3' })
   const { token } = await stage.issue('read')
   const ask = async (held: string) => stage.server.injectAdmin({ url: CLIENTS, ...bearer(held) })
@@ -126,7 +126,7 @@ test('failed attempts are counted by network, and credentials that are good work
   assert.equal((await ask(token)).statusCode, 200)
 })
 
-test('RFC 6750 §3.1: who brings nothing is only told what to bring, and who brings something wrong, that it is', async (t) => {
+test('RFC 6750 §3.1: a request without a token gets a challenge only, and a wrong token gets invalid_token', async (t) => {
   const { server } = await openAdminServer(t)
   const nothing = await server.injectAdmin({ url: CLIENTS })
   assert.equal(nothing.headers['www-authenticate'], 'Bearer realm="grantor"')
@@ -134,7 +134,7 @@ test('RFC 6750 §3.1: who brings nothing is only told what to bring, and who bri
   assert.equal(wrong.headers['www-authenticate'], 'Bearer realm="grantor", error="invalid_token"')
 })
 
-test('every fault of a request is reported in one response, with stable names, and nothing is changed', async (t) => {
+test('one response has every problem of a request, with stable names, and nothing is changed', async (t) => {
   const stage = await openAdminServer(t)
   const { token } = await stage.issue('write')
   const { server } = stage
@@ -162,7 +162,7 @@ test('every fault of a request is reported in one response, with stable names, a
   assert.deepEqual(dumpStore(server)['admin_credentials'], before)
 })
 
-test('a body that is not a JSON object is rejected, and none of it is returned', async (t) => {
+test('a body that is not a JSON object is rejected, and no part of it is returned', async (t) => {
   const stage = await openAdminServer(t)
   const { token } = await stage.issue('write')
   const json = { 'content-type': 'application/json' }
@@ -191,7 +191,7 @@ test('a body that is not a JSON object is rejected, and none of it is returned',
   }
 })
 
-test('a method that a path has not is answered with those that it has, and no script of a page is let in', async (t) => {
+test('an unknown method is answered with the methods of the path, and without a CORS header', async (t) => {
   const stage = await openAdminServer(t)
   const { token } = await stage.issue('write')
   for (const method of ['PUT', 'DELETE', 'OPTIONS', 'PATCH'] as const) {
@@ -208,7 +208,7 @@ test('a method that a path has not is answered with those that it has, and no sc
   assert.deepEqual([head.statusCode, head.body], [200, ''])
 })
 
-test('NET-01: for an https issuer a request over plain http from elsewhere is refused, whatever it brings', async (t) => {
+test('NET-01: for an https issuer a request over plain HTTP from another machine is rejected with any credentials', async (t) => {
   const env = {
     GRANTOR_ISSUER: 'https://login.acme.test',
     GRANTOR_ADMIN_HOST: '0.0.0.0',

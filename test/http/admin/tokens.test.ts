@@ -31,7 +31,7 @@ async function machineToken(stage: AdminServer, form: Readonly<Record<string, st
   return answer.json<{ access_token: string }>().access_token
 }
 
-test('an access token says whose it is, and is dead once it is revoked, alone', async (t) => {
+test('inspecting an access token shows its owner, and revoking it affects no other token', async (t) => {
   const { stage, perform, inspect } = await openWithAdministrator(t)
   const client = await stage.makeClient()
   const { access_token: first, refresh_token: family = '' } = await obtainTokens(stage.server, client)
@@ -44,7 +44,7 @@ test('an access token says whose it is, and is dead once it is revoked, alone', 
   assert.equal((await inspect(family)).active, true)
 })
 
-test('a refresh token takes its family with it, and so does an access token whose family is meant', async (t) => {
+test('revoking a refresh token, or an access token with its family, revokes the grant', async (t) => {
   const { stage, perform, inspect } = await openWithAdministrator(t)
   for (const way of ['refresh', 'access'] as const) {
     const client = await stage.makeClient()
@@ -59,7 +59,7 @@ test('a refresh token takes its family with it, and so does an access token whos
   }
 })
 
-test('a token that is good no more says why', async (t) => {
+test('inspecting an inactive token shows the reason', async (t) => {
   const { stage, perform, inspect } = await openWithAdministrator(t)
   const client = await stage.makeClient()
   const { access_token: access, refresh_token: first = '' } = await obtainTokens(stage.server, client)
@@ -75,7 +75,7 @@ test('a token that is good no more says why', async (t) => {
   assert.equal((await inspect(access)).ended_by, 'expired')
 })
 
-test('a token that a client got by itself has no family to end', async (t) => {
+test('a token that a client got without a user has no grant to revoke', async (t) => {
   const { stage, perform, inspect } = await openWithAdministrator(t)
   const token = await machineToken(stage)
   assert.equal((await perform('token.revoke', { token, family: true })).statusCode, 404)
@@ -84,7 +84,7 @@ test('a token that a client got by itself has no family to end', async (t) => {
   assert.equal((await inspect(token)).active, false)
 })
 
-test('an opaque token says the same as a JWT would', async (t) => {
+test('inspecting an opaque token shows the same as inspecting a JWT', async (t) => {
   const { stage, perform, inspect } = await openWithAdministrator(t)
   const resource = 'https://opaque.example'
   const tokens = { ...SERVER_TOKENS, format: 'opaque' } as const
@@ -103,7 +103,7 @@ test('an opaque token says the same as a JWT would', async (t) => {
   assert.equal((await inspect(token)).active, false)
 })
 
-test('of what this server never issued nothing is known, and nothing is revoked', async (t) => {
+test('a token that this server did not issue is unknown and cannot be revoked', async (t) => {
   const { perform, inspect } = await openWithAdministrator(t)
   for (const token of ['nothing-of-ours', 'eyJhbGciOiJub25lIn0.e30.', 'grt_made-up', 'gad_made-up']) {
     const found = await inspect(token)
@@ -114,7 +114,7 @@ test('of what this server never issued nothing is known, and nothing is revoked'
   }
 })
 
-test('everything from before is dead when the operator says so, and what comes after lives', async (t) => {
+test('token.revoke-all revokes all earlier tokens, and later tokens are active', async (t) => {
   const { stage, perform, inspect } = await openWithAdministrator(t)
   const { access_token: before, refresh_token: family = '' } = await stage.makeTokens()
   assert.equal((await perform('token.revoke-all', {})).statusCode, 422)

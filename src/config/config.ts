@@ -6,6 +6,7 @@ import type { Lifetimes } from '../ports/context.ts'
 import type { Branding } from '../ports/pages.ts'
 import type { SigningAlgorithm } from '../ports/records/key.ts'
 import { isAppRedirect, schemeOf } from '../protocol/app-redirect.ts'
+import { OFFERED_GRANT_TYPES, type GrantType } from '../protocol/grant-types.ts'
 import { isLoopbackHost } from '../protocol/loopback.ts'
 import { isBrowserScheme } from '../protocol/redirect-uri.ts'
 import { SETTINGS, type Settings } from './schema.ts'
@@ -45,6 +46,8 @@ export interface Config {
   readonly auditRetention: number
   readonly redirectSchemes: readonly string[]
   readonly redirectErrors: boolean
+  /** No setting: those that this release offers. Tests of an unfinished grant type offer it too. */
+  readonly grantTypes: readonly GrantType[]
   readonly branding: Branding
   /** Undefined when tracing is off. */
   readonly traces: TraceConfig | undefined
@@ -216,6 +219,7 @@ function configOf(
     auditRetention: settings.GRANTOR_AUDIT_RETENTION,
     redirectSchemes: settings.GRANTOR_REDIRECT_SCHEMES,
     redirectErrors: settings.GRANTOR_REDIRECT_ERRORS,
+    grantTypes: OFFERED_GRANT_TYPES,
     branding: {
       name: settings.GRANTOR_NAME,
       accent: settings.GRANTOR_ACCENT,

@@ -1,5 +1,6 @@
-import type { Context } from '../ports/context.ts'
+import type { Context, Settings } from '../ports/context.ts'
 import type { Reply, Request } from '../ports/message.ts'
+import type { GrantType } from '../protocol/grant-types.ts'
 import { authorizeByPost } from './authorization/authorize-by-post.ts'
 import { authorize } from './authorization/authorize.ts'
 import { deleteClient, readClient, updateClient } from './registration/manage.ts'
@@ -36,6 +37,8 @@ export interface Endpoint {
   readonly priority?: 'high'
   /** The member of the server metadata that has its address. RFC 8414 §2. */
   readonly metadata?: string
+  /** It is part of this grant type: it is served and advertised only where the grant type is offered. */
+  readonly grantType?: GrantType
   readonly run: (context: Context, request: Request) => Promise<Reply>
 }
 
@@ -109,10 +112,19 @@ export const ENDPOINTS: readonly Endpoint[] = [
     method: 'GET',
     path: PATHS.authorize,
     audience: 'page',
+    grantType: 'authorization_code',
     metadata: 'authorization_endpoint',
     run: authorize,
   },
-  { name: 'authorize', method: 'POST', path: PATHS.authorize, accepts: FORM, audience: 'page', run: authorizeByPost },
+  {
+    name: 'authorize',
+    method: 'POST',
+    path: PATHS.authorize,
+    accepts: FORM,
+    audience: 'page',
+    grantType: 'authorization_code',
+    run: authorizeByPost,
+  },
   { name: 'sign-in', method: 'GET', path: PATHS.signIn, audience: 'page', run: showSignIn },
   { name: 'sign-in', method: 'POST', path: PATHS.signIn, accepts: FORM, audience: 'page', run: signIn },
   { name: 'consent', method: 'GET', path: PATHS.consent, audience: 'page', run: showConsent },
@@ -187,6 +199,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
   },
 ]
 
+/** Returns the endpoints of a server that offers these grant types. */
+export function endpointsFor({ grantTypes }: Pick<Settings, 'grantTypes'>): readonly Endpoint[] {
+  return ENDPOINTS.filter(({ grantType }) => grantType === undefined || grantTypes.includes(grantType))
+}
+
 function metadata(context: Context): Promise<Reply> {
-  return describeServer(context, ENDPOINTS)
+  return describeServer(context, endpointsFor(context.settings))
 }

@@ -49,7 +49,7 @@ export function createApp({ context, branding, trustedProxies, log, observer }: 
     proxies,
     scheduler: openScheduler(),
     nextRequestId: openRequestIds(context.random),
-    findRoute: openRoutes(context.issuer),
+    findRoute: openRoutes(context),
     replies: openReplies(createRenderer(branding), jar, context.issuer),
     gate: openGate({ issuer: context.issuer, proxies }),
   }

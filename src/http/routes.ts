@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { ENDPOINTS, type Endpoint } from '../endpoints/index.ts'
+import { endpointsFor, type Endpoint } from '../endpoints/index.ts'
 import { PATHS } from '../endpoints/paths.ts'
 import type { Context } from '../ports/context.ts'
 import { invalidRequest, type OAuthError } from '../protocol/errors.ts'
@@ -21,10 +21,13 @@ export interface Route {
  *
  * The returned function throws OAuthError invalid_request for a malformed target.
  */
-export function openRoutes(issuer: string): (target: string) => Route | undefined {
+export function openRoutes({
+  issuer,
+  settings,
+}: Pick<Context, 'issuer' | 'settings'>): (target: string) => Route | undefined {
   const base = new URL(issuer).pathname.replace(/\/$/, '')
   const routes = new Map<string, Route>()
-  for (const [path, rows] of Map.groupBy(ENDPOINTS, (row) => row.path)) {
+  for (const [path, rows] of Map.groupBy(endpointsFor(settings), (row) => row.path)) {
     for (const url of urlsOf(path, base)) routes.set(url, routeOf(rows))
   }
   return (target) => routes.get(target) ?? routes.get(pathOf(target))

@@ -1,7 +1,7 @@
 import type { AccessTokenClaims, AccessTokenFacts } from '../protocol/access-token.ts'
 import type { AppRedirects } from '../protocol/app-redirect.ts'
 import type { EpochMs } from '../protocol/brand.ts'
-import type { GrantType } from '../protocol/client-metadata.ts'
+import type { GrantType } from '../protocol/grant-types.ts'
 import type { ClientId, GrantId, OrganizationId, Random, UserId } from '../protocol/ids.ts'
 import type { EventName } from '../protocol/event-names.ts'
 import type { RecentlyUsed } from '../protocol/recently-used.ts'
@@ -89,6 +89,8 @@ export interface ClockCheck {
 /** Settings of the operator that change how the protocol behaves. */
 export interface Settings {
   readonly lifetimes: Lifetimes
+  /** The grant types that clients can register and use. Others are known, but not offered (protocol/grant-types.ts). */
+  readonly grantTypes: readonly GrantType[]
   /** Private-use redirect URIs that are allowed although their scheme has no dot. */
   readonly redirectApps: AppRedirects
   /**

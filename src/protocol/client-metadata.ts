@@ -1,18 +1,15 @@
 import * as z from 'zod'
 import { LIST_LIMIT, readDescriptive, tooMany, type DescriptiveMetadata } from './descriptive-metadata.ts'
+import { needCode, usableGrantTypes, type GrantType } from './grant-types.ts'
 import { checkRedirectUri, type RedirectUriPolicy } from './redirect-uri.ts'
 import { narrow, NO_SCOPE, parseScope, type Scope } from './scope.ts'
 import { problem, type Problem } from './validation.ts'
-
-/** Grant types that the token endpoint supports. The specification, "Create OAuth token". */
-export const GRANT_TYPES = ['authorization_code', 'client_credentials', 'refresh_token'] as const
-export type GrantType = (typeof GRANT_TYPES)[number]
 
 /** RFC 7591 §2: how a client authenticates at the token endpoint. */
 export const CLIENT_AUTH_METHODS = ['client_secret_post', 'client_secret_basic', 'none'] as const
 export type ClientAuthMethod = (typeof CLIENT_AUTH_METHODS)[number]
 
-/** The registered metadata of a client, after negotiation. It has exactly the specification's fields; other members are ignored. */
+/** The registered metadata of a client, after negotiation: the members of `shape` below. Other members are ignored. */
 export interface ClientMetadata {
   readonly redirectUris: readonly string[]
   readonly authMethod: ClientAuthMethod
@@ -27,6 +24,8 @@ export interface ClientMetadata {
 export interface RegistrationPolicy extends RedirectUriPolicy {
   /** Whether a scope token may be registered (decision 0006). */
   readonly declaresScope: (token: string) => boolean
+  /** The grant types that the server offers. */
+  readonly grantTypes: readonly GrantType[]
 }
 
 /** The result of reading a registration request. */
@@ -90,7 +89,7 @@ export function readRegistration(body: unknown, policy: RegistrationPolicy): Reg
   const redirectUris = fields.redirect_uris ?? []
   checkRedirectUris(redirectUris, policy, fault)
   const authMethod = readAuthMethod(fields.token_endpoint_auth_method, fault)
-  const { grantTypes, responseTypes } = negotiateGrants(fields, authMethod, fault)
+  const { grantTypes, responseTypes } = negotiateGrants(fields, authMethod, policy.grantTypes, fault)
   const scope = readScope(fields.scope, policy, fault)
   const descriptive = readDescriptive(fields, fault)
 
@@ -172,27 +171,21 @@ function readAuthMethod(sent: string | null | undefined, fault: Fault): ClientAu
 function negotiateGrants(
   fields: Shape,
   authMethod: ClientAuthMethod,
+  offered: readonly GrantType[],
   fault: Fault,
 ): Pick<ClientMetadata, 'grantTypes' | 'responseTypes'> {
   const sentGrants = fields.grant_types ?? undefined
   const sentResponses = fields.response_types ?? undefined
-  let grantTypes = GRANT_TYPES.filter((known) => (sentGrants ?? ['authorization_code']).includes(known))
-  // RFC 6749 §4.4: the client credentials grant is for confidential clients only.
-  if (authMethod === 'none') grantTypes = grantTypes.filter((grant) => grant !== 'client_credentials')
-  let responseTypes: 'code'[] = (sentResponses ?? ['code']).includes('code') ? ['code'] : []
-  if (responseTypes.length === 0) grantTypes = grantTypes.filter((grant) => grant !== 'authorization_code')
-  if (sentResponses !== undefined && !grantTypes.includes('authorization_code')) responseTypes = []
-  // Only the authorization code grant issues refresh tokens.
-  if (!grantTypes.includes('authorization_code')) grantTypes = grantTypes.filter((grant) => grant !== 'refresh_token')
-  if (grantTypes.some((grant) => grant !== 'refresh_token'))
-    return { grantTypes: inOrder(sentGrants, grantTypes), responseTypes }
+  const mayUseCode = (sentResponses ?? ['code']).includes('code')
+  const requested = offered.filter((name) => (sentGrants ?? ['authorization_code']).includes(name))
+  const grantTypes = usableGrantTypes(requested, { isPublic: authMethod === 'none', mayUseCode })
+  const hasCode = mayUseCode && (sentResponses === undefined || needCode(grantTypes))
+  const responseTypes: readonly 'code'[] = hasCode ? ['code'] : []
+  if (grantTypes.length > 0) return { grantTypes: inOrder(sentGrants, grantTypes), responseTypes }
   const field = sentGrants === undefined ? 'response_types' : 'grant_types'
   const msg = 'None of these values is supported together with the rest of the request.'
-  fault(
-    problem(['body', field], 'literal_error', msg, fields[field], {
-      expected: field === 'grant_types' ? GRANT_TYPES : ['code'],
-    }),
-  )
+  const expected = field === 'grant_types' ? offered : ['code']
+  fault(problem(['body', field], 'literal_error', msg, fields[field], { expected }))
   return { grantTypes, responseTypes }
 }
 

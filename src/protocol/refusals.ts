@@ -1,3 +1,5 @@
+import { OFFERED_GRANT_TYPES } from './grant-types.ts'
+
 /**
  * Every refusal of the server. OAuth clients read the code. The reason is for the log and docs/errors.md. The description is
  * fixed, so that a response reveals no more than its code. The exception is a refusal of scopes, whose description names them.
@@ -99,7 +101,7 @@ export const REFUSALS = {
   },
   unsupported_grant_type: {
     status: 422,
-    description: 'The grant type is not one of authorization_code, client_credentials and refresh_token.',
+    description: `The grant type is not one of ${listed(OFFERED_GRANT_TYPES)}.`,
     reasons: ['grant_type_unknown'],
   },
   invalid_scope: {
@@ -147,3 +149,8 @@ export const REFUSALS = {
     reasons: ['bug'],
   },
 } as const
+
+/** `a, b and c`. */
+function listed(names: readonly string[]): string {
+  return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((part) => part !== '').join(' and ')
+}

@@ -232,6 +232,7 @@ function sampleClock({ differenceMs }: NodeClock): readonly Sample[] {
 function settingsOf(config: Config): Settings {
   return {
     lifetimes: config.lifetimes,
+    grantTypes: config.grantTypes,
     redirectApps: openAppRedirects(config.redirectSchemes),
     isLoopbackIssuer: config.isLoopbackIssuer,
     redirectErrors: config.redirectErrors,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { GrantType } from '../../src/protocol/client-metadata.ts'
+import type { GrantType } from '../../src/protocol/grant-types.ts'
 import { openLog } from '../../src/server/log.ts'
 import type { AuditEvent } from '../../src/ports/records/audit.ts'
 import type { Input } from '../../src/ports/operations.ts'

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { openAppRedirects } from '../../src/protocol/app-redirect.ts'
+import { OFFERED_GRANT_TYPES } from '../../src/protocol/grant-types.ts'
 import {
-  GRANT_TYPES,
   readRegistration,
   type ClientMetadata,
   type RegistrationPolicy,
@@ -14,6 +14,7 @@ const POLICY: RegistrationPolicy = {
   apps: openAppRedirects(['cursor']),
   ownOrigin: 'https://auth.example',
   declaresScope: (token) => ['read', 'write'].includes(token),
+  grantTypes: OFFERED_GRANT_TYPES,
 }
 const LISTS = ['redirect_uris', 'grant_types', 'response_types', 'contacts']
 const TEXTS = [
@@ -162,7 +163,7 @@ test('RFC 6749 §4.4: client_credentials is dropped for a public client', () => 
 })
 
 test('decision 0017: accepted grant types and response types are consistent for any lists in the request', () => {
-  const names = fc.constantFrom(...GRANT_TYPES, 'implicit', 'password', '', 'code')
+  const names = fc.constantFrom(...OFFERED_GRANT_TYPES, 'implicit', 'password', '', 'code')
   const lists = fc.option(fc.array(names, { maxLength: 5 }), { nil: undefined })
   const responses = fc.option(fc.array(fc.constantFrom('code', 'token', ''), { maxLength: 3 }), { nil: undefined })
   const methods = fc.constantFrom(undefined, 'none', 'client_secret_basic')

@@ -8,6 +8,7 @@ import { openServer, type Server } from '../../src/server/server.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { openLog } from '../../src/server/log.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
+import type { GrantType } from '../../src/protocol/grant-types.ts'
 import { placeBlankDatabase } from './blank-database.ts'
 import { freePort } from './free-port.ts'
 
@@ -42,6 +43,8 @@ export interface TestServer extends Server {
 export interface TestServerOptions {
   /** Settings as environment variables. */
   readonly env?: Readonly<Record<string, string>>
+  /** The grant types that the server offers, where they are not those of the release. */
+  readonly grantTypes?: readonly GrantType[]
   /** Whether to listen on a free port. Otherwise requests are injected. */
   readonly listen?: boolean
   readonly folder?: string
@@ -61,7 +64,7 @@ export async function openTestServer(
   const port = options.listen === true ? await freePort() : 3000
   const adminPort = options.listen === true ? await freePort() : 3001
   const lines: string[] = []
-  const config = readConfig({
+  const settings = readConfig({
     PORT: String(port),
     GRANTOR_ADMIN_PORT: String(adminPort),
     DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}`,
@@ -70,6 +73,7 @@ export async function openTestServer(
     GRANTOR_AUTHORIZATION_RATE: '1000000',
     ...options.env,
   })
+  const config = { ...settings, grantTypes: options.grantTypes ?? settings.grantTypes }
   const keepLine = (line: string): void => {
     lines.push(line)
     options.onLog?.(line)

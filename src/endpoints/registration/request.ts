@@ -37,6 +37,7 @@ export async function readRegistrationRequest(
     apps: context.settings.redirectApps,
     ownOrigin: new URL(context.issuer).origin,
     declaresScope: (token) => declaresScope(catalog, token),
+    grantTypes: context.settings.grantTypes,
   })
   const isObject = typeof json.value === 'object' && json.value !== null && !Array.isArray(json.value)
   const members = isObject ? (json.value as Readonly<Record<string, unknown>>) : {}

@@ -1,7 +1,7 @@
 import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { AccessTokenFacts } from '../../protocol/access-token.ts'
-import { GRANT_TYPES, type GrantType } from '../../protocol/client-metadata.ts'
+import type { GrantType } from '../../protocol/grant-types.ts'
 import { invalidRequest, OAuthError, unauthorizedClient } from '../../protocol/errors.ts'
 import type { Parameters } from '../../protocol/message.ts'
 import { missing, problem } from '../../protocol/validation.ts'
@@ -13,7 +13,7 @@ import { GRANTS } from './grants/index.ts'
  * Token endpoint. RFC 6749 §3.2; the specification, "Create OAuth token".
  *
  *  §3.2  Parameters are sent in the body. Only `resource` may be repeated (RFC 8707 §2.2). Unknown parameters are ignored.
- *  §5.2  A missing or unknown `grant_type` is an error, with status 422 (decision 0005).
+ *  §5.2  A `grant_type` that is missing or not offered is an error, with status 422 (decision 0005).
  *  §2.3  The client authenticates.
  *  §5.2  The client must have registered the grant type.
  *  §4    The grant type decides the rest; see `grants/`.
@@ -23,7 +23,7 @@ import { GRANTS } from './grants/index.ts'
 export async function token(context: Context, request: Request): Promise<Reply> {
   const { params } = request
   refuseQuery(request.query)
-  const grantType = readGrantType(params)
+  const grantType = readGrantType(params, context.settings.grantTypes)
   refuseRepeated(params, 'resource')
   const client = await authenticateClient(context, request)
   try {
@@ -43,14 +43,14 @@ function issuedEvent(reason: GrantType, facts: AccessTokenFacts): OutcomeEvent {
   return { event: 'token.issued', client, user, organization, grant, scope, resources, reason }
 }
 
-function readGrantType(params: Parameters): GrantType {
+function readGrantType(params: Parameters, offered: readonly GrantType[]): GrantType {
   const text = params.get('grant_type')
   if (text === undefined) {
     throw invalidRequest('grant_type_missing', { status: 422, problems: [missing('body', 'grant_type')] })
   }
-  const grantType = GRANT_TYPES.find((known) => known === text)
+  const grantType = offered.find((known) => known === text)
   if (grantType !== undefined) return grantType
   const msg = 'This grant type is not supported.'
-  const problems = [problem(['body', 'grant_type'], 'literal_error', msg, text, { expected: GRANT_TYPES })]
+  const problems = [problem(['body', 'grant_type'], 'literal_error', msg, text, { expected: offered })]
   throw new OAuthError('unsupported_grant_type', 'grant_type_unknown', { problems })
 }

@@ -1,7 +1,8 @@
 import type { Context } from '../../ports/context.ts'
 import type { Reply } from '../../ports/message.ts'
 import type { ApiRecord } from '../../ports/records/api.ts'
-import { CLIENT_AUTH_METHODS, GRANT_TYPES } from '../../protocol/client-metadata.ts'
+import { CLIENT_AUTH_METHODS } from '../../protocol/client-metadata.ts'
+import type { GrantType } from '../../protocol/grant-types.ts'
 import { advertisedScopes } from '../token/scope-catalog.ts'
 import { addressOf } from '../paths.ts'
 
@@ -21,12 +22,12 @@ export interface Discoverable {
  * The endpoints come from the endpoint table, so discovery lists exactly the endpoints that exist.
  */
 export async function describeServer(
-  { issuer, apis }: Pick<Context, 'issuer' | 'apis'>,
+  { issuer, apis, settings }: Pick<Context, 'issuer' | 'apis' | 'settings'>,
   table: readonly Discoverable[],
 ): Promise<Reply> {
   const declared = await apis()
   const known = described.get(declared)
-  const description = known?.issuer === issuer ? known : describe(issuer, declared, table)
+  const description = known?.issuer === issuer ? known : describe(issuer, declared, table, settings.grantTypes)
   described.set(declared, description)
   return { kind: 'json', status: 200, body: description, maxAgeSeconds: MAX_AGE_SECONDS }
 }
@@ -36,7 +37,12 @@ const described = new WeakMap<readonly ApiRecord[], Description>()
 
 type Description = { readonly issuer: string; readonly [member: string]: unknown }
 
-function describe(issuer: string, apis: readonly ApiRecord[], table: readonly Discoverable[]): Description {
+function describe(
+  issuer: string,
+  apis: readonly ApiRecord[],
+  table: readonly Discoverable[],
+  grantTypes: readonly GrantType[],
+): Description {
   const scopes = new Set(apis.flatMap(advertisedScopes))
   return {
     issuer,
@@ -46,7 +52,7 @@ function describe(issuer: string, apis: readonly ApiRecord[], table: readonly Di
     ...(scopes.size === 0 ? {} : { scopes_supported: [...scopes].toSorted() }),
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
-    grant_types_supported: GRANT_TYPES,
+    grant_types_supported: grantTypes,
     token_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
     revocation_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
     introspection_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS.filter((method) => method !== 'none'),

@@ -1,4 +1,4 @@
-import type { GrantType } from '../../../protocol/client-metadata.ts'
+import type { GrantType } from '../../../protocol/grant-types.ts'
 import { authorizationCode } from './authorization-code.ts'
 import { clientCredentials } from './client-credentials.ts'
 import type { Grant } from './grant.ts'

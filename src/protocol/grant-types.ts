@@ -1,0 +1,48 @@
+/** What registration, discovery and the token endpoint know about a grant type. */
+interface GrantTypeRules {
+  /**
+   * Whether clients can register and use it. A grant type that is not offered is known: it has code and tests, but it is
+   * neither negotiated nor advertised, and the token endpoint rejects it. An unfinished grant is merged in this state.
+   */
+  readonly isOffered: boolean
+  /** RFC 6749 §4.4: only a client that authenticates may use it. */
+  readonly isForConfidentialClients: boolean
+  /** RFC 7591 §2.1: it needs the response type `code`. */
+  readonly needsCode: boolean
+  /** Whether the grant type issues refresh tokens, or uses them up. A client that registers no issuer cannot use any. */
+  readonly refreshTokens: 'issues' | 'uses' | 'none'
+}
+
+/** The table of grant types. A new row does not compile until GRANTS (endpoints/token/grants/index.ts) has one too. */
+const GRANT_TYPES = {
+  authorization_code: { isOffered: true, isForConfidentialClients: false, needsCode: true, refreshTokens: 'issues' },
+  client_credentials: { isOffered: true, isForConfidentialClients: true, needsCode: false, refreshTokens: 'none' },
+  refresh_token: { isOffered: true, isForConfidentialClients: false, needsCode: false, refreshTokens: 'uses' },
+} as const satisfies Readonly<Record<string, GrantTypeRules>>
+export type GrantType = keyof typeof GRANT_TYPES
+
+/** The grant types that a server offers. Tests of an unfinished grant type open a server that offers it too. */
+export const OFFERED_GRANT_TYPES: readonly GrantType[] = (Object.keys(GRANT_TYPES) as GrantType[]).filter(
+  (name) => GRANT_TYPES[name].isOffered,
+)
+
+/**
+ * RFC 7591 §2.1: returns the grant types that a client can use of those in `offered`, in their order. Values that are not
+ * supported together with the rest of the request are dropped (decision 0017).
+ */
+export function usableGrantTypes(
+  offered: readonly GrantType[],
+  client: { readonly isPublic: boolean; readonly mayUseCode: boolean },
+): readonly GrantType[] {
+  const usable = offered.filter((name) => {
+    const { isForConfidentialClients, needsCode }: GrantTypeRules = GRANT_TYPES[name]
+    return !(client.isPublic && isForConfidentialClients) && (client.mayUseCode || !needsCode)
+  })
+  const canRefresh = usable.some((name) => GRANT_TYPES[name].refreshTokens === 'issues')
+  return canRefresh ? usable : usable.filter((name) => GRANT_TYPES[name].refreshTokens !== 'uses')
+}
+
+/** Whether one of the grant types needs the response type `code`. */
+export function needCode(names: readonly GrantType[]): boolean {
+  return names.some((name) => GRANT_TYPES[name].needsCode)
+}

@@ -2,20 +2,17 @@ import { isIP } from 'node:net'
 import type * as z from 'zod'
 import { readConfigFile } from './config-file.ts'
 import { namesPostgres, readDatabaseUrl, type DatabaseChoice } from './database-url.ts'
-import type { Lifetimes } from '../ports/context.ts'
-import type { Branding } from '../ports/pages.ts'
-import type { SigningAlgorithm } from '../ports/records/key.ts'
-import { isAppRedirect, schemeOf } from '../protocol/app-redirect.ts'
-import { OFFERED_GRANT_TYPES, type GrantType } from '../protocol/grant-types.ts'
+import type { Settings } from '../ports/context.ts'
+import { isAppRedirect, openAppRedirects, schemeOf } from '../protocol/app-redirect.ts'
+import { OFFERED_GRANT_TYPES } from '../protocol/grant-types.ts'
 import { isLoopbackHost } from '../protocol/loopback.ts'
 import { isBrowserScheme } from '../protocol/redirect-uri.ts'
-import { SETTINGS, type Settings } from './schema.ts'
+import { placeSettings, SETTINGS, type PlacedSettings, type SettingValues } from './schema.ts'
 import { describeIssue } from './setting-mistake.ts'
 import { parseHeaderList, tracesBelow, type TraceConfig } from './trace-config.ts'
 
-/** The settings of the operator, parsed once. */
-export interface Config {
-  readonly port: number
+/** The settings of the operator, parsed once: those that a row of the table places here, and what is computed from the others. */
+export interface Config extends Omit<PlacedSettings, 'settings'> {
   /** The address to listen on. `localhost` means both 127.0.0.1 and ::1. */
   readonly host: string
   /**
@@ -24,31 +21,12 @@ export interface Config {
    */
   readonly admin: { readonly host: string; readonly port: number; readonly isChosen: boolean } | undefined
   readonly issuer: string
-  readonly isLoopbackIssuer: boolean
   readonly database: DatabaseChoice
-  /** Undefined when the secret is in a file beside the database. */
-  readonly secret: string | undefined
-  readonly trustedProxies: readonly string[]
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   /** How long the server continues to listen after the signal to stop. */
   readonly drainSeconds: number
-  readonly rates: {
-    readonly registration: number
-    readonly authorization: number
-    readonly clientAuthentication: number
-    readonly storedToken: number
-  }
-  readonly lifetimes: Lifetimes
-  /** Seconds; with 0, only an operator rotates keys. */
-  readonly keyRotation: number
-  readonly signingAlgorithm: SigningAlgorithm
-  /** Seconds; with 0, the audit is kept for ever. */
-  readonly auditRetention: number
-  readonly redirectSchemes: readonly string[]
-  readonly redirectErrors: boolean
-  /** No setting: those that this release offers. Tests of an unfinished grant type offer it too. */
-  readonly grantTypes: readonly GrantType[]
-  readonly branding: Branding
+  /** What the protocol depends on. */
+  readonly settings: Settings
   /** Undefined when tracing is off. */
   readonly traces: TraceConfig | undefined
   /** Messages for the operator about settings that are allowed but may be unintended. */
@@ -149,7 +127,7 @@ function issuerMistakes(issuer: string): readonly string[] {
   return mistakes
 }
 
-function listenMistakes(settings: Settings, issuer: string, host: string): readonly string[] {
+function listenMistakes(settings: SettingValues, issuer: string, host: string): readonly string[] {
   const mistakes = settings.GRANTOR_TRUST_PROXY.filter((network) => !isNetwork(network)).map(
     (network) => `GRANTOR_TRUST_PROXY has ${network}, which is not a network such as 10.0.0.0/8`,
   )
@@ -162,7 +140,7 @@ function listenMistakes(settings: Settings, issuer: string, host: string): reado
 }
 
 /** The two listeners need two ports. */
-function adminPortMistakes({ PORT, GRANTOR_ADMIN_PORT: port }: Settings): readonly string[] {
+function adminPortMistakes({ PORT, GRANTOR_ADMIN_PORT: port }: SettingValues): readonly string[] {
   if (port === PORT) return ['GRANTOR_ADMIN_PORT must differ from PORT: the administration listens on its own port']
   return port === undefined && PORT === PORT_LIMIT
     ? [`GRANTOR_ADMIN_PORT must be set, because there is no port after ${PORT_LIMIT}`]
@@ -187,54 +165,32 @@ function isNetwork(text: string): boolean {
 }
 
 function configOf(
-  settings: Settings,
-  derived: Pick<Config, 'issuer' | 'isLoopbackIssuer' | 'host' | 'database' | 'warnings'>,
+  values: SettingValues,
+  derived: Pick<Config, 'issuer' | 'host' | 'database' | 'warnings'> & Pick<Settings, 'isLoopbackIssuer'>,
 ): Config {
+  const { isLoopbackIssuer, ...computed } = derived
+  const placed = placeSettings(values)
   return {
-    ...derived,
-    port: settings.PORT,
-    admin: adminOf(settings),
-    secret: settings.GRANTOR_SECRET,
-    trustedProxies: settings.GRANTOR_TRUST_PROXY,
-    logLevel: settings.LOG_LEVEL ?? (process.stdout.isTTY ? 'warn' : 'info'),
-    drainSeconds: settings.GRANTOR_DRAIN_SECONDS ?? (process.stdout.isTTY ? 0 : 2),
-    rates: {
-      registration: settings.GRANTOR_REGISTRATION_RATE,
-      authorization: settings.GRANTOR_AUTHORIZATION_RATE,
-      clientAuthentication: settings.GRANTOR_CLIENT_FAILURE_RATE,
-      storedToken: settings.GRANTOR_STORED_TOKEN_RATE,
+    ...placed,
+    ...computed,
+    admin: adminOf(values),
+    logLevel: values.LOG_LEVEL ?? (process.stdout.isTTY ? 'warn' : 'info'),
+    drainSeconds: values.GRANTOR_DRAIN_SECONDS ?? (process.stdout.isTTY ? 0 : 2),
+    settings: {
+      ...placed.settings,
+      isLoopbackIssuer,
+      grantTypes: OFFERED_GRANT_TYPES,
+      redirectApps: openAppRedirects(values.GRANTOR_REDIRECT_SCHEMES),
     },
-    lifetimes: {
-      code: settings.GRANTOR_CODE_LIFETIME,
-      accessToken: settings.GRANTOR_ACCESS_TOKEN_LIFETIME,
-      refreshIdle: settings.GRANTOR_REFRESH_IDLE_LIFETIME,
-      refreshAbsolute: settings.GRANTOR_REFRESH_ABSOLUTE_LIFETIME,
-      refreshRetry: settings.GRANTOR_REFRESH_RETRY,
-      session: settings.GRANTOR_SESSION_LIFETIME,
-      authorization: settings.GRANTOR_AUTHORIZATION_LIFETIME,
-      unusedClient: settings.GRANTOR_UNUSED_CLIENT_LIFETIME,
-    },
-    keyRotation: settings.GRANTOR_KEY_ROTATION,
-    signingAlgorithm: settings.GRANTOR_SIGNING_ALGORITHM,
-    auditRetention: settings.GRANTOR_AUDIT_RETENTION,
-    redirectSchemes: settings.GRANTOR_REDIRECT_SCHEMES,
-    redirectErrors: settings.GRANTOR_REDIRECT_ERRORS,
-    grantTypes: OFFERED_GRANT_TYPES,
-    branding: {
-      name: settings.GRANTOR_NAME,
-      accent: settings.GRANTOR_ACCENT,
-      termsUri: settings.GRANTOR_TERMS_URI,
-      privacyUri: settings.GRANTOR_PRIVACY_URI,
-    },
-    traces: tracesOf(settings),
+    traces: tracesOf(values),
   }
 }
 
-function adminOf({ PORT, GRANTOR_ADMIN_PORT: chosen, GRANTOR_ADMIN_HOST: host }: Settings): Config['admin'] {
+function adminOf({ PORT, GRANTOR_ADMIN_PORT: chosen, GRANTOR_ADMIN_HOST: host }: SettingValues): Config['admin'] {
   return chosen === 'off' ? undefined : { host, port: chosen ?? PORT + 1, isChosen: chosen !== undefined }
 }
 
-function tracesOf(settings: Settings): TraceConfig | undefined {
+function tracesOf(settings: SettingValues): TraceConfig | undefined {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: whole } = settings
   const url = whole ?? (base === undefined ? undefined : tracesBelow(base))
   if (url === undefined) return undefined

@@ -14,7 +14,7 @@ const ROTATION_INTERVAL_MS = 60_000
 export async function openKeys(
   store: Store,
   { encryptionKey }: Secrets,
-  { issuer, signingAlgorithm }: Config,
+  { issuer, settings: { signingAlgorithm } }: Config,
   {
     clock,
     databaseNow,

@@ -18,9 +18,8 @@ import { openPasswords } from '../passwords/argon2.ts'
 import { openRowCounts } from '../metrics/row-counts.ts'
 import { renderMetrics } from '../metrics/exposition.ts'
 import type { Sample } from '../metrics/families.ts'
-import type { Context, Settings } from '../ports/context.ts'
+import type { Context } from '../ports/context.ts'
 import type { Store } from '../ports/store.ts'
-import { openAppRedirects } from '../protocol/app-redirect.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { Random } from '../protocol/ids.ts'
 import { startSweeping } from './sweeper.ts'
@@ -205,14 +204,9 @@ async function makeContext(
     notBefore: openCachedValue(store.findNotBefore, clock),
     ...keys,
     passwords: openPasswords(random),
-    budgets: openBudgets({
-      registration: config.rates.registration,
-      authorization: config.rates.authorization,
-      'client-authentication': config.rates.clientAuthentication,
-      'stored-token': config.rates.storedToken,
-    }),
+    budgets: openBudgets(config.rates),
     spentBuckets: openSpentBuckets(),
-    settings: settingsOf(config),
+    settings: config.settings,
     record: logger.warn,
     report: auditRecorder.report,
     issued: auditRecorder.issued,
@@ -227,17 +221,4 @@ function sampleClock({ differenceMs }: NodeClock): readonly Sample[] {
     { name: 'grantor_clock_agrees', labels: [], value: aheadMs === 0 ? 1 : 0 },
     { name: 'grantor_clock_ahead_seconds', labels: [], value: aheadMs / 1000 },
   ]
-}
-
-function settingsOf(config: Config): Settings {
-  return {
-    lifetimes: config.lifetimes,
-    grantTypes: config.grantTypes,
-    redirectApps: openAppRedirects(config.redirectSchemes),
-    isLoopbackIssuer: config.isLoopbackIssuer,
-    redirectErrors: config.redirectErrors,
-    keyRotation: config.keyRotation,
-    signingAlgorithm: config.signingAlgorithm,
-    auditRetention: config.auditRetention,
-  }
 }

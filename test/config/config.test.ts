@@ -5,7 +5,6 @@ import { test } from 'node:test'
 import { settingsDocument } from '../../src/cli/docs/settings.ts'
 import { ConfigError, readConfig, type Config } from '../../src/config/config.ts'
 import { locationOf } from '../../src/config/database-url.ts'
-import { openAppRedirects } from '../../src/protocol/app-redirect.ts'
 import { SETTINGS } from '../../src/config/schema.ts'
 import { temporaryFolder } from '../support/server.ts'
 
@@ -22,11 +21,11 @@ function mistakes(environment: Readonly<Record<string, string>>): readonly strin
 test('without settings the defaults are safe for this machine', () => {
   const config = readConfig({})
   assert.deepEqual(
-    [config.port, config.host, config.issuer, config.isLoopbackIssuer],
+    [config.port, config.host, config.issuer, config.settings.isLoopbackIssuer],
     [3000, 'localhost', 'http://localhost:3000', true],
   )
   assert.deepEqual(config.database, { kind: 'sqlite', path: './data/grantor.db' })
-  assert.deepEqual([config.secret, config.trustedProxies, config.redirectErrors], [undefined, [], false])
+  assert.deepEqual([config.secret, config.trustedProxies, config.settings.redirectErrors], [undefined, [], false])
   assert.ok(Object.isFrozen(config))
 })
 
@@ -63,26 +62,26 @@ const EFFECTS: Readonly<
   GRANTOR_DRAIN_SECONDS: ['4', (config) => config.drainSeconds, 4, process.stdout.isTTY ? 0 : 2],
   GRANTOR_REGISTRATION_RATE: ['7', (config) => config.rates.registration, 7, 60],
   GRANTOR_AUTHORIZATION_RATE: ['7', (config) => config.rates.authorization, 7, 600],
-  GRANTOR_CLIENT_FAILURE_RATE: ['7', (config) => config.rates.clientAuthentication, 7, 60],
-  GRANTOR_STORED_TOKEN_RATE: ['7', (config) => config.rates.storedToken, 7, 6000],
-  GRANTOR_CODE_LIFETIME: ['7', (config) => config.lifetimes.code, 7, 60],
-  GRANTOR_ACCESS_TOKEN_LIFETIME: ['7', (config) => config.lifetimes.accessToken, 7, 900],
-  GRANTOR_REFRESH_IDLE_LIFETIME: ['7', (config) => config.lifetimes.refreshIdle, 7, 2_592_000],
-  GRANTOR_REFRESH_ABSOLUTE_LIFETIME: ['7', (config) => config.lifetimes.refreshAbsolute, 7, 7_776_000],
-  GRANTOR_KEY_ROTATION: ['86400', (config) => config.keyRotation, 86_400, 2_592_000],
-  GRANTOR_AUDIT_RETENTION: ['0', (config) => config.auditRetention, 0, 7_776_000],
-  GRANTOR_SIGNING_ALGORITHM: ['EdDSA', (config) => config.signingAlgorithm, 'EdDSA', 'ES256'],
-  GRANTOR_REFRESH_RETRY: ['0', (config) => config.lifetimes.refreshRetry, 0, 30],
-  GRANTOR_SESSION_LIFETIME: ['7', (config) => config.lifetimes.session, 7, 43_200],
-  GRANTOR_AUTHORIZATION_LIFETIME: ['7', (config) => config.lifetimes.authorization, 7, 600],
-  GRANTOR_UNUSED_CLIENT_LIFETIME: ['7', (config) => config.lifetimes.unusedClient, 7, 86_400],
+  GRANTOR_CLIENT_FAILURE_RATE: ['7', (config) => config.rates['client-authentication'], 7, 60],
+  GRANTOR_STORED_TOKEN_RATE: ['7', (config) => config.rates['stored-token'], 7, 6000],
+  GRANTOR_CODE_LIFETIME: ['7', (config) => config.settings.lifetimes.code, 7, 60],
+  GRANTOR_ACCESS_TOKEN_LIFETIME: ['7', (config) => config.settings.lifetimes.accessToken, 7, 900],
+  GRANTOR_REFRESH_IDLE_LIFETIME: ['7', (config) => config.settings.lifetimes.refreshIdle, 7, 2_592_000],
+  GRANTOR_REFRESH_ABSOLUTE_LIFETIME: ['7', (config) => config.settings.lifetimes.refreshAbsolute, 7, 7_776_000],
+  GRANTOR_KEY_ROTATION: ['86400', (config) => config.settings.keyRotation, 86_400, 2_592_000],
+  GRANTOR_AUDIT_RETENTION: ['0', (config) => config.settings.auditRetention, 0, 7_776_000],
+  GRANTOR_SIGNING_ALGORITHM: ['EdDSA', (config) => config.settings.signingAlgorithm, 'EdDSA', 'ES256'],
+  GRANTOR_REFRESH_RETRY: ['0', (config) => config.settings.lifetimes.refreshRetry, 0, 30],
+  GRANTOR_SESSION_LIFETIME: ['7', (config) => config.settings.lifetimes.session, 7, 43_200],
+  GRANTOR_AUTHORIZATION_LIFETIME: ['7', (config) => config.settings.lifetimes.authorization, 7, 600],
+  GRANTOR_UNUSED_CLIENT_LIFETIME: ['7', (config) => config.settings.lifetimes.unusedClient, 7, 86_400],
   GRANTOR_REDIRECT_SCHEMES: [
     'Acme other://cb/*',
-    ({ redirectSchemes }) => APP_ADDRESSES.map((uri) => openAppRedirects(redirectSchemes).allows(uri)),
+    ({ settings }) => APP_ADDRESSES.map((uri) => settings.redirectApps.allows(uri)),
     [true, true, false, false],
     [false, false, true, true],
   ],
-  GRANTOR_REDIRECT_ERRORS: ['true', (config) => config.redirectErrors, true, false],
+  GRANTOR_REDIRECT_ERRORS: ['true', (config) => config.settings.redirectErrors, true, false],
   GRANTOR_NAME: ['Acme', (config) => config.branding.name, 'Acme', 'Grantor'],
   GRANTOR_ACCENT: ['#A0b1c2', (config) => config.branding.accent, '#A0b1c2', '#2456c9'],
   GRANTOR_TERMS_URI: ['https://acme.test/t', (config) => config.branding.termsUri, 'https://acme.test/t', undefined],
@@ -206,7 +205,7 @@ test('a mistake in one setting does not hide a mistake in another', () => {
 
 test('decision 0023: the issuer must use https unless it is a loopback address', () => {
   for (const issuer of ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000', 'http://localhost']) {
-    assert.equal(readConfig({ GRANTOR_ISSUER: issuer }).isLoopbackIssuer, true, issuer)
+    assert.equal(readConfig({ GRANTOR_ISSUER: issuer }).settings.isLoopbackIssuer, true, issuer)
   }
   for (const issuer of [
     'http://auth.acme.test',
@@ -254,7 +253,7 @@ test('with an https issuer, the server needs a trusted proxy or must listen on l
   assert.match(mistakes(issuer).join(), /GRANTOR_TRUST_PROXY must name the network/)
   assert.equal(readConfig({ ...issuer, GRANTOR_HOST: '127.0.0.1' }).host, '127.0.0.1')
   const behindProxy = readConfig({ ...issuer, GRANTOR_TRUST_PROXY: '10.0.0.0/8' })
-  assert.deepEqual([behindProxy.host, behindProxy.isLoopbackIssuer], ['::', false])
+  assert.deepEqual([behindProxy.host, behindProxy.settings.isLoopbackIssuer], ['::', false])
 })
 
 test('settings come from the file and the environment, which takes precedence, and mistakes of both are reported', (t) => {

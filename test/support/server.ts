@@ -64,7 +64,7 @@ export async function openTestServer(
   const port = options.listen === true ? await freePort() : 3000
   const adminPort = options.listen === true ? await freePort() : 3001
   const lines: string[] = []
-  const settings = readConfig({
+  const configured = readConfig({
     PORT: String(port),
     GRANTOR_ADMIN_PORT: String(adminPort),
     DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}`,
@@ -73,7 +73,8 @@ export async function openTestServer(
     GRANTOR_AUTHORIZATION_RATE: '1000000',
     ...options.env,
   })
-  const config = { ...settings, grantTypes: options.grantTypes ?? settings.grantTypes }
+  const { settings } = configured
+  const config = { ...configured, settings: { ...settings, grantTypes: options.grantTypes ?? settings.grantTypes } }
   const keepLine = (line: string): void => {
     lines.push(line)
     options.onLog?.(line)

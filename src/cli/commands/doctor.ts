@@ -43,7 +43,7 @@ async function examine(resource: string | undefined): Promise<readonly Finding[]
     const now = openWorld({ ...config, logLevel: 'silent' }).clock()
     return [
       ok('configuration', 'Every setting is acceptable.'),
-      ...diagnose({ choices: config, store, probe, ignoredForwards, now }),
+      ...diagnose({ choices: { ...config, ...config.settings }, store, probe, ignoredForwards, now }),
       ...(resource === undefined ? [] : await examineResource(resource, config.issuer, probe)),
     ]
   } catch (cause) {

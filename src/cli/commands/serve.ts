@@ -87,7 +87,7 @@ async function serveInSeveral(config: Config, count: number, greet: Greet): Prom
 async function sayReady(config: Config, world: World, context: Context, person: Terminal | undefined): Promise<void> {
   const hasUsers = (await context.store.listUsers({ before: undefined, limit: 1 })).length > 0
   const { issuer, version } = context
-  const { isLoopbackIssuer } = config
+  const { isLoopbackIssuer } = config.settings
   if (person !== undefined) {
     const demo = isLoopbackIssuer && !hasUsers ? await createDemoUser(context) : undefined
     const hasApis = (await context.store.listApis()).length > 0

@@ -1,10 +1,10 @@
 import type { Context, Settings } from '../ports/context.ts'
-import type { Reply, Request } from '../ports/message.ts'
-import type { GrantType } from '../protocol/grant-types.ts'
+import type { Reply } from '../ports/message.ts'
 import { authorizeByPost } from './authorization/authorize-by-post.ts'
 import { authorize } from './authorization/authorize.ts'
 import { deleteClient, readClient, updateClient } from './registration/manage.ts'
 import { rotateSecret } from './registration/rotate-secret.ts'
+import type { Endpoint } from './endpoint.ts'
 import { consent, showConsent } from './authorization/consent.ts'
 import { alive, ready, version } from './well-known/health.ts'
 import { introspect } from './introspection/introspect.ts'
@@ -18,31 +18,19 @@ import { showSignIn, signIn } from './authorization/sign-in.ts'
 import { showSignOut, signOut } from './authorization/sign-out.ts'
 import { token } from './token/token.ts'
 
-/** One endpoint: its method and path, what it accepts, the form of its errors, and the function that handles a request. */
-export interface Endpoint {
-  readonly name: string
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  readonly path: string
-  /** The media type of the body; undefined for requests without one. */
-  readonly accepts?: 'application/json' | 'application/x-www-form-urlencoded'
-  /** The form of its errors: `json` for programs, `page` for users. */
-  readonly audience: 'json' | 'page'
-  /** Scripts of any origin may call it, without credentials (clients.md). */
-  readonly cors?: boolean
-  /** It reads the query. Other JSON endpoints do not. */
-  readonly query?: true
-  /** Reachable without TLS, for load balancers and orchestrators. */
-  readonly allowInsecure?: boolean
-  /** Still served under overload: what APIs, load balancers and orchestrators depend on, and revocation. */
-  readonly priority?: 'high'
-  /** The member of the server metadata that has its address. RFC 8414 §2. */
-  readonly metadata?: string
-  /** It is part of this grant type: it is served and advertised only where the grant type is offered. */
-  readonly grantType?: GrantType
-  readonly run: (context: Context, request: Request) => Promise<Reply>
-}
-
 const FORM = 'application/x-www-form-urlencoded'
+
+const NEEDS_INTERACTION = 'It needs a pending authorization request, which the endpoint authorize limits.'
+const SHARES_COMPARISON = 'Concurrent requests share one comparison of the clock with that of the database.'
+const NEEDS_SESSION = 'It writes only for a browser that is signed in, and ends its session.'
+
+/** What programs read often, and what load balancers depend on. */
+const DOCUMENT = {
+  method: 'GET',
+  audience: 'json',
+  priority: 'high',
+  unlimited: 'It reads only what this node has in memory.',
+} as const
 
 /** RFC 7592 §2. It has the path of registration; the query of `registration_client_uri` names the client. */
 const CLIENT_CONFIGURATION = {
@@ -63,17 +51,25 @@ export const ENDPOINTS: readonly Endpoint[] = [
     audience: 'json',
     cors: true,
     metadata: 'registration_endpoint',
+    budgets: ['registration'],
     run: register,
   },
-  { ...CLIENT_CONFIGURATION, method: 'GET', run: readClient },
-  { ...CLIENT_CONFIGURATION, method: 'PUT', accepts: 'application/json', run: updateClient },
-  { ...CLIENT_CONFIGURATION, method: 'DELETE', run: deleteClient },
+  { ...CLIENT_CONFIGURATION, method: 'GET', budgets: ['client-authentication'], run: readClient },
+  {
+    ...CLIENT_CONFIGURATION,
+    method: 'PUT',
+    accepts: 'application/json',
+    budgets: ['client-authentication', 'registration'],
+    run: updateClient,
+  },
+  { ...CLIENT_CONFIGURATION, method: 'DELETE', budgets: ['client-authentication'], run: deleteClient },
   {
     ...CLIENT_CONFIGURATION,
     name: 'client-secret',
     method: 'POST',
     path: PATHS.registeredSecret,
     accepts: 'application/json',
+    budgets: ['client-authentication', 'registration'],
     run: rotateSecret,
   },
   {
@@ -84,6 +80,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     audience: 'json',
     cors: true,
     metadata: 'token_endpoint',
+    budgets: ['client-authentication', 'stored-token'],
     run: token,
   },
   {
@@ -95,6 +92,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     cors: true,
     priority: 'high',
     metadata: 'revocation_endpoint',
+    budgets: ['client-authentication', 'revoked-token', 'recorded-revocation'],
     run: revoke,
   },
   {
@@ -105,6 +103,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     audience: 'json',
     priority: 'high',
     metadata: 'introspection_endpoint',
+    budgets: ['client-authentication'],
     run: introspect,
   },
   {
@@ -114,6 +113,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     audience: 'page',
     grantType: 'authorization_code',
     metadata: 'authorization_endpoint',
+    budgets: ['authorization'],
     run: authorize,
   },
   {
@@ -123,80 +123,75 @@ export const ENDPOINTS: readonly Endpoint[] = [
     accepts: FORM,
     audience: 'page',
     grantType: 'authorization_code',
+    unlimited: 'It writes nothing: it redirects the browser to the same request by GET.',
     run: authorizeByPost,
   },
-  { name: 'sign-in', method: 'GET', path: PATHS.signIn, audience: 'page', run: showSignIn },
-  { name: 'sign-in', method: 'POST', path: PATHS.signIn, accepts: FORM, audience: 'page', run: signIn },
-  { name: 'consent', method: 'GET', path: PATHS.consent, audience: 'page', run: showConsent },
-  { name: 'consent', method: 'POST', path: PATHS.consent, accepts: FORM, audience: 'page', run: consent },
-  { name: 'sign-out', method: 'GET', path: PATHS.signOut, audience: 'page', run: showSignOut },
-  { name: 'sign-out', method: 'POST', path: PATHS.signOut, accepts: FORM, audience: 'page', run: signOut },
   {
-    name: 'jwks',
+    name: 'sign-in',
     method: 'GET',
-    path: PATHS.jwks,
-    audience: 'json',
-    cors: true,
-    priority: 'high',
-    metadata: 'jwks_uri',
-    run: jwks,
+    path: PATHS.signIn,
+    audience: 'page',
+    unlimited: NEEDS_INTERACTION,
+    run: showSignIn,
   },
   {
-    name: 'protected-resource',
+    name: 'sign-in',
+    method: 'POST',
+    path: PATHS.signIn,
+    accepts: FORM,
+    audience: 'page',
+    budgets: ['sign-in'],
+    run: signIn,
+  },
+  {
+    name: 'consent',
     method: 'GET',
+    path: PATHS.consent,
+    audience: 'page',
+    unlimited: NEEDS_INTERACTION,
+    run: showConsent,
+  },
+  {
+    name: 'consent',
+    method: 'POST',
+    path: PATHS.consent,
+    accepts: FORM,
+    audience: 'page',
+    unlimited: NEEDS_INTERACTION,
+    run: consent,
+  },
+  {
+    name: 'sign-out',
+    method: 'GET',
+    path: PATHS.signOut,
+    audience: 'page',
+    unlimited: NEEDS_SESSION,
+    run: showSignOut,
+  },
+  {
+    name: 'sign-out',
+    method: 'POST',
+    path: PATHS.signOut,
+    accepts: FORM,
+    audience: 'page',
+    unlimited: NEEDS_SESSION,
+    run: signOut,
+  },
+  { ...DOCUMENT, name: 'jwks', path: PATHS.jwks, cors: true, metadata: 'jwks_uri', run: jwks },
+  {
+    ...DOCUMENT,
+    name: 'protected-resource',
     path: PATHS.protectedResource,
-    audience: 'json',
     cors: true,
     query: true,
-    priority: 'high',
     run: describeResource,
   },
-  {
-    name: 'metadata',
-    method: 'GET',
-    path: PATHS.oauthMetadata,
-    audience: 'json',
-    cors: true,
-    priority: 'high',
-    run: metadata,
-  },
+  { ...DOCUMENT, name: 'metadata', path: PATHS.oauthMetadata, cors: true, run: metadata },
   // Some clients try OpenID Connect Discovery first. They find the same document (clients.md).
-  {
-    name: 'metadata',
-    method: 'GET',
-    path: PATHS.openidMetadata,
-    audience: 'json',
-    cors: true,
-    priority: 'high',
-    run: metadata,
-  },
-  {
-    name: 'alive',
-    method: 'GET',
-    path: PATHS.alive,
-    audience: 'json',
-    allowInsecure: true,
-    priority: 'high',
-    run: alive,
-  },
-  {
-    name: 'ready',
-    method: 'GET',
-    path: PATHS.ready,
-    audience: 'json',
-    allowInsecure: true,
-    priority: 'high',
-    run: ready,
-  },
-  {
-    name: 'version',
-    method: 'GET',
-    path: PATHS.version,
-    audience: 'json',
-    allowInsecure: true,
-    priority: 'high',
-    run: version,
-  },
+  { ...DOCUMENT, name: 'metadata', path: PATHS.openidMetadata, cors: true, run: metadata },
+  { ...DOCUMENT, name: 'alive', path: PATHS.alive, allowInsecure: true, run: alive },
+  { ...DOCUMENT, name: 'ready', path: PATHS.ready, allowInsecure: true, unlimited: SHARES_COMPARISON, run: ready },
+  { ...DOCUMENT, name: 'version', path: PATHS.version, allowInsecure: true, run: version },
 ]
 
 /** Returns the endpoints of a server that offers these grant types. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Endpoint } from '../endpoints/index.ts'
+import type { Endpoint } from '../endpoints/endpoint.ts'
 import { invalidRequest, unavailable } from '../protocol/errors.ts'
 import { LOOPBACK } from './network.ts'
 import type { Proxies } from './proxies.ts'

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { Endpoint } from '../endpoints/index.ts'
+import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { Cookies, Request } from '../ports/message.ts'
 import { invalidRequest, OAuthError, type RefusalOptions } from '../protocol/errors.ts'
 import { isMediaType, NO_PARAMETERS, parseForm, type Parameters } from '../protocol/message.ts'

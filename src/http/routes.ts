@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { endpointsFor, type Endpoint } from '../endpoints/index.ts'
+import type { Endpoint } from '../endpoints/endpoint.ts'
+import { endpointsFor } from '../endpoints/index.ts'
 import { PATHS } from '../endpoints/paths.ts'
 import type { Context } from '../ports/context.ts'
 import { invalidRequest, type OAuthError } from '../protocol/errors.ts'

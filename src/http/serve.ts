@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { errorPage } from '../endpoints/error-page.ts'
-import type { Endpoint } from '../endpoints/index.ts'
+import type { Endpoint } from '../endpoints/endpoint.ts'
 import { PATHS } from '../endpoints/paths.ts'
 import type { Context, OutcomeEvent } from '../ports/context.ts'
 import type { Reply } from '../ports/message.ts'

@@ -1,0 +1,37 @@
+import type { BudgetName, Context } from '../ports/context.ts'
+import type { Reply, Request } from '../ports/message.ts'
+import type { GrantType } from '../protocol/grant-types.ts'
+
+/** One endpoint: its method and path, what it accepts, the form of its errors, and the function that handles a request. */
+export type Endpoint = EndpointRow & EndpointLimit
+
+/**
+ * The rate limits that requests to an endpoint count against, or the reason why it has no limit but the share of each network
+ * (http/gate.ts). docs/limits.md has the rates.
+ */
+type EndpointLimit =
+  | { readonly budgets: readonly [BudgetName, ...(readonly BudgetName[])] }
+  | { readonly unlimited: string }
+
+interface EndpointRow {
+  readonly name: string
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly path: string
+  /** The media type of the body; undefined for requests without one. */
+  readonly accepts?: 'application/json' | 'application/x-www-form-urlencoded'
+  /** The form of its errors: `json` for programs, `page` for users. */
+  readonly audience: 'json' | 'page'
+  /** Scripts of any origin may call it, without credentials (clients.md). */
+  readonly cors?: boolean
+  /** It reads the query. Other JSON endpoints do not. */
+  readonly query?: true
+  /** Reachable without TLS, for load balancers and orchestrators. */
+  readonly allowInsecure?: boolean
+  /** Still served under overload: what APIs, load balancers and orchestrators depend on, and revocation. */
+  readonly priority?: 'high'
+  /** The member of the server metadata that has its address. RFC 8414 §2. */
+  readonly metadata?: string
+  /** It is part of this grant type: it is served and advertised only where the grant type is offered. */
+  readonly grantType?: GrantType
+  readonly run: (context: Context, request: Request) => Promise<Reply>
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { endpointsFor } from '../../src/endpoints/index.ts'
+import type { Budgets } from '../../src/ports/context.ts'
+import { authorizeUrl, locationOf, PlainBrowser, postForm, registerClient, requestToken } from '../support/flow.ts'
+import type { TestServer } from '../support/server.ts'
+import { OPAQUE_API, openWithOpaqueApis } from '../support/apis.ts'
+
+/** Records which budgets the requests to each endpoint take, by `<method> <path>`. */
+function recordTaken(server: TestServer): { readonly taken: Map<string, Set<string>>; readonly asked: TestServer } {
+  const taken = new Map<string, Set<string>>()
+  let current = new Set<string>()
+  const budgets = server.context.budgets as { take: Budgets['take'] }
+  const { take } = budgets
+  budgets.take = (budget, ...rest) => {
+    current.add(budget)
+    return take(budget, ...rest)
+  }
+  const inject: TestServer['inject'] = (request) => {
+    const url = typeof request.url === 'string' ? request.url : ''
+    const key = `${request.method} ${url.split('?', 1)[0]}`
+    current = taken.get(key) ?? new Set()
+    taken.set(key, current)
+    return server.inject(request)
+  }
+  return { taken, asked: { ...server, inject } }
+}
+
+test('BND-04: an endpoint takes exactly the budgets that its row names', async (t) => {
+  const { server, api } = await openWithOpaqueApis(t)
+  const { taken, asked } = recordTaken(server)
+  const client = await registerClient(asked)
+  const wrong = { ...client, client_secret: 'gcs_wrong' }
+  const grant = { grant_type: 'client_credentials', resource: OPAQUE_API }
+  await requestToken(asked, wrong, grant)
+  const { access_token: token } = (await requestToken(asked, client, grant)).json<{ access_token: string }>()
+  for (const url of ['/v2/oauth/introspect', '/v2/oauth/revoke'])
+    for (const client_secret of ['wrong', api.client_secret, client.client_secret])
+      for (const { client_id } of [api, client])
+        await postForm(asked, url, { token, client_id, client_secret: client_secret ?? '' })
+
+  const { pathname, search } = new URL(String(client['registration_client_uri']))
+  for (const bearer of ['wrong', String(client['registration_access_token'])])
+    for (const [method, path] of [
+      ['GET', pathname],
+      ['PUT', pathname],
+      ['POST', `${pathname}/secret`],
+      ['DELETE', pathname],
+    ] as const)
+      await asked.inject({
+        method,
+        url: path + search,
+        headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+        ...(method === 'GET' || method === 'DELETE'
+          ? {}
+          : { payload: JSON.stringify({ client_id: client.client_id }) }),
+      })
+
+  const browser = new PlainBrowser(asked)
+  const start = authorizeUrl(await registerClient(asked))
+  await postForm(asked, '/v2/oauth/authorize', new URLSearchParams(start.split('?')[1]))
+  const page = await browser.get(locationOf(await browser.get(start)))
+  await browser.submit(page, { email: 'nobody@acme.test', password: 'wrong' })
+  const endpoints = endpointsFor(server.context.settings)
+  for (const { method, path } of endpoints) if (method === 'GET') await asked.inject({ method, url: path })
+  for (const url of ['/v2/oauth/consent', '/v2/oauth/sign-out']) await postForm(asked, url, {})
+
+  for (const row of endpoints) {
+    const budgets = 'budgets' in row ? row.budgets : []
+    const seen = taken.get(`${row.method} ${row.path}`)
+    assert.ok(seen !== undefined, `${row.name}: no request was sent.`)
+    assert.deepEqual([...seen].toSorted(), [...budgets].toSorted(), `${row.method} ${row.name}`)
+  }
+})

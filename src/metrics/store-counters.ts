@@ -18,17 +18,34 @@ const ANY_TEXT: {
   readonly [Name in OperationName as string extends Outcome<Name> ? Name : never]: true
 } = { insertSettingOnce: true }
 
-/** Outcomes that start at zero, because an alert sees only changes of a series. */
-const STARTED_AT_ZERO: readonly (readonly [OperationName, string])[] = [
-  ['redeemCode', 'redeemed'],
-  ['redeemCode', 'replayed'],
-  ['burnCode', 'burned'],
-  ['rotateRefreshToken', 'rotated'],
-  ['rotateRefreshToken', 'reused'],
-  ['registerClient', 'registered'],
-  ['revokeGrant', 'revoked'],
-  ['revokeToken', 'revoked'],
-]
+/** Operations whose outcome is an object with a `kind`, which is the label. A new one does not compile until it is listed. */
+const OF_A_KIND: {
+  readonly [Name in OperationName as Outcome<Name> extends { readonly kind: string } ? Name : never]: true
+} = { rotateRefreshToken: true }
+
+/** The text that an outcome is counted under: the outcome itself, or the `kind` of an outcome that is an object. */
+type LabelOf<Name extends OperationName> =
+  Outcome<Name> extends infer One
+    ? One extends string
+      ? One
+      : One extends { readonly kind: infer Kind }
+        ? Kind
+        : never
+    : never
+
+/**
+ * Operations with a series that starts at zero (`true`), because an alert sees only changes of a series. All outcomes of every
+ * operation are counted; the others start with their first count. A new outcome of one of these operations does not compile
+ * until it has an answer here.
+ */
+const STARTS_AT_ZERO = {
+  redeemCode: { redeemed: true, replayed: true, unknown: false },
+  burnCode: { burned: true, spent: false },
+  rotateRefreshToken: { rotated: true, repeated: false, reused: true, inactive: false },
+  registerClient: { registered: true },
+  revokeGrant: { revoked: true, known: false, unknown: false },
+  revokeToken: { revoked: true, known: false },
+} as const satisfies { readonly [Name in OperationName]?: { readonly [Label in LabelOf<Name> & string]: boolean } }
 
 /** The members of a sweep's outcome that are numbers of removed rows. */
 const SWEPT: { readonly [Kind in Exclude<keyof Swept, keyof SweepPlace | 'authorizationsExamined'>]: true } = {
@@ -60,7 +77,8 @@ export function openStoreCounters(): StoreCounters {
   const waits = newHistogram(SECONDS)
   let depth: () => QueueDepth = () => ({ waiting: 0, inFlight: 0 })
   for (const kind of SWEPT_KINDS) swept.at(kind)
-  for (const labels of STARTED_AT_ZERO) operations.at(...labels)
+  for (const [name, outcomes] of Object.entries(STARTS_AT_ZERO))
+    for (const [outcome, startsAtZero] of Object.entries(outcomes)) if (startsAtZero) operations.at(name, outcome)
   for (const reason of ['full', 'late']) refused.at(reason)
   for (const outcome of ['done', 'failed']) commits.at(outcome)
 
@@ -105,7 +123,7 @@ function outcomeOf(name: OperationName, result: OperationResult | undefined): st
   if (result?.kind !== 'done') return 'failed'
   const { outcome } = result
   if (typeof outcome === 'string') return name in ANY_TEXT ? 'done' : outcome
-  return name === 'rotateRefreshToken' ? (outcome as Outcome<'rotateRefreshToken'>).kind : 'done'
+  return name in OF_A_KIND ? (outcome as Outcome<keyof typeof OF_A_KIND>).kind : 'done'
 }
 
 function newCounter(): Counter {

@@ -1,5 +1,38 @@
 import type { ClientMetadata } from './client-metadata.ts'
+import type { DescriptiveMetadata } from './descriptive-metadata.ts'
 import { redirectHost, withoutLoopbackPort } from './redirect-uri.ts'
+
+/**
+ * Whether a change of a field makes the client a different one to users, as a change of a redirect host does. Such a change ends
+ * the client's verification and the consents to it. A new field does not compile until it has an answer here, and a page cannot
+ * show a field whose answer is `false` (`ShownMetadata`).
+ */
+const IS_IDENTITY = {
+  // What the client may do. The operator approves scopes separately (decision 0006).
+  authMethod: false,
+  grantTypes: false,
+  responseTypes: false,
+  scope: false,
+
+  client_name: true,
+  client_uri: false,
+  logo_uri: false,
+  tos_uri: false,
+  policy_uri: false,
+  contacts: false,
+  software_id: false,
+  software_version: false,
+} as const satisfies Readonly<
+  Record<keyof DescriptiveMetadata, boolean> &
+    Record<Exclude<keyof ClientMetadata, 'descriptive' | 'redirectUris'>, false>
+>
+
+type DescriptiveIdentity = {
+  [Name in keyof DescriptiveMetadata]-?: (typeof IS_IDENTITY)[Name] extends true ? Name : never
+}[keyof DescriptiveMetadata]
+
+/** The descriptive fields that pages may show: those whose change ends the verification. */
+export type ShownMetadata = Pick<DescriptiveMetadata, DescriptiveIdentity>
 
 /**
  * Whether two registrations look like the same client to users and operators, who recognize a client by its name and its
@@ -9,8 +42,14 @@ export function isSameIdentity(one: ClientMetadata, other: ClientMetadata): bool
   return identityOf(one) === identityOf(other)
 }
 
+/** The hosts of the redirect URIs, and the shown fields. The other members are what the client may do, not what it is. */
 function identityOf({ descriptive, redirectUris }: ClientMetadata): string {
   // RFC 8252 §7.3: the port of a loopback redirect is chosen at run time.
   const hosts = redirectUris.map((uri) => redirectHost(withoutLoopbackPort(uri)))
-  return JSON.stringify([descriptive.client_name ?? '', [...new Set(hosts)].toSorted()])
+  const shown = IDENTITY_FIELDS.map((field) => descriptive[field] ?? '')
+  return JSON.stringify([...shown, [...new Set(hosts)].toSorted()])
 }
+
+const IDENTITY_FIELDS = (Object.keys(IS_IDENTITY) as (keyof typeof IS_IDENTITY)[]).filter(
+  (field): field is DescriptiveIdentity => IS_IDENTITY[field],
+)

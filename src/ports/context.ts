@@ -47,7 +47,7 @@ export interface Context {
    */
   readonly spentBuckets: RecentlyUsed<SpentBucket>
   readonly settings: Settings
-  /** Logs something that happened before the outcome and that an operator needs to know. Never a parameter or a token. */
+  /** Logs an event (see `OutcomeEvent` for which of the four to take). Never a parameter or a token. */
   readonly record: (event: OutcomeEvent) => void
   /**
    * Logs an event and adds it to the audit: the first one at once, repetitions within a minute as a count. It contains only
@@ -194,7 +194,22 @@ export interface BudgetOutcome {
   readonly resetSeconds: number
 }
 
-/** What happened, for the log. `reason` is one of docs/errors.md. */
+/**
+ * What happened, for the log. `reason` is one of docs/errors.md.
+ *
+ * There are four ways to say that something happened. The first two belong together: most requests that change something use
+ * both.
+ *
+ * - **The audit event of a store operation** is a row of EVENTS in audit/operation-events.ts. It is committed together with the
+ *   operation, so that it is never lost.
+ * - **`Reply.event`** is the outcome of a request: the one line that the log has for it, and the label `outcome` of
+ *   `grantor_requests_total`.
+ * - **`Context.report`** is for an event of the audit without an operation, such as the use of another client's code. It is
+ *   logged too. Repetitions within a minute are counted, so that refusals cannot fill the store.
+ * - **`Context.record`** is for the log alone: an event in the middle of a request, before the outcome of the request.
+ *
+ * `Store.recordEvent` is the operation that `report` writes with. Only the audit recorder calls it.
+ */
 export interface OutcomeEvent {
   readonly event: EventName
   readonly client?: ClientId | undefined

@@ -1,8 +1,11 @@
-/** A metric with its labels. docs/metrics.md lists the same families; a test compares them. */
+/** A metric with its labels. */
 export interface Family {
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly labels: readonly string[]
+  /** The text of `# HELP`, and the start of the meaning in docs/metrics.md. */
   readonly help: string
+  /** More about the meaning, in Markdown, for docs/metrics.md alone. */
+  readonly more?: string
   /** The metric is about the store, which all workers share, so it has no label `worker`. */
   readonly isShared?: true
 }
@@ -11,25 +14,26 @@ export interface Family {
 export const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5] as const
 export const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512] as const
 
-/**
- * The table of metrics. Label values are names of the server's own and never come from a caller, so the number of series is
- * bounded. Names and units follow the conventions of Prometheus; `process_` and `nodejs_` names are those of other exporters for Node.js.
- */
-export const FAMILIES = {
+type Families = Readonly<Record<string, Family>>
+
+const REQUESTS = {
   grantor_requests_total: {
     type: 'counter',
     labels: ['endpoint', 'outcome', 'reason', 'status'],
     help: 'Answered HTTP requests.',
+    more: '`endpoint` is `token`, `register`, …, `admin` for the administration, `none` for unknown paths and methods. `outcome` is the event of the log line (`token.issued`, `client.registered`, `request.refused`). `reason` is the reason of a refusal ([errors.md](errors.md)), or a detail of the event: `token.issued` has the grant type.',
   },
   grantor_request_seconds: {
     type: 'histogram',
     labels: ['endpoint'],
     help: 'Time from the head of a request to its response.',
+    more: 'It includes the time to receive the body.',
   },
   grantor_introspections_total: {
     type: 'counter',
     labels: ['api', 'active'],
     help: 'Answered introspections, by the API that asked and whether the token was active.',
+    more: '`api` is the declared API that asked, or empty when a client asked about its own token; `active` is the value in the response.',
   },
   grantor_broken_requests_total: {
     type: 'counter',
@@ -40,39 +44,83 @@ export const FAMILIES = {
     type: 'counter',
     labels: [],
     help: 'Connections that were closed because their network had used up its share, or because they pipelined too many requests.',
+    more: 'The share is of connections and of pending requests; a connection may have 32 pending requests ([faults.md](faults.md)).',
   },
   grantor_forwarded_addresses_ignored_total: {
     type: 'counter',
     labels: [],
     help: 'Requests of a proxy on this machine that GRANTOR_TRUST_PROXY does not name.',
+    more: 'All callers behind such a proxy share one rate limit.',
   },
-  grantor_connections: { type: 'gauge', labels: [], help: 'Open connections.' },
+  grantor_connections: { type: 'gauge', labels: [], help: 'Open connections.', more: 'Those of the public listener.' },
+} as const satisfies Families
+
+const STORE = {
   grantor_store_operations_total: {
     type: 'counter',
     labels: ['operation', 'outcome'],
     help: 'Operations of the store, by outcome.',
+    more: '`operation` and `outcome` are those of [`src/ports/operations.ts`](../src/ports/operations.ts). `rotateRefreshToken` `reused` and `redeemCode` `replayed` mean that a copy of the token or code exists. `failed`: the operation failed, or its outcome is unknown.',
   },
-  grantor_store_batch_operations: { type: 'histogram', labels: [], help: 'Operations in one batch.' },
+  grantor_store_batch_operations: {
+    type: 'histogram',
+    labels: [],
+    help: 'Operations in one batch.',
+    more: 'A batch has the operations of one turn of the event loop, 512 at most.',
+  },
   grantor_store_commit_seconds: {
     type: 'histogram',
     labels: ['outcome'],
     help: 'Time to commit one batch to disk.',
+    more: '`failed`: the store was unavailable or full, and all requests of the batch got a 503.',
   },
   grantor_store_wait_seconds: {
     type: 'histogram',
     labels: [],
     help: 'Time that the oldest operation of a batch waited for the batch to start.',
+    more: 'If the store is too slow, this grows first.',
   },
-  grantor_store_waiting: { type: 'gauge', labels: [], help: 'Operations that are waiting for a batch.' },
-  grantor_store_batches_in_flight: { type: 'gauge', labels: [], help: 'Batches that are being committed.' },
+  grantor_store_waiting: {
+    type: 'gauge',
+    labels: [],
+    help: 'Operations that are waiting for a batch.',
+    more: '10,000 at most.',
+  },
+  grantor_store_batches_in_flight: {
+    type: 'gauge',
+    labels: [],
+    help: 'Batches that are being committed.',
+    more: 'At most 1 on SQLite, 2 on PostgreSQL.',
+  },
   grantor_store_refused_total: {
     type: 'counter',
     labels: ['reason'],
     help: 'Operations that were rejected before they started.',
+    more: 'Their requests got a 503. `full`: too many operations were waiting; `late`: the operation had waited for two seconds.',
   },
-  grantor_swept_rows_total: { type: 'counter', labels: ['kind'], help: 'Expired rows that this process removed.' },
-  grantor_grants: { type: 'gauge', labels: ['state'], isShared: true, help: 'Grants in the store, as last counted.' },
-  grantor_clients: { type: 'gauge', labels: ['state'], isShared: true, help: 'Clients in the store, as last counted.' },
+  grantor_swept_rows_total: {
+    type: 'counter',
+    labels: ['kind'],
+    help: 'Expired rows that this process removed.',
+    more: '`clients`: clients that never got a token (`GRANTOR_UNUSED_CLIENT_LIFETIME`, [configuration.md](configuration.md)). `consents`: consents to deleted clients.',
+  },
+} as const satisfies Families
+
+const STORED_OBJECTS = {
+  grantor_grants: {
+    type: 'gauge',
+    labels: ['state'],
+    isShared: true,
+    help: 'Grants in the store, as last counted.',
+    more: '`live`: neither revoked nor expired, with or without a refresh token; grants of disabled clients and users are included. `over`: revoked or expired, but not deleted yet.',
+  },
+  grantor_clients: {
+    type: 'gauge',
+    labels: ['state'],
+    isShared: true,
+    help: 'Clients in the store, as last counted.',
+    more: '`disabled`; all other clients are `used` (have got a token) or `unused`.',
+  },
   grantor_row_counts_age_seconds: {
     type: 'gauge',
     labels: ['of'],
@@ -85,31 +133,44 @@ export const FAMILIES = {
     labels: ['algorithm'],
     isShared: true,
     help: 'Time since the current signing key became active.',
+    more: '`GRANTOR_KEY_ROTATION` limits it.',
   },
   grantor_admin_credentials_expire_seconds: {
     type: 'gauge',
     labels: [],
     isShared: true,
     help: 'Time until the next credentials of an administrator expire.',
+    more: 'No sample without valid credentials.',
   },
+} as const satisfies Families
+
+const PROCESS = {
   grantor_audit_failures_total: {
     type: 'counter',
     labels: [],
     help: 'Attempts to record events or counts in the audit that failed.',
+    more: 'The log event is `audit.recording-failed`. Changes themselves are recorded in their own commit and are not lost.',
   },
   grantor_clock_agrees: {
     type: 'gauge',
     labels: [],
     help: 'Whether the clock of this node agrees with its reference. While it is 0, the node issues and deletes nothing.',
+    more: 'See [faults.md](faults.md#a-clock-that-differs).',
   },
   grantor_clock_ahead_seconds: {
     type: 'gauge',
     labels: [],
     help: 'How far the clock of this node is ahead of its reference; 0 while they agree.',
+    more: 'Negative when it is behind.',
   },
   grantor_build_info: { type: 'gauge', labels: ['version', 'node'], help: 'Always 1.' },
-  grantor_up: { type: 'gauge', labels: [], help: 'Whether the process answered this scrape.' },
-  process_cpu_user_seconds_total: { type: 'counter', labels: [], help: 'User CPU time.' },
+  grantor_up: {
+    type: 'gauge',
+    labels: [],
+    help: 'Whether the process answered this scrape.',
+    more: '1, or 0 for a worker that did not reply to its supervisor within two seconds.',
+  },
+  process_cpu_user_seconds_total: { type: 'counter', labels: [], help: 'User CPU time.', more: 'Of all threads.' },
   process_cpu_system_seconds_total: { type: 'counter', labels: [], help: 'System CPU time.' },
   process_resident_memory_bytes: { type: 'gauge', labels: [], help: 'Resident memory of the process.' },
   process_start_time_seconds: {
@@ -122,6 +183,7 @@ export const FAMILIES = {
     type: 'gauge',
     labels: [],
     help: 'Mean delay of the event loop since the last scrape.',
+    more: 'A scrape by any scraper counts. No request is served during a delay.',
   },
   nodejs_eventloop_lag_p99_seconds: {
     type: 'gauge',
@@ -133,8 +195,27 @@ export const FAMILIES = {
     labels: [],
     help: 'Longest delay of the event loop since the last scrape.',
   },
-  nodejs_eventloop_busy_seconds_total: { type: 'counter', labels: [], help: 'Time that the event loop was busy.' },
-} as const satisfies Readonly<Record<string, Family>>
+  nodejs_eventloop_busy_seconds_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Time that the event loop was busy.',
+    more: 'Its rate is the utilization of the main thread.',
+  },
+} as const satisfies Families
+
+/** The sections of docs/metrics.md. `npm run docs` writes its tables from them. */
+export const SECTIONS = {
+  requests: REQUESTS,
+  'the store': STORE,
+  'stored objects': STORED_OBJECTS,
+  'the process': PROCESS,
+} as const
+
+/**
+ * The table of metrics. Label values are names of the server's own and never come from a caller, so the number of series is
+ * bounded. Names and units follow the conventions of Prometheus; `process_` and `nodejs_` names are those of other exporters for Node.js.
+ */
+export const FAMILIES = { ...REQUESTS, ...STORE, ...STORED_OBJECTS, ...PROCESS } as const
 
 export type FamilyName = keyof typeof FAMILIES
 

@@ -3,7 +3,9 @@ import { REFUSALS } from './refusals.ts'
 import type { Problem } from './validation.ts'
 
 export type ErrorCode = keyof typeof REFUSALS
-export type Reason<Code extends ErrorCode = ErrorCode> = (typeof REFUSALS)[Code]['reasons'][number]
+export type Reason<Code extends ErrorCode = ErrorCode> = {
+  [Name in Code]: keyof (typeof REFUSALS)[Name]['reasons']
+}[Code]
 
 /** Values that replace or complete those of the refusal's row in the table. */
 export interface RefusalOptions {
@@ -109,14 +111,4 @@ export function tooManyRequests(budget: string, { limit, remaining, resetSeconds
 /** 503. */
 export function unavailable(reason: Reason<'temporarily_unavailable'>, retryAfterSeconds: number): OAuthError {
   return new OAuthError('temporarily_unavailable', reason, { retryAfterSeconds })
-}
-
-/** Every code with its reasons, for the test that compares them with docs/errors.md. */
-export function listRefusals(): readonly {
-  code: ErrorCode
-  status: number
-  description: string
-  reasons: readonly string[]
-}[] {
-  return Object.entries(REFUSALS).map(([code, row]) => ({ code: code as ErrorCode, ...row }))
 }

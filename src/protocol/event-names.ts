@@ -1,67 +1,131 @@
-/** Every event that the audit records; docs/audit.md explains each. The log has most of them too, under the same name. */
-export const AUDIT_EVENTS = [
-  'client.registered',
-  'client.updated',
-  'client.deleted',
-  'client.verified',
-  'client.unverified',
-  'client.disabled',
-  'client.enabled',
-  'client.secret-rotated',
-  'client.scope-approved',
-  'client.tokens-revoked',
-  'client.authentication-failed',
-  'authorization.approved',
-  'authorization.denied',
-  'scope.refused',
-  'code.replayed',
-  'code.burned',
-  'code.presented-by-another-client',
-  'refresh-token.reused',
-  'refresh-token.presented-by-another-client',
-  'revocation.requested-by-another-client',
-  'grant.revoked',
-  'token.revoked',
-  'introspection.inactive',
-  'tokens.issued',
-  'session.started',
-  'sign-in.failed',
-  'user.created',
-  'user.password-changed',
-  'user.disabled',
-  'user.enabled',
-  'user.deleted',
-  'user.tokens-revoked',
-  'server.tokens-revoked',
-  'organization.created',
-  'organization.renamed',
-  'organization.disabled',
-  'organization.enabled',
-  'organization.tokens-revoked',
-  'organization.deleted',
-  'member.added',
-  'member.disabled',
-  'member.enabled',
-  'member.removed',
-  'installation.added',
-  'installation.replaced',
-  'installation.disabled',
-  'installation.enabled',
-  'installation.removed',
-  'api.created',
-  'api.updated',
-  'api.credentials-set',
-  'api.deleted',
-  'key.added',
-  'key.removed',
-  'clock.confirmed',
-  'admin-credential.created',
-  'admin-credential.revoked',
-  'admin.refused',
-  'audit.head',
-  'audit.swept',
-  'audit.unreadable',
-] as const
+/** What docs/audit.md says about an event, in Markdown. Without `when`, the name says it all. */
+export interface EventText {
+  readonly when?: string
+  /** The members of `details`. */
+  readonly details?: string
+}
+
+/** Every event that the audit records. The log has most of them too, under the same name. */
+export const AUDIT_EVENT_TEXTS = {
+  'client.registered': {
+    when: 'A client registered. Registering a public client again with the same metadata returns the existing client and is no event.',
+    details: '`shared`: true for a public client',
+  },
+  'client.updated': {
+    when: "The client's metadata changed (RFC 7592).",
+    details: '`identity_changed`: the name or a redirect host changed, so that users may not recognise the client',
+  },
+  'client.deleted': {
+    when: 'The client or an administrator deleted the client. Sweeps of clients that never got a token are no event.',
+  },
+  'client.verified': { when: 'An administrator marked the client as verified.' },
+  'client.unverified': { when: 'The client is no longer verified.' },
+  'client.disabled': { when: "The client's credentials and tokens stopped working." },
+  'client.enabled': { when: 'The client works again.' },
+  'client.secret-rotated': { when: 'The client got a new secret.' },
+  'client.scope-approved': { when: 'The scopes that are approved for the client were replaced.', details: '`scope`' },
+  'client.tokens-revoked': { when: 'All tokens of the client were revoked.' },
+  'client.authentication-failed': {
+    when: 'The client presented a wrong secret. Unknown client ids are no event. Counted.',
+  },
+  'authorization.approved': {
+    when: 'A user approved the authorization, now or by a remembered consent.',
+    details: '`authorization`',
+  },
+  'authorization.denied': {
+    when: 'A user denied the authorization, or it was refused for the user.',
+    details: '`authorization`',
+  },
+  'scope.refused': {
+    when: 'A request was refused because of its scopes ([apis.md](apis.md)). Counted.',
+    details:
+      '`reason`, and the scopes by reason (`not_declared`, `not_registered`, …), at most three of each reason and 40 characters of each; or `apis`, at most three',
+  },
+  'code.replayed': {
+    when: 'A redeemed code was presented again. What it issued is revoked. Further attempts are no event.',
+    details: '`authorization`',
+  },
+  'code.burned': { when: 'The code came with a wrong verifier and was invalidated.', details: '`authorization`' },
+  'code.presented-by-another-client': { when: 'The code belongs to another client. Nothing changed. Counted.' },
+  'refresh-token.reused': {
+    when: 'A rotated refresh token was presented again: a copy of it exists. Its family is revoked.',
+    details: '`generation`',
+  },
+  'refresh-token.presented-by-another-client': {
+    when: 'The refresh token belongs to another client. Nothing changed. Counted.',
+  },
+  'revocation.requested-by-another-client': {
+    when: 'A client asked to revoke a token of another client. Nothing changed. Counted.',
+  },
+  'grant.revoked': { when: 'A grant and everything issued on it were revoked.' },
+  'token.revoked': {
+    when: 'One access token was revoked. More than 20 a minute of one unverified client are counted.',
+    details: '`token`: its `jti`; absent where it is counted',
+  },
+  'introspection.inactive': {
+    when: 'An API asked about a token that was revoked, or whose user, client or organization was disabled or deleted or had its tokens revoked. Expired tokens and texts that are no token are no event. Counted.',
+    details: '`resource`, `reason`',
+  },
+  'tokens.issued': {
+    when: 'How many tokens a client got in one minute (see below).',
+    details: '`minute`, and a count for each grant type',
+  },
+  'session.started': { when: 'A user signed in.' },
+  'sign-in.failed': {
+    when: 'A sign-in had a wrong password or an unknown account; an unknown account has no `user_id`. Counted.',
+    details:
+      '`reason`: `wrong-credentials`, or `disabled` where the password of a disabled account was right; `account`: a keyed digest of the address that was typed',
+  },
+  'user.created': {},
+  'user.password-changed': {},
+  'user.disabled': {},
+  'user.enabled': { when: 'Sessions and tokens from before stay invalid.' },
+  'user.deleted': {},
+  'user.tokens-revoked': { when: 'All sessions and tokens of the user were revoked.' },
+  'server.tokens-revoked': { when: 'All sessions and tokens of the server were revoked.' },
+  'organization.created': {},
+  'organization.renamed': {},
+  'organization.disabled': {},
+  'organization.enabled': { when: 'Tokens from before stay invalid.' },
+  'organization.tokens-revoked': { when: 'All tokens of the organization were revoked.' },
+  'organization.deleted': {},
+  'member.added': {},
+  'member.disabled': {},
+  'member.enabled': { when: 'Tokens from before stay invalid.' },
+  'member.removed': {},
+  'installation.added': { when: 'A client was installed for an organization.', details: '`scope`, `acts_for_members`' },
+  'installation.replaced': {
+    when: 'The installation replaced an earlier one.',
+    details: '`scope`, `acts_for_members`',
+  },
+  'installation.disabled': {},
+  'installation.enabled': { when: 'Tokens from before stay invalid.' },
+  'installation.removed': {},
+  'api.created': { details: '`resource`' },
+  'api.updated': { details: '`resource`' },
+  'api.credentials-set': { when: 'The API got new credentials.', details: '`resource`' },
+  'api.deleted': { details: '`resource`' },
+  'key.added': { when: 'A signing key was created.', details: '`key`' },
+  'key.removed': { when: 'A signing key was removed.', details: '`key`' },
+  'clock.confirmed': {
+    when: 'The operator confirmed the clock of a server with a SQLite file.',
+    details: '`clock`: what it showed, in milliseconds since the epoch',
+  },
+  'admin-credential.created': { details: '`credential`, `access`' },
+  'admin-credential.revoked': { details: '`credential`' },
+  'admin.refused': { when: 'The administration refused a request of known credentials. Counted.', details: '`reason`' },
+  'audit.head': {
+    when: 'The last link of another chain (see below).',
+    details: '`chain`, `sequence`, `hash`, `recorded_at`',
+  },
+  'audit.swept': { when: 'Links older than the retention time were removed.', details: '`before`, `links`' },
+  'audit.unreadable': {
+    when: 'Listed in place of a link whose events are not readable; `audit verify` reports the link.',
+  },
+} as const satisfies Readonly<Record<string, EventText>>
+
+export type AuditEventName = keyof typeof AUDIT_EVENT_TEXTS
+export const AUDIT_EVENTS = Object.keys(AUDIT_EVENT_TEXTS) as readonly AuditEventName[]
 
 /** Every other event that the log or the label `outcome` of a metric has. */
 export type LogEventName =
@@ -94,7 +158,6 @@ export type LogEventName =
   /** `<endpoint>.answered`: an answer of an endpoint that has no event of its own. */
   | `${string}.answered`
 
-export type AuditEventName = (typeof AUDIT_EVENTS)[number]
 export type EventName = AuditEventName | LogEventName
 
 /** An event and whatever else a line of the log says about it. */

@@ -1,154 +1,238 @@
 import { OFFERED_GRANT_TYPES } from './grant-types.ts'
 
-/**
- * Every refusal of the server. OAuth clients read the code. The reason is for the log and docs/errors.md. The description is
- * fixed, so that a response reveals no more than its code. The exception is a refusal of scopes, whose description names them.
- */
+/** One refusal of the server. Texts in Markdown are for docs/errors.md. */
+export interface Refusal {
+  readonly status: number
+  /** Other statuses that it has, and when. Markdown. */
+  readonly otherStatus?: string
+  /** Fixed, so that a response reveals no more than its code. A refusal of scopes names them instead. */
+  readonly description: string
+  /** What the client should do. Markdown. */
+  readonly remedy: string
+  /** When each happens, and where the remedy above does not say it, the correction. Markdown. */
+  readonly reasons: Readonly<Record<string, string>>
+}
+
+/** Every refusal of the server. OAuth clients read the code. `npm run docs` writes the tables of docs/errors.md from it. */
 export const REFUSALS = {
   invalid_request: {
     status: 400,
+    otherStatus: 'or 422 when `grant_type` is missing, 413, 415, 405, 404, 431',
     description: 'The request lacks a parameter, repeats one, or has one that is malformed.',
-    reasons: [
-      'parameter_missing',
-      'parameter_repeated',
-      'parameter_malformed',
-      'form_malformed',
-      'two_client_authentications',
-      'credentials_in_query',
-      'user_mismatch',
-      'organization_mismatch',
-      'verifier_malformed',
-      'insecure_transport',
-      'headers_too_many',
-      'grant_type_missing',
-      'media_type_wrong',
-      'body_too_large',
-      'method_wrong',
-      'path_unknown',
-      'input_malformed',
-    ],
+    remedy: 'Correct the request. Tokens stay valid.',
+    reasons: {
+      parameter_missing:
+        '`code` or `refresh_token` is missing for its grant, `token` at introspection or revocation, or `resource` at the metadata of an API. Send it',
+      parameter_repeated: 'a parameter is sent twice. Send each once',
+      parameter_malformed:
+        'the address or the Content-Length header is malformed; in a browser a page says so. Build requests with an HTTP library',
+      form_malformed:
+        'the form or query has a broken percent-escape, is not UTF-8, or has more than 100 parameters. Encode it as `application/x-www-form-urlencoded`',
+      two_client_authentications:
+        'the Authorization header and the form both authenticate, or disagree about the client. Use one',
+      credentials_in_query: 'a token request has parameters in its address. Send them in the body',
+      user_mismatch:
+        '`user_id` is not the user of the grant; with client credentials, not a member that the client may act for, or sent without `org_id`. Leave it out, or see [organizations](organizations.md)',
+      organization_mismatch:
+        '`org_id` is not the organization of the grant; with client credentials, not one that installed the client. Leave it out, or see [organizations](organizations.md)',
+      verifier_malformed:
+        '`code_verifier` is not 43 to 128 unreserved characters (RFC 7636 §4.1); the code stays valid. Send the verifier from which the challenge was made',
+      insecure_transport: 'plain HTTP reached an https issuer. Use https; operators: see `GRANTOR_TRUST_PROXY`',
+      headers_too_many: 'more than 100 headers. Send fewer',
+      grant_type_missing: '`grant_type` is missing. Send it',
+      media_type_wrong:
+        "the Content-Type is not a form's, or the body is compressed. Send `application/x-www-form-urlencoded`, without `Content-Encoding`",
+      body_too_large: 'more than 16 KiB. Send less',
+      method_wrong: 'the path does not have this method; in a browser a page says so. See `Allow`',
+      path_unknown:
+        "there is nothing at this path. Browsers, which prefer HTML in `Accept`, get a page that says so, and at the issuer's own address a page that explains the server. Read the metadata",
+      input_malformed: 'the input of a task of the [administration](administration.md) is not acceptable. See `detail`',
+    },
   },
   invalid_client: {
     status: 401,
     description: 'The client is unknown or did not authenticate as it registered.',
-    reasons: [
-      'client_missing',
-      'client_unknown',
-      'client_disabled',
-      'client_secret_missing',
-      'client_secret_wrong',
-      'client_secret_unexpected',
-      'basic_malformed',
-      'api_credentials_wrong',
-    ],
+    remedy: 'Check the credentials; if they are right, the client was deleted: register again.',
+    reasons: {
+      client_missing: 'no client is named',
+      client_unknown:
+        'there is no such client: it was never registered, was deleted, or got no token within a day of its registration',
+      client_disabled: 'the operator disabled it with `grantor client disable`',
+      client_secret_missing: 'the client has a secret and did not send it',
+      client_secret_wrong:
+        'the secret is not a currently valid secret of the client ([registration.md](registration.md))',
+      client_secret_unexpected: 'the client registered `none` and sent a secret',
+      basic_malformed: 'the Authorization header is not Basic with an id and a secret',
+      api_credentials_wrong:
+        'an API introspected a token with wrong credentials; make new ones with `grantor api create-credentials`',
+    },
   },
   invalid_token: {
     status: 401,
     description: 'The token for this request is missing, invalid, expired or revoked.',
-    reasons: [
-      'management_token_missing',
-      'management_token_wrong',
-      'admin_token_missing',
-      'admin_token_wrong',
-      'admin_token_inactive',
-    ],
+    remedy:
+      'Use the `registration_access_token` of this client; if it is right, the client was deleted or disabled. [Administration](administration.md): use credentials that have not expired.',
+    reasons: {
+      management_token_missing:
+        'a request to read, change or delete a client, or for a new secret, has no `Authorization: Bearer …`',
+      management_token_wrong:
+        'the registration access token is not that of the client in the address, or the client is unknown, disabled or has none',
+      admin_token_missing: 'a request to the administration has no `Authorization: Bearer gad_…`',
+      admin_token_wrong: "the token is not an administrator's token",
+      admin_token_inactive:
+        "the administrator's credentials expired or were revoked, or their organization was deleted or disabled",
+    },
   },
   insufficient_scope: {
     status: 403,
     description: 'These credentials do not permit this request.',
-    reasons: ['admin_may_only_read', 'admin_of_one_organization'],
+    remedy: '[Administration](administration.md) only: use credentials that permit this task.',
+    reasons: {
+      admin_may_only_read: 'the credentials were made with `--access read`',
+      admin_of_one_organization: 'the credentials are for one organization, and the task is not',
+    },
   },
   not_found: {
     status: 404,
     description: 'The object of this request does not exist.',
-    reasons: ['object_unknown'],
+    remedy: 'Administration only: `detail` says what does not exist.',
+    reasons: {
+      object_unknown: 'the object of the task does not exist, or belongs to another organization',
+    },
   },
   conflict: {
     status: 409,
     description: 'The current state of the object does not allow this.',
-    reasons: ['state_differs'],
+    remedy: 'Administration only: `detail` says what conflicts.',
+    reasons: {
+      state_differs: 'the task conflicts with the current state: the object exists already, or changed meanwhile',
+    },
   },
   invalid_grant: {
     status: 400,
     description: 'The authorization code, its verifier or the refresh token is invalid, expired, used or revoked.',
-    reasons: [
-      'code_unknown',
-      'code_expired',
-      'code_replayed',
-      'code_of_another_client',
-      'redirect_uri_mismatch',
-      'verifier_missing',
-      'verifier_wrong',
-      'refresh_unknown',
-      'refresh_of_another_client',
-      'refresh_expired',
-      'refresh_not_yet_valid',
-      'refresh_revoked',
-      'refresh_reused',
-      'resource_gone',
-      'scope_gone',
-      'user_not_live',
-      'organization_not_live',
-      'membership_not_live',
-      'client_not_live',
-      'everything_ended',
-    ],
+    remedy: 'Start a new authorization.',
+    reasons: {
+      code_unknown: 'the code was not issued by this server, or was invalidated by a wrong verifier',
+      code_expired: 'the code was presented too late',
+      code_replayed: 'the code was redeemed before; its tokens are revoked',
+      code_of_another_client: 'another client presented it; nothing changed',
+      redirect_uri_mismatch: '`redirect_uri` is not the one of the authorization request; nothing changed',
+      verifier_missing: 'no `code_verifier`; nothing changed',
+      verifier_wrong: 'the verifier does not match; the code is now invalid',
+      refresh_unknown: 'the refresh token was not issued by this server, or its grant was deleted long ago',
+      refresh_of_another_client: 'another client presented it; nothing changed',
+      refresh_expired:
+        'it was unused for longer than `GRANTOR_REFRESH_IDLE_LIFETIME`, or the grant is older than `GRANTOR_REFRESH_ABSOLUTE_LIFETIME`',
+      refresh_not_yet_valid: 'the grant has a time in the future, because the clock was ahead when it was issued',
+      refresh_revoked: 'the grant is revoked',
+      refresh_reused:
+        'an older token of the family was presented, which means that a copy exists; the grant is now revoked',
+      resource_gone: 'a resource of the grant is not declared any more',
+      scope_gone:
+        'an API of the grant has scopes, and the grant has none of them: the API declared them later, another API of the grant declares the same names later, or the grant is from an earlier release',
+      user_not_live:
+        "the user was deleted or disabled, or changed the password, or the operator revoked the user's tokens",
+      organization_not_live: 'the organization was deleted or disabled, or the operator revoked its tokens',
+      membership_not_live: 'the user is not a member of the organization, or is or was disabled there since',
+      client_not_live: "the operator revoked the client's tokens",
+      everything_ended: 'the operator revoked all tokens of the server (`grantor token revoke-all`) after this grant',
+    },
   },
   unauthorized_client: {
     status: 400,
     description: 'The client is not registered for this grant type, or is not allowed to use it.',
-    reasons: ['grant_type_not_registered', 'client_public'],
+    remedy: 'Register for the grant type.',
+    reasons: {
+      grant_type_not_registered: 'the client did not register this grant type',
+      client_public: 'client credentials without a secret',
+    },
   },
   unsupported_grant_type: {
     status: 422,
     description: `The grant type is not one of ${listed(OFFERED_GRANT_TYPES)}.`,
-    reasons: ['grant_type_unknown'],
+    remedy: 'Use one that the metadata lists.',
+    reasons: {
+      grant_type_unknown: '`grant_type` is not one that the metadata lists',
+    },
   },
   invalid_scope: {
     status: 400,
     description: 'The scope is malformed or exceeds what this client may request.',
-    reasons: ['scope_malformed', 'scope_not_allowed', 'audience_ambiguous'],
+    remedy: 'Request other scopes, or name one `resource`: `error_description` says which. Tokens stay valid.',
+    reasons: {
+      scope_malformed: 'the scope is not one of RFC 6749 §3.3',
+      scope_not_allowed:
+        'after the scopes that the client may not have were dropped, nothing is left of what it requested, or for an API of the token ([apis.md](apis.md)); a client without a user requests an API that has no scopes; a refresh requests more than was granted',
+      audience_ambiguous:
+        'the request names no `resource`, and its scopes belong to several APIs, or several declare one of them',
+    },
   },
   invalid_target: {
     status: 400,
+    otherStatus: 'or 404 for the document of an API',
     description: 'This server issues no tokens for the resource.',
-    reasons: ['resource_malformed', 'resource_unknown', 'resource_not_granted', 'tokens_differ'],
+    remedy: 'Name a resource that the grant has, and only one if its APIs need different tokens. Tokens stay valid.',
+    reasons: {
+      resource_malformed:
+        'a resource is not an absolute URI without a fragment (RFC 8707 §2), or there are more than 8',
+      resource_unknown: 'no API is declared for it: see `grantor api create`; 404 at the metadata of an API',
+      resource_not_granted: 'the grant does not have one of the requested resources',
+      tokens_differ:
+        'the token is for several APIs, of which one needs JWTs and another opaque tokens or another algorithm; the code or refresh token is not used up, so request again with one `resource` ([apis.md](apis.md))',
+    },
   },
   invalid_redirect_uri: {
     status: 400,
     description: 'A redirect URI is not allowed.',
-    reasons: ['redirect_uri_not_allowed'],
+    remedy: 'Correct the redirect URIs; `detail` names each.',
+    reasons: {
+      redirect_uri_not_allowed:
+        'a redirect URI is dangerous or ambiguous, or none can be used; an app that is not known yet is allowed by `GRANTOR_REDIRECT_SCHEMES` ([configuration.md](configuration.md))',
+    },
   },
   invalid_client_metadata: {
     status: 400,
+    otherStatus: 'or 422 for the shape, 413, 415',
     description: 'The client metadata is malformed or not allowed.',
-    reasons: [
-      'metadata_malformed',
-      'metadata_not_allowed',
-      'json_malformed',
-      'metadata_media_type',
-      'metadata_too_large',
-    ],
+    remedy: 'Correct the metadata; `detail` names each fault.',
+    reasons: {
+      metadata_malformed: 'a field has the wrong type',
+      metadata_not_allowed: "a field's value is not allowed",
+      json_malformed: 'the body is not JSON, is nested too deep, has too many or forbidden members',
+      metadata_media_type: 'the Content-Type is not `application/json`, or the body is compressed',
+      metadata_too_large: 'more than 16 KiB',
+    },
   },
   temporarily_unavailable: {
     status: 503,
+    otherStatus: 'or 429',
     description: 'The server cannot answer now. Try again later.',
-    reasons: [
-      'too_many_requests',
-      'store_unavailable',
-      'password_queue_full',
-      'overloaded',
-      'shutting_down',
-      'clock_differs',
-      'client_changed_meanwhile',
-    ],
+    remedy: 'Wait as long as `Retry-After` says and repeat the request.',
+    reasons: {
+      too_many_requests:
+        'this network or client has sent more requests than its rate allows (429; see [limits.md](limits.md))',
+      store_unavailable:
+        'the database is locked, full, read-only or unreachable, or did not confirm a commit ([faults.md](faults.md))',
+      password_queue_full: 'too many sign-ins at once',
+      overloaded:
+        'more requests are under way than can be answered soon, in all or of this network ([faults.md](faults.md)); this request changed nothing',
+      shutting_down: 'the answer of `/health/ready` while a process stops; use another node',
+      clock_differs:
+        "the clock of this node is more than two seconds off the database's, or the clock was changed: the node issues nothing ([faults.md](faults.md#a-clock-that-differs)). `/health/ready` says in `ahead_ms` by how much",
+      client_changed_meanwhile:
+        'the client or its secret was changed by another request at the same time, or just before on another node; read the client and repeat your change',
+    },
   },
   server_error: {
     status: 500,
     description: 'The server encountered an unexpected condition.',
-    reasons: ['bug'],
+    remedy: 'Report it: this is a bug.',
+    reasons: {
+      bug: 'an internal error; the log line has its cause',
+    },
   },
-} as const
+} as const satisfies Readonly<Record<string, Refusal>>
 
 /** `a, b and c`. */
 function listed(names: readonly string[]): string {

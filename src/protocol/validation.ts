@@ -1,22 +1,24 @@
 /** The specification's validation error body: `{ detail: [{ loc, msg, type, input, ctx }] }`. */
 
-/** The stable values of `detail[].type`; docs/errors.md explains each. */
-export type ProblemType =
-  | 'missing'
-  | 'string_type'
-  | 'list_type'
-  | 'object_type'
-  | 'literal_error'
-  | 'url_parsing'
-  | 'url_scheme'
-  | 'json_invalid'
-  | 'form_invalid'
-  | 'media_type'
-  | 'too_large'
-  | 'too_long'
-  | 'too_many'
-  | 'repeated'
-  | 'value_error'
+/** The stable values of `detail[].type`, with the meaning that docs/errors.md gives. */
+export const PROBLEM_TYPES = {
+  missing: 'A required field is missing.',
+  string_type: 'The value must be a string.',
+  list_type: 'The value must be a list of strings.',
+  object_type: 'The body must be an object.',
+  literal_error: 'The value is not one of `ctx.expected`.',
+  url_parsing: 'The value is not an absolute URL.',
+  url_scheme: "The URL's scheme is not one of `ctx.expected`.",
+  json_invalid: 'The body is not JSON in UTF-8.',
+  form_invalid: 'The body or query is not form-urlencoded UTF-8, or has more than 100 parameters.',
+  media_type: 'The `Content-Type` is not `ctx.expected`.',
+  too_large: 'The body has more than `ctx.max_bytes` bytes.',
+  too_long: 'The text has more than `ctx.max_length` characters.',
+  too_many: 'The list has more than `ctx.max_length` entries.',
+  repeated: 'The parameter is repeated.',
+  value_error: 'The value is not acceptable; `msg` says why.',
+} as const
+export type ProblemType = keyof typeof PROBLEM_TYPES
 
 /** One fault of a request. */
 export interface Problem {

@@ -12,17 +12,15 @@ const RECORDERS = [
 ]
 const WORD = /^[a-z-]+\.[a-z-]+$/
 
-test('docs/audit.md explains every audit event and no other, and each can be filtered by', () => {
+test('the table of audit events has exactly those that the code records', () => {
   const recorded = [
     ...RECORDERS.flatMap((path) => wordsOf(readFileSync(path, 'utf8'), /'([a-z-]+\.[a-z-]+)'/g)),
     ...globSync('src/**/*.ts').flatMap((path) =>
       wordsOf(readFileSync(path, 'utf8'), /\b(?:report|recordEvent)\(\{\s*event: '([^']+)'/g),
     ),
   ].filter((word) => WORD.test(word) && word !== 'audit.recording-failed')
-  const explained = wordsOf(readFileSync('docs/audit.md', 'utf8'), /^\| `([a-z-]+\.[a-z-]+)`/gm)
   assert.ok(recorded.length > 40)
-  assert.deepEqual([...new Set(recorded)].toSorted(), explained.toSorted())
-  assert.deepEqual(AUDIT_EVENTS.toSorted(), explained.toSorted(), 'The filter accepts exactly the recorded events.')
+  assert.deepEqual([...new Set(recorded)].toSorted(), AUDIT_EVENTS.toSorted())
 })
 
 function wordsOf(text: string, pattern: RegExp): readonly string[] {

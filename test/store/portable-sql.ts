@@ -32,6 +32,34 @@ export const COPIED_TABLES: readonly string[] = [
   'migration_lease',
 ]
 
+/** Tables with a key that Citus copies all the same: emails are unique over all users, and shared keys over all clients. */
+const COPIED_BY_CITUS = ['clients', 'users']
+
+/** The tables whose rows lie beside those of another table. */
+const COLOCATED: Readonly<Record<string, string>> = { browsers: 'authorizations', consents: 'browsers' }
+
+/** The part of docs/scaling.md that distributes the tables. */
+export const DISTRIBUTION = {
+  page: 'docs/scaling.md',
+  name: 'distribution',
+  text: [
+    '```sql',
+    'create extension if not exists citus;',
+    'set citus.shard_count = 32;',
+    ...Object.entries(SHARD_KEYS)
+      .filter(([table]) => !COPIED_BY_CITUS.includes(table))
+      .map(([table, key]) => {
+        const beside = COLOCATED[table] === undefined ? '' : `, colocate_with => '${COLOCATED[table]}'`
+        return `select create_distributed_table('${table}', '${key}'${beside});`
+      }),
+    ...[...COPIED_BY_CITUS, ...COPIED_TABLES]
+      .filter((table) => !table.startsWith('migration'))
+      .map((table) => `select create_reference_table('${table}');`),
+    '```',
+    '',
+  ].join('\n'),
+}
+
 interface Rule {
   readonly fault: string
   readonly pattern: RegExp

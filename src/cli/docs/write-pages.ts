@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { commandsDocument } from './commands-document.ts'
+import { generatedParts, withParts } from './generated-parts.ts'
 import { createProgram } from '../program.ts'
 import { settingsDocument } from './settings.ts'
 import { openTerminal } from '../lib/terminal.ts'
@@ -10,3 +11,5 @@ writeFileSync(
   new URL('../../../docs/commands.md', import.meta.url),
   commandsDocument(await createProgram(openTerminal(process, {}), () => true)),
 )
+const parts = generatedParts()
+for (const page of new Set(parts.map((part) => part.page))) writeFileSync(page, withParts(page, parts))

@@ -1,20 +1,12 @@
-import { readFileSync } from 'node:fs'
 import type { Task } from '../../../src/admin/task.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
+import { withParts } from '../../../src/cli/docs/generated-parts.ts'
 
 export const ADMINISTRATION_PAGE = 'docs/administration.md'
 
-const START = '<!-- The routes, made by `npm run docs`. -->\n'
-const END = '<!-- The end of the routes. -->\n'
-
 /** docs/administration.md, with its routes as the table of tasks has them. */
 export function administrationPage(): string {
-  const page = readFileSync(ADMINISTRATION_PAGE, 'utf8')
-  const [before, rest] = page.split(START)
-  const after = rest?.split(END)[1]
-  if (before === undefined || after === undefined)
-    throw new Error(`${ADMINISTRATION_PAGE} has no place for the routes.`)
-  return `${before}${START}\n${routes()}\n${END}${after}`
+  return withParts(ADMINISTRATION_PAGE, [{ page: ADMINISTRATION_PAGE, name: 'routes', text: routes() }])
 }
 
 function routes(): string {

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs'
+import { SECTIONS, type Family } from '../../metrics/families.ts'
+import { AUDIT_EVENT_TEXTS, type EventText } from '../../protocol/event-names.ts'
+import { REFUSALS, type Refusal } from '../../protocol/refusals.ts'
+import { PROBLEM_TYPES } from '../../protocol/validation.ts'
+
+/** A part of a page that `npm run docs` writes, between two comments with its name. The rest of the page is prose. */
+export interface GeneratedPart {
+  /** `docs/errors.md`. */
+  readonly page: string
+  readonly name: string
+  readonly text: string
+}
+
+/** The parts that are made from tables of src/. */
+export function generatedParts(): readonly GeneratedPart[] {
+  return [
+    { page: 'docs/errors.md', name: 'remedies', text: remedies() },
+    { page: 'docs/errors.md', name: 'problem types', text: problemTypes() },
+    { page: 'docs/errors.md', name: 'reasons', text: reasons() },
+    { page: 'docs/audit.md', name: 'events', text: events() },
+    ...Object.entries(SECTIONS).map(([name, families]) => ({
+      page: 'docs/metrics.md',
+      name: `metrics of ${name}`,
+      text: metrics(families),
+    })),
+  ]
+}
+
+/**
+ * Returns the page with its generated parts.
+ *
+ * @throws Error if the page lacks the comments of a part
+ */
+export function withParts(page: string, parts: readonly GeneratedPart[]): string {
+  return parts
+    .filter((part) => part.page === page)
+    .reduce(
+      (text, { name, text: part }) => {
+        const [start, end] = [`<!-- The ${name}, made by \`npm run docs\`. -->\n`, `<!-- The end of the ${name}. -->\n`]
+        const [before, rest] = text.split(start)
+        const after = rest?.split(end)[1]
+        if (before === undefined || after === undefined) throw new Error(`${page} has no place for the ${name}.`)
+        return `${before}${start}\n${part}\n${end}${after}`
+      },
+      readFileSync(page, 'utf8'),
+    )
+}
+
+function remedies(): string {
+  return table(
+    ['`error`', 'Status', 'What to do'],
+    Object.entries<Refusal>(REFUSALS).map(([code, { status, otherStatus, remedy }]) => [
+      `\`${code}\``,
+      [status, otherStatus].filter((part) => part !== undefined).join(', '),
+      remedy,
+    ]),
+  )
+}
+
+function problemTypes(): string {
+  return table(
+    ['Type', 'Meaning'],
+    Object.entries(PROBLEM_TYPES).map(([type, meaning]) => [`\`${type}\``, meaning]),
+  )
+}
+
+function reasons(): string {
+  return Object.entries<Refusal>(REFUSALS)
+    .map(([code, row]) => {
+      const rows = Object.entries(row.reasons).map(([reason, when]) => [`\`${reason}\``, when])
+      return `### ${code}\n${table(['Reason', 'Happens when'], rows)}`
+    })
+    .join('\n')
+}
+
+function events(): string {
+  return table(
+    ['Event', 'When', 'Details'],
+    Object.entries<EventText>(AUDIT_EVENT_TEXTS).map(([name, { when = '', details = '' }]) => [
+      `\`${name}\``,
+      when,
+      details,
+    ]),
+  )
+}
+
+function metrics(families: Readonly<Record<string, Family>>): string {
+  return table(
+    ['Metric', 'Type', 'Labels', 'Meaning'],
+    Object.entries(families).map(([name, { type, labels, help, more }]) => [
+      `\`${name}\``,
+      type,
+      labels.map((label) => `\`${label}\``).join(', '),
+      more === undefined ? help : `${help} ${more}`,
+    ]),
+  )
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line), ''].join('\n')
+}

@@ -2,14 +2,14 @@ import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createApi, SERVER_TOKENS } from '../src/admin/apis.ts'
 import { createUser } from '../src/admin/users.ts'
-import { openRuntime } from '../src/server/server.ts'
-import { readConfig } from '../src/config/config.ts'
 import type { Context } from '../src/ports/context.ts'
-import { after } from '../src/protocol/brand.ts'
-import { mintAuthorizationId, type ClientId, type UserId } from '../src/protocol/ids.ts'
-import { parseCodeChallenge } from '../src/protocol/pkce.ts'
+import { after, type EpochMs } from '../src/protocol/brand.ts'
+import { mintAuthorizationId, type AuthorizationId, type ClientId, type UserId } from '../src/protocol/ids.ts'
+import type { CodeChallenge } from '../src/protocol/pkce.ts'
 import type { RedirectUri } from '../src/protocol/redirect-uri.ts'
 import { NO_SCOPE, type Scope } from '../src/protocol/scope.ts'
+import type { SecretHash } from '../src/protocol/secrets.ts'
+import { openStoreOf } from '../tools/runtime.ts'
 
 /** Creates authorization codes in bulk through the store. Through the pages this would take longer than the measurement. */
 export interface CodeMint {
@@ -21,7 +21,7 @@ export const REDIRECT_URI = 'http://127.0.0.1:33418/callback'
 export const SCOPE = 'mcp:tools mcp:resources'
 /** RFC 7636 §4.1. All codes have the same verifier, because the cost of checking does not depend on it. */
 export const VERIFIER = randomBytes(32).toString('base64url')
-const CHALLENGE = parseCodeChallenge(createHash('sha256').update(VERIFIER).digest('base64url'))
+const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url') as CodeChallenge
 const BATCH = 256
 /** An API with opaque access tokens, which are in the store. */
 export const OPAQUE_RESOURCE = 'https://opaque.example'
@@ -30,49 +30,19 @@ const CATALOGUE_MS = 1500
 
 /** Opens the store of the running server with the server's settings. */
 export async function openCodeMint(settings: Readonly<Record<string, string>>): Promise<CodeMint> {
-  const { context, close } = await openRuntime(readConfig({ ...settings, LOG_LEVEL: 'silent' }))
+  const { context, close } = await openStoreOf(settings)
+  const { clock, random, secrets, store } = context
   const account = { email: 'ada@bench.test', password: randomBytes(12).toString('base64url'), name: 'Ada' }
-  const user = await createUser(context, account)
+  const { id: userId } = await createUser(context, account)
   await declareApis(context)
 
-  async function make(clientId: ClientId, userId: UserId): Promise<string> {
-    if (CHALLENGE === undefined) throw new Error('A SHA-256 in base64url must be a code challenge.')
-    const now = context.clock()
-    const id = mintAuthorizationId(now, context.random)
-    const code = context.secrets.mint('authorization-code', id, context.random)
+  async function make(clientId: ClientId): Promise<string> {
+    const now = clock()
+    const id = mintAuthorizationId(now, random)
+    const { hash, token } = secrets.mint('authorization-code', id, random)
     const expiresAt = after(now, context.settings.lifetimes.code * 1000)
-    const started = context.store.startAuthorization({
-      id,
-      clientId,
-      browserHash: code.hash,
-      redirectUri: REDIRECT_URI as RedirectUri,
-      state: 'bench',
-      codeChallenge: CHALLENGE,
-      scope: SCOPE as Scope,
-      ungrantedScope: NO_SCOPE,
-      resources: [],
-      mustSignIn: false,
-      mustConsent: false,
-      loginHint: undefined,
-      organizationId: undefined,
-      createdAt: now,
-      expiresAt,
-      status: { kind: 'pending' },
-    })
-    const approval = {
-      id,
-      userId,
-      organizationId: undefined,
-      codeHash: code.hash,
-      now,
-      codeExpiresAt: expiresAt,
-      remember: undefined,
-    }
-    // Both are queued in this order, so that one commit contains them in this order.
-    const approved = context.store.approveAuthorization(approval)
-    await started
-    if ((await approved) !== 'approved') throw new Error('An authorization was not approved.')
-    return code.token
+    await approve(store, { id, clientId, userId, hash, now, expiresAt })
+    return token
   }
 
   return {
@@ -80,12 +50,52 @@ export async function openCodeMint(settings: Readonly<Record<string, string>>): 
       const codes: string[] = []
       while (codes.length < count) {
         const size = Math.min(BATCH, count - codes.length)
-        codes.push(...(await Promise.all(Array.from({ length: size }, () => make(clientId as ClientId, user.id)))))
+        codes.push(...(await Promise.all(Array.from({ length: size }, () => make(clientId as ClientId)))))
       }
       return codes
     },
     close,
   }
+}
+
+interface Approval {
+  readonly id: AuthorizationId
+  readonly clientId: ClientId
+  readonly userId: UserId
+  /** The hash of the code, and of the browser. */
+  readonly hash: SecretHash
+  readonly now: EpochMs
+  readonly expiresAt: EpochMs
+}
+
+/** Stores an authorization request and its approval. */
+export async function approve(
+  store: Context['store'],
+  { id, clientId, userId, hash, now, expiresAt }: Approval,
+): Promise<void> {
+  const started = store.startAuthorization({
+    id,
+    clientId,
+    browserHash: hash,
+    redirectUri: REDIRECT_URI as RedirectUri,
+    state: 'bench',
+    codeChallenge: CHALLENGE,
+    scope: SCOPE as Scope,
+    ungrantedScope: NO_SCOPE,
+    resources: [],
+    mustSignIn: false,
+    mustConsent: false,
+    loginHint: undefined,
+    organizationId: undefined,
+    createdAt: now,
+    expiresAt,
+    status: { kind: 'pending' },
+  })
+  const answer = { id, userId, organizationId: undefined, codeHash: hash, now, remember: undefined }
+  // Both are queued in this order, so that one commit contains them in this order.
+  const approved = store.approveAuthorization({ ...answer, codeExpiresAt: expiresAt })
+  await started
+  if ((await approved) !== 'approved') throw new Error('An authorization was not approved.')
 }
 
 /** Declares the APIs in the running server's store, and waits until the server knows them. */

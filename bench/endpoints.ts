@@ -1,16 +1,10 @@
 import { OPAQUE_RESOURCE, REDIRECT_URI, SCOPE, VERIFIER, type CodeMint } from './codes.ts'
-import { post } from './post.ts'
-import type { Bodies } from './slice.ts'
+import { FORM_TYPE, receive } from '../tools/send.ts'
+import type { Bodies, RequestKind } from './load/slice.ts'
 
 /** One endpoint that is measured. */
-export interface Endpoint {
+export interface Endpoint extends RequestKind {
   readonly name: EndpointName
-  readonly method: 'GET' | 'POST'
-  readonly path: string
-  readonly contentType: string
-  readonly status: number
-  /** Text that every right answer contains. */
-  readonly contains: string
   /** Whether equal requests may get equal answers. Otherwise an equal answer ends the run. */
   readonly repeats: boolean
   /** The lowest allowed ratio to the bare server. undefined: the ratio is only reported. */
@@ -35,7 +29,7 @@ export type EndpointName = (typeof ENDPOINT_NAMES)[number]
 
 const REGISTER_PATH = '/v2/oauth/register'
 const JSON_TYPE = 'application/json'
-const FORM = { method: 'POST', contentType: 'application/x-www-form-urlencoded', status: 200 } as const
+const FORM = { method: 'POST', contentType: FORM_TYPE, status: 200 } as const
 const TOKEN = { ...FORM, path: '/v2/oauth/token', repeats: false } as const
 const DOCUMENT = {
   method: 'GET',
@@ -48,8 +42,9 @@ const DOCUMENT = {
 /** Registers the clients of the load, and returns the endpoints. */
 export async function openEndpoints(port: number, mint: CodeMint): Promise<readonly Endpoint[]> {
   const client = await registerClient(port)
-  const codeForm = { ...client, redirect_uri: REDIRECT_URI, code_verifier: VERIFIER }
-  const codeBody = (code: string): string => form({ grant_type: 'authorization_code', code, ...codeForm })
+  const codeForm = { grant_type: 'authorization_code', redirect_uri: REDIRECT_URI, code_verifier: VERIFIER, ...client }
+  const codeBody = (code: string): string => form({ ...codeForm, code })
+  const machineBody = form({ grant_type: 'client_credentials', ...client })
   let registered = 0
   let tokens: readonly string[] = []
 
@@ -74,7 +69,7 @@ export async function openEndpoints(port: number, mint: CodeMint): Promise<reado
       name: 'client_credentials',
       contains: '"access_token":"',
       gate: 0.3,
-      prepare: async () => ({ kind: 'same', body: form({ grant_type: 'client_credentials', ...client }) }),
+      prepare: async () => ({ kind: 'same', body: machineBody }),
     },
     {
       ...TOKEN,
@@ -83,7 +78,7 @@ export async function openEndpoints(port: number, mint: CodeMint): Promise<reado
       gate: 0.28,
       prepare: async () => ({
         kind: 'same',
-        body: form({ grant_type: 'client_credentials', resource: OPAQUE_RESOURCE, ...client }),
+        body: `${machineBody}&${form({ resource: OPAQUE_RESOURCE })}`,
       }),
     },
     {
@@ -101,7 +96,7 @@ export async function openEndpoints(port: number, mint: CodeMint): Promise<reado
       async prepare(_count, connections) {
         if (tokens.length !== connections) {
           const codes = await mint.make(client.client_id, connections)
-          tokens = await Promise.all(codes.map((code) => redeem(port, codeBody(code))))
+          tokens = await Promise.all(codes.map((code) => requestToken(port, codeBody(code), 'refresh_token')))
         }
         const before = `${form({ grant_type: 'refresh_token', ...client })}&refresh_token=`
         return { kind: 'chain', before, member: 'refresh_token', tokens }
@@ -116,7 +111,10 @@ export async function openEndpoints(port: number, mint: CodeMint): Promise<reado
       repeats: true,
       gate: 0.28,
       // The token lives longer than a slice, but not longer than a run.
-      prepare: async () => ({ kind: 'same', body: form({ ...client, token: await issueToken(port, client) }) }),
+      async prepare() {
+        const token = await requestToken(port, machineBody, 'access_token')
+        return { kind: 'same', body: form({ ...client, token }) }
+      },
     },
     {
       ...DOCUMENT,
@@ -145,25 +143,24 @@ export function metadata(number: string): object {
 }
 
 async function registerClient(port: number): Promise<{ client_id: string; client_secret: string }> {
-  const { status, body } = await post(port, REGISTER_PATH, JSON_TYPE, JSON.stringify(metadata('itself')))
+  const headers = { 'content-type': JSON_TYPE }
+  const { status, body } = await receive({
+    port,
+    path: REGISTER_PATH,
+    headers,
+    body: JSON.stringify(metadata('itself')),
+  })
   if (status !== 201) throw new Error(`Registration failed: ${status} ${body}`)
   const { client_id, client_secret } = JSON.parse(body) as { client_id: string; client_secret: string }
   return { client_id, client_secret }
 }
 
-async function issueToken(port: number, client: Readonly<Record<string, string>>): Promise<string> {
-  const body = form({ grant_type: 'client_credentials', ...client })
-  const answer = await post(port, TOKEN.path, TOKEN.contentType, body)
-  const { access_token } = JSON.parse(answer.body) as { access_token?: string }
-  if (access_token === undefined) throw new Error(`There was no access token: ${answer.status} ${answer.body}`)
-  return access_token
-}
-
-async function redeem(port: number, body: string): Promise<string> {
-  const answer = await post(port, TOKEN.path, TOKEN.contentType, body)
-  const { refresh_token } = JSON.parse(answer.body) as { refresh_token?: string }
-  if (refresh_token === undefined) throw new Error(`A code gave no refresh token: ${answer.status} ${answer.body}`)
-  return refresh_token
+async function requestToken(port: number, sent: string, member: 'access_token' | 'refresh_token'): Promise<string> {
+  const { path, contentType } = TOKEN
+  const { status, body } = await receive({ port, path, headers: { 'content-type': contentType }, body: sent })
+  const token = (JSON.parse(body) as Readonly<Record<string, string | undefined>>)[member]
+  if (token === undefined) throw new Error(`There is no ${member}: ${status} ${body}`)
+  return token
 }
 
 export function form(fields: Readonly<Record<string, string>>): string {

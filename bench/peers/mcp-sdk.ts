@@ -3,7 +3,7 @@ import type { OAuthServerProvider } from '@modelcontextprotocol/sdk/server/auth/
 import { mcpAuthRouter } from '@modelcontextprotocol/sdk/server/auth/router.js'
 import type { OAuthClientInformationFull, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js'
 import express from 'express'
-import type { MintRequest } from '../peer.ts'
+import type { MintRequest } from '../throughput/peer.ts'
 import { CHALLENGE, listen, REDIRECT_URI, REGISTRATION, serve, tokenEndpoints } from './serve-peer.ts'
 import { versionOf } from './version-of.ts'
 

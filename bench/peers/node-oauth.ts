@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import type { IncomingMessage, RequestListener } from 'node:http'
 import OAuth2Server from '@node-oauth/oauth2-server'
-import type { MintRequest } from '../peer.ts'
+import type { MintRequest } from '../throughput/peer.ts'
 import { CHALLENGE, listen, REDIRECT_URI, serve, tokenEndpoints } from './serve-peer.ts'
 import { versionOf } from './version-of.ts'
 

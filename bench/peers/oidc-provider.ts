@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import Provider, { type Configuration } from 'oidc-provider'
-import type { MintRequest } from '../peer.ts'
+import type { MintRequest } from '../throughput/peer.ts'
 import { CHALLENGE, listen, REDIRECT_URI, REGISTRATION, serve, tokenEndpoints } from './serve-peer.ts'
 import { MemoryAdapter } from './memory-adapter.ts'
 import { versionOf } from './version-of.ts'

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { MintRequest, PeerDescription, PeerEndpoint, PeerMessage } from '../peer.ts'
+import type { MintRequest, PeerDescription, PeerEndpoint, PeerMessage } from '../throughput/peer.ts'
 
 export const FORM_TYPE = 'application/x-www-form-urlencoded'
 export const REDIRECT_URI = 'http://127.0.0.1:33418/callback'

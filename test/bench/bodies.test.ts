@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openBodies } from '../../bench/bodies.ts'
+import { openBodies } from '../../bench/load/bodies.ts'
 
 test('numbered bodies differ and have one length', () => {
   const bodies = openBodies({ kind: 'numbered', before: '<', after: '>', first: 9 }, true)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer, type AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { openConnection } from '../../bench/connection.ts'
+import { openConnection } from '../../bench/load/connection.ts'
 
 const HEAD = 'HTTP/1.1 201 Created\r\n'
 

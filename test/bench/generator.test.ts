@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { runSlice } from '../../bench/generator.ts'
-import type { Slice } from '../../bench/slice.ts'
+import { runSlice } from '../../bench/load/generator.ts'
+import type { Slice } from '../../bench/load/slice.ts'
 
 test('every request is answered, and each connection has one request at a time', async (t) => {
   let underWay = 0

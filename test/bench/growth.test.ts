@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
-const SCRIPT = new URL('../../bench/growth.ts', import.meta.url).pathname
+const SCRIPT = new URL('../../bench/growth/run.ts', import.meta.url).pathname
 const SMALL = ['--sizes', '1000,2000', '--rounds', '1', '--operations', '64']
 
 for (const store of ['sqlite', 'postgres']) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Measurement } from '../../bench/measure.ts'
-import { plotRatios } from '../../bench/plot.ts'
+import type { Measurement } from '../../bench/throughput/measure.ts'
+import { plotRatios } from '../../bench/throughput/plot.ts'
 
 function measured(endpoint: string, server: string, ratio: number): Measurement {
   return { endpoint, server, ratio, connections: 64, subject: { best: ratio * 1000 } } as Measurement

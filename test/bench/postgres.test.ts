@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import type { Report } from '../../bench/report.ts'
+import type { Report } from '../../bench/throughput/report.ts'
 
 const run = promisify(execFile)
-const SCRIPT = new URL('../../bench/run.ts', import.meta.url).pathname
+const SCRIPT = new URL('../../bench/throughput/run.ts', import.meta.url).pathname
 const SMALL = ['--rounds', '1', '--seconds', '0.2', '--connections', '4', '--json', '--only', 'register,refresh']
 
 test('every endpoint is measured on PostgreSQL and on SQLite, and its cost for the database is reported', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { passesGate } from '../../bench/report.ts'
+import { passesGate } from '../../bench/throughput/report.ts'
 
 test('a gate must be reached by rate and by processor time', () => {
   assert.ok(passesGate({ ratio: 0.25, cpuRatio: 0.25, gate: 0.25 }))

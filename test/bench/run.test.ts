@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import type { Report } from '../../bench/report.ts'
+import type { Report } from '../../bench/throughput/report.ts'
 
 const run = promisify(execFile)
-const SCRIPT = new URL('../../bench/run.ts', import.meta.url).pathname
+const SCRIPT = new URL('../../bench/throughput/run.ts', import.meta.url).pathname
 
 test('the bench measures every endpoint of the real server and of the bare server', async () => {
   const args = ['--rounds', '1', '--seconds', '0.2', '--connections', '4', '--json']
@@ -24,6 +24,6 @@ test('the bench measures every endpoint of the real server and of the bare serve
 test('an invalid option prints the usage', async () => {
   await assert.rejects(run(process.execPath, [SCRIPT, '--only', 'everything']), {
     code: 2,
-    stderr: /--connections <n>/,
+    stderr: /--connections <list>/,
   })
 })

@@ -2,12 +2,11 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { readSoakOptions } from '../../bench/soak-options.ts'
-import { summarizeSoak, type SoakSample } from '../../bench/soak-report.ts'
-import { MIX } from '../../bench/soak-visit.ts'
+import { summarizeSoak, type SoakSample } from '../../bench/soak/report.ts'
+import { MIX } from '../../bench/soak/session.ts'
 
 const run = promisify(execFile)
-const SCRIPT = new URL('../../bench/soak.ts', import.meta.url).pathname
+const SCRIPT = new URL('../../bench/soak/run.ts', import.meta.url).pathname
 
 test('a soak of seconds gets right answers to every kind of request, changes the signing key and counts the rows', async () => {
   const args = ['--minutes', '0.1', '--sample', '2', '--connections', '4', '--rows', '100', '--rotations', '1']
@@ -51,11 +50,4 @@ test('the summary of a soak names its worst request and its largest log', () => 
     logMegabytes: 7,
   })
   assert.ok(Math.abs(residentMegabytesPerHour - 1) < 1e-6)
-})
-
-test('a soak refuses invalid numbers', () => {
-  assert.equal(readSoakOptions([]).minutes, 30)
-  assert.throws(() => readSoakOptions(['--minutes', 'many']), /--minutes takes a number/)
-  assert.throws(() => readSoakOptions(['--connections', '1.5']), /--connections takes a whole number/)
-  assert.throws(() => readSoakOptions(['--store', 'redis']), /--store takes sqlite or postgres/)
 })

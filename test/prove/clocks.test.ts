@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { proveClocks, STEPS, type ClockNode } from '../../prove/clocks-campaign.ts'
-import { openTally } from '../../prove/tally.ts'
+import { proveClocks, STEPS, type ClockNode } from '../../prove/clocks/campaign.ts'
+import { openFindings } from '../../prove/findings.ts'
 import { createAda } from '../support/flow.ts'
 import { openSteppingClocks, openTestServer } from '../support/server.ts'
 import { execute } from '../support/store-dump.ts'
@@ -14,7 +14,7 @@ async function prove(t: TestContext, damage: 'none' | 'issues' | 'forgets' | 'de
   let aheadMs = 0
   const node: ClockNode = {
     name: 'the node',
-    asked: server,
+    server,
     setClock(newAheadMs) {
       if (newAheadMs === 0 || damage === 'issues') return (clock.step(-aheadMs), void (aheadMs = 0))
       clock.step(newAheadMs - aheadMs)
@@ -25,10 +25,10 @@ async function prove(t: TestContext, damage: 'none' | 'issues' | 'forgets' | 'de
     isReady: async () => (await server.inject({ method: 'GET', url: '/health/ready' })).statusCode === 200,
     restart: undefined,
   }
-  const tally = openTally()
+  const findings = openFindings({ isPrinted: false })
   const times = { holdMs: { running: 10, restarted: 10 }, followedAfterMs: 10_000 }
-  await proveClocks({ store: 'SQLite', nodes: [node], steps: STEPS.slice(-1), ...times }, tally)
-  return [...new Set(tally.violations.map((violation) => violation.split(': ')[1] ?? ''))]
+  await proveClocks({ store: 'SQLite', nodes: [node], steps: STEPS.slice(-1), ...times }, findings)
+  return [...new Set(findings.violations.map((violation) => violation.split(': ')[1] ?? ''))]
 }
 
 test('a server that withstands the step has no violation', async (t) => {

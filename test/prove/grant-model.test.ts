@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { modelGrant, type GrantOperation, type GrantOutput } from '../../prove/grant-model.ts'
-import { isLinearizable } from '../../prove/linearizable.ts'
+import { modelGrant, type GrantOperation, type GrantOutput } from '../../prove/cluster/grant-model.ts'
+import { isLinearizable } from '../../prove/cluster/linearizable.ts'
 
 const RETRY_MS = 1000
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isLinearizable, type Model, type Operation } from '../../prove/linearizable.ts'
+import { isLinearizable, type Model, type Operation } from '../../prove/cluster/linearizable.ts'
 
 /** A register that holds a number, the usual first test object of such a checker. */
 type Input = { readonly write: number } | 'read'

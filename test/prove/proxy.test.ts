@@ -4,9 +4,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { choosePorts } from '../../prove/ports.ts'
-import { openProxy } from '../../prove/proxy.ts'
-import { send, type Reception } from '../../prove/send.ts'
+import { freePorts } from '../../tools/free-ports.ts'
+import { openProxy } from '../../prove/cluster/proxy.ts'
+import { send, type SendResult } from '../../tools/send.ts'
 
 /** A generous time limit for a busy machine. */
 const LIMIT_MS = 30_000
@@ -21,7 +21,7 @@ interface FakeNode {
 
 test('requests go to ready nodes in turn, and no longer to a node that reports that it is not ready', async (t) => {
   const [one, two] = [await openFake(t), await openFake(t)]
-  const ask = await openStage(t, [one, two])
+  const ask = await openCluster(t, [one, two])
   for (let count = 0; count < 6; count += 1) assert.equal(statusOf(await ask()), 200)
   assert.deepEqual([one.requests.length, two.requests.length], [3, 3])
   one.isReady = false
@@ -33,32 +33,32 @@ test('requests go to ready nodes in turn, and no longer to a node that reports t
 
 test('if no node is ready, requests still go to the nodes, and clients get the answers of the nodes', async (t) => {
   const [one, two] = [await openFake(t), await openFake(t)]
-  const ask = await openStage(t, [one, two])
+  const ask = await openCluster(t, [one, two])
   for (const node of [one, two]) {
     node.isReady = false
     await ask.untilReady(node, false)
     node.act = (_, response) => void response.writeHead(503, { 'retry-after': '1' }).end('busy')
   }
   const answers = [await ask(), await ask()]
-  for (const answer of answers) assert.ok(answer.kind === 'answer' && answer.status === 503 && answer.body === 'busy')
+  for (const answer of answers) assert.ok(answer.kind === 'response' && answer.status === 503 && answer.body === 'busy')
   assert.deepEqual([one.requests.length, two.requests.length], [1, 1])
 })
 
 test('a node that refuses the connection is skipped, and a request to a node that hangs up is not sent again', async (t) => {
   const [one, two] = [await openFake(t), await openFake(t)]
-  const ask = await openStage(t, [one, two])
+  const ask = await openCluster(t, [one, two])
   two.act = (request) => void request.socket.destroy()
-  const receptions = [await ask(), await ask()]
-  assert.deepEqual(new Set(receptions.map(statusOf)), new Set([200, 502]))
+  const results = [await ask(), await ask()]
+  assert.deepEqual(new Set(results.map(statusOf)), new Set([200, 502]))
   assert.deepEqual([one.requests.length, two.requests.length], [1, 1])
-  const [unusedPort = 0] = await choosePorts(1)
-  const alone = await openStage(t, [{ ...one, port: unusedPort }, one], [one])
+  const [unusedPort = 0] = await freePorts(1)
+  const alone = await openCluster(t, [{ ...one, port: unusedPort }, one], [one])
   for (let count = 0; count < 3; count += 1) assert.equal(statusOf(await alone()), 200)
 })
 
 test('method, path, headers and body arrive as they were sent', async (t) => {
   const node = await openFake(t)
-  const ask = await openStage(t, [node])
+  const ask = await openCluster(t, [node])
   node.act = (request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => void chunks.push(chunk))
@@ -69,7 +69,7 @@ test('method, path, headers and body arrive as they were sent', async (t) => {
   }
   const headers = { host: 'as.example', 'x-word': 'word' }
   const answer = await ask({ method: 'PUT', path: '/a?b=c', headers, body: 'body' })
-  assert.ok(answer.kind === 'answer')
+  assert.ok(answer.kind === 'response')
   assert.equal(answer.body, 'PUT as.example word body')
   assert.deepEqual(answer.headers['set-cookie'], ['a=1', 'b=2'])
   assert.deepEqual(node.requests, ['/a?b=c'])
@@ -92,13 +92,13 @@ async function openFake(t: TestContext): Promise<FakeNode> {
   return node
 }
 
-type Ask = ((sending?: Partial<Parameters<typeof send>[0]>) => Promise<Reception>) & {
+type Ask = ((sending?: Partial<Parameters<typeof send>[0]>) => Promise<SendResult>) & {
   readonly untilReady: (node: FakeNode, isReady: boolean) => Promise<void>
 }
 
 /** A proxy in front of the nodes that already knows which nodes are ready. */
-async function openStage(t: TestContext, nodes: readonly FakeNode[], expected = nodes): Promise<Ask> {
-  const [port = 0] = await choosePorts(1)
+async function openCluster(t: TestContext, nodes: readonly FakeNode[], expected = nodes): Promise<Ask> {
+  const [port = 0] = await freePorts(1)
   const proxy = await openProxy(
     port,
     nodes.map((node) => node.port),
@@ -108,11 +108,11 @@ async function openStage(t: TestContext, nodes: readonly FakeNode[], expected = 
     while (proxy.isReady(node.port) !== isReady) await delay(10)
   }
   for (const node of expected) await untilReady(node, true)
-  const ask = (sending: Partial<Parameters<typeof send>[0]> = {}): Promise<Reception> =>
+  const ask = (sending: Partial<Parameters<typeof send>[0]> = {}): Promise<SendResult> =>
     send({ port, method: 'GET', path: '/', agent: undefined, limitMs: LIMIT_MS, ...sending })
   return Object.assign(ask, { untilReady })
 }
 
-function statusOf(reception: Reception): number {
-  return reception.kind === 'answer' ? reception.status : 0
+function statusOf(result: SendResult): number {
+  return result.kind === 'response' ? result.status : 0
 }

@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { END_KINDS, measureStaleness } from '../../prove/staleness-campaign.ts'
-import { openStage } from '../../prove/stage.ts'
-import { openRuntime } from '../../src/server/server.ts'
-import { readConfig } from '../../src/config/config.ts'
+import { END_KINDS, measureStaleness } from '../../prove/staleness/campaign.ts'
+import { openCluster } from '../../prove/cluster/cluster.ts'
+import { openStoreOf } from '../../tools/runtime.ts'
 import { openTestDatabase } from '../support/postgres.ts'
 
 test('decision 0020: what ends on one node is inactive on another, a revocation from the first request after its response', async (t) => {
   const databaseUrl = await openTestDatabase(t)
-  const stage = await openStage({ databaseUrl, nodes: 2, drainSeconds: 0, limitMs: 20_000 })
-  t.after(stage.close)
-  const workshop = await openRuntime(readConfig({ ...stage.settings, LOG_LEVEL: 'silent' }))
-  t.after(() => workshop.close())
-  const results = await measureStaleness(stage, workshop.context, { rounds: 4, lanes: 4 })
+  const cluster = await openCluster({ databaseUrl, nodes: 2, drainSeconds: 0, limitMs: 20_000 })
+  t.after(cluster.close)
+  const { context, close } = await openStoreOf(cluster.settings)
+  t.after(close)
+  const results = await measureStaleness(cluster, context, { rounds: 4, lanes: 4 })
   assert.deepEqual(
     results.map(({ kind, sightings }) => [kind, sightings.length]),
     END_KINDS.map((kind) => [kind, 4]),

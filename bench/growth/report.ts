@@ -1,0 +1,48 @@
+import { describeMachine, describeStore, type Machine } from '../../tools/machine.ts'
+import { median } from '../../tools/statistics.ts'
+import { fixed, renderTable } from '../../tools/table.ts'
+
+/** The cost of one operation with a number of rows, in microseconds, one value for each round. */
+export interface GrowthCost {
+  readonly operation: string
+  readonly rows: number
+  readonly wallMicros: readonly number[]
+  /** Processor time of this process. It includes that of SQLite, but not that of PostgreSQL. */
+  readonly cpuMicros: readonly number[]
+  /** Bytes that an operation adds to the write-ahead log. */
+  readonly logBytes: number
+}
+
+/** The stored result of a run. */
+export interface GrowthResult {
+  readonly kind: 'growth'
+  readonly date: string
+  readonly machine: Machine
+  readonly store: 'sqlite' | 'postgres'
+  /** Operations in each round. */
+  readonly operations: number
+  readonly costs: readonly GrowthCost[]
+}
+
+/** The report as text for a terminal. Its table is Markdown. */
+export function renderGrowth({ date, machine, store, operations, costs }: GrowthResult): string {
+  const toFewest = (cost: GrowthCost, read: (cost: GrowthCost) => readonly number[]): string => {
+    const same = costs.filter(({ operation }) => operation === cost.operation)
+    const fewest = same.reduce((one, other) => (other.rows < one.rows ? other : one))
+    return fixed(median(read(cost)) / median(read(fewest)), 2)
+  }
+  return [
+    `${describeMachine(date, machine)} · ${describeStore(store, machine)}`,
+    `medians of ${costs[0]?.wallMicros.length ?? 0} rounds of ${operations} operations, 64 at a time, every commit synced`,
+    '',
+    renderTable(costs, [
+      ['operation', ({ operation }) => operation],
+      ['rows', ({ rows }) => String(rows)],
+      ['µs', ({ wallMicros }) => fixed(median(wallMicros), 1)],
+      ['CPU µs', ({ cpuMicros }) => fixed(median(cpuMicros), 1)],
+      ['log bytes', ({ logBytes }) => fixed(logBytes, 0)],
+      ['µs to the fewest', (cost) => toFewest(cost, ({ wallMicros }) => wallMicros)],
+      ['CPU to the fewest', (cost) => toFewest(cost, ({ cpuMicros }) => cpuMicros)],
+    ]),
+  ].join('\n')
+}

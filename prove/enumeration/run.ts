@@ -1,0 +1,139 @@
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { startPostgres } from '../../test/support/postgres.ts'
+import { openReader } from '../../tools/database-reader.ts'
+import { describeMachine } from '../../tools/machine.ts'
+import { readOptions, whole } from '../../tools/options.ts'
+import { beginSession, openFolder } from '../../tools/session.ts'
+import { largestT, median } from '../../tools/statistics.ts'
+import { verdict } from '../findings.ts'
+import { accountName, compare, openSignInServer, type Comparison } from './campaign.ts'
+
+/** `npm run prove:enumeration`. See docs/proofs.md. */
+
+/** threats.md UI-08. */
+const T_LIMIT = 4.5
+/** The number of attempts after which an account is throttled. */
+const ACCOUNT_LIMIT = 10
+const MINUTE_MS = 60_000
+/** The time that a run may take, because it must be within one minute of the audit's counts. */
+const ROWS_MS = 40_000
+const RUNS = 5
+const WORD = '"sign-in.failed"'
+/** The rows that attempts leave. A server also stores the counts of rate limits in windows of a minute, and heads of chains. */
+const COUNTS: readonly (readonly [what: string, sql: string])[] = [
+  ['counts', 'select count(*) from hits where window_end - window_start > 60000'],
+  [
+    'audit events',
+    `select sum((length(events) - length(replace(events, '${WORD}', ''))) / ${WORD.length}) from audit_links`,
+  ],
+  ...['authorizations', 'sessions', 'browsers', 'consents', 'users', 'clients'].map(
+    (table) => [table, `select count(*) from ${table}`] as const,
+  ),
+]
+
+const { pairs, hashed } = readOptions('prove:enumeration', {
+  pairs: whole('pairs of refused attempts', 10_000, [1, 1e7]),
+  hashed: whole('pairs of attempts with a hash', 1000, [1, 1e7]),
+})
+
+/** A kind of database: its name, and the URL of a new empty database. */
+interface Store {
+  readonly name: string
+  readonly create: () => Promise<string>
+}
+
+const COMPARISONS: readonly (Comparison & { readonly name: string })[] = [
+  {
+    name: 'refused because of the network',
+    status: 429,
+    pairs,
+    warmUp: 500,
+    everyMs: 0,
+    chooseAccount: () => 0,
+    chooseNetwork: () => 0,
+  },
+  {
+    name: 'refused because of the account',
+    status: 429,
+    pairs,
+    warmUp: 500,
+    everyMs: 0,
+    chooseAccount: () => 1,
+    chooseNetwork: (attempt) => 1 + attempt,
+  },
+  {
+    name: 'allowed, with a hash',
+    status: 401,
+    pairs: hashed,
+    warmUp: 20,
+    // The server counts 1,500 attempts a minute of one network at the least.
+    everyMs: 45,
+    chooseAccount: (pair) => 2 + Math.floor(pair / ACCOUNT_LIMIT),
+    chooseNetwork: (attempt) => 10_000_000 + attempt,
+  },
+]
+const ACCOUNTS = 2 + Math.ceil((hashed + 20) / ACCOUNT_LIMIT) + 1
+
+beginSession()
+const folder = openFolder()
+const postgres = await startPostgres({ settings: { fsync: 'on' } })
+let files = 0
+console.log(describeMachine())
+for (const store of [
+  { name: 'SQLite', create: async () => `sqlite:${join(folder, String((files += 1)), 'grantor.db')}` },
+  { name: 'PostgreSQL', create: async () => (await postgres.createDatabase()).url },
+]) {
+  await compareTimes(store)
+  await compareRows(store)
+}
+await postgres.remove()
+
+async function compareTimes({ name, create }: Store): Promise<void> {
+  const server = await openSignInServer(await create(), ACCOUNTS)
+  for (const comparison of COMPARISONS) {
+    const { known, unknown } = await compare(server, comparison)
+    const t = largestT(known, unknown)
+    const [first, second] = [known, unknown].map((times) => Math.round(median(times) * 1000))
+    console.log(
+      `${name}, ${comparison.name}: 2 × ${known.length} attempts, median ${first} µs of a known account, ${second} µs of an unknown one, |t| ${t.toFixed(2)}: ${verdict(t < T_LIMIT)}`,
+    )
+  }
+  await server.stop()
+}
+
+/** Thirty attempts from one network, of which the last ten are refused, must leave the same number of rows for both kinds of account. */
+async function compareRows(store: Store): Promise<void> {
+  const known = await countRows(store, true)
+  const unknown = await countRows(store, false)
+  const counts = COUNTS.map(([what], index) => `${what} ${known[index]} and ${unknown[index]}`).join(', ')
+  console.log(`${store.name}, rows after 30 attempts: ${counts}: ${verdict(known.join() === unknown.join())}`)
+}
+
+/** Repeats a run that was not within one minute, because the audit counts by the minute. */
+async function countRows({ create }: Store, isKnown: boolean): Promise<readonly number[]> {
+  for (let run = 0; run < RUNS; run += 1) {
+    const url = await create()
+    const server = await openSignInServer(url, 3)
+    await delay(waitForMinute())
+    const startedIn = minuteNow()
+    for (let index = 0; index < 30; index += 1) await server.attempt(accountName(isKnown, index % 3), 0)
+    await server.stop()
+    if (minuteNow() !== startedIn) continue
+    const reader = await openReader(url)
+    const counts: number[] = []
+    for (const [, sql] of COUNTS) counts.push(await reader.read(sql))
+    await reader.close()
+    return counts
+  }
+  throw new Error(`None of ${RUNS} runs of thirty attempts fell into one minute.`)
+}
+
+function minuteNow(): number {
+  return Math.floor(Date.now() / MINUTE_MS)
+}
+
+function waitForMinute(): number {
+  const left = MINUTE_MS - (Date.now() % MINUTE_MS)
+  return left > ROWS_MS ? 0 : left
+}

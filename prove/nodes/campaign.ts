@@ -1,0 +1,53 @@
+import { registerClient, type RegisteredClient } from '../../test/support/flow.ts'
+import { openRemoteServer } from '../../tools/remote-server.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import { openUser, type User } from '../cluster/user.ts'
+import type { Findings } from '../findings.ts'
+import { codeRound, refreshRounds, theftRound, walkRound } from './rounds.ts'
+
+type RoundKind = 'code' | 'refresh' | 'theft' | 'walk'
+
+/** The resources of every round. */
+export interface Campaign {
+  readonly cluster: Cluster
+  readonly findings: Findings
+  readonly client: RegisteredClient
+  readonly user: User
+  /** Concurrent requests. */
+  readonly parallel: number
+  /** The codes that gave tokens so far. The store must have the same number of grants. */
+  grants: number
+}
+
+/** The refreshes of a family before the next family is created. */
+const GENERATIONS = 10
+
+/**
+ * Sends concurrent requests of which only one may succeed to nodes that share only a database: `rounds` rounds of codes and of
+ * refreshes, and a tenth of that of thefts and of walks through the pages. Returns the rounds of each kind.
+ */
+export async function proveNodes(
+  cluster: Cluster,
+  findings: Findings,
+  { rounds, parallel }: { readonly rounds: number; readonly parallel: number },
+): Promise<Readonly<Record<RoundKind, number>>> {
+  const client = await registerClient(openRemoteServer(cluster))
+  const user = await openUser(cluster, client)
+  const campaign: Campaign = { cluster, findings, client, user, parallel, grants: 0 }
+  const fewer = Math.ceil(rounds / 10)
+  const counts: Record<RoundKind, number> = { code: 0, refresh: 0, theft: 0, walk: 0 }
+
+  for (; counts.walk < fewer; counts.walk += 1) await walkRound(campaign, counts.walk)
+  findings.progress(`${counts.walk} walks through the pages`)
+  for (; counts.code < rounds; counts.code += 1) await codeRound(campaign)
+  findings.progress(`${counts.code} rounds of one code`)
+  while (counts.refresh < rounds) {
+    const generations = Math.min(GENERATIONS, rounds - counts.refresh)
+    await refreshRounds(campaign, generations)
+    counts.refresh += generations
+  }
+  findings.progress(`${counts.refresh} rounds of one refresh token`)
+  for (; counts.theft < fewer; counts.theft += 1) await theftRound(campaign)
+  findings.progress(`${counts.theft} thefts`)
+  return counts
+}

@@ -1,0 +1,129 @@
+import type { GrantOutput } from '../cluster/grant-model.ts'
+import { openGrant, type Grant, type Outcome } from '../cluster/grant.ts'
+import type { Campaign } from './campaign.ts'
+import { walk } from '../cluster/user.ts'
+import { describeResult } from '../../tools/send.ts'
+import { countGrants, findAuthorizationOf, findGrants } from '../cluster/stored.ts'
+
+/** Signs in on one node, consents on the next, redeems on the third and refreshes on the first. */
+export async function walkRound(campaign: Campaign, number: number): Promise<void> {
+  const { cluster, findings, client } = campaign
+  const ports = cluster.nodes.map(({ port }) => port)
+  const portOf = (step: number): number => ports[(number + step) % ports.length] ?? cluster.port
+  const grant = openGrant({ cluster, findings, client, code: await walk(cluster, client, [portOf(0), portOf(1)]) })
+  const redeemed = await grant.redeem(portOf(2))
+  campaign.grants += 1
+  const tokens = tokensOf(redeemed.output)
+  if (tokens === undefined) return findings.report(`walk ${number}: the code gave ${describeResult(redeemed.result)}`)
+  const refreshed = await grant.refresh(tokens, portOf(3))
+  if (tokensOf(refreshed.output) === undefined)
+    findings.report(`walk ${number}: the refresh gave ${describeResult(refreshed.result)}`)
+  checkHistory(campaign, 'walk', grant)
+}
+
+/** Many concurrent requests present one code. One of them gets tokens, which the other requests revoke as replays. */
+export async function codeRound(campaign: Campaign): Promise<void> {
+  const { findings } = campaign
+  const grant = await freshGrant(campaign)
+  const outcomes = await atOnce(campaign, () => grant.redeem())
+  campaign.grants += 1
+  expectAnswers(campaign, 'code', outcomes)
+  const winners = outcomes.filter(({ output }) => output?.kind === 'issued')
+  if (winners.length !== 1) findings.report(`code: ${winners.length} of ${outcomes.length} got tokens`)
+  const [won] = winners
+  const tokens = tokensOf(won?.output)
+  if (tokens !== undefined && outcomes.length > 1) {
+    const { output, result } = await grant.refresh(tokens)
+    if (output?.kind !== 'refused')
+      findings.report(`code: the tokens of a replayed code still give ${describeResult(result)}`)
+  }
+  checkHistory(campaign, 'code', grant)
+  await expectStored(campaign, 'code', grant.idOf(won?.output), { generation: 0, isRevoked: outcomes.length > 1 })
+}
+
+/** Many concurrent requests present the live refresh token, and all get the same successor. Then they present the successor, and so on. */
+export async function refreshRounds(campaign: Campaign, generations: number): Promise<void> {
+  const grant = await freshGrant(campaign)
+  let { output } = await grant.redeem()
+  campaign.grants += 1
+  const id = grant.idOf(output)
+  for (let generation = 1; generation <= generations; generation += 1) {
+    const presented = tokensOf(output)
+    if (presented === undefined) return campaign.findings.report('refresh: there is nothing to present')
+    const outcomes = await atOnce(campaign, () => grant.refresh(presented))
+    expectAnswers(campaign, 'refresh', outcomes)
+    const successors = new Set(outcomes.map((one) => tokensOf(one.output)))
+    if (successors.size !== 1) campaign.findings.report(`refresh: ${successors.size} different answers to one token`)
+    await expectStored(campaign, 'refresh', id, { generation, isRevoked: false })
+    output = outcomes[0]?.output
+  }
+  checkHistory(campaign, 'refresh', grant)
+}
+
+/** While many requests present the live token, one presents an old token. Afterwards the family is revoked on every node. */
+export async function theftRound(campaign: Campaign): Promise<void> {
+  const { cluster, findings, parallel } = campaign
+  const grant = await freshGrant(campaign)
+  const first = tokensOf((await grant.redeem()).output) ?? ''
+  campaign.grants += 1
+  const second = await grant.refresh(first)
+  const third = tokensOf((await grant.refresh(tokensOf(second.output) ?? '')).output) ?? ''
+  const thief = Math.floor(parallel / 2)
+  const outcomes = await atOnce(campaign, (index) => grant.refresh(index === thief ? first : third))
+  expectAnswers(campaign, 'theft', outcomes)
+  if (outcomes[thief]?.output?.kind !== 'refused') findings.report('theft: an old token gave tokens')
+  const known = new Set([third, ...outcomes.map(({ output }) => tokensOf(output) ?? third)])
+  for (const token of known) {
+    for (const { port } of cluster.nodes) {
+      const { output, result } = await grant.refresh(token, port)
+      if (output?.kind !== 'refused') findings.report(`theft: a revoked family gave ${describeResult(result)}`)
+    }
+  }
+  checkHistory(campaign, 'theft', grant)
+  // The live token was used before the old one, or never.
+  const generation = known.size === 1 ? 2 : 3
+  await expectStored(campaign, 'theft', grant.idOf(second.output), { generation, isRevoked: true })
+}
+
+async function freshGrant({ cluster, findings, client, user }: Campaign): Promise<Grant> {
+  return openGrant({ cluster, findings, client, code: await user.obtainCode() })
+}
+
+function atOnce({ parallel }: Campaign, act: (index: number) => Promise<Outcome>): Promise<readonly Outcome[]> {
+  return Promise.all(Array.from({ length: parallel }, (_, index) => act(index)))
+}
+
+function tokensOf(output: GrantOutput | undefined): string | undefined {
+  return output?.kind === 'issued' ? output.refreshToken : undefined
+}
+
+/** Without faults, every answer must be tokens or `invalid_grant`. */
+function expectAnswers({ findings }: Campaign, round: string, outcomes: readonly Outcome[]): void {
+  for (const { output, result } of outcomes)
+    if (output === undefined) findings.report(`${round}: a request got ${describeResult(result)}`)
+}
+
+function checkHistory({ findings }: Campaign, round: string, grant: Grant): void {
+  if (!grant.isLinearizable())
+    findings.report(`${round}: no order explains this history: ${JSON.stringify(grant.operations)}`)
+}
+
+interface Expected {
+  readonly generation: number
+  readonly isRevoked: boolean
+}
+
+/** Each grant must have one row, with at most one live token, that of the given generation. Each code must have one grant. */
+async function expectStored(campaign: Campaign, round: string, grantId: string, expected: Expected): Promise<void> {
+  const { cluster, findings } = campaign
+  const rows = await findGrants(cluster.database, grantId)
+  const [row] = rows
+  if (rows.length !== 1 || row === undefined)
+    return findings.report(`${round}: the grant ${grantId} has ${rows.length} rows`)
+  if (row.generation !== expected.generation || row.isRevoked !== expected.isRevoked)
+    findings.report(`${round}: stored is ${JSON.stringify(row)}, not ${JSON.stringify(expected)}`)
+  const code = await findAuthorizationOf(cluster.database, grantId)
+  if (code !== 'redeemed') findings.report(`${round}: the code of the grant ${grantId} is ${code}`)
+  const grants = await countGrants(cluster.database)
+  if (grants !== campaign.grants) findings.report(`${round}: ${campaign.grants} codes gave ${grants} grants`)
+}

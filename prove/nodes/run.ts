@@ -1,0 +1,20 @@
+import { readOptions, whole } from '../../tools/options.ts'
+import { beginSession } from '../../tools/session.ts'
+import { withCluster } from '../cluster/cluster.ts'
+import { openFindings, printReport } from '../findings.ts'
+import { proveNodes } from './campaign.ts'
+
+/** `npm run prove:nodes`. See docs/proofs.md. */
+
+const options = readOptions('prove:nodes', {
+  rounds: whole('rounds of codes and of refreshes; of thefts and of walks through the pages a tenth', 1000, [1, 1e6]),
+  parallel: whole('concurrent requests', 100, [1, 10_000]),
+})
+beginSession()
+const findings = openFindings()
+const counts = await withCluster({ nodes: 3, drainSeconds: 2 }, (cluster) => proveNodes(cluster, findings, options))
+const lines = [
+  ...Object.entries(counts).map(([kind, count]) => `rounds of ${kind}: ${count}`),
+  `operations: ${findings.operations}`,
+]
+printReport(`3 nodes, ${options.parallel} at once`, lines, findings)

@@ -1,0 +1,130 @@
+import { execFile } from 'node:child_process'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { openResourceServer } from '../../test/support/resource-server.ts'
+import { PlainBrowser, registerClient, signInAndAllow } from '../../test/support/flow.ts'
+import type { Grantor } from './grantor.ts'
+import { declareNotes } from './notes-api.ts'
+import { prepareFolder, preparePython, pythonOf, runProgram } from './programs.ts'
+
+const run = promisify(execFile)
+/** The result of the tool `count` of every MCP server of this proof. */
+const NOTES = '7'
+
+/** A released MCP client. Those in TypeScript are in test/clients/. */
+interface McpClient {
+  readonly name: string
+  /** The folder below prove/resource-servers. */
+  readonly folder: string
+  readonly prepare: (folder: string) => Promise<void>
+  readonly command: (folder: string) => readonly [string, ...string[]]
+}
+
+const CLIENTS: readonly McpClient[] = [
+  {
+    name: 'MCP Python SDK, a person',
+    folder: 'mcp-python',
+    prepare: preparePython,
+    command: (folder) => [pythonOf(folder), join(folder, 'person.py')],
+  },
+  {
+    name: 'MCP Python SDK, a machine',
+    folder: 'mcp-python',
+    prepare: preparePython,
+    command: (folder) => [pythonOf(folder), join(folder, 'machine.py')],
+  },
+  {
+    name: 'FastMCP, a person',
+    folder: 'fastmcp',
+    prepare: preparePython,
+    command: (folder) => [pythonOf(folder), join(folder, 'person.py')],
+  },
+  {
+    name: 'FastMCP, a machine',
+    folder: 'fastmcp',
+    prepare: preparePython,
+    command: (folder) => [pythonOf(folder), join(folder, 'machine.py')],
+  },
+  {
+    name: 'MCP Go SDK, a person',
+    folder: 'mcp-go',
+    prepare: (folder) => runProgram('go', ['build', '-o', 'client', '.'], folder),
+    command: (folder) => [join(folder, 'client')],
+  },
+]
+
+export interface McpServer {
+  readonly name: string
+  readonly url: string
+  /** The scope of the last accepted token. undefined: the server's tools check the scope themselves. */
+  readonly lastScope: (() => string) | undefined
+}
+
+/** Checks that each client gets from the 401 of an MCP server to a tool call. */
+export async function proveClients(
+  grantor: Grantor,
+  root: string,
+  mcpServer: McpServer,
+  report: (client: string, what: string) => void,
+): Promise<void> {
+  const person = createServer((request, response) => {
+    void readAll(request)
+      .then((link) => signInAndAllow(new PlainBrowser(grantor), link))
+      .then((callback) => response.writeHead(303, { location: callback.href }).end())
+      .catch((cause: unknown) => response.writeHead(500).end(String(cause)))
+  })
+  await new Promise<void>((resolve) => void person.listen(0, '127.0.0.1', resolve))
+  const machine = await registerClient(grantor, {
+    grant_types: ['client_credentials'],
+    token_endpoint_auth_method: 'client_secret_basic',
+  })
+  const env = {
+    ...process.env,
+    ISSUER: grantor.origin,
+    RESOURCE: mcpServer.url,
+    PERSON: `http://127.0.0.1:${(person.address() as AddressInfo).port}/`,
+    BROWSER: 'sh browser.sh %s &',
+    CLIENT_ID: machine.client_id,
+    CLIENT_SECRET: machine.client_secret,
+  }
+  try {
+    await runProgram('curl', ['--version'], root)
+    for (const client of CLIENTS) {
+      const folder = await prepareFolder(client, root)
+      const [command, ...rest] = client.command(folder)
+      const output = await run(command, rest, { cwd: folder, env, timeout: 60_000 }).then(
+        ({ stdout }) => stdout.trim(),
+        (cause: unknown) => String(cause).slice(-1500),
+      )
+      const [title, scope] = [`${client.name} → ${mcpServer.name}`, mcpServer.lastScope?.()]
+      if (output !== NOTES) report(title, output)
+      else if (scope?.split(' ').includes('notes:read') === false) report(title, `the scope of its token is "${scope}"`)
+      else console.log(`${title}: called the tool${scope === undefined ? '' : ` with ${scope}`}`)
+    }
+  } finally {
+    person.closeAllConnections()
+    person.close()
+  }
+}
+
+/** Starts an MCP server, one of three declared APIs, with the minimal document of the README, which has no scopes. */
+export async function openMinimalServer(grantor: Grantor): Promise<McpServer & { readonly close: () => void }> {
+  let close = (): void => undefined
+  const after = (end: unknown): void => void (close = end as () => void)
+  const options = { issuer: grantor.origin, path: '/mcp', scopes: undefined } as const
+  const { resource, lastClaims } = await openResourceServer({ after }, options)
+  await declareNotes(grantor, resource, 'at+jwt')
+  const lastScope = (): string => {
+    const scope = lastClaims()?.['scope']
+    return typeof scope === 'string' ? scope : ''
+  }
+  return { name: 'the document of the README', url: resource, lastScope, close }
+}
+
+async function readAll(stream: AsyncIterable<unknown>): Promise<string> {
+  let text = ''
+  for await (const part of stream) text += String(part)
+  return text
+}

@@ -1,0 +1,132 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Recipe, RecipeEnvironment } from './recipes.ts'
+
+/** The folders of modules from Debian packages. */
+const MODULES = { nginx: '/usr/lib/nginx/modules', apache: '/usr/lib/apache2/modules' } as const
+/** The time limit for the start of a program. Spring on a busy machine is the slowest. */
+const START_LIMIT_MS = 120_000
+const run = promisify(execFile)
+
+/** A running resource server. */
+export interface RunningRecipe {
+  readonly output: () => string
+  readonly stop: () => Promise<void>
+}
+
+/** Copies a folder of prove/resource-servers, then installs its dependencies and builds it, once. */
+export async function prepareFolder(
+  { folder: name, prepare }: Pick<Recipe, 'folder' | 'prepare'>,
+  root: string,
+): Promise<string> {
+  const folder = join(root, name)
+  const isPrepared = existsSync(folder)
+  cpSync(join('prove', 'resource-servers', name), folder, { recursive: true })
+  if (!isPrepared) await prepare(folder)
+  return folder
+}
+
+/** Starts the program of a recipe. Resolves when the program responds at its address. @throws Error with its output */
+export async function startRecipe(
+  recipe: Recipe,
+  folder: string,
+  environment: RecipeEnvironment,
+): Promise<RunningRecipe> {
+  const [command = '', ...rest] = recipe.start(folder, environment)
+  const child = spawn(command, rest, { cwd: folder, env: { ...process.env, ...environment }, stdio: 'pipe' })
+  const parts: string[] = []
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => parts.push(part.toString()))
+  const ended = once(child, 'exit')
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM')
+    const timer = setTimeout(() => child.kill('SIGKILL'), 5000)
+    await ended
+    clearTimeout(timer)
+  }
+  const running = { output: () => parts.join(''), stop }
+  const until = performance.now() + START_LIMIT_MS
+  while (performance.now() < until && child.exitCode === null) {
+    const answer = await fetch(environment.RESOURCE, { signal: AbortSignal.timeout(5000) }).catch(() => undefined)
+    if (answer !== undefined) return running
+    await new Promise((resolve) => void setTimeout(resolve, 100))
+  }
+  if (child.exitCode === null) await stop()
+  throw new Error(`${recipe.name} does not answer. It printed:\n${running.output().slice(-2000)}`)
+}
+
+/** Runs a program until it ends. @throws Error if it is not installed, or with its output if it fails */
+export async function runProgram(command: string, rest: readonly string[], folder: string): Promise<void> {
+  try {
+    await run(command, rest, { cwd: folder, maxBuffer: 64 * 1024 * 1024 })
+  } catch (cause) {
+    const { code, stdout = '', stderr = '' } = cause as { code?: unknown; stdout?: string; stderr?: string }
+    if (code === 'ENOENT') throw new Error(`This proof needs ${command}, which is not installed.`, { cause })
+    throw new Error(`${command} ${rest.join(' ')} failed:\n${`${stdout}${stderr}`.slice(-2000)}`, { cause })
+  }
+}
+
+/** @throws Error if a file of a Debian package is missing */
+export function requireModule(server: keyof typeof MODULES, file: string, debianPackage: string): void {
+  if (existsSync(join(MODULES[server], file))) return
+  throw new Error(`This proof needs ${join(MODULES[server], file)}, of the Debian package ${debianPackage}.`)
+}
+
+/** Creates a virtual environment with the packages of requirements.txt. */
+export async function preparePython(folder: string): Promise<void> {
+  await runProgram('python3', ['-m', 'venv', 'venv'], folder)
+  await runProgram(pythonOf(folder), ['-m', 'pip', 'install', '-q', '-r', 'requirements.txt'], folder)
+}
+
+export function pythonOf(folder: string): string {
+  return join(folder, 'venv', 'bin', 'python')
+}
+
+export async function pythonVersion(folder: string, name: string): Promise<string> {
+  const code = `import importlib.metadata as m; print("${name}", m.version("${name}"))`
+  return (await run(pythonOf(folder), ['-c', code])).stdout.trim()
+}
+
+/** The first group of a pattern's match in a file. */
+export function versionIn(file: string, pattern: RegExp): string {
+  return pattern.exec(readFileSync(file, 'utf8'))?.[1] ?? 'unknown'
+}
+
+export async function debianVersion(name: string): Promise<string> {
+  return (await run('dpkg-query', ['-W', '-f', '${Version}', name])).stdout
+}
+
+/** Replaces the example's addresses, ports and credentials with those of this run. */
+export function fillIn(
+  file: string,
+  { ISSUER, RESOURCE, MCP_PORT, API_ID, API_SECRET, UPSTREAM }: RecipeEnvironment,
+): void {
+  const text = readFileSync(file, 'utf8')
+    .replaceAll('https://auth.example.com', ISSUER)
+    .replaceAll('https://api.example.com/notes', RESOURCE)
+    .replaceAll('http://127.0.0.1:9090', UPSTREAM)
+    .replaceAll('127.0.0.1:8080', `127.0.0.1:${MCP_PORT}`)
+    .replaceAll('API_ID', API_ID)
+    .replaceAll('API_SECRET', API_SECRET)
+    .replaceAll('CREDENTIALS', btoa(`${API_ID}:${API_SECRET}`))
+    .replaceAll('modules/ngx', `${MODULES.nginx}/ngx`)
+  writeFileSync(file, text)
+}
+
+/** The configuration of Debian's packages that surrounds that of the recipe. */
+export function writeApacheConfiguration(folder: string, { MCP_PORT }: Pick<RecipeEnvironment, 'MCP_PORT'>): void {
+  const modules = ['mpm_event', 'authn_core', 'authz_core', 'authz_user', 'proxy', 'proxy_http', 'rewrite', 'oauth2']
+  const lines = [
+    ...modules.map((name) => `LoadModule ${name}_module ${MODULES.apache}/mod_${name}.so`),
+    `ServerRoot ${folder}`,
+    'ServerName localhost',
+    `Listen 127.0.0.1:${MCP_PORT}`,
+    'PidFile httpd.pid',
+    'ErrorLog error.log',
+    'LogLevel warn',
+    'Include notes.conf',
+  ]
+  writeFileSync(join(folder, 'httpd.conf'), `${lines.join('\n')}\n`)
+}

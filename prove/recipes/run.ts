@@ -1,0 +1,90 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describeMachine } from '../../tools/machine.ts'
+import { freePorts } from '../../tools/free-ports.ts'
+import { readOptions, string } from '../../tools/options.ts'
+import { beginSession, openFolder } from '../../tools/session.ts'
+import { openGrantor } from './grantor.ts'
+import { openMinimalServer, proveClients } from './mcp-clients.ts'
+import { declareNotes } from './notes-api.ts'
+import { prepareFolder, startRecipe } from './programs.ts'
+import { expectedAnswer, RECIPES, type Recipe } from './recipes.ts'
+import { requestNotes, type Answer } from './resource-server.ts'
+import { mintCases, type Flaw } from './token-cases.ts'
+
+/** `npm run prove:resource-servers`. See docs/resource-servers.md. */
+
+const { only = '', folder: kept } = readOptions('prove:resource-servers', {
+  only: string('text', 'only the programs whose name contains the text; clients: the MCP clients'),
+  folder: string('folder', 'keep the built programs in this folder, and use those that it has'),
+})
+const OTHER_RESOURCE = 'https://other.example'
+
+beginSession()
+const root = kept ?? openFolder()
+const grantor = await openGrantor()
+const upstream = createServer((_request, response) => response.end('{"notes":7}')).listen(0, '127.0.0.1')
+const violations: string[] = []
+try {
+  await declareNotes(grantor, OTHER_RESOURCE, 'at+jwt')
+  await declareNotes(grantor, 'https://third.example', 'at+jwt')
+  for (const recipe of RECIPES.filter(({ name }) => name.toLowerCase().includes(only.toLowerCase())))
+    await prove(recipe).catch((cause: unknown) => report(recipe.name, String(cause)))
+  if ('clients'.includes(only)) {
+    const minimal = await openMinimalServer(grantor)
+    await proveClients(grantor, root, minimal, report)
+    minimal.close()
+  }
+} finally {
+  upstream.close()
+  await grantor.close()
+}
+console.log(describeMachine())
+console.log(`violations: ${violations.length}`)
+process.exitCode = violations.length === 0 ? 0 : 1
+
+async function prove(recipe: Recipe): Promise<void> {
+  const folder = await prepareFolder(recipe, root)
+  const [port = 0] = await freePorts(1)
+  const resource = `http://localhost:${port}${recipe.path}`
+  const { id, secret } = await declareNotes(grantor, resource, recipe.jwtType)
+  const running = await startRecipe(recipe, folder, {
+    ISSUER: grantor.origin,
+    RESOURCE: resource,
+    MCP_PORT: String(port),
+    API_ID: id,
+    API_SECRET: secret,
+    UPSTREAM: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
+  })
+  try {
+    const { tokens, revoke } = await mintCases(grantor, {
+      resource,
+      jwtType: recipe.jwtType,
+      otherResource: OTHER_RESOURCE,
+    })
+    const answers: { readonly flaw: Flaw; readonly answer: Answer }[] = []
+    // A cached introspection response must not be used after the revocation.
+    const before = await requestNotes(recipe, resource, tokens.revoked)
+    if (before !== 'served') report(recipe.name, `a token that is not revoked yet is answered by ${before}`)
+    await revoke()
+    for (const [flaw, token] of Object.entries(tokens) as [Flaw, string | undefined][]) {
+      const answer = await requestNotes(recipe, resource, token)
+      answers.push({ flaw, answer })
+      const expected = expectedAnswer(recipe, flaw)
+      if (answer !== expected) report(recipe.name, `${flaw} is answered by ${answer} instead of ${expected}`)
+    }
+    const byAnswer = Map.groupBy(answers, ({ answer }) => answer)
+    const lines = [...byAnswer].map(([answer, some]) => `${answer}: ${some.map(({ flaw }) => flaw).join(', ')}`)
+    console.log(`${recipe.name} (${await recipe.version(folder)})\n  ${lines.join('\n  ')}`)
+    if (recipe.path === '/mcp' && recipe.way === 'introspection')
+      await proveClients(grantor, root, { name: recipe.name, url: resource, lastScope: undefined }, report)
+    if (only !== '' && violations.length > 0) console.error(running.output().slice(-4000))
+  } finally {
+    await running.stop()
+  }
+}
+
+function report(name: string, what: string): void {
+  violations.push(`${name}: ${what}`)
+  console.error(`VIOLATION ${name}: ${what}`)
+}

@@ -1,0 +1,97 @@
+import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { CompactSign, type JWK } from 'jose'
+import type { AccessTokenClaims } from '../../src/protocol/access-token.ts'
+import type { JwtType } from '../../src/ports/records/api.ts'
+import { postForm, registerClient, requestToken, type RegisteredClient, type Tokens } from '../../test/support/flow.ts'
+import type { Grantor } from './grantor.ts'
+
+/** The single flaw of a token. Every other part of the token is right. */
+export type Flaw =
+  | 'none'
+  | 'no token'
+  | 'signature'
+  | 'algorithm none'
+  | 'HMAC with the public key'
+  | 'iss'
+  | 'aud'
+  | 'exp'
+  | 'typ'
+  | 'ID token'
+  | 'scope'
+  | 'revoked'
+
+/** The tokens, and a function that revokes one of them after its first use. */
+export interface TokenCases {
+  readonly tokens: Readonly<Record<Flaw, string | undefined>>
+  readonly revoke: () => Promise<void>
+}
+
+/** Tokens for an API: those that Grantor issues, and those that only an attacker or another server would create. */
+export async function mintCases(
+  grantor: Grantor,
+  api: { readonly resource: string; readonly jwtType: JwtType; readonly otherResource: string },
+): Promise<TokenCases> {
+  const client = await registerClient(grantor, { scope: 'notes:read notes:write' })
+  const issue = (resource: string, scope: string): Promise<string> => issueToken(grantor, client, { resource, scope })
+  const [good, revoked, unscoped, foreign] = await Promise.all([
+    issue(api.resource, 'notes:read notes:write'),
+    issue(api.resource, 'notes:read'),
+    issue(api.resource, 'notes:write'),
+    issue(api.otherResource, 'notes:read'),
+  ])
+  const claims = partOf(good, 1)
+  const sign = (changed: object, jwtType = api.jwtType): Promise<string> =>
+    grantor.context.tokens.sign(JSON.stringify({ ...claims, ...changed }) as AccessTokenClaims, undefined, jwtType)
+  const hourAgo = Math.floor(Date.now() / 1000) - 3600
+  const idToken = { aud: client.client_id, azp: client.client_id, client_id: undefined, jti: undefined }
+  const tokens = {
+    none: good,
+    'no token': undefined,
+    signature: await forgeSignature(good),
+    'algorithm none': [encode({ ...partOf(good, 0), alg: 'none' }), encode(claims), ''].join('.'),
+    'HMAC with the public key': await forgeHmac(grantor, good),
+    iss: await sign({ iss: 'https://other.example' }),
+    aud: foreign,
+    exp: await sign({ iat: hourAgo - 900, exp: hourAgo }),
+    typ: await sign({}, api.jwtType === 'JWT' ? 'at+jwt' : 'JWT'),
+    'ID token': await sign(idToken, 'JWT'),
+    scope: unscoped,
+    revoked,
+  }
+  const { client_id, client_secret = '' } = client
+  const form = { token: revoked, client_id, client_secret }
+  return { tokens, revoke: async () => void (await postForm(grantor, '/v2/oauth/revoke', form)) }
+}
+
+async function issueToken(
+  grantor: Grantor,
+  client: RegisteredClient,
+  form: Readonly<Record<string, string>>,
+): Promise<string> {
+  const answer = await requestToken(grantor, client, { grant_type: 'client_credentials', ...form })
+  if (answer.statusCode !== 200) throw new Error(`There is no token for ${form['resource']}: ${answer.body}`)
+  return answer.json<Tokens>().access_token
+}
+
+/** Signs with another key under the key id of the real key. */
+async function forgeSignature(token: string): Promise<string> {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const header = partOf(token, 0) as { alg: string }
+  return new CompactSign(Buffer.from(JSON.stringify(partOf(token, 1)))).setProtectedHeader(header).sign(privateKey)
+}
+
+/** RFC 8725 §2.1: signs with the public key as an HMAC secret. */
+async function forgeHmac(grantor: Grantor, token: string): Promise<string> {
+  const { keys } = (await grantor.inject({ method: 'GET', url: '/v2/oauth/jwks' })).json<{ keys: [JWK] }>()
+  const publicPem = createPublicKey({ key: keys[0], format: 'jwk' }).export({ type: 'spki', format: 'pem' })
+  const input = `${encode({ ...partOf(token, 0), alg: 'HS256' })}.${encode(partOf(token, 1))}`
+  return `${input}.${createHmac('sha256', publicPem).update(input).digest('base64url')}`
+}
+
+function partOf(token: string, index: 0 | 1): object {
+  return JSON.parse(Buffer.from(token.split('.')[index] ?? '', 'base64url').toString()) as object
+}
+
+function encode(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url')
+}

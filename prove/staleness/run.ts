@@ -1,0 +1,34 @@
+import { openStoreOf } from '../../tools/runtime.ts'
+import { readOptions, whole } from '../../tools/options.ts'
+import { beginSession } from '../../tools/session.ts'
+import { sum, summarizeTimes } from '../../tools/statistics.ts'
+import { describeMachine } from '../../tools/machine.ts'
+import { withCluster } from '../cluster/cluster.ts'
+import { verdict } from '../findings.ts'
+import { measureStaleness } from './campaign.ts'
+
+/** `npm run prove:staleness`. See docs/proofs.md. */
+
+/** Decision 0020: a revocation is visible to the first introspection after its response, a disabled principal within this time. */
+const LIMIT_MS = 1000
+
+const options = readOptions('prove:staleness', {
+  rounds: whole('rounds of each kind of revocation', 1000, [1, 1e6]),
+  lanes: whole('clients at once', 40, [1, 1000]),
+})
+beginSession()
+const results = await withCluster({ nodes: 2, drainSeconds: 0 }, async (cluster) => {
+  const { context, close } = await openStoreOf(cluster.settings)
+  const measured = await measureStaleness(cluster, context, options)
+  await close()
+  return measured
+})
+console.log(`${describeMachine()}, 2 nodes, ${options.lanes} at once`)
+for (const { kind, sightings } of results) {
+  const { count, p50Ms, p99Ms, worstMs } = summarizeTimes(sightings.map(({ delayMs }) => delayMs))
+  const stale = sum(sightings.map((one) => one.stale))
+  const isKept = kind === 'revocation' ? stale === 0 : worstMs <= LIMIT_MS
+  console.log(
+    `${kind}: ${count} times, seen after p50 ${p50Ms.toFixed(1)}, p99 ${p99Ms.toFixed(1)}, worst ${worstMs.toFixed(1)} ms, ${stale} stale answers: ${verdict(isKept)}`,
+  )
+}

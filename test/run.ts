@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os'
 import { run } from 'node:test'
 import { COMPILE_CACHE } from './support/compile-cache.ts'
 import { longestFirst, rememberTimes } from './support/file-times.ts'
-import { SHARED_CLUSTER, startPostgres } from './support/postgres.ts'
+import { SHARED_CLUSTER, startPostgres } from '../tools/postgres.ts'
 
 /**
  * `npm test` runs the compiler, the linter and the formatter, and in parallel every test file in a process of its own. The last

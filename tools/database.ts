@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { startPostgres, type Postgres } from '../test/support/postgres.ts'
+import { startPostgres, type Postgres } from './postgres.ts'
 import { pin } from './children.ts'
 import { listTree, readTreeUsage } from './process-usage.ts'
 

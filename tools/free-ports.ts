@@ -1,6 +1,49 @@
-import { freePort } from '../test/support/free-port.ts'
+import { randomInt } from 'node:crypto'
+import { mkdirSync, rmdirSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
-/** Ports on which no process listens and which no other tool or test uses until this process ends. */
+/**
+ * Below the ports that systems assign to outgoing connections, and below those of the test clusters. So the port of a server is
+ * still free when a test starts the server again.
+ */
+const PORTS = [10_000, 15_000] as const
+/** Each folder in it reserves a port for one process until that process ends, because test files run in parallel. */
+const TAKEN = join(tmpdir(), `grantor-test-ports-${process.getuid?.() ?? 0}`)
+const taken: string[] = []
+
+/** A port on which no process listens and which no other test or tool uses. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(...PORTS)
+    if (take(port) && (await isFree(port))) return port
+  }
+}
+
+/** Several such ports. */
 export function freePorts(count: number): Promise<readonly number[]> {
   return Promise.all(Array.from({ length: count }, freePort))
+}
+
+function take(port: number): boolean {
+  const folder = join(TAKEN, String(port))
+  mkdirSync(TAKEN, { recursive: true })
+  try {
+    mkdirSync(folder)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw cause
+  }
+  if (taken.length === 0) process.once('exit', () => taken.forEach((one) => rmdirSync(one)))
+  taken.push(folder)
+  return true
+}
+
+function isFree(port: number): Promise<boolean> {
+  const probe = createServer()
+  return new Promise((resolve) => {
+    probe.once('error', () => resolve(false))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
+  })
 }

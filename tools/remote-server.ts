@@ -1,10 +1,10 @@
 import type { Agent } from 'node:http'
 import type { InjectOptions, Response as LightMyRequestResponse } from 'light-my-request'
-import type { Asked } from '../test/support/flow.ts'
+import type { RequestTarget } from './flow.ts'
 import { receive, type Response } from './send.ts'
 
 /** Passes the requests of flow.ts to a port: that of a proxy, or that of one node. */
-export interface RemoteServer extends Asked {
+export interface RemoteServer extends RequestTarget {
   port: number
 }
 

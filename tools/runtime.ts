@@ -1,7 +1,7 @@
 import { createUser } from '../src/admin/users.ts'
 import { readConfig } from '../src/config/config.ts'
 import { openRuntime, type Runtime } from '../src/server/server.ts'
-import { EMAIL, PASSWORD } from '../test/support/flow.ts'
+import { EMAIL, PASSWORD } from './flow.ts'
 
 /** Opens the store of a server with the server's settings, as a command does. Opening an empty database creates its tables. */
 export function openStoreOf(settings: Readonly<Record<string, string>>): Promise<Runtime> {

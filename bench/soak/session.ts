@@ -1,6 +1,6 @@
 import { Agent } from 'node:http'
 import { PATHS } from '../../src/endpoints/paths.ts'
-import { authorizeUrl, PlainBrowser, signInAndAllow, VERIFIER } from '../../test/support/flow.ts'
+import { authorizeUrl, PlainBrowser, signInAndAllow, VERIFIER } from '../../tools/flow.ts'
 import { openRemoteServer } from '../../tools/remote-server.ts'
 import { FORM_TYPE } from '../../tools/send.ts'
 import { OPAQUE_RESOURCE } from '../codes.ts'

@@ -8,16 +8,16 @@ import {
   requestToken,
   postForm,
   signInAndAllow,
-  type Asked,
+  type RequestTarget,
   type RegisteredClient,
   type Tokens,
-} from '../../test/support/flow.ts'
+} from '../../tools/flow.ts'
 import type { Findings } from '../findings.ts'
 
 /** A node whose clock can be set. */
 export interface ClockNode {
   readonly name: string
-  readonly server: Asked
+  readonly server: RequestTarget
   /** Sets the wall clock ahead by the given time. 0: the clock is right. */
   readonly setClock: (aheadMs: number) => void
   /** Whether the node issues and deletes again. */
@@ -103,7 +103,7 @@ async function setRight(campaign: ClockCampaign, node: ClockNode): Promise<void>
   }
 }
 
-async function openFixture(server: Asked): Promise<Fixture> {
+async function openFixture(server: RequestTarget): Promise<Fixture> {
   const client = await registerClient(server)
   const [live, revoked] = [await issue(server, client), await issue(server, client)]
   await revoke(server, client, revoked)
@@ -202,24 +202,24 @@ async function checkWhole(
   }
 }
 
-async function issue(server: Asked, client: RegisteredClient): Promise<string> {
+async function issue(server: RequestTarget, client: RegisteredClient): Promise<string> {
   const answer = await requestToken(server, client, { grant_type: 'client_credentials' })
   if (answer.statusCode !== 200) throw new Error(`No token: ${answer.statusCode} ${answer.body}`)
   return answer.json<Tokens>().access_token
 }
 
-async function isActive(server: Asked, client: RegisteredClient, token: string): Promise<boolean> {
+async function isActive(server: RequestTarget, client: RegisteredClient, token: string): Promise<boolean> {
   const answer = await postForm(server, '/v2/oauth/introspect', { token, ...credentialsOf(client) })
   if (answer.statusCode !== 200) throw new Error(`Introspection was answered ${answer.statusCode} ${answer.body}`)
   return answer.json<{ readonly active: boolean }>().active
 }
 
-async function revoke(server: Asked, client: RegisteredClient, token: string): Promise<void> {
+async function revoke(server: RequestTarget, client: RegisteredClient, token: string): Promise<void> {
   const { statusCode } = await postForm(server, '/v2/oauth/revoke', { token, ...credentialsOf(client) })
   if (statusCode !== 200) throw new Error(`A revocation was answered ${statusCode}.`)
 }
 
-function authorizeSilently(server: Asked, client: RegisteredClient, cookies: ReadonlyMap<string, string>) {
+function authorizeSilently(server: RequestTarget, client: RegisteredClient, cookies: ReadonlyMap<string, string>) {
   const browser = new PlainBrowser(server)
   for (const [name, value] of cookies) browser.cookies.set(name, value)
   return browser.get(authorizeUrl(client, { prompt: 'none' }))

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { join } from 'node:path'
-import { startPostgres } from '../../test/support/postgres.ts'
+import { startPostgres } from '../../tools/postgres.ts'
 import { freePorts } from '../../tools/free-ports.ts'
 import { readOptions, whole } from '../../tools/options.ts'
 import { openRemoteServer } from '../../tools/remote-server.ts'

@@ -1,5 +1,5 @@
 import { decodeJwt } from 'jose'
-import { REDIRECT_URI, VERIFIER, type RegisteredClient, type Tokens } from '../../test/support/flow.ts'
+import { REDIRECT_URI, VERIFIER, type RegisteredClient, type Tokens } from '../../tools/flow.ts'
 import { modelGrant, type GrantInput, type GrantOperation, type GrantOutput } from './grant-model.ts'
 import { isLinearizable } from './linearizable.ts'
 import { formBody, send, type SendResult } from '../../tools/send.ts'

@@ -6,7 +6,7 @@ import {
   PlainBrowser,
   signInAndAllow,
   type RegisteredClient,
-} from '../../test/support/flow.ts'
+} from '../../tools/flow.ts'
 import { describeResult, send, type SendResult } from '../../tools/send.ts'
 import type { Cluster } from './cluster.ts'
 import { openRemoteServer } from '../../tools/remote-server.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { startPostgres } from '../../test/support/postgres.ts'
+import { startPostgres } from '../../tools/postgres.ts'
 import { openReader } from '../../tools/database-reader.ts'
 import { describeMachine } from '../../tools/machine.ts'
 import { readOptions, whole } from '../../tools/options.ts'

@@ -1,4 +1,4 @@
-import { registerClient, type RegisteredClient } from '../../test/support/flow.ts'
+import { registerClient, type RegisteredClient } from '../../tools/flow.ts'
 import { openRemoteServer } from '../../tools/remote-server.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { openUser, type User } from '../cluster/user.ts'

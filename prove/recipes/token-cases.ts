@@ -2,7 +2,7 @@ import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { CompactSign, type JWK } from 'jose'
 import type { AccessTokenClaims } from '../../src/protocol/access-token.ts'
 import type { JwtType } from '../../src/ports/records/api.ts'
-import { postForm, registerClient, requestToken, type RegisteredClient, type Tokens } from '../../test/support/flow.ts'
+import { postForm, registerClient, requestToken, type RegisteredClient, type Tokens } from '../../tools/flow.ts'
 import type { Grantor } from './grantor.ts'
 
 /** The single flaw of a token. Every other part of the token is right. */

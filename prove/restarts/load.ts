@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { REDIRECT_URI, registerClient, type RegisteredClient } from '../../test/support/flow.ts'
+import { REDIRECT_URI, registerClient, type RegisteredClient } from '../../tools/flow.ts'
 import { openGrant, requestToken, type Grant, type Outcome } from '../cluster/grant.ts'
 import { openUser } from '../cluster/user.ts'
 import { describeResult, hasStatus, send, type SendResult } from '../../tools/send.ts'

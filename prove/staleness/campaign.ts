@@ -9,7 +9,7 @@ import {
   type UserId,
 } from '../../src/protocol/ids.ts'
 import { NO_SCOPE } from '../../src/protocol/scope.ts'
-import { registerClient, type RegisteredClient } from '../../test/support/flow.ts'
+import { registerClient, type RegisteredClient } from '../../tools/flow.ts'
 import { formBody, receive } from '../../tools/send.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { openRemoteServer } from '../../tools/remote-server.ts'

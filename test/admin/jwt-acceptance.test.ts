@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createApi } from '../../src/admin/apis.ts'
 import { jwtNotice } from '../../src/cli/lib/jwt-notice.ts'
-import { obtainTokens, type Tokens } from '../support/flow.ts'
+import { obtainTokens, type Tokens } from '../../tools/flow.ts'
 import type { Members } from '../support/admin-server.ts'
 import { openOffice, type Office } from './office.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { InjectOptions } from 'light-my-request'
 import { mintClientId, mintOrganizationId, mintUserId } from '../../src/protocol/ids.ts'
-import { registerClient } from '../support/flow.ts'
+import { registerClient } from '../../tools/flow.ts'
 import type { Members } from '../support/admin-server.ts'
 import { assertRefused as refuses, openOffice } from './office.ts'
 

@@ -8,7 +8,6 @@ import { eventsOf, listLinks } from '../store/contract/chains.ts'
 import { aUser } from '../store/contract/records.ts'
 import {
   authorizeUrl,
-  createAda,
   EMAIL,
   hiddenFields,
   locationOf,
@@ -24,7 +23,8 @@ import {
   requestToken,
   VERIFIER,
   type RegisteredClient,
-} from '../support/flow.ts'
+} from '../../tools/flow.ts'
+import { createAda } from '../support/accounts.ts'
 import { declareApi, knowApis } from '../support/apis.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { openSteadyClock } from '../support/steady-clock.ts'

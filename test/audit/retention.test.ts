@@ -5,7 +5,7 @@ import { verifyAudit } from '../../src/admin/verify-audit.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import { eventsOf, listLinks } from '../store/contract/chains.ts'
 import { HOUR, NOW } from '../store/contract/records.ts'
-import { registerClient } from '../support/flow.ts'
+import { registerClient } from '../../tools/flow.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { openSteadyClock } from '../support/steady-clock.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { launchBrowser } from '../support/browser.ts'
-import { EMAIL, PASSWORD, redeem, type Tokens } from '../support/flow.ts'
+import { EMAIL, PASSWORD, redeem, type Tokens } from '../../tools/flow.ts'
 import { openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
 
 /** A user in a real browser, from a client's link to its tokens. */

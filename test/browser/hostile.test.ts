@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import type { Browser, Page as Tab } from 'playwright-core'
 import { launchBrowser } from '../support/browser.ts'
-import { authorizeUrl, postJson, registerClient, type RegisteredClient } from '../support/flow.ts'
+import { authorizeUrl, postJson, registerClient, type RegisteredClient } from '../../tools/flow.ts'
 import { openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
 
 /** Text that clients and callers chose, on the server's pages: it runs no script, adds no element and loads nothing. */

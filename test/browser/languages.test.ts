@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { launchBrowser } from '../support/browser.ts'
-import { EMAIL, PASSWORD } from '../support/flow.ts'
+import { EMAIL, PASSWORD } from '../../tools/flow.ts'
 import { axeFindings, openIssuer, openTab, press, signIn, startClient } from './tab.ts'
 
 /** The real server's pages in browsers with different settings. */

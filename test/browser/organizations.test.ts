@@ -4,7 +4,7 @@ import { decodeJwt } from 'jose'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import type { OrganizationId, UserId } from '../../src/protocol/ids.ts'
 import { launchBrowser } from '../support/browser.ts'
-import { EMAIL, PASSWORD, redeem, type Tokens } from '../support/flow.ts'
+import { EMAIL, PASSWORD, redeem, type Tokens } from '../../tools/flow.ts'
 import { addMember, createOrganization } from '../support/organizations.ts'
 import { axeFindings, openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
 

@@ -5,7 +5,7 @@ import { after, before, test, type TestContext } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { verifyClient } from '../../src/admin/clients.ts'
 import { launchBrowser } from '../support/browser.ts'
-import { EMAIL } from '../support/flow.ts'
+import { EMAIL } from '../../tools/flow.ts'
 import { openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
 
 /** Pages of other sites cannot use the server's pages in the browser of a signed-in user. */

@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import axe, { type AxeResults } from 'axe-core'
 import type { Browser, BrowserContextOptions, Page as Tab } from 'playwright-core'
-import { authorizeUrl, createAda, EMAIL, PASSWORD, registerClient, type RegisteredClient } from '../support/flow.ts'
+import { authorizeUrl, EMAIL, PASSWORD, registerClient, type RegisteredClient } from '../../tools/flow.ts'
+import { createAda } from '../support/accounts.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 
 /** A client's listener on this computer, as native applications open one for the answer. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
-import { registerClient, requestToken, type Tokens } from '../support/flow.ts'
+import { registerClient, requestToken, type Tokens } from '../../tools/flow.ts'
 import { openTestServer } from '../support/server.ts'
 
 const RESOURCE = 'https://notes.example/api'

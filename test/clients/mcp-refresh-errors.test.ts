@@ -5,12 +5,12 @@ import { test, type TestContext } from 'node:test'
 import { InvalidTargetError, TemporarilyUnavailableError } from '@modelcontextprotocol/sdk/server/auth/errors.js'
 import type { ClientId } from '../../src/protocol/ids.ts'
 import { openTestServer } from '../support/server.ts'
-import { createAda } from '../support/flow.ts'
+import { createAda } from '../support/accounts.ts'
 import { openMemoryProvider, type MemoryProvider } from './memory-provider.ts'
 import { newestSdk } from './mcp-sdk.ts'
 import { walkIn, type Surroundings } from './mcp-walk.ts'
 import { openPerson } from '../support/person.ts'
-import { openResourceServer } from '../support/resource-server.ts'
+import { openResourceServer } from '../../tools/mcp-server.ts'
 
 /** How the SDK handles each refusal of a refresh, which is the reason for the error codes of decision 0005. */
 

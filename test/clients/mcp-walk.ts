@@ -4,12 +4,13 @@ import { decodeJwt } from 'jose'
 import { SERVER_TOKENS } from '../../src/admin/apis.ts'
 import type { Resource } from '../../src/protocol/resource.ts'
 import { declareApi, knowApis } from '../support/apis.ts'
-import { createAda, registerClient } from '../support/flow.ts'
-import { freePort } from '../support/free-port.ts'
+import { createAda } from '../support/accounts.ts'
+import { registerClient } from '../../tools/flow.ts'
+import { freePort } from '../../tools/free-ports.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { openMemoryProvider, type MemoryProvider } from './memory-provider.ts'
 import { openPerson, type Person } from '../support/person.ts'
-import { openResourceServer, type ResourceServer } from '../support/resource-server.ts'
+import { openResourceServer, type ResourceServer } from '../../tools/mcp-server.ts'
 
 /** How a released MCP client library works without a user. undefined if it cannot. */
 export interface McpMachine {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import * as oauth from 'oauth4webapi'
-import { createAda } from '../support/flow.ts'
+import { createAda } from '../support/accounts.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { openPerson } from '../support/person.ts'
 

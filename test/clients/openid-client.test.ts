@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import * as client from 'openid-client'
-import { createAda } from '../support/flow.ts'
-import { freePort } from '../support/free-port.ts'
+import { createAda } from '../support/accounts.ts'
+import { freePort } from '../../tools/free-ports.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { openPerson } from '../support/person.ts'
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { discoverAuthorizationServerMetadata, registerClient } from '@modelcontextprotocol/sdk/client/auth.js'
 import { OAuthClientInformationFullSchema } from '@modelcontextprotocol/sdk/shared/auth.js'
 import { OAuthClientInformationFullSchema as OldSchema } from 'mcp-sdk-old/shared/auth.js'
-import { authorizeUrl, type RegisteredClient } from '../support/flow.ts'
+import { authorizeUrl, type RegisteredClient } from '../../tools/flow.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { openPerson } from '../support/person.ts'
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AuthorizationCode, ClientCredentials } from 'simple-oauth2'
-import { CHALLENGE, createAda, REDIRECT_URI, registerClient, VERIFIER } from '../support/flow.ts'
+import { CHALLENGE, REDIRECT_URI, registerClient, VERIFIER } from '../../tools/flow.ts'
+import { createAda } from '../support/accounts.ts'
 import { openTestServer } from '../support/server.ts'
 import { openPerson } from '../support/person.ts'
 

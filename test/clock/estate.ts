@@ -4,7 +4,6 @@ import { sweep, SWEEP_START } from '../../src/admin/sweep.ts'
 import { isActive, revoke } from '../support/token-questions.ts'
 import {
   authorizeUrl,
-  createAda,
   locationOf,
   PlainBrowser,
   redeem,
@@ -14,7 +13,8 @@ import {
   signInAndAllow,
   type RegisteredClient,
   type Tokens,
-} from '../support/flow.ts'
+} from '../../tools/flow.ts'
+import { createAda } from '../support/accounts.ts'
 import type { TestServer } from '../support/server.ts'
 
 const MINUTE = 60_000

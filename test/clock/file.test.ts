@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isActive, revoke } from '../support/token-questions.ts'
-import { requestToken } from '../support/flow.ts'
+import { requestToken } from '../../tools/flow.ts'
 import { selectAll } from '../support/store-dump.ts'
 import { openSteppingClocks, openTestServer, type TestServer } from '../support/server.ts'
 import { assertIssuesNothing, assertWhole, issue, openEstate, STEPS_MS, sweepAll } from './estate.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isActive } from '../support/token-questions.ts'
-import { requestToken, type RegisteredClient } from '../support/flow.ts'
+import { requestToken, type RegisteredClient } from '../../tools/flow.ts'
 import { openSteppingClocks, openTestServer, type TestServer } from '../support/server.ts'
 import { assertIssuesNothing, assertWhole, openEstate, STEPS_MS, sweepAll } from './estate.ts'
 

@@ -3,7 +3,6 @@ import type { Agent } from 'node:http'
 import { test, type TestContext } from 'node:test'
 import {
   authorizeUrl,
-  createAda,
   EMAIL,
   locationOf,
   PASSWORD,
@@ -16,7 +15,8 @@ import {
   VERIFIER,
   type RegisteredClient,
   type Tokens,
-} from '../support/flow.ts'
+} from '../../tools/flow.ts'
+import { createAda } from '../support/accounts.ts'
 import { credentialsOf, openAgent, post, postForm, type WireAnswer } from '../support/http-agent.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../support/server.ts'
 import { selectAll } from '../support/store-dump.ts'

@@ -4,14 +4,14 @@ import { verifyClient } from '../../src/admin/clients.ts'
 import type { AuditEvent } from '../../src/ports/records/audit.ts'
 import {
   authorizeUrl,
-  createAda,
   obtainTokens,
   refresh,
   registerClient,
   requestToken,
   type RegisteredClient,
   type Tokens,
-} from '../support/flow.ts'
+} from '../../tools/flow.ts'
+import { createAda } from '../support/accounts.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../support/store-dump.ts'
 import { OPAQUE_API, openWithOpaqueApis } from '../support/apis.ts'

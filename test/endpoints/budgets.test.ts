@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { endpointsFor } from '../../src/endpoints/index.ts'
 import type { Budgets } from '../../src/ports/context.ts'
-import { authorizeUrl, locationOf, PlainBrowser, postForm, registerClient, requestToken } from '../support/flow.ts'
+import { authorizeUrl, locationOf, PlainBrowser, postForm, registerClient, requestToken } from '../../tools/flow.ts'
 import type { TestServer } from '../support/server.ts'
 import { OPAQUE_API, openWithOpaqueApis } from '../support/apis.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { createAda } from '../support/accounts.ts'
 import {
-  createAda,
   obtainCode,
   obtainTokens,
   redeem,
@@ -9,7 +9,7 @@ import {
   registerClient,
   requestToken,
   type Tokens,
-} from '../support/flow.ts'
+} from '../../tools/flow.ts'
 import { openMigratedDatabase } from '../support/migrated-database.ts'
 import { openTestServer } from '../support/server.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { postJson, registerClient, requestToken } from '../support/flow.ts'
+import { postJson, registerClient, requestToken } from '../../tools/flow.ts'
 import { openTestServer } from '../support/server.ts'
 
 const METADATA = '/.well-known/oauth-authorization-server'

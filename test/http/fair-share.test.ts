@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { openGate } from '../../src/http/gate.ts'
 import { openProxies } from '../../src/http/proxies.ts'
 import type { ClientRecord } from '../../src/ports/records/client.ts'
-import { registerClient, REDIRECT_URI, type RegisteredClient } from '../support/flow.ts'
+import { registerClient, REDIRECT_URI, type RegisteredClient } from '../../tools/flow.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { ask, format, openSocket } from '../support/raw-socket.ts'
 

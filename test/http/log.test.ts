@@ -21,7 +21,7 @@ import {
   VERIFIER,
   type RegisteredClient,
   type Tokens,
-} from '../support/flow.ts'
+} from '../../tools/flow.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const

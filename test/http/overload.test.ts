@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { ENDPOINTS } from '../../src/endpoints/index.ts'
 import type { ClientRecord } from '../../src/ports/records/client.ts'
-import { postJson, registerClient, requestToken, REDIRECT_URI } from '../support/flow.ts'
+import { postJson, registerClient, requestToken, REDIRECT_URI } from '../../tools/flow.ts'
 import { openTestServer } from '../support/server.ts'
 import { openSocket } from '../support/raw-socket.ts'
 

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 import { networkOf } from '../../src/http/network.ts'
 import { openProxies } from '../../src/http/proxies.ts'
-import { REDIRECT_URI } from '../support/flow.ts'
+import { REDIRECT_URI } from '../../tools/flow.ts'
 import { openTestServer } from '../support/server.ts'
 
 function message(peer: string | undefined, headers: Readonly<Record<string, string>>): IncomingMessage {

@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test'
 import { createAdminCredential } from '../../src/admin/admin-credentials.ts'
 import { FAMILIES, type Family } from '../../src/metrics/families.ts'
 import { readConfig } from '../../src/config/config.ts'
-import { registerClient } from '../support/flow.ts'
+import { registerClient } from '../../tools/flow.ts'
 import { openTestServer } from '../support/server.ts'
 import { scrape, type Scraped } from '../support/scraped.ts'
 

@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { readConfig } from '../../src/config/config.ts'
+import { createAda } from '../support/accounts.ts'
 import {
-  createAda,
   EMAIL,
   obtainTokens,
   PASSWORD,
@@ -13,8 +13,8 @@ import {
   registerClient,
   requestToken,
   VERIFIER,
-} from '../support/flow.ts'
-import { freePort } from '../support/free-port.ts'
+} from '../../tools/flow.ts'
+import { freePort } from '../../tools/free-ports.ts'
 import { openTestServer, temporaryFolder } from '../support/server.ts'
 import { openCollector, type Collector } from './collector.ts'
 

@@ -8,7 +8,6 @@ import { disableClient, enableClient } from '../../src/admin/clients.ts'
 import { disableUser } from '../../src/admin/users.ts'
 import {
   authorizeUrl,
-  createAda,
   EMAIL,
   locationOf,
   obtainCode,
@@ -22,7 +21,8 @@ import {
   requestToken,
   type RegisteredClient,
   type Tokens,
-} from '../support/flow.ts'
+} from '../../tools/flow.ts'
+import { createAda } from '../support/accounts.ts'
 import { openMigratedDatabase } from '../support/migrated-database.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../support/server.ts'
 import { assertInvalidGrant } from '../support/token-answers.ts'

@@ -14,7 +14,7 @@ import {
   requestToken,
   type RegisteredClient,
   type Tokens,
-} from '../support/flow.ts'
+} from '../../tools/flow.ts'
 import {
   addMember,
   clientId,

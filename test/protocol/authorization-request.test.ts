@@ -9,7 +9,7 @@ import {
 } from '../../src/protocol/authorization-request.ts'
 import { answerUri } from '../../src/protocol/authorization-response.ts'
 import { parseForm, type Parameters } from '../../src/protocol/message.ts'
-import { CHALLENGE } from '../support/flow.ts'
+import { CHALLENGE } from '../../tools/flow.ts'
 
 const GOOD = { response_type: 'code', code_challenge: CHALLENGE, code_challenge_method: 'S256' }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { parseCodeChallenge, parseCodeVerifier, verifierMatches } from '../../src/protocol/pkce.ts'
-import { CHALLENGE, VERIFIER } from '../support/flow.ts'
+import { CHALLENGE, VERIFIER } from '../../tools/flow.ts'
 
 test('RFC 7636 appendix B: the example verifier matches its challenge', () => {
   const verifier = parseCodeVerifier('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk')

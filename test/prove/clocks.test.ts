@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { proveClocks, STEPS, type ClockNode } from '../../prove/clocks/campaign.ts'
 import { openFindings } from '../../prove/findings.ts'
-import { createAda } from '../support/flow.ts'
+import { createAda } from '../support/accounts.ts'
 import { openSteppingClocks, openTestServer } from '../support/server.ts'
 import { execute } from '../support/store-dump.ts'
 

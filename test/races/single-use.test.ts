@@ -3,7 +3,6 @@ import { test, type TestContext } from 'node:test'
 import { decodeJwt } from 'jose'
 import {
   authorizeUrl,
-  createAda,
   EMAIL,
   hiddenFields,
   locationOf,
@@ -19,7 +18,8 @@ import {
   VERIFIER,
   type RegisteredClient,
   type Tokens,
-} from '../support/flow.ts'
+} from '../../tools/flow.ts'
+import { createAda } from '../support/accounts.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../support/server.ts'
 import { selectAll } from '../support/store-dump.ts'
 import { credentialsOf, openAgent, postForm, type WireAnswer } from '../support/http-agent.ts'

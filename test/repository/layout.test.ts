@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { findBannedPhrases } from './language.ts'
 import { countImports, findDisorder, packagesOfLayers, type SourceFile } from './layout.ts'
 
-const files: readonly SourceFile[] = globSync('{src,test,bench,prove}/**/*.{ts,js}', {
+const files: readonly SourceFile[] = globSync('{src,test,tools,bench,prove}/**/*.{ts,js}', {
   exclude: ['bench/peers/**'],
 }).map(readSource)
 /** Generated pages repeat what is checked where it comes from. */
@@ -80,6 +80,11 @@ const PLANTED: readonly (readonly [rule: string, file: SourceFile])[] = [
   ['a file is named for the thing', { path: 'src/http/utils.ts', text: `import './app.ts'` }],
   ['file names are kebab-case', { path: 'src/http/badName.ts', text: `import './app.ts'` }],
   ['the limit is', { path: 'src/http/bad.ts', text: `import './app.ts'\n${'const a = 1\n'.repeat(300)}` }],
+  ['tools may not import from test', { path: 'tools/bad.ts', text: `import { a } from '../test/support/flow.ts'` }],
+  [
+    'bench may not import from prove',
+    { path: 'bench/soak/bad.ts', text: `import { a } from '../../prove/findings.ts'` },
+  ],
   ['must be imported with its ending', { path: 'src/http/bad.ts', text: `import { a } from './app'` }],
   ['Import cycle', { path: 'src/http/bad.ts', text: `import { a } from './bad.ts'` }],
   ['No imports were found', { path: 'src/http/bad.ts', text: `export const a = 1` }],

@@ -90,7 +90,13 @@ function layerTable(): string {
   return ['| Folder of `src/` | May import | Pure |', '|---|---|---|', ...rows].join('\n')
 }
 
-const LINE_LIMIT = { src: 250, test: 400, bench: 250, prove: 250 } as const
+const LINE_LIMIT = { src: 250, test: 400, tools: 250, bench: 250, prove: 250 } as const
+/** What the folders of tools may import, apart from packages. */
+const TOOL_IMPORTS: Readonly<Record<string, readonly string[]>> = {
+  tools: ['src', 'tools'],
+  bench: ['src', 'tools', 'bench'],
+  prove: ['src', 'tools', 'prove'],
+}
 /** Where `catch` stands: the one place that makes replies, adapters, commands, and rules that turn a throw into a fact. */
 const CATCHERS = [
   /^src\/(store|keys|passwords|http|cli|config|server)\//,
@@ -110,6 +116,7 @@ export function findDisorder(files: readonly SourceFile[]): readonly string[] {
   return [
     ...(imports.length === 0 ? ['No imports were found: nothing was checked.'] : []),
     ...imports.flatMap(({ from, target }) => checkImport(from, target)),
+    ...files.flatMap(checkTool),
     ...sources.flatMap(checkSource),
     ...files.flatMap(checkSize),
     ...findCycles(sources),
@@ -153,6 +160,17 @@ function checkImport(from: string, target: string): readonly string[] {
   return other === layerName || layer.layers.includes(other)
     ? []
     : [`${from}: ${layerName} may not import from ${other}.`]
+}
+
+function checkTool(file: SourceFile): readonly string[] {
+  const [folder = ''] = file.path.split('/')
+  const allowed = TOOL_IMPORTS[folder]
+  if (allowed === undefined) return []
+  return importsOf(file)
+    .filter((target) => /^\.+\//.test(target))
+    .map((target) => resolve(file.path, target).split('/')[0] ?? '')
+    .filter((other) => !allowed.includes(other) && /^(test|tools|bench|prove)$/.test(other))
+    .map((other) => `${file.path}: ${folder} may not import from ${other}.`)
 }
 
 function checkSource(file: SourceFile): readonly string[] {

@@ -9,14 +9,14 @@ import { introspect } from '../support/token-questions.ts'
 import { scrape } from '../support/scraped.ts'
 import {
   authorizeUrl,
-  createAda,
   EMAIL,
   locationOf,
   obtainTokens,
   PASSWORD,
   PlainBrowser,
   registerClient,
-} from '../support/flow.ts'
+} from '../../tools/flow.ts'
+import { createAda } from '../support/accounts.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 
 const API = 'https://api.example'

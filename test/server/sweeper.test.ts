@@ -5,7 +5,7 @@ import type { Log } from '../../src/server/log.ts'
 import type { Swept } from '../../src/ports/operation-inputs.ts'
 import { startSweeping } from '../../src/server/sweeper.ts'
 import { declareApi, knowApis, OPAQUE_API } from '../support/apis.ts'
-import { registerClient, requestToken } from '../support/flow.ts'
+import { registerClient, requestToken } from '../../tools/flow.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { execute, selectAll } from '../support/store-dump.ts'
 

@@ -18,7 +18,7 @@ import {
   requestToken,
   VERIFIER,
   type Tokens,
-} from '../support/flow.ts'
+} from '../../tools/flow.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 
 test('STO-01: no secret of any flow is in the database, its write-ahead log, or the server’s log', async (t) => {

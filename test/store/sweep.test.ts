@@ -4,7 +4,6 @@ import { deleteClient } from '../../src/admin/clients.ts'
 import { isWholeSlice, sweep, SWEEP_START } from '../../src/admin/sweep.ts'
 import {
   authorizeUrl,
-  createAda,
   EMAIL,
   locationOf,
   obtainCode,
@@ -16,7 +15,8 @@ import {
   registerClient,
   requestToken,
   type Tokens,
-} from '../support/flow.ts'
+} from '../../tools/flow.ts'
+import { createAda } from '../support/accounts.ts'
 import { createOrganization, install } from '../support/organizations.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { selectAll } from '../support/store-dump.ts'

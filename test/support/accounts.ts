@@ -1,6 +1,7 @@
 import { argon2Sync, randomBytes } from 'node:crypto'
 import { createUser } from '../../src/admin/users.ts'
 import type { UserRecord } from '../../src/ports/records/user.ts'
+import { EMAIL, PASSWORD } from '../../tools/flow.ts'
 import type { TestServer } from './server.ts'
 
 /** The lowest cost that argon2 allows. */
@@ -20,6 +21,11 @@ export function createAccount(
     return `$argon2id$v=19$m=${LEAST.memory},t=${LEAST.passes},p=${LEAST.parallelism}$${unpadded(nonce)}$${unpadded(tag)}`
   }
   return createUser({ ...context, passwords: { ...context.passwords, hash } }, account)
+}
+
+/** Creates the account of tools/flow.ts. */
+export async function createAda(server: Pick<TestServer, 'context'>): Promise<void> {
+  await createAccount(server, { email: EMAIL, password: PASSWORD, name: 'Ada' })
 }
 
 function unpadded(bytes: Buffer): string {

@@ -12,10 +12,9 @@ import {
   type UserId,
 } from '../../src/protocol/ids.ts'
 import type { Scope } from '../../src/protocol/scope.ts'
-import { createAccount } from './accounts.ts'
+import { createAccount, createAda } from './accounts.ts'
 import {
   authorizeUrl,
-  createAda,
   locationOf,
   obtainTokens,
   PASSWORD,
@@ -24,7 +23,7 @@ import {
   registerClient,
   type RegisteredClient,
   type Tokens,
-} from './flow.ts'
+} from '../../tools/flow.ts'
 import { openTestServer, type TestServer } from './server.ts'
 
 /** A server with an administration, and what its operators may meet there. */

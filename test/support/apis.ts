@@ -1,7 +1,8 @@
 import type { TestContext } from 'node:test'
 import { createApi, createApiCredentials, SERVER_TOKENS } from '../../src/admin/apis.ts'
 import type { ApiScope, ApiTokens } from '../../src/ports/records/api.ts'
-import { authorizeUrl, createAda, PlainBrowser, signInAndAllow, type RegisteredClient } from './flow.ts'
+import { authorizeUrl, PlainBrowser, signInAndAllow, type RegisteredClient } from '../../tools/flow.ts'
+import { createAda } from './accounts.ts'
 import { openTestServer, type TestServer, type TestServerOptions } from './server.ts'
 
 export const JWT_API = 'https://jwt.example'

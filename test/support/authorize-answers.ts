@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, type TestContext } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { authorizeUrl, locationOf, PlainBrowser, REDIRECT_URI, signInAndAllow, type RegisteredClient } from './flow.ts'
+import {
+  authorizeUrl,
+  locationOf,
+  PlainBrowser,
+  REDIRECT_URI,
+  signInAndAllow,
+  type RegisteredClient,
+} from '../../tools/flow.ts'
 import type { TestServer } from './server.ts'
 
 /** Keeps a server open for all cases of a file. Used before the first case. */

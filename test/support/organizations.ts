@@ -4,7 +4,7 @@ import type { ClientId, OrganizationId, UserId } from '../../src/protocol/ids.ts
 import { mintOrganizationId } from '../../src/protocol/ids.ts'
 import type { Scope } from '../../src/protocol/scope.ts'
 import { createAccount } from './accounts.ts'
-import { EMAIL, locationOf, PASSWORD, type PlainBrowser, type RegisteredClient } from './flow.ts'
+import { EMAIL, locationOf, PASSWORD, type PlainBrowser, type RegisteredClient } from '../../tools/flow.ts'
 import type { TestServer } from './server.ts'
 
 /** Organizations, members and installations as an operator sets them up, for tests that need them as their preparation. */

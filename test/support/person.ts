@@ -1,4 +1,4 @@
-import { EMAIL, formAction, hiddenFields, PASSWORD } from './flow.ts'
+import { EMAIL, formAction, hiddenFields, PASSWORD } from '../../tools/flow.ts'
 
 /** A user at a browser without scripts: cookies, forms and redirects over real HTTP. */
 export interface Person {

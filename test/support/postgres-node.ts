@@ -3,7 +3,6 @@ import type { TestContext } from 'node:test'
 import type { Response } from 'light-my-request'
 import {
   authorizeUrl,
-  createAda,
   EMAIL,
   locationOf,
   PASSWORD,
@@ -17,9 +16,10 @@ import {
   signInAndAllow,
   type RegisteredClient,
   type Tokens,
-} from './flow.ts'
+} from '../../tools/flow.ts'
+import { createAda } from './accounts.ts'
 import { openTestServer, type TestServer } from './server.ts'
-import { withClient } from './postgres.ts'
+import { withClient } from '../../tools/postgres.ts'
 
 type Ask = 'register' | 'redeem' | 'refresh' | 'useClient' | 'authorize' | 'signIn' | 'consent'
 

@@ -10,7 +10,7 @@ import { openLog } from '../../src/server/log.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import type { GrantType } from '../../src/protocol/grant-types.ts'
 import { placeBlankDatabase } from './blank-database.ts'
-import { freePort } from './free-port.ts'
+import { freePort } from '../../tools/free-ports.ts'
 
 /** A clock that tests can advance. It starts at the real time, so that released client libraries accept its times. */
 export interface TestClock {

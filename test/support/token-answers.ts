@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { obtainTokens, registerClient, type RegisteredClient, type Tokens } from './flow.ts'
+import { obtainTokens, registerClient, type RegisteredClient, type Tokens } from '../../tools/flow.ts'
 import type { TestServer } from './server.ts'
 import { assertStoreUnchanged } from './store-dump.ts'
 

@@ -1,5 +1,5 @@
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { postForm, type RegisteredClient } from './flow.ts'
+import { postForm, type RegisteredClient } from '../../tools/flow.ts'
 import type { TestServer } from './server.ts'
 import { credentialsOf } from './http-agent.ts'
 

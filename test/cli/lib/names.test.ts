@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { adminServerOf, type AdminServer } from '../../support/admin-server.ts'
-import { createAda, registerClient } from '../../support/flow.ts'
+import { createAda } from '../../support/accounts.ts'
+import { registerClient } from '../../../tools/flow.ts'
 import { command, commandJson, openServerForCommands } from '../../support/command.ts'
 
 const FILE = { after: (end: () => Promise<void>): void => void ends.push(end) }

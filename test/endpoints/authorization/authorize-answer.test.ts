@@ -6,7 +6,6 @@ import { randomBytes } from 'node:crypto'
 import { verifyClient } from '../../../src/admin/clients.ts'
 import {
   authorizeUrl,
-  createAda,
   EMAIL,
   locationOf,
   obtainCode,
@@ -15,7 +14,8 @@ import {
   redeem,
   registerClient,
   signInAndAllow,
-} from '../../support/flow.ts'
+} from '../../../tools/flow.ts'
+import { createAda } from '../../support/accounts.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
 import {

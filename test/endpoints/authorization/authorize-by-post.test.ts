@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { authorizeUrl, createAda, locationOf, PlainBrowser, postForm, registerClient } from '../../support/flow.ts'
+import { authorizeUrl, locationOf, PlainBrowser, postForm, registerClient } from '../../../tools/flow.ts'
+import { createAda } from '../../support/accounts.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { assertLocalPage, consentedBrowser, isCodeAnswer, WHOLE_FILE } from '../../support/authorize-answers.ts'

@@ -3,15 +3,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { openAppRedirects } from '../../../src/protocol/app-redirect.ts'
 import { checkRedirectUri, redirectUriMatches } from '../../../src/protocol/redirect-uri.ts'
-import {
-  authorizeUrl,
-  createAda,
-  locationOf,
-  obtainCode,
-  redeem,
-  registerClient,
-  VERIFIER,
-} from '../../support/flow.ts'
+import { authorizeUrl, locationOf, obtainCode, redeem, registerClient, VERIFIER } from '../../../tools/flow.ts'
+import { createAda } from '../../support/accounts.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'

@@ -4,14 +4,14 @@ import { disableClient } from '../../../src/admin/clients.ts'
 import {
   authorizeUrl,
   CHALLENGE,
-  createAda,
   locationOf,
   PlainBrowser,
   redeem,
   registerClient,
   VERIFIER,
   REDIRECT_URI,
-} from '../../support/flow.ts'
+} from '../../../tools/flow.ts'
+import { createAda } from '../../support/accounts.ts'
 import { AUTHORIZATION_FAULTS, type AuthorizationFault } from '../../../src/protocol/authorization-request.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'

@@ -5,7 +5,6 @@ import { verifyClient } from '../../../src/admin/clients.ts'
 import { disableUser, setPassword } from '../../../src/admin/users.ts'
 import {
   authorizeUrl,
-  createAda,
   EMAIL,
   hiddenFields,
   locationOf,
@@ -16,8 +15,8 @@ import {
   REDIRECT_URI,
   signInAndAllow,
   type RegisteredClient,
-} from '../../support/flow.ts'
-import { createAccount } from '../../support/accounts.ts'
+} from '../../../tools/flow.ts'
+import { createAccount, createAda } from '../../support/accounts.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
 import {

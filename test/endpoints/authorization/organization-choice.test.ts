@@ -13,7 +13,7 @@ import {
   registerClient,
   type RegisteredClient,
   type Tokens,
-} from '../../support/flow.ts'
+} from '../../../tools/flow.ts'
 import {
   addMember,
   codeIn,

@@ -12,7 +12,7 @@ import {
   PlainBrowser,
   registerClient,
   signInAndAllow,
-} from '../../support/flow.ts'
+} from '../../../tools/flow.ts'
 import { openMigratedDatabase } from '../../support/migrated-database.ts'
 import { openTestServer, type TestServer, type TestServerOptions } from '../../support/server.ts'
 import { selectAll } from '../../support/store-dump.ts'

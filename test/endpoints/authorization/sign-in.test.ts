@@ -5,7 +5,6 @@ import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { createUser } from '../../../src/admin/users.ts'
 import {
   authorizeUrl,
-  createAda,
   EMAIL,
   hiddenFields,
   locationOf,
@@ -14,7 +13,8 @@ import {
   registerClient,
   signInAndAllow,
   type RegisteredClient,
-} from '../../support/flow.ts'
+} from '../../../tools/flow.ts'
+import { createAda } from '../../support/accounts.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
 import { assertLocalPage, isCodeAnswer } from '../../support/authorize-answers.ts'

@@ -4,8 +4,8 @@ import { decodeJwt } from 'jose'
 import { createApi, createApiCredentials, SERVER_TOKENS } from '../../../src/admin/apis.ts'
 import { disableClient, enableClient } from '../../../src/admin/clients.ts'
 import { disableUser } from '../../../src/admin/users.ts'
+import { createAda } from '../../support/accounts.ts'
 import {
-  createAda,
   EMAIL,
   obtainTokens,
   postForm,
@@ -13,7 +13,7 @@ import {
   registerClient,
   requestToken,
   type RegisteredClient,
-} from '../../support/flow.ts'
+} from '../../../tools/flow.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'

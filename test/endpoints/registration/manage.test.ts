@@ -4,7 +4,6 @@ import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { disableClient, verifyClient } from '../../../src/admin/clients.ts'
 import {
   authorizeUrl,
-  createAda,
   locationOf,
   obtainCode,
   obtainTokens,
@@ -13,7 +12,8 @@ import {
   registerClient,
   requestToken,
   type RegisteredClient,
-} from '../../support/flow.ts'
+} from '../../../tools/flow.ts'
+import { createAda } from '../../support/accounts.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
 import type { InjectOptions, Response as LightMyRequestResponse } from 'light-my-request'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
-import { postJson } from '../../support/flow.ts'
+import { postJson } from '../../../tools/flow.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 

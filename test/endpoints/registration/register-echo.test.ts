@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SERVER_TOKENS } from '../../../src/admin/apis.ts'
-import { postJson } from '../../support/flow.ts'
+import { postJson } from '../../../tools/flow.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 

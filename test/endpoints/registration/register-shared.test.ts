@@ -4,14 +4,14 @@ import { disableClient, enableClient } from '../../../src/admin/clients.ts'
 import { sweep, SWEEP_START } from '../../../src/admin/sweep.ts'
 import {
   authorizeUrl,
-  createAda,
   obtainCode,
   obtainTokens,
   PlainBrowser,
   REDIRECT_URI,
   redeem,
   registerClient,
-} from '../../support/flow.ts'
+} from '../../../tools/flow.ts'
+import { createAda } from '../../support/accounts.ts'
 import { openTestServer } from '../../support/server.ts'
 import { selectAll } from '../../support/store-dump.ts'
 import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'

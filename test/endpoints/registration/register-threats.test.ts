@@ -3,14 +3,14 @@ import { test } from 'node:test'
 import { SERVER_TOKENS } from '../../../src/admin/apis.ts'
 import {
   authorizeUrl,
-  createAda,
   obtainCode,
   PlainBrowser,
   postJson,
   redeem,
   registerClient,
   requestToken,
-} from '../../support/flow.ts'
+} from '../../../tools/flow.ts'
+import { createAda } from '../../support/accounts.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { ask } from '../../support/raw-socket.ts'
 import { assertStoreUnchanged, dumpStore } from '../../support/store-dump.ts'

@@ -6,7 +6,6 @@ import { approveScopes } from '../../../src/admin/clients.ts'
 import type { ApiScope } from '../../../src/ports/records/api.ts'
 import {
   authorizeUrl,
-  createAda,
   locationOf,
   obtainCode,
   obtainTokens,
@@ -16,7 +15,8 @@ import {
   registerClient,
   requestToken,
   type RegisteredClient,
-} from '../../support/flow.ts'
+} from '../../../tools/flow.ts'
+import { createAda } from '../../support/accounts.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'

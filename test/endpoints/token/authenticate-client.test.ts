@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { disableClient } from '../../../src/admin/clients.ts'
+import { createAda } from '../../support/accounts.ts'
 import {
-  createAda,
   obtainCode,
   obtainTokens,
   postForm,
@@ -12,7 +12,7 @@ import {
   registerClient,
   requestToken,
   type RegisteredClient,
-} from '../../support/flow.ts'
+} from '../../../tools/flow.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'

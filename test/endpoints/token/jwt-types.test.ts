@@ -10,7 +10,8 @@ import {
   parseClientId,
 } from '../../../src/protocol/ids.ts'
 import { parseResource } from '../../../src/protocol/resource.ts'
-import { createAda, obtainTokens, redeem, refresh, registerClient, requestToken } from '../../support/flow.ts'
+import { createAda } from '../../support/accounts.ts'
+import { obtainTokens, redeem, refresh, registerClient, requestToken } from '../../../tools/flow.ts'
 import { assertError } from '../../support/error-answer.ts'
 import { openTestServer } from '../../support/server.ts'
 import { declareApi, JWT_API, knowApis, obtainCodeFor } from '../../support/apis.ts'

@@ -15,7 +15,7 @@ import {
   requestToken,
   type RegisteredClient,
   type Tokens,
-} from '../../support/flow.ts'
+} from '../../../tools/flow.ts'
 import {
   addMember,
   clientId,

@@ -6,7 +6,6 @@ import { approveScopes } from '../../../src/admin/clients.ts'
 import type { ApiScope } from '../../../src/ports/records/api.ts'
 import {
   authorizeUrl,
-  createAda,
   locationOf,
   obtainCode,
   PlainBrowser,
@@ -15,7 +14,8 @@ import {
   refresh,
   registerClient,
   requestToken,
-} from '../../support/flow.ts'
+} from '../../../tools/flow.ts'
+import { createAda } from '../../support/accounts.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { openConsent } from '../../support/organizations.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'

@@ -6,7 +6,6 @@ import { approveScopes } from '../../../src/admin/clients.ts'
 import type { ApiScope } from '../../../src/ports/records/api.ts'
 import {
   authorizeUrl,
-  createAda,
   locationOf,
   PlainBrowser,
   redeem,
@@ -14,7 +13,8 @@ import {
   registerClient,
   type RegisteredClient,
   type Tokens,
-} from '../../support/flow.ts'
+} from '../../../tools/flow.ts'
+import { createAda } from '../../support/accounts.ts'
 import { assertError } from '../../support/error-answer.ts'
 import { codeIn, openConsent } from '../../support/organizations.ts'
 import { openTestServer } from '../../support/server.ts'

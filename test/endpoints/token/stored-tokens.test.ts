@@ -17,7 +17,7 @@ import {
   VERIFIER,
   type RegisteredClient,
   type Tokens,
-} from '../../support/flow.ts'
+} from '../../../tools/flow.ts'
 import { databasePath, dumpStore, selectAll } from '../../support/store-dump.ts'
 import { openWithOpaqueApis, obtainCodeFor, JWT_API, OPAQUE_API, OTHER_OPAQUE_API } from '../../support/apis.ts'
 import { assertInvalidGrant, tokensOf } from '../../support/token-answers.ts'

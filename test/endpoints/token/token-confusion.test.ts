@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { toSeconds, type EpochMs, type EpochSeconds } from '../../../src/protocol/brand.ts'
 import { opaqueTokenId, type ClientId } from '../../../src/protocol/ids.ts'
 import { NO_SCOPE } from '../../../src/protocol/scope.ts'
+import { createAda } from '../../support/accounts.ts'
 import {
-  createAda,
   authorizeUrl,
   EMAIL,
   hiddenFields,
@@ -19,7 +19,7 @@ import {
   requestToken,
   VERIFIER,
   type RegisteredClient,
-} from '../../support/flow.ts'
+} from '../../../tools/flow.ts'
 import { assertError } from '../../support/error-answer.ts'
 import { assertStoreUnchanged, dumpStore } from '../../support/store-dump.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'

@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet, type JWTPayload } from 'jose'
 import {
   authorizeUrl,
-  createAda,
   PlainBrowser,
   redeem,
   signInAndAllow,
@@ -13,7 +12,8 @@ import {
   registerClient,
   requestToken,
   type Tokens,
-} from '../../support/flow.ts'
+} from '../../../tools/flow.ts'
+import { createAda } from '../../support/accounts.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 
 const API = 'https://api.example'

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { disableClient, enableClient } from '../../../src/admin/clients.ts'
 import { disableUser, enableUser } from '../../../src/admin/users.ts'
+import { createAda } from '../../support/accounts.ts'
 import {
-  createAda,
   EMAIL,
   obtainCode,
   obtainTokens,
@@ -13,7 +13,7 @@ import {
   registerClient,
   requestToken,
   VERIFIER,
-} from '../../support/flow.ts'
+} from '../../../tools/flow.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { execute, assertStoreUnchanged } from '../../support/store-dump.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'

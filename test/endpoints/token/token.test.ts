@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
+import { createAda } from '../../support/accounts.ts'
 import {
-  createAda,
   obtainCode,
   obtainTokens,
   postForm,
@@ -14,7 +14,7 @@ import {
   requestToken,
   VERIFIER,
   type RegisteredClient,
-} from '../../support/flow.ts'
+} from '../../../tools/flow.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'

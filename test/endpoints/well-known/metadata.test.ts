@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose'
 import { SERVER_TOKENS } from '../../../src/admin/apis.ts'
-import { authorizeUrl, locationOf, PlainBrowser, postForm, registerClient, requestToken } from '../../support/flow.ts'
+import { authorizeUrl, locationOf, PlainBrowser, postForm, registerClient, requestToken } from '../../../tools/flow.ts'
 import { ask } from '../../support/raw-socket.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 

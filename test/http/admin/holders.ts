@@ -1,5 +1,5 @@
 import { createApiCredentials } from '../../../src/admin/apis.ts'
-import { authorizeUrl, PlainBrowser, requestToken, signInAndAllow } from '../../support/flow.ts'
+import { authorizeUrl, PlainBrowser, requestToken, signInAndAllow } from '../../../tools/flow.ts'
 import { mintOrderedId } from '../../../src/protocol/ids.ts'
 import { openSecrets, type CredentialKind } from '../../../src/protocol/secrets.ts'
 import type { AdminServer } from '../../support/admin-server.ts'

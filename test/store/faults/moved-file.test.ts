@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sweep, SWEEP_START } from '../../../src/admin/sweep.ts'
 import type { ClientId } from '../../../src/protocol/ids.ts'
-import { postJson, registerClient } from '../../support/flow.ts'
+import { postJson, registerClient } from '../../../tools/flow.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 
 async function statusOf(server: TestServer, url: string): Promise<number> {

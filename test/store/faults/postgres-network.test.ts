@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { openChaosProxy, type ChaosProxy } from '../../support/chaos-proxy.ts'
-import { postJson, refresh, REDIRECT_URI, registerClient, requestToken } from '../../support/flow.ts'
+import { postJson, refresh, REDIRECT_URI, registerClient, requestToken } from '../../../tools/flow.ts'
 import { openMigratedDatabase } from '../../support/migrated-database.ts'
 import {
   assertAllRecover,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { openChaosProxy, type ChaosProxy } from '../../support/chaos-proxy.ts'
-import { postForm, redeem, refresh, type Tokens } from '../../support/flow.ts'
+import { postForm, redeem, refresh, type Tokens } from '../../../tools/flow.ts'
 import { openMigratedDatabase } from '../../support/migrated-database.ts'
 import { assertUnavailable, openAskedNode, selectValue, type AskedNode } from '../../support/postgres-node.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
-import { postJson, refresh, registerClient, requestToken } from '../../support/flow.ts'
+import { postJson, refresh, registerClient, requestToken } from '../../../tools/flow.ts'
 import { openMigratedDatabase } from '../../support/migrated-database.ts'
 import {
   assertAllRecover,
@@ -12,7 +12,8 @@ import {
   untilAvailable,
   type AskedNode,
 } from '../../support/postgres-node.ts'
-import { execute, openSession } from '../../support/postgres.ts'
+import { execute } from '../../../tools/postgres.ts'
+import { openSession } from '../../support/postgres.ts'
 
 async function open(t: TestContext): Promise<{ readonly url: string; readonly stage: AskedNode }> {
   const url = await openMigratedDatabase(t)

@@ -7,7 +7,6 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import {
   authorizeUrl,
-  createAda,
   EMAIL,
   locationOf,
   obtainCode,
@@ -22,7 +21,8 @@ import {
   silentCodes,
   type RegisteredClient,
   type Tokens,
-} from '../../support/flow.ts'
+} from '../../../tools/flow.ts'
+import { createAda } from '../../support/accounts.ts'
 import { StoreUnavailable } from '../../../src/ports/store.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import { aClient } from '../contract/records.ts'

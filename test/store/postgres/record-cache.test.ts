@@ -6,15 +6,8 @@ import type { UserRecord } from '../../../src/ports/records/user.ts'
 import type { Operation } from '../../../src/ports/operations.ts'
 import { openRecordCache } from '../../../src/store/postgres/record-cache.ts'
 import { aUser, NOW } from '../contract/records.ts'
-import {
-  createAda,
-  EMAIL,
-  obtainTokens,
-  refresh,
-  registerClient,
-  requestToken,
-  type Tokens,
-} from '../../support/flow.ts'
+import { createAda } from '../../support/accounts.ts'
+import { EMAIL, obtainTokens, refresh, registerClient, requestToken, type Tokens } from '../../../tools/flow.ts'
 import { openMigratedDatabase } from '../../support/migrated-database.ts'
 import { openNode } from '../../support/postgres-node.ts'
 

@@ -3,7 +3,6 @@ import { describe, test, type TestContext } from 'node:test'
 import { ENDPOINTS } from '../../../src/endpoints/index.ts'
 import {
   authorizeUrl,
-  createAda,
   locationOf,
   PASSWORD,
   PlainBrowser,
@@ -14,7 +13,8 @@ import {
   requestToken,
   signInAndAllow,
   VERIFIER,
-} from '../../support/flow.ts'
+} from '../../../tools/flow.ts'
+import { createAda } from '../../support/accounts.ts'
 import { openMigratedDatabase } from '../../support/migrated-database.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { openNode } from '../../support/postgres-node.ts'

@@ -4,8 +4,8 @@ import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { decodeJwt } from 'jose'
 import { disableClient } from '../../../../src/admin/clients.ts'
 import { disableUser, enableUser, setPassword } from '../../../../src/admin/users.ts'
+import { createAda } from '../../../support/accounts.ts'
 import {
-  createAda,
   EMAIL,
   obtainCode,
   obtainTokens,
@@ -13,7 +13,7 @@ import {
   registerClient,
   type RegisteredClient,
   type Tokens,
-} from '../../../support/flow.ts'
+} from '../../../../tools/flow.ts'
 import { openTestServer } from '../../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../../support/store-dump.ts'
 import { assertInvalidGrant } from '../../../support/token-answers.ts'

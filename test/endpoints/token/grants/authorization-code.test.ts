@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createAda } from '../../../support/accounts.ts'
 import {
-  createAda,
   obtainCode,
   obtainTokens,
   redeem,
@@ -11,7 +11,7 @@ import {
   VERIFIER,
   type RegisteredClient,
   type Tokens,
-} from '../../../support/flow.ts'
+} from '../../../../tools/flow.ts'
 import { openTestServer } from '../../../support/server.ts'
 import { assertStoreUnchanged, execute, selectAll } from '../../../support/store-dump.ts'
 import { assertInvalidGrant, assertNothingHappens } from '../../../support/token-answers.ts'

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { createAccount } from './accounts.ts'
-import type { TestServer } from './server.ts'
+import type { InjectOptions, Response as LightMyRequestResponse } from 'light-my-request'
 
-/** The steps of an OAuth flow as plain requests, for tests that need a flow as their preparation. */
+/** The steps of an OAuth flow as plain requests, for tests and tools that need a flow as their preparation. */
 
 export const VERIFIER = 'a-verifier-that-is-long-enough-for-rfc-7636-0123456789'
 export const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url')
@@ -12,7 +10,9 @@ export const EMAIL = 'ada@acme.test'
 export const PASSWORD = 'correct horse battery staple'
 
 /** The server that receives the requests, or another object that passes requests to one. */
-export type Asked = Pick<TestServer, 'inject'>
+export interface RequestTarget {
+  readonly inject: (options: InjectOptions) => Promise<LightMyRequestResponse>
+}
 
 export interface RegisteredClient {
   readonly client_id: string
@@ -28,7 +28,7 @@ export interface Tokens {
 }
 
 /** Registers a client, by default for all three grant types. */
-export async function registerClient(server: Asked, metadata: object = {}): Promise<RegisteredClient> {
+export async function registerClient(server: RequestTarget, metadata: object = {}): Promise<RegisteredClient> {
   const response = await postJson(server, '/v2/oauth/register', {
     redirect_uris: [REDIRECT_URI],
     grant_types: ['authorization_code', 'refresh_token', 'client_credentials'],
@@ -39,11 +39,7 @@ export async function registerClient(server: Asked, metadata: object = {}): Prom
   return response.json<RegisteredClient>()
 }
 
-export async function createAda(server: TestServer): Promise<void> {
-  await createAccount(server, { email: EMAIL, password: PASSWORD, name: 'Ada' })
-}
-
-export function postJson(server: Asked, url: string, body: unknown): Promise<LightMyRequestResponse> {
+export function postJson(server: RequestTarget, url: string, body: unknown): Promise<LightMyRequestResponse> {
   return server.inject({
     method: 'POST',
     url,
@@ -53,7 +49,7 @@ export function postJson(server: Asked, url: string, body: unknown): Promise<Lig
 }
 
 export function postForm(
-  server: Asked,
+  server: RequestTarget,
   url: string,
   form: Readonly<Record<string, string>> | URLSearchParams,
   headers: Readonly<Record<string, string>> = {},
@@ -68,7 +64,7 @@ export function postForm(
 }
 
 export function requestToken(
-  server: Asked,
+  server: RequestTarget,
   client: RegisteredClient,
   form: Readonly<Record<string, string>>,
 ): Promise<LightMyRequestResponse> {
@@ -91,10 +87,10 @@ export function authorizeUrl(client: RegisteredClient, parameters: Readonly<Reco
 
 /** A minimal browser that keeps cookies and reads forms. */
 export class PlainBrowser {
-  readonly #server: Asked
+  readonly #server: RequestTarget
   readonly cookies = new Map<string, string>()
 
-  constructor(server: Asked) {
+  constructor(server: RequestTarget) {
     this.#server = server
   }
 
@@ -154,7 +150,7 @@ export async function signInAndAllow(browser: PlainBrowser, url: string): Promis
 
 /** A new authorization code for the client, through a new browser. */
 export async function obtainCode(
-  server: Asked,
+  server: RequestTarget,
   client: RegisteredClient,
   parameters: Readonly<Record<string, string>> = {},
 ): Promise<string> {
@@ -165,7 +161,7 @@ export async function obtainCode(
 }
 
 export function redeem(
-  server: Asked,
+  server: RequestTarget,
   client: RegisteredClient,
   code: string,
   form: Readonly<Record<string, string>> = {},
@@ -180,7 +176,7 @@ export function redeem(
 }
 
 export function refresh(
-  server: Asked,
+  server: RequestTarget,
   client: RegisteredClient,
   refreshToken: string,
   form: Readonly<Record<string, string>> = {},
@@ -190,7 +186,7 @@ export function refresh(
 
 /** The tokens of a complete authorization code flow. */
 export async function obtainTokens(
-  server: Asked,
+  server: RequestTarget,
   client: RegisteredClient,
   parameters: Readonly<Record<string, string>> = {},
 ): Promise<Tokens> {
@@ -200,7 +196,11 @@ export async function obtainTokens(
 }
 
 /** Consents once in a new browser, and then gets codes without a page, all at once. */
-export async function silentCodes(server: Asked, client: RegisteredClient, count: number): Promise<readonly string[]> {
+export async function silentCodes(
+  server: RequestTarget,
+  client: RegisteredClient,
+  count: number,
+): Promise<readonly string[]> {
   const browser = new PlainBrowser(server)
   await signInAndAllow(browser, authorizeUrl(client, { prompt: 'consent' }))
   const answers = await Promise.all(

@@ -54,7 +54,7 @@ async function sliceOn(t: TestContext, listener: RequestListener): Promise<Slice
     path: '/',
     contentType: 'text/plain',
     connections: 4,
-    seconds: 0.1,
+    seconds: 0.5,
     bodies: { kind: 'same', body: 'a=b' },
     status: 200,
     contains: '"token"',

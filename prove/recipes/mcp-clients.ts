@@ -23,30 +23,17 @@ interface McpClient {
 }
 
 const CLIENTS: readonly McpClient[] = [
-  {
-    name: 'MCP Python SDK, a person',
-    folder: 'mcp-python',
-    prepare: preparePython,
-    command: (folder) => [pythonOf(folder), join(folder, 'person.py')],
-  },
-  {
-    name: 'MCP Python SDK, a machine',
-    folder: 'mcp-python',
-    prepare: preparePython,
-    command: (folder) => [pythonOf(folder), join(folder, 'machine.py')],
-  },
-  {
-    name: 'FastMCP, a person',
-    folder: 'fastmcp',
-    prepare: preparePython,
-    command: (folder) => [pythonOf(folder), join(folder, 'person.py')],
-  },
-  {
-    name: 'FastMCP, a machine',
-    folder: 'fastmcp',
-    prepare: preparePython,
-    command: (folder) => [pythonOf(folder), join(folder, 'machine.py')],
-  },
+  ...[
+    { name: 'MCP Python SDK', folder: 'mcp-python' },
+    { name: 'FastMCP', folder: 'fastmcp' },
+  ].flatMap(({ name, folder }) =>
+    ['person', 'machine'].map((user): McpClient => ({
+      name: `${name}, a ${user}`,
+      folder,
+      prepare: preparePython,
+      command: (prepared) => [pythonOf(prepared), join(prepared, `${user}.py`)],
+    })),
+  ),
   {
     name: 'MCP Go SDK, a person',
     folder: 'mcp-go',

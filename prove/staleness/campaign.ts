@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { EpochMs } from '../../src/protocol/brand.ts'
 import type { Context } from '../../src/ports/context.ts'
 import {
   mintOrganizationId,
@@ -95,44 +96,43 @@ async function openLane(cluster: Cluster, { store, clock, random }: Context): Pr
   return { client, clientId, userId, organizationId }
 }
 
-async function endToken(cluster: Cluster, store: Store, lane: Lane, kind: EndKind, token: string): Promise<void> {
-  const { clientId, userId, organizationId } = lane
-  const now = Date.now() as never
-  switch (kind) {
-    case 'revocation': {
-      const { status } = await post(cluster, 0, '/v2/oauth/revoke', lane, { token })
-      if (status !== 200) throw new Error(`A revocation was answered ${status}.`)
-      return
-    }
-    case 'client':
-      return void (await store.disableClient({ id: clientId, now }))
-    case 'user':
-      return void (await store.disableUser({ id: userId, now }))
-    case 'organization':
-      return void (await store.disableOrganization({ id: organizationId, now }))
-    case 'membership':
-      return void (await store.disableMember({ userId, organizationId, now }))
-    case 'installation':
-      return void (await store.disableInstallation({ clientId, organizationId, now }))
-  }
+interface Disabling {
+  readonly disable: (store: Store, lane: Lane, now: EpochMs) => Promise<unknown>
+  readonly enable: (store: Store, lane: Lane, now: EpochMs) => Promise<unknown>
 }
 
-async function undo(store: Store, { clientId, userId, organizationId }: Lane, kind: EndKind): Promise<void> {
-  const now = Date.now() as never
-  switch (kind) {
-    case 'revocation':
-      return
-    case 'client':
-      return void (await store.enableClient(clientId))
-    case 'user':
-      return void (await store.enableUser({ id: userId, now }))
-    case 'organization':
-      return void (await store.enableOrganization({ id: organizationId, now }))
-    case 'membership':
-      return void (await store.enableMember({ userId, organizationId, now }))
-    case 'installation':
-      return void (await store.enableInstallation({ clientId, organizationId, now }))
-  }
+/** Each kind of principal. */
+const DISABLINGS: Readonly<Record<Exclude<EndKind, 'revocation'>, Disabling>> = {
+  client: {
+    disable: (store, { clientId: id }, now) => store.disableClient({ id, now }),
+    enable: (store, { clientId }) => store.enableClient(clientId),
+  },
+  user: {
+    disable: (store, { userId: id }, now) => store.disableUser({ id, now }),
+    enable: (store, { userId: id }, now) => store.enableUser({ id, now }),
+  },
+  organization: {
+    disable: (store, { organizationId: id }, now) => store.disableOrganization({ id, now }),
+    enable: (store, { organizationId: id }, now) => store.enableOrganization({ id, now }),
+  },
+  membership: {
+    disable: (store, { userId, organizationId }, now) => store.disableMember({ userId, organizationId, now }),
+    enable: (store, { userId, organizationId }, now) => store.enableMember({ userId, organizationId, now }),
+  },
+  installation: {
+    disable: (store, { clientId, organizationId }, now) => store.disableInstallation({ clientId, organizationId, now }),
+    enable: (store, { clientId, organizationId }, now) => store.enableInstallation({ clientId, organizationId, now }),
+  },
+}
+
+async function endToken(cluster: Cluster, store: Store, lane: Lane, kind: EndKind, token: string): Promise<void> {
+  if (kind !== 'revocation') return void (await DISABLINGS[kind].disable(store, lane, Date.now() as EpochMs))
+  const { status } = await post(cluster, 0, '/v2/oauth/revoke', lane, { token })
+  if (status !== 200) throw new Error(`A revocation was answered ${status}.`)
+}
+
+async function undo(store: Store, lane: Lane, kind: EndKind): Promise<void> {
+  if (kind !== 'revocation') await DISABLINGS[kind].enable(store, lane, Date.now() as EpochMs)
 }
 
 /** Introspects at the last node until the token is inactive. */

@@ -1,10 +1,8 @@
-import type { AuditLinkRecord } from '../ports/records/audit.ts'
-import type { Operation } from '../ports/operations.ts'
+import type { AuditEvent, AuditLinkRecord } from '../ports/records/audit.ts'
 import { StoreUnavailable } from '../ports/store.ts'
 import { auditLinkId, auditLinkParts, chainStart } from '../protocol/audit-link.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import { mintOrderedId, type Random } from '../protocol/ids.ts'
-import { auditEvents } from './operation-events.ts'
 
 /** The hash chains that this process writes. It has one open chain for each transaction that runs at the same time. */
 export interface Chains {
@@ -18,8 +16,8 @@ export interface Chains {
 
 /** The audit link of one transaction. */
 export interface Writing {
-  /** Returns the link to insert in the same transaction; undefined when no operation has an event. Called for every attempt. */
-  readonly link: (operations: readonly Operation[], outcomes: readonly unknown[]) => AuditLinkRecord | undefined
+  /** Returns the link to insert in the same transaction; undefined without events. Called for every attempt. */
+  readonly link: (events: readonly AuditEvent[]) => AuditLinkRecord | undefined
   readonly committed: () => void
   readonly failed: (cause: unknown) => void
 }
@@ -69,8 +67,7 @@ export function openChains({ digest, clock, random }: ChainsOptions): Chains {
     let chain: Chain | undefined
     let link: AuditLinkRecord | undefined
     return {
-      link(operations, outcomes) {
-        const events = auditEvents(operations, outcomes)
+      link(events) {
         if (events.length === 0) {
           link = undefined
           return undefined

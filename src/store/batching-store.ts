@@ -1,77 +1,11 @@
 import type { StoreObserver } from '../ports/observers.ts'
 import type { OperationResult, Store, StoreDriver } from '../ports/store.ts'
-import type { Operation, OperationName } from '../ports/operations.ts'
+import type { Operation } from '../ports/operations.ts'
+import { OPERATIONS } from './operation-table.ts'
 import { openQueue, type Waiting } from './queue.ts'
 
 /** Limits the time for which one commit blocks the event loop. */
 const BATCH_LIMIT = 512
-
-/** An object rather than a list, so that the compiler reports a missing name. */
-const NAMES: { readonly [Name in OperationName]: true } = {
-  registerClient: true,
-  registerPublicClient: true,
-  useClient: true,
-  extendRetention: true,
-  updateClient: true,
-  deleteClient: true,
-  verifyClient: true,
-  unverifyClient: true,
-  disableClient: true,
-  enableClient: true,
-  rotateClientSecret: true,
-  approveClientScope: true,
-  expireClient: true,
-  noteUses: true,
-  startAuthorization: true,
-  approveAuthorization: true,
-  denyAuthorization: true,
-  redeemCode: true,
-  burnCode: true,
-  rotateRefreshToken: true,
-  revokeGrant: true,
-  issueToken: true,
-  revokeToken: true,
-  createUser: true,
-  setPassword: true,
-  disableUser: true,
-  enableUser: true,
-  deleteUser: true,
-  expireUser: true,
-  expireEverything: true,
-  createOrganization: true,
-  renameOrganization: true,
-  disableOrganization: true,
-  enableOrganization: true,
-  expireOrganization: true,
-  deleteOrganization: true,
-  addMember: true,
-  disableMember: true,
-  enableMember: true,
-  removeMember: true,
-  install: true,
-  disableInstallation: true,
-  enableInstallation: true,
-  uninstall: true,
-  startSession: true,
-  endSession: true,
-  countHit: true,
-  forgiveHit: true,
-  declareApi: true,
-  updateApi: true,
-  setApiCredentials: true,
-  deleteApi: true,
-  addFirstKey: true,
-  addKey: true,
-  removeKey: true,
-  noteServerAlgorithm: true,
-  noteClock: true,
-  confirmClock: true,
-  insertSettingOnce: true,
-  createAdminCredential: true,
-  revokeAdminCredential: true,
-  recordEvent: true,
-  sweepExpired: true,
-}
 
 export interface BatchingStore extends Store {
   /** The same store for an administrator, whom the audit names as the actor of every change. */
@@ -102,7 +36,7 @@ export function openBatchingStore(driver: StoreDriver, observer?: StoreObserver)
   })
   function storeOf(by: string | undefined): Store {
     const writes = Object.fromEntries(
-      Object.keys(NAMES).map((name) => [name, (input: unknown) => perform({ name, input, by } as Operation)]),
+      Object.keys(OPERATIONS).map((name) => [name, (input: unknown) => perform({ name, input, by } as Operation)]),
     )
     return { ...driver, ...writes } as unknown as Store
   }

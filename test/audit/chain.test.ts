@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import type { Operation } from '../../src/ports/operations.ts'
+import type { AuditEvent } from '../../src/ports/records/audit.ts'
 import { StoreUnavailable } from '../../src/ports/store.ts'
 import { auditLinkId } from '../../src/protocol/audit-link.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
@@ -21,14 +21,13 @@ function openSteady() {
   return { chains, clock }
 }
 
-const registering = (): readonly Operation[] => [{ name: 'registerClient', input: aClient() }]
-const DONE = ['registered']
+const EVENTS: readonly AuditEvent[] = [{ event: 'client.registered', clientId: aClient().id }]
 
 test('each committed link has the digest of the previous link', () => {
   const { chains } = openSteady()
   const links = [1, 2, 3].map(() => {
     const writing = chains.begin()
-    const link = writing.link(registering(), DONE)
+    const link = writing.link(EVENTS)
     writing.committed()
     return link
   })
@@ -46,21 +45,21 @@ test('each committed link has the digest of the previous link', () => {
 test('after a failed commit the next link takes the same sequence', () => {
   const { chains } = openSteady()
   const first = chains.begin()
-  const lost = first.link(registering(), DONE)
+  const lost = first.link(EVENTS)
   first.failed(new Error('refused'))
-  const next = chains.begin().link(registering(), DONE)
+  const next = chains.begin().link(EVENTS)
   assert.deepEqual([next?.chainId, next?.sequence], [lost?.chainId, 0])
 })
 
 test('after a commit with an unknown outcome a new chain begins', () => {
   const { chains } = openSteady()
   const first = chains.begin()
-  first.link(registering(), DONE)
+  first.link(EVENTS)
   first.committed()
   const second = chains.begin()
-  const unknown = second.link(registering(), DONE)
+  const unknown = second.link(EVENTS)
   second.failed(new StoreUnavailable('no answer'))
-  const next = chains.begin().link(registering(), DONE)
+  const next = chains.begin().link(EVENTS)
   assert.equal(unknown?.sequence, 1)
   assert.notEqual(next?.chainId, unknown?.chainId)
   assert.equal(next?.sequence, 0)
@@ -69,17 +68,17 @@ test('after a commit with an unknown outcome a new chain begins', () => {
 test('a retried transaction creates its link again, with the same sequence', () => {
   const { chains } = openSteady()
   const writing = chains.begin()
-  const [tried, again] = [writing.link(registering(), DONE), writing.link(registering(), DONE)]
+  const [tried, again] = [writing.link(EVENTS), writing.link(EVENTS)]
   assert.deepEqual([again?.chainId, again?.sequence], [tried?.chainId, tried?.sequence])
   writing.committed()
-  assert.equal(chains.begin().link(registering(), DONE)?.previousHash, again?.hash)
+  assert.equal(chains.begin().link(EVENTS)?.previousHash, again?.hash)
 })
 
 test('concurrent transactions never share a chain, and a transaction without events takes none', () => {
   const { chains } = openSteady()
   const [one, other, silent] = [chains.begin(), chains.begin(), chains.begin()]
-  assert.notEqual(one.link(registering(), DONE)?.chainId, other.link(registering(), DONE)?.chainId)
-  assert.equal(silent.link([{ name: 'deleteClient', input: aClient().id }], ['unknown']), undefined)
+  assert.notEqual(one.link(EVENTS)?.chainId, other.link(EVENTS)?.chainId)
+  assert.equal(silent.link([]), undefined)
   for (const writing of [one, other, silent]) writing.committed()
   assert.equal(chains.takeHeads().length, 2)
   assert.deepEqual(chains.takeHeads(), [])
@@ -89,7 +88,7 @@ test('times in a chain never decrease when the clock is set back, and each hour 
   const { chains, clock } = openSteady()
   const write = () => {
     const writing = chains.begin()
-    const link = writing.link(registering(), DONE)
+    const link = writing.link(EVENTS)
     writing.committed()
     assert.ok(link)
     return link

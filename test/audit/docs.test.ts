@@ -5,7 +5,7 @@ import { AUDIT_EVENTS } from '../../src/protocol/event-names.ts'
 
 /** The files that name audit events outside of a call of `report` or `recordEvent`. */
 const RECORDERS = [
-  'src/audit/operation-events.ts',
+  'src/store/operation-table.ts',
   'src/audit/token-counter.ts',
   'src/audit/recorder.ts',
   'src/admin/audit.ts',

@@ -4,6 +4,7 @@ import { StoreUnavailable, type OperationResult } from '../../ports/store.ts'
 import type { Operation } from '../../ports/operations.ts'
 import { auditLinkValues } from '../operator-rows.ts'
 import { failAll, commitEachAlone } from '../commit-each-alone.ts'
+import { auditEvents } from '../operation-effects.ts'
 import { ADD_AUDIT_LINK } from './audit.ts'
 import { answerDeadline, type Database, type Finish, type PostgresOptions, type Query } from './database.ts'
 import { allOrFirstFault } from './faults.ts'
@@ -88,7 +89,7 @@ async function commitAtOnce(means: Committing, wave: Wave, results: OperationRes
   const inputs = operations.map(({ input }) => input)
   const outcomes = inputs.map((input) => atOnce.outcome(input))
   const writing = means.audit?.begin()
-  const link = writing?.link(operations, outcomes)
+  const link = writing?.link(auditEvents(operations, outcomes))
   assert(link === undefined || atOnce.writesAudit, 'the statement would not write the audit link of its operations')
   try {
     const isApplied = await means.once((query) => atOnce.run(query, inputs, link))
@@ -119,7 +120,7 @@ async function commitTogether(
   try {
     const outcomes = await means.transact(async (query, finish) => {
       const made = await runWave(query, means.handlers, operations)
-      const link = writing?.link(operations, made)
+      const link = writing?.link(auditEvents(operations, made))
       if (link !== undefined) finish(ADD_AUDIT_LINK, auditLinkValues(link))
       return made
     })

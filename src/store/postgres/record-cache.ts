@@ -1,5 +1,5 @@
 import type { Operation } from '../../ports/operations.ts'
-import { changedRecord } from '../changes.ts'
+import { changedRecord } from '../operation-effects.ts'
 import { openRecentRecords } from '../recent-records.ts'
 
 /** Caches for a short time the records that token requests read: clients, users, organizations, memberships, installations. */

@@ -1,7 +1,7 @@
 import type { OperationResult, StoreDriver } from '../../ports/store.ts'
 import type { Operation } from '../../ports/operations.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
-import { installationKey, membershipKey } from '../changes.ts'
+import { installationKey, membershipKey } from '../operation-table.ts'
 import { accountStatements } from './accounts.ts'
 import { administratorStatements } from './administrators.ts'
 import { auditStatements } from './audit.ts'

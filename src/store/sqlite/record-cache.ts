@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Operation } from '../../ports/operations.ts'
-import { changedRecord } from '../changes.ts'
+import { changedRecord } from '../operation-effects.ts'
 import { openRecentRecords } from '../recent-records.ts'
 
 /**

@@ -4,7 +4,8 @@ import type { AuditLinkRecord } from '../../ports/records/audit.ts'
 import { StoreUnavailable, type OperationResult, type StoreDriver } from '../../ports/store.ts'
 import { type Operation } from '../../ports/operations.ts'
 import type { Chains } from '../../audit/chain.ts'
-import { installationKey, membershipKey } from '../changes.ts'
+import { auditEvents } from '../operation-effects.ts'
+import { installationKey, membershipKey } from '../operation-table.ts'
 import { failAll, commitEachAlone } from '../commit-each-alone.ts'
 import { accountStatements } from './accounts.ts'
 import { administratorStatements } from './administrators.ts'
@@ -172,7 +173,7 @@ async function commitBatch(means: Committing, operations: readonly Operation[]):
   const writing = means.audit?.begin()
   try {
     const outcomes = operations.map(run)
-    const link = writing?.link(operations, outcomes)
+    const link = writing?.link(auditEvents(operations, outcomes))
     if (link !== undefined) addAuditLink(link)
     database.exec('commit')
     writing?.committed()

@@ -1,0 +1,28 @@
+import type { AuditEvent } from '../ports/records/audit.ts'
+import type { Operation } from '../ports/operations.ts'
+import { OPERATIONS } from './operation-table.ts'
+
+/** A row with its own input and outcome types erased. */
+interface AnyRow {
+  readonly cache: 'kept' | 'cleared' | ((input: unknown) => string)
+  readonly event: 'no-event' | ((input: unknown, outcome: unknown) => AuditEvent | undefined)
+}
+
+/** The cached records that an operation changes: none, all, or the one with this key. */
+export function changedRecord({ name, input }: Operation): undefined | 'everything' | { readonly id: string } {
+  const { cache } = OPERATIONS[name] as AnyRow
+  if (cache === 'kept') return undefined
+  return cache === 'cleared' ? 'everything' : { id: cache(input) }
+}
+
+/** Returns the audit events of a batch of operations, in the order of the batch. Operations without an event are left out. */
+export function auditEvents(operations: readonly Operation[], outcomes: readonly unknown[]): readonly AuditEvent[] {
+  const events: AuditEvent[] = []
+  for (const [index, { name, input, by }] of operations.entries()) {
+    const { event: eventOf } = OPERATIONS[name] as AnyRow
+    if (eventOf === 'no-event') continue
+    const event = eventOf(input, outcomes[index])
+    if (event !== undefined) events.push(by === undefined ? event : { ...event, actor: by })
+  }
+  return events
+}

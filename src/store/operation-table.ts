@@ -1,0 +1,219 @@
+import type { AuditEvent } from '../ports/records/audit.ts'
+import type { InstallationKey, MembershipKey } from '../ports/operation-inputs.ts'
+import type { Input, OperationName, Outcome } from '../ports/operations.ts'
+import type { AuditEventName } from '../protocol/event-names.ts'
+import type { ClientId, OrganizationId, UserId } from '../protocol/ids.ts'
+
+interface OperationRow<Name extends OperationName> {
+  /** What the operation drops from the record cache: nothing, all records, or the one with the returned key. */
+  readonly cache: 'kept' | 'cleared' | ((input: Input<Name>) => string)
+  /** The audit event (docs/audit.md). The function returns undefined if this outcome is no event. */
+  readonly event: 'no-event' | ((input: Input<Name>, outcome: Outcome<Name>) => AuditEvent | undefined)
+}
+
+/** Every operation of the store. A new operation does not compile until it has a row here and a handler in each store. */
+export const OPERATIONS: { readonly [Name in OperationName]: OperationRow<Name> } = {
+  registerClient: { cache: 'kept', event: aboutClient('client.registered') },
+  registerPublicClient: {
+    // The time until which a client is kept from being swept is not part of its record.
+    cache: 'kept',
+    // Registering the same metadata again returns the existing client, which is no event.
+    event: ({ client }, { id }) =>
+      id === client.id ? { event: 'client.registered', clientId: id, details: { shared: true } } : undefined,
+  },
+  useClient: { cache: idOf, event: 'no-event' },
+  extendRetention: { cache: 'kept', event: 'no-event' },
+  updateClient: {
+    cache: idOf,
+    event: ({ id, previous, metadata, identityFrom }, outcome) =>
+      outcome === 'updated' && JSON.stringify(previous) !== JSON.stringify(metadata)
+        ? { event: 'client.updated', clientId: id, details: { identity_changed: identityFrom !== undefined } }
+        : undefined,
+  },
+  deleteClient: { cache: 'cleared', event: when('deleted', aboutClient('client.deleted')) },
+  verifyClient: { cache: idOf, event: when('changed', aboutClient('client.verified')) },
+  unverifyClient: { cache: idOf, event: when('changed', aboutClient('client.unverified')) },
+  disableClient: { cache: idOf, event: when('changed', aboutClient('client.disabled')) },
+  enableClient: { cache: idOf, event: when('changed', aboutClient('client.enabled')) },
+  rotateClientSecret: { cache: idOf, event: when('rotated', aboutClient('client.secret-rotated')) },
+  approveClientScope: {
+    cache: idOf,
+    event: when('changed', ({ id, scope }) => ({
+      event: 'client.scope-approved',
+      clientId: id,
+      details: { scope },
+    })),
+  },
+  expireClient: { cache: idOf, event: when('changed', aboutClient('client.tokens-revoked')) },
+  // No decision depends on when a client was last used.
+  noteUses: { cache: 'kept', event: 'no-event' },
+
+  startAuthorization: { cache: 'kept', event: 'no-event' },
+  approveAuthorization: {
+    cache: 'kept',
+    event: when('approved', ({ id, userId, organizationId, about }) => ({
+      event: 'authorization.approved',
+      ...about,
+      userId,
+      organizationId,
+      details: { authorization: id },
+    })),
+  },
+  denyAuthorization: {
+    cache: 'kept',
+    event: when('denied', ({ id, about }) => ({
+      event: 'authorization.denied',
+      ...about,
+      details: { authorization: id },
+    })),
+  },
+  redeemCode: {
+    cache: 'kept',
+    // A token that is issued normally is counted instead (tokens.issued).
+    event: when('replayed', ({ id, grant: { clientId, userId, organizationId } }) => ({
+      event: 'code.replayed',
+      clientId,
+      userId,
+      organizationId,
+      details: { authorization: id },
+    })),
+  },
+  burnCode: {
+    cache: 'kept',
+    event: when('burned', ({ id, about }) => ({ event: 'code.burned', ...about, details: { authorization: id } })),
+  },
+  rotateRefreshToken: {
+    cache: 'kept',
+    event: ({ grantId, generation, about }, { kind }) =>
+      kind === 'reused' ? { event: 'refresh-token.reused', ...about, grantId, details: { generation } } : undefined,
+  },
+  revokeGrant: {
+    cache: 'kept',
+    event: when('revoked', ({ id, about }) => ({ event: 'grant.revoked', ...about, grantId: id })),
+  },
+  issueToken: { cache: 'kept', event: 'no-event' },
+  revokeToken: {
+    cache: 'kept',
+    // Without `about`, the endpoint reports the event: the revocations of a client that revokes many tokens are counted (docs/limits.md).
+    event: ({ tokenId, about }, outcome) =>
+      outcome === 'revoked' && about !== undefined
+        ? { event: 'token.revoked', ...about, details: { token: tokenId } }
+        : undefined,
+  },
+
+  createUser: { cache: 'kept', event: when('created', aboutUser('user.created')) },
+  setPassword: { cache: idOf, event: when('changed', aboutUser('user.password-changed')) },
+  disableUser: { cache: idOf, event: when('changed', aboutUser('user.disabled')) },
+  enableUser: { cache: idOf, event: when('changed', aboutUser('user.enabled')) },
+  deleteUser: { cache: 'cleared', event: when('deleted', aboutUser('user.deleted')) },
+  expireUser: { cache: idOf, event: when('changed', aboutUser('user.tokens-revoked')) },
+  expireEverything: { cache: 'kept', event: () => ({ event: 'server.tokens-revoked' }) },
+
+  createOrganization: { cache: 'kept', event: aboutOrganization('organization.created') },
+  renameOrganization: { cache: idOf, event: when('changed', aboutOrganization('organization.renamed')) },
+  disableOrganization: { cache: idOf, event: when('changed', aboutOrganization('organization.disabled')) },
+  enableOrganization: { cache: idOf, event: when('changed', aboutOrganization('organization.enabled')) },
+  expireOrganization: { cache: idOf, event: when('changed', aboutOrganization('organization.tokens-revoked')) },
+  deleteOrganization: { cache: 'cleared', event: when('deleted', aboutOrganization('organization.deleted')) },
+  addMember: { cache: membershipKey, event: when('added', aboutMember('member.added')) },
+  disableMember: { cache: membershipKey, event: when('changed', aboutMember('member.disabled')) },
+  enableMember: { cache: membershipKey, event: when('changed', aboutMember('member.enabled')) },
+  removeMember: { cache: membershipKey, event: when('removed', aboutMember('member.removed')) },
+  install: {
+    cache: installationKey,
+    event: (installation, outcome) => ({
+      ...aboutInstallation(outcome === 'installed' ? 'installation.added' : 'installation.replaced')(installation),
+      details: { scope: installation.scope, acts_for_members: installation.actsForMembers },
+    }),
+  },
+  disableInstallation: { cache: installationKey, event: when('changed', aboutInstallation('installation.disabled')) },
+  enableInstallation: { cache: installationKey, event: when('changed', aboutInstallation('installation.enabled')) },
+  uninstall: { cache: installationKey, event: when('removed', aboutInstallation('installation.removed')) },
+
+  startSession: { cache: 'kept', event: ({ session: { userId } }) => ({ event: 'session.started', userId }) },
+  endSession: { cache: 'kept', event: 'no-event' },
+  countHit: { cache: 'kept', event: 'no-event' },
+  forgiveHit: { cache: 'kept', event: 'no-event' },
+
+  declareApi: { cache: 'kept', event: when('declared', aboutApi('api.created')) },
+  updateApi: { cache: 'kept', event: when('changed', ({ api }) => aboutApi('api.updated')(api)) },
+  setApiCredentials: { cache: 'kept', event: when('changed', aboutApi('api.credentials-set')) },
+  deleteApi: { cache: 'kept', event: when('deleted', (resource) => aboutApi('api.deleted')({ resource })) },
+  addFirstKey: {
+    cache: 'kept',
+    event: ({ id }, first) => (first.id === id ? { event: 'key.added', details: { key: id } } : undefined),
+  },
+  addKey: { cache: 'kept', event: when('added', ({ key }) => ({ event: 'key.added', details: { key: key.id } })) },
+  removeKey: { cache: 'kept', event: when('removed', ({ id }) => ({ event: 'key.removed', details: { key: id } })) },
+  noteServerAlgorithm: { cache: 'kept', event: 'no-event' },
+  noteClock: { cache: 'kept', event: 'no-event' },
+  confirmClock: { cache: 'kept', event: ({ now }) => ({ event: 'clock.confirmed', details: { clock: now } }) },
+  insertSettingOnce: { cache: 'kept', event: 'no-event' },
+  createAdminCredential: {
+    cache: 'kept',
+    event: ({ id, access, organizationId }) => ({
+      event: 'admin-credential.created',
+      details: { credential: id, access },
+      organizationId,
+    }),
+  },
+  revokeAdminCredential: {
+    cache: 'kept',
+    event: when('changed', ({ id }) => ({ event: 'admin-credential.revoked', details: { credential: id } })),
+  },
+  recordEvent: { cache: 'kept', event: (event) => event },
+  sweepExpired: {
+    cache: 'cleared',
+    event: ({ auditBefore }, { auditLinks }) =>
+      auditLinks > 0 ? { event: 'audit.swept', details: { before: auditBefore, links: auditLinks } } : undefined,
+  },
+}
+
+/** The cache key of a membership. */
+export function membershipKey({ userId, organizationId }: MembershipKey): string {
+  return `${userId} ${organizationId}`
+}
+
+/** The cache key of an installation. */
+export function installationKey({ clientId, organizationId }: InstallationKey): string {
+  return `${clientId} ${organizationId}`
+}
+
+function idOf<Id extends string>(input: Id | { readonly id: Id }): Id {
+  return typeof input === 'string' ? input : input.id
+}
+
+/** Of an operation's outcomes, only this one is an event. */
+function when<In, Out>(
+  outcome: NoInfer<Out>,
+  eventOf: (input: In) => AuditEvent,
+): (input: In, actual: Out) => AuditEvent | undefined {
+  return (input, actual) => (actual === outcome ? eventOf(input) : undefined)
+}
+
+function aboutClient(event: AuditEventName) {
+  return (input: ClientId | { readonly id: ClientId }): AuditEvent => ({ event, clientId: idOf(input) })
+}
+
+function aboutUser(event: AuditEventName) {
+  return (input: UserId | { readonly id: UserId }): AuditEvent => ({ event, userId: idOf(input) })
+}
+
+function aboutOrganization(event: AuditEventName) {
+  return (input: OrganizationId | { readonly id: OrganizationId }): AuditEvent => ({
+    event,
+    organizationId: idOf(input),
+  })
+}
+
+function aboutMember(event: AuditEventName) {
+  return ({ userId, organizationId }: MembershipKey): AuditEvent => ({ event, userId, organizationId })
+}
+
+function aboutInstallation(event: AuditEventName) {
+  return ({ clientId, organizationId }: InstallationKey): AuditEvent => ({ event, clientId, organizationId })
+}
+
+function aboutApi(event: AuditEventName) {
+  return ({ resource }: { readonly resource: string }): AuditEvent => ({ event, details: { resource } })
+}

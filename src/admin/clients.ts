@@ -69,10 +69,10 @@ export async function enableClient(context: Needs<'enableClient' | 'findClient'>
 
 /** Sets the not-before time of the client to now. The client can request new tokens. @throws AdminError when there is no such client */
 export async function revokeTokensOfClient(
-  context: Needs<'expireClient' | 'findClient'> & Pick<Context, 'clock'>,
+  context: Needs<'revokeClientTokens' | 'findClient'> & Pick<Context, 'clock'>,
   id: string,
 ): Promise<ClientRecord> {
-  await context.store.expireClient({ id: requireClientId(id), now: context.clock() })
+  await context.store.revokeClientTokens({ id: requireClientId(id), now: context.clock() })
   return requireClient(context, id)
 }
 

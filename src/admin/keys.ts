@@ -52,8 +52,8 @@ export interface KeptKeys {
 export async function keepKeys(node: Needs & Pick<Context, 'clockCheck'>): Promise<KeptKeys> {
   const { store, clockCheck } = node
   const [keys, demand] = await Promise.all([store.listKeys(), findDemand(node)])
-  const deletionMoment = clockCheck.deletionMoment()
-  if (deletionMoment === undefined) return { made: undefined, withdrawn: [] }
+  const deletionTime = clockCheck.deletionTime()
+  if (deletionTime === undefined) return { made: undefined, withdrawn: [] }
   const context = { ...node, clock: clockCheck.now }
   const now = context.clock()
   const isServing = chooseStartedKey(keys, demand.own, now) !== undefined
@@ -62,7 +62,7 @@ export async function keepKeys(node: Needs & Pick<Context, 'clockCheck'>): Promi
   const withdrawn: KeyId[] = []
   for (const key of keys) {
     const replacement =
-      key.activeFrom > deletionMoment ? undefined : findEndedBy(context, key, keys, demand, deletionMoment)
+      key.activeFrom > deletionTime ? undefined : findEndedBy(context, key, keys, demand, deletionTime)
     if (replacement === undefined) continue
     if ((await store.removeKey({ id: key.id, replacement: replacement.id })) === 'removed') withdrawn.push(key.id)
   }

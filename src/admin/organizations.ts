@@ -197,10 +197,10 @@ async function enableOrganization(
 
 /** Sets the not-before time of an organization to now. Clients can request new tokens. @throws AdminError when there is no such organization */
 async function revokeTokensOfOrganization(
-  context: Changing<'expireOrganization'>,
+  context: Changing<'revokeOrganizationTokens'>,
   id: OrganizationId,
 ): Promise<OrganizationRecord> {
-  await context.store.expireOrganization({ id, now: context.clock() })
+  await context.store.revokeOrganizationTokens({ id, now: context.clock() })
   return requireOrganization(context, id)
 }
 

@@ -39,7 +39,7 @@ export const SWEEP_START: SweepPlace = { authorizationsAfter: '', grantsAfter: '
 export async function sweep({ clockCheck, settings, store }: Needs, place: SweepPlace): Promise<Swept> {
   const { authorizationsAfter, grantsAfter, consentsAfter } = place
   const { authorization, code, unusedClient } = settings.lifetimes
-  const now = clockCheck.deletionMoment()
+  const now = clockCheck.deletionTime()
   if (now === undefined) return { ...NOTHING, ...place }
   return store.sweepExpired({
     now,

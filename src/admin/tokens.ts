@@ -115,7 +115,7 @@ export const TOKEN_TASKS: readonly Task[] = [
     }),
     async run(context) {
       const now = context.clock()
-      await context.store.expireEverything({ now })
+      await context.store.revokeAllTokens({ now })
       const ended = { endedAt: now, resources: undefined }
       return { not_before: iso(now), ...(await findJwtAcceptance(context, ended)) }
     },

@@ -204,9 +204,9 @@ export async function enableUser(context: Changing<'enableUser'>, who: string): 
 }
 
 /** Sets the not-before time of the user to now, which revokes all sessions and tokens. @throws AdminError when there is no such user */
-async function revokeTokensOfUser(context: Changing<'expireUser'>, who: string): Promise<UserRecord> {
+async function revokeTokensOfUser(context: Changing<'revokeUserTokens'>, who: string): Promise<UserRecord> {
   const { id } = await requireUser(context, who)
-  await context.store.expireUser({ id, now: context.clock() })
+  await context.store.revokeUserTokens({ id, now: context.clock() })
   return requireUser(context, id)
 }
 

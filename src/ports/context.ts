@@ -81,7 +81,7 @@ export interface ClockCheck {
   /** How far the clock is ahead; 0 if it agrees. */
   readonly differenceMs: () => number
   /** Rows that ended before this time may be deleted. undefined: nothing may be deleted, because the clock differs. */
-  readonly deletionMoment: () => EpochMs | undefined
+  readonly deletionTime: () => EpochMs | undefined
   /** Compares the clock now. Rejects if the store is unavailable. */
   readonly compare: () => Promise<void>
 }

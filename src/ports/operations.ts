@@ -40,9 +40,13 @@ import type { KeyRecord, SigningAlgorithm } from './records/key.ts'
 /**
  * The operations that change the store, each as `[input, outcome]`.
  *
- * An operation is one protocol event: one transaction, whose outcome says what happened. A caller never reads first and
- * writes afterwards, so two concurrent requests cannot both pass a check. Operations that are requested in the same turn of
- * the event loop, by any number of requests, are committed together.
+ * An operation is one protocol event and atomic: it is applied completely or not at all, and its outcome says what happened. A
+ * caller never reads first and writes afterwards, so two concurrent requests cannot both pass a check.
+ *
+ * Two operations are never atomic together, also when one request asks for both in the same turn of the event loop. The
+ * operations of a turn are committed as a batch, which only saves time: SQLite commits the batch in one transaction, or each
+ * operation alone if one of them fails. PostgreSQL commits it in waves (src/store/postgres/waves.ts), one transaction after the
+ * other, and a crash between two waves leaves the first. Changes that belong together are therefore one operation.
  *
  * Common outcomes: `unknown`, the record does not exist; `conflict`, another caller changed it since this caller read it, so
  * that of concurrent changes one succeeds. In both cases nothing was changed. To verify, disable or revoke what already is
@@ -77,7 +81,7 @@ export interface Operations {
   /** Replaces the scopes that the operator approved the client for. */
   approveClientScope: [change: { readonly id: ClientId; readonly scope: Scope }, outcome: 'changed' | 'unknown']
   /** Revokes all tokens that the client got before now, by setting its not-before time. */
-  expireClient: [change: { readonly id: ClientId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  revokeClientTokens: [change: { readonly id: ClientId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   /** Records when clients last got a token. A later time replaces an earlier one; unknown clients are ignored. */
   noteUses: [uses: readonly { readonly id: ClientId; readonly at: EpochMs }[], outcome: 'noted']
 
@@ -142,9 +146,9 @@ export interface Operations {
   /** Deletes the user with all sessions, memberships and remembered consents. The user's grants become invalid. */
   deleteUser: [id: UserId, outcome: 'deleted' | 'unknown']
   /** Revokes the user's sessions and grants from before now. */
-  expireUser: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  revokeUserTokens: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   /** Revokes all sessions and tokens of the server from before now. */
-  expireEverything: [change: { readonly now: EpochMs }, outcome: 'expired']
+  revokeAllTokens: [change: { readonly now: EpochMs }, outcome: 'expired']
 
   createOrganization: [organization: OrganizationRecord, outcome: 'created']
   renameOrganization: [change: { readonly id: OrganizationId; readonly name: string }, outcome: 'changed' | 'unknown']
@@ -153,7 +157,10 @@ export interface Operations {
   /** Enables the organization and, as `enableUser` does, sets its not-before time to now. */
   enableOrganization: [change: { readonly id: OrganizationId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   /** Revokes the tokens and consents for the organization from before now. */
-  expireOrganization: [change: { readonly id: OrganizationId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  revokeOrganizationTokens: [
+    change: { readonly id: OrganizationId; readonly now: EpochMs },
+    outcome: 'changed' | 'unknown',
+  ]
   /** Deletes the organization with its memberships and installations. */
   deleteOrganization: [id: OrganizationId, outcome: 'deleted' | 'unknown']
   /** Adds a user to an organization. `too-many`: the user belongs to MEMBERSHIP_LIMIT organizations already. */

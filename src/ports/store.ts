@@ -85,7 +85,7 @@ export interface Reads {
   readonly listApis: () => Promise<readonly ApiRecord[]>
   readonly findAdminCredential: (id: AdminCredentialId) => Promise<AdminCredentialRecord | undefined>
   readonly listAdminCredentials: (page: Page<AdminCredentialId>) => Promise<readonly AdminCredentialRecord[]>
-  /** The not-before time of the whole server (`expireEverything`); 0 if it was never set. */
+  /** The not-before time of the whole server (`revokeAllTokens`); 0 if it was never set. */
   readonly findNotBefore: () => Promise<EpochMs>
   /** Newest first, `before` exclusive, recorded at or after `since`. */
   readonly listAuditLinks: (page: Page<string> & { readonly since: EpochMs }) => Promise<readonly AuditLinkRecord[]>

@@ -6,10 +6,7 @@ import { CLOCK_TOLERANCE_MS } from '../protocol/clock.ts'
  * Whether a token has expired by the clock of every node, so that a revocation would have no effect. While this node's clock
  * differs it does not know the time, and the token has to be revoked (threats.md STO-13).
  */
-export function hasExpiredEverywhere(
-  { deletionMoment }: Pick<ClockCheck, 'deletionMoment'>,
-  expiresAt: EpochMs,
-): boolean {
-  const deletableBefore = deletionMoment()
+export function hasExpiredEverywhere({ deletionTime }: Pick<ClockCheck, 'deletionTime'>, expiresAt: EpochMs): boolean {
+  const deletableBefore = deletionTime()
   return deletableBefore !== undefined && expiresAt < after(deletableBefore, -2 * CLOCK_TOLERANCE_MS)
 }

@@ -26,7 +26,7 @@ export interface KnownTime {
    * Rows that expired before this time may be deleted, because it is certain that this time has passed. It does not advance
    * while the node is stopped or its clock is not plausible, and catches up afterwards.
    */
-  readonly deletionMoment: EpochMs
+  readonly deletionTime: EpochMs
 }
 
 /** The confirmed time as the node stores it for its next start. */
@@ -46,12 +46,12 @@ export interface ClockNotes {
 /** The time from which a node starts: its own note, or a confirmation that it has not applied yet. */
 export function knownTime({ node, confirmation }: ClockNotes): KnownTime | undefined {
   if (confirmation === undefined || confirmation === node?.confirmation) return node
-  return { agreedAt: confirmation, deletionMoment: confirmation }
+  return { agreedAt: confirmation, deletionTime: confirmation }
 }
 
 /** Whether a clock that shows `now` may be right. */
-export function isPlausible(now: EpochMs, { agreedAt, deletionMoment }: KnownTime): boolean {
-  return now >= deletionMoment - CLOCK_TOLERANCE_MS && now <= agreedAt + PAUSE_LIMIT_MS
+export function isPlausible(now: EpochMs, { agreedAt, deletionTime }: KnownTime): boolean {
+  return now >= deletionTime - CLOCK_TOLERANCE_MS && now <= agreedAt + PAUSE_LIMIT_MS
 }
 
 /** Whether an issue time is so far ahead that the issuing clock must have been wrong. */

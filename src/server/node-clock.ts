@@ -67,14 +67,14 @@ export async function openNodeClock(dependencies: NodeClockDependencies): Promis
   function advance(): typeof known {
     if (known === undefined) return undefined
     const at = monotonic()
-    const { agreedAt, deletionMoment: from } = known
+    const { agreedAt, deletionTime: from } = known
     const to = differenceMs() === 0 ? moveDeletions(from, at - known.at, wall()) : from
-    return (known = { agreedAt, deletionMoment: to, at })
+    return (known = { agreedAt, deletionTime: to, at })
   }
 
   /** Makes the wall clock the reference from now on. */
   function agree(now: EpochMs, at: number): void {
-    known = { agreedAt: now, deletionMoment: advance()?.deletionMoment ?? now, at }
+    known = { agreedAt: now, deletionTime: advance()?.deletionTime ?? now, at }
     offset = now - at
     latest = now
     step = undefined
@@ -108,7 +108,7 @@ export async function openNodeClock(dependencies: NodeClockDependencies): Promis
   }
 
   function begin(notes: ClockNotes, now: EpochMs, at: number): void {
-    const time = knownTime(notes) ?? { agreedAt: now, deletionMoment: now }
+    const time = knownTime(notes) ?? { agreedAt: now, deletionTime: now }
     // A confirmation is noted at once, so that it is followed only once.
     notedAt = notes.confirmation === notes.node?.confirmation ? at : Number.NEGATIVE_INFINITY
     confirmation = notes.confirmation
@@ -131,9 +131,9 @@ export async function openNodeClock(dependencies: NodeClockDependencies): Promis
     return (comparing ??= compareNow().finally(() => (comparing = undefined)))
   }
 
-  function deletionMoment(): EpochMs | undefined {
+  function deletionTime(): EpochMs | undefined {
     const time = advance()
-    return differenceMs() === 0 ? time?.deletionMoment : undefined
+    return differenceMs() === 0 ? time?.deletionTime : undefined
   }
 
   function report(): void {
@@ -145,10 +145,10 @@ export async function openNodeClock(dependencies: NodeClockDependencies): Promis
   }
 
   async function note(): Promise<void> {
-    const deletions = deletionMoment()
+    const deletions = deletionTime()
     if (hasSecondClock || deletions === undefined) return
     notedAt = monotonic()
-    await store.noteClock({ agreedAt: wall(), deletionMoment: deletions, confirmation })
+    await store.noteClock({ agreedAt: wall(), deletionTime: deletions, confirmation })
   }
 
   async function check(): Promise<void> {
@@ -167,7 +167,7 @@ export async function openNodeClock(dependencies: NodeClockDependencies): Promis
   return {
     compare,
     databaseNow,
-    deletionMoment,
+    deletionTime,
     differenceMs,
     wall,
     clock() {

@@ -13,8 +13,9 @@ export interface BatchingStore extends Store {
 }
 
 /**
- * The store that the use cases see. Operations that are requested in the same turn of the event loop are committed in one
- * transaction at the end of the turn, and no caller gets a result before it is on disk.
+ * The store that the use cases see. Operations that are requested in the same turn of the event loop are committed as one batch
+ * at the end of the turn, and no caller gets a result before it is on disk. Each operation is atomic, the batch is not
+ * (ports/operations.ts).
  */
 export function openBatchingStore(driver: StoreDriver, observer?: StoreObserver): BatchingStore {
   const commit = observer === undefined ? driver.commit : observedCommit(driver, observer)

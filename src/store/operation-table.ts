@@ -44,7 +44,7 @@ export const OPERATIONS: { readonly [Name in OperationName]: OperationRow<Name> 
       details: { scope },
     })),
   },
-  expireClient: { cache: idOf, event: when('changed', aboutClient('client.tokens-revoked')) },
+  revokeClientTokens: { cache: idOf, event: when('changed', aboutClient('client.tokens-revoked')) },
   // No decision depends on when a client was last used.
   noteUses: { cache: 'kept', event: 'no-event' },
 
@@ -106,14 +106,14 @@ export const OPERATIONS: { readonly [Name in OperationName]: OperationRow<Name> 
   disableUser: { cache: idOf, event: when('changed', aboutUser('user.disabled')) },
   enableUser: { cache: idOf, event: when('changed', aboutUser('user.enabled')) },
   deleteUser: { cache: 'cleared', event: when('deleted', aboutUser('user.deleted')) },
-  expireUser: { cache: idOf, event: when('changed', aboutUser('user.tokens-revoked')) },
-  expireEverything: { cache: 'kept', event: () => ({ event: 'server.tokens-revoked' }) },
+  revokeUserTokens: { cache: idOf, event: when('changed', aboutUser('user.tokens-revoked')) },
+  revokeAllTokens: { cache: 'kept', event: () => ({ event: 'server.tokens-revoked' }) },
 
   createOrganization: { cache: 'kept', event: aboutOrganization('organization.created') },
   renameOrganization: { cache: idOf, event: when('changed', aboutOrganization('organization.renamed')) },
   disableOrganization: { cache: idOf, event: when('changed', aboutOrganization('organization.disabled')) },
   enableOrganization: { cache: idOf, event: when('changed', aboutOrganization('organization.enabled')) },
-  expireOrganization: { cache: idOf, event: when('changed', aboutOrganization('organization.tokens-revoked')) },
+  revokeOrganizationTokens: { cache: idOf, event: when('changed', aboutOrganization('organization.tokens-revoked')) },
   deleteOrganization: { cache: 'cleared', event: when('deleted', aboutOrganization('organization.deleted')) },
   addMember: { cache: membershipKey, event: when('added', aboutMember('member.added')) },
   disableMember: { cache: membershipKey, event: when('changed', aboutMember('member.disabled')) },

@@ -47,12 +47,12 @@ type Ending = (store: Store, ids: Cast['ids'], now: EpochMs) => Promise<unknown>
 const ENDINGS: Readonly<Record<string, { readonly end: Ending; readonly family: boolean; readonly alone: boolean }>> = {
   'the organization is disabled': both((store, { organizationId: id }, now) => store.disableOrganization({ id, now })),
   'the organization is deleted': both((store, { organizationId }) => store.deleteOrganization(organizationId)),
-  'what it had is ended': both((store, { organizationId: id }, now) => store.expireOrganization({ id, now })),
+  'what it had is ended': both((store, { organizationId: id }, now) => store.revokeOrganizationTokens({ id, now })),
   'the member is disabled': both((store, ids, now) => store.disableMember({ ...ids, now })),
   'the member is removed': both((store, ids) => store.removeMember(ids)),
   'the user is deleted': both((store, { userId }) => store.deleteUser(userId)),
-  'what the user had is ended': both((store, { userId: id }, now) => store.expireUser({ id, now })),
-  'what the client had is ended': both((store, { clientId: id }, now) => store.expireClient({ id, now })),
+  'what the user had is ended': both((store, { userId: id }, now) => store.revokeUserTokens({ id, now })),
+  'what the client had is ended': both((store, { clientId: id }, now) => store.revokeClientTokens({ id, now })),
   'the installation is disabled': {
     end: (store, ids, now) => store.disableInstallation({ ...ids, now }),
     family: false,
@@ -82,7 +82,7 @@ test('INT-06: tokens that are all revoked on one node are inactive on the other 
   const cast = await openCast(a, b)
   assert.deepEqual(await activity(b, cast), [true, true])
   a.clock.advance(10)
-  await a.context.store.expireEverything({ now: a.clock.now() })
+  await a.context.store.revokeAllTokens({ now: a.clock.now() })
   a.clock.advance(NEWS_MS)
   assert.deepEqual(await activity(b, cast), [false, false])
   const refreshed = await refresh(b, cast.client, cast.family.refresh_token ?? '')

@@ -77,7 +77,7 @@ const ENDINGS: readonly Ending[] = [
   { name: 'the user is deleted', end: ({ userId }) => store.deleteUser(userId), ...gone },
   {
     name: 'all tokens of the user are revoked',
-    end: ({ userId: id }, now) => store.expireUser({ id, now }),
+    end: ({ userId: id }, now) => store.revokeUserTokens({ id, now }),
     ...signedOut,
   },
   {
@@ -93,7 +93,7 @@ const ENDINGS: readonly Ending[] = [
   },
   {
     name: 'all tokens of the organization are revoked',
-    end: ({ organizationId: id }, now) => store.expireOrganization({ id, now }),
+    end: ({ organizationId: id }, now) => store.revokeOrganizationTokens({ id, now }),
     ...invalidated,
   },
   { name: 'the member is disabled', end: (cast, now) => store.disableMember({ ...cast, now }), ...gone },
@@ -104,10 +104,10 @@ const ENDINGS: readonly Ending[] = [
   { name: 'the client is deleted', end: ({ id }) => store.deleteClient(id), ...clientGone },
   {
     name: 'all tokens of the client are revoked',
-    end: ({ id }, now) => store.expireClient({ id, now }),
+    end: ({ id }, now) => store.revokeClientTokens({ id, now }),
     ...invalidated,
   },
-  { name: 'all tokens of the server are revoked', end: (_, now) => store.expireEverything({ now }), ...signedOut },
+  { name: 'all tokens of the server are revoked', end: (_, now) => store.revokeAllTokens({ now }), ...signedOut },
 ]
 
 for (const [index, { name, end, error, mayAllow }] of ENDINGS.entries()) {
@@ -194,7 +194,7 @@ test('INT-06: a revocation between the consent and the exchange applies, even if
   const tokens = (await redeem(server, cast.client, code)).json<Tokens>()
   assert.deepEqual(await activity([tokens]), [true])
   // As on a node that learns of it later.
-  await store.expireOrganization({ id: cast.organizationId, now: between })
+  await store.revokeOrganizationTokens({ id: cast.organizationId, now: between })
   assert.deepEqual(await activity([tokens]), [false])
   assert.equal((await refresh(server, cast.client, tokens.refresh_token ?? '')).json().error, 'invalid_grant')
 })
@@ -265,7 +265,7 @@ test('INT-06: a revocation during a client credentials request applies to the to
   const findInstallation: typeof store.findInstallation = async (key) => {
     const installation = await store.findInstallation(key)
     server.clock.advance(10)
-    await store.expireOrganization({ id: cast.organizationId, now: server.clock.now() })
+    await store.revokeOrganizationTokens({ id: cast.organizationId, now: server.clock.now() })
     server.clock.advance(10)
     return installation
   }

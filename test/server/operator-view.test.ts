@@ -79,7 +79,7 @@ test('INT-06: log, metrics and audit report that an API introspected a token who
   const { access_token: access } = await obtainTokens(server, client, { scope: 'read', resource: API })
   await introspect(server, api, access)
   await introspect(server, api, 'no token')
-  await server.context.store.expireUser({ id: user.id, now: server.clock.now() })
+  await server.context.store.revokeUserTokens({ id: user.id, now: server.clock.now() })
   await introspect(server, api, access)
   await introspect(server, client, access)
   assert.deepEqual(

@@ -126,7 +126,7 @@ function decideRotation({ store: { keys }, choices: { keyRotation }, now }: Exam
 /** A starting server checks the clock by the same rule (threats.md STO-13). */
 function checkClock({ now }: Examination, { home, time }: DatabaseFacts): readonly Finding[] {
   if (time === undefined) return []
-  const behindMs = time.deletionMoment - now
+  const behindMs = time.deletionTime - now
   if (home.kind === 'server') {
     if (behindMs <= CLOCK_TOLERANCE_MS) return [ok('clock', 'No row in the database is from the future.')]
     return [
@@ -142,7 +142,7 @@ function checkClock({ now }: Examination, { home, time }: DatabaseFacts): readon
     failed(
       'clock',
       behindMs > 0
-        ? `A server confirmed the time ${iso(time.deletionMoment)}, which is ${seconds(behindMs)} s ahead of this clock. No token is issued.`
+        ? `A server confirmed the time ${iso(time.deletionTime)}, which is ${seconds(behindMs)} s ahead of this clock. No token is issued.`
         : `No server has confirmed the time since ${iso(time.agreedAt)}, which is ${Math.round((now - time.agreedAt) / DAY_MS)} days ago by this clock. No token is issued.`,
       'Set the clock, best by NTP. If it is right now: grantor clock confirm',
     ),

@@ -120,13 +120,13 @@ export function accountStatements(database: Database) {
         return rows.length === 1 ? 'deleted' : 'unknown'
       }),
     },
-    expireUser: {
+    revokeUserTokens: {
       keys: ({ id }) => [id],
-      run: eachAlone((query, { id, now }: Input<'expireUser'>) => changeRow(query, EXPIRE, [now, id])),
+      run: eachAlone((query, { id, now }: Input<'revokeUserTokens'>) => changeRow(query, EXPIRE, [now, id])),
     },
-    expireEverything: {
+    revokeAllTokens: {
       keys: () => ['setting:not-before'],
-      run: eachAlone(async (query, { now }: Input<'expireEverything'>) => {
+      run: eachAlone(async (query, { now }: Input<'revokeAllTokens'>) => {
         await query(EXPIRE_EVERYTHING, [String(now)])
         return 'expired' as const
       }),

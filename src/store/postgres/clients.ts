@@ -205,9 +205,9 @@ export function clientStatements(database: Database) {
         changeRow(query, APPROVE_SCOPE, [id, scope]),
       ),
     },
-    expireClient: {
+    revokeClientTokens: {
       keys: ({ id }) => [id],
-      run: eachAlone((query, { id, now }: Input<'expireClient'>) => changeRow(query, EXPIRE, [id, now])),
+      run: eachAlone((query, { id, now }: Input<'revokeClientTokens'>) => changeRow(query, EXPIRE, [id, now])),
     },
     noteUses: {
       // At least one key is required, also for a list without clients.

@@ -10,6 +10,7 @@ import {
   CLOCK_CONFIRMATION,
   CLOCK_NOTE,
   clockNotesOf,
+  clockNoteValue,
   firstKey,
   keyOf,
   keyValues,
@@ -158,7 +159,7 @@ export function operatorStatements(database: Database) {
     noteClock: {
       keys: () => [`setting:${CLOCK_NOTE}`],
       run: eachAlone(async (query, note: Input<'noteClock'>) => {
-        await query(NOTE, [CLOCK_NOTE, JSON.stringify(note)])
+        await query(NOTE, [CLOCK_NOTE, clockNoteValue(note)])
         return 'noted' as const
       }),
     },

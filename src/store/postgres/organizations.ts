@@ -74,9 +74,9 @@ export function organizationStatements(database: Database) {
       keys: ({ id }) => [id],
       run: eachAlone((query, { id, now }: Input<'enableOrganization'>) => changeRow(query, ENABLE, [id, now])),
     },
-    expireOrganization: {
+    revokeOrganizationTokens: {
       keys: ({ id }) => [id],
-      run: eachAlone((query, { id, now }: Input<'expireOrganization'>) => changeRow(query, EXPIRE, [id, now])),
+      run: eachAlone((query, { id, now }: Input<'revokeOrganizationTokens'>) => changeRow(query, EXPIRE, [id, now])),
     },
     deleteOrganization: {
       keys: (id) => [id],

@@ -36,7 +36,7 @@ export function accountStatements(database: DatabaseSync) {
     database.prepare('delete from browsers where user_id = ?'),
     database.prepare('delete from consents where user_id = ?'),
   ] as const
-  const expireEverything = database.prepare(
+  const revokeAllTokens = database.prepare(
     `insert into settings (name, value) values ('not-before', ?)
      on conflict (name) do update set value = excluded.value
      where cast(settings.value as bigint) < cast(excluded.value as bigint)`,
@@ -75,9 +75,9 @@ export function accountStatements(database: DatabaseSync) {
       for (const statement of removeOwn) statement.run(id)
       return remove.run(id).changes === 1 ? 'deleted' : 'unknown'
     },
-    expireUser: ({ id, now }) => (expire.run(now, id).changes === 1 ? 'changed' : 'unknown'),
-    expireEverything({ now }) {
-      expireEverything.run(String(now))
+    revokeUserTokens: ({ id, now }) => (expire.run(now, id).changes === 1 ? 'changed' : 'unknown'),
+    revokeAllTokens({ now }) {
+      revokeAllTokens.run(String(now))
       return 'expired'
     },
     startSession({ session, browserHash }) {

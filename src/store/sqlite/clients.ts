@@ -80,7 +80,7 @@ export function clientStatements(database: DatabaseSync) {
       return rotateSecret.run(kept, keptUntil, secretHash, id, previous).changes === 1 ? 'rotated' : 'conflict'
     },
     approveClientScope: ({ id, scope }) => (approveScope.run(scope, id).changes === 1 ? 'changed' : 'unknown'),
-    expireClient: ({ id, now }) => (expire.run(now, id).changes === 1 ? 'changed' : 'unknown'),
+    revokeClientTokens: ({ id, now }) => (expire.run(now, id).changes === 1 ? 'changed' : 'unknown'),
     noteUses(uses) {
       for (const { id, at } of uses) noteUse.run(at, id)
       return 'noted'

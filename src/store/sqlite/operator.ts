@@ -12,6 +12,7 @@ import {
   CLOCK_CONFIRMATION,
   CLOCK_NOTE,
   clockNotesOf,
+  clockNoteValue,
   firstKey,
   keyOf,
   keyValues,
@@ -86,7 +87,7 @@ export function operatorStatements(database: DatabaseSync) {
       return 'noted'
     },
     noteClock(clockNote) {
-      note.run(CLOCK_NOTE, JSON.stringify(clockNote))
+      note.run(CLOCK_NOTE, clockNoteValue(clockNote))
       return 'noted'
     },
     confirmClock({ now }) {

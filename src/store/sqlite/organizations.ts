@@ -36,7 +36,7 @@ export function organizationStatements(database: DatabaseSync) {
     renameOrganization: ({ id, name }) => (rename.run(name, id).changes === 1 ? 'changed' : 'unknown'),
     disableOrganization: ({ id, now }) => (disable.run(now, id).changes === 1 ? 'changed' : 'unknown'),
     enableOrganization: ({ id, now }) => (enable.run(now, id).changes === 1 ? 'changed' : 'unknown'),
-    expireOrganization: ({ id, now }) => (expire.run(now, id).changes === 1 ? 'changed' : 'unknown'),
+    revokeOrganizationTokens: ({ id, now }) => (expire.run(now, id).changes === 1 ? 'changed' : 'unknown'),
     deleteOrganization(id) {
       removeMemberships.run(id)
       removeInstallations.run(id)

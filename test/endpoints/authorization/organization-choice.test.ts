@@ -247,7 +247,7 @@ test('UI-11: a consent from before the not-before time of the membership or the 
   await browser.submit(again, { decision: 'allow' })
   assert.equal(await organizationOf(client, await silently()), beta)
   server.clock.advance(10)
-  await store.expireOrganization({ id: beta, now: server.clock.now() })
+  await store.revokeOrganizationTokens({ id: beta, now: server.clock.now() })
   assertErrorRedirect(server, await silently(), 'consent_required')
 })
 

@@ -102,22 +102,25 @@ export const accountCases: Suite = (check) => {
     assert.deepEqual(await first.findUser(user.id), { ...user, disabledAt: at(5), notBefore: at(9) })
   })
 
-  check('expireUser revokes what was issued before, and the latest of several times is kept', async ({ first }) => {
-    const [user, other] = [aUser(), aUser()]
-    await performAll(first, 'createUser', [user, other])
-    await first.findUser(user.id)
-    const moments = [at(5), at(9), at(7)].map((now) => ({ id: user.id, now }))
-    assert.deepEqual(await performAll(first, 'expireUser', moments), ['changed', 'changed', 'changed'])
-    assert.deepEqual(await first.findUser(user.id), { ...user, notBefore: at(9) })
-    assert.deepEqual(await first.findUser(other.id), other)
-  })
+  check(
+    'revokeUserTokens revokes what was issued before, and the latest of several times is kept',
+    async ({ first }) => {
+      const [user, other] = [aUser(), aUser()]
+      await performAll(first, 'createUser', [user, other])
+      await first.findUser(user.id)
+      const moments = [at(5), at(9), at(7)].map((now) => ({ id: user.id, now }))
+      assert.deepEqual(await performAll(first, 'revokeUserTokens', moments), ['changed', 'changed', 'changed'])
+      assert.deepEqual(await first.findUser(user.id), { ...user, notBefore: at(9) })
+      assert.deepEqual(await first.findUser(other.id), other)
+    },
+  )
 
   check('a change of a user who does not exist returns unknown', async ({ first }) => {
     const { id } = aUser()
     assert.equal(await perform(first, 'setPassword', { id, passwordHash: 'x', now: NOW }), 'unknown')
     assert.equal(await perform(first, 'disableUser', { id, now: NOW }), 'unknown')
     assert.equal(await perform(first, 'enableUser', { id, now: NOW }), 'unknown')
-    assert.equal(await perform(first, 'expireUser', { id, now: NOW }), 'unknown')
+    assert.equal(await perform(first, 'revokeUserTokens', { id, now: NOW }), 'unknown')
     assert.equal(await perform(first, 'deleteUser', id), 'unknown')
     assert.equal(await first.findUser(id), undefined)
   })

@@ -246,7 +246,7 @@ export const clientCases: Suite = (check) => {
     assert.equal(await perform(first, 'approveClientScope', { id: aClient().id, scope: '' as Scope }), 'unknown')
   })
 
-  check('expireClient moves the client’s not-before time forward, never back', async ({ first, second }) => {
+  check('revokeClientTokens moves the client’s not-before time forward, never back', async ({ first, second }) => {
     const [client, other] = [aClient(), aClient()]
     await performAll(first, 'registerClient', [client, other])
     for (const [now, notBefore] of [
@@ -254,18 +254,18 @@ export const clientCases: Suite = (check) => {
       [at(3), at(5)],
       [at(9), at(9)],
     ] as const) {
-      assert.equal(await perform(first, 'expireClient', { id: client.id, now }), 'changed')
+      assert.equal(await perform(first, 'revokeClientTokens', { id: client.id, now }), 'changed')
       assert.deepEqual(await first.findClient(client.id), { ...client, notBefore })
     }
     assert.deepEqual(await second.findClient(other.id), other)
-    assert.equal(await perform(first, 'expireClient', { id: aClient().id, now: NOW }), 'unknown')
+    assert.equal(await perform(first, 'revokeClientTokens', { id: aClient().id, now: NOW }), 'unknown')
   })
 
-  check('of concurrent expireClient calls the latest time is kept', async (stores) => {
+  check('of concurrent revokeClientTokens calls the latest time is kept', async (stores) => {
     const client = aClient()
     await perform(stores.first, 'registerClient', client)
     const expiries = times(12, (index) => ({ id: client.id, now: at((index * 5) % 12) }))
-    assert.deepEqual(tally(await race(stores, 'expireClient', expiries)), { changed: 12 })
+    assert.deepEqual(tally(await race(stores, 'revokeClientTokens', expiries)), { changed: 12 })
     assert.equal((await stores.second.findClient(client.id))?.notBefore, at(11))
   })
 

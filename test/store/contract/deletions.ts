@@ -80,20 +80,20 @@ export const deletionCases: Suite = (check) => {
     )
   })
 
-  check('without expireEverything the server has no not-before time', async ({ first }) => {
+  check('without revokeAllTokens the server has no not-before time', async ({ first }) => {
     assert.equal(await first.findNotBefore(), 0)
   })
 
   check('of several not-before times of the server the latest is kept', async (stores) => {
     const moments = times(20, (index) => ({ now: at(((index * 7) % 20) + 1) }))
-    assert.deepEqual(tally(await race(stores, 'expireEverything', moments)), { expired: 20 })
+    assert.deepEqual(tally(await race(stores, 'revokeAllTokens', moments)), { expired: 20 })
     for (const store of [stores.first, stores.second]) assert.equal(await store.findNotBefore(), at(20))
-    await performAll(stores.first, 'expireEverything', [{ now: NOW }, { now: at(30) }, { now: at(25) }])
+    await performAll(stores.first, 'revokeAllTokens', [{ now: NOW }, { now: at(30) }, { now: at(25) }])
     assert.equal(await stores.second.findNotBefore(), at(30))
     // The values are compared as numbers, not as texts.
-    await perform(stores.first, 'expireEverything', { now: 9_000_000 as EpochMs })
+    await perform(stores.first, 'revokeAllTokens', { now: 9_000_000 as EpochMs })
     assert.equal(await stores.second.findNotBefore(), at(30))
-    await perform(stores.first, 'expireEverything', { now: 10_000_000_000_000 as EpochMs })
+    await perform(stores.first, 'revokeAllTokens', { now: 10_000_000_000_000 as EpochMs })
     assert.equal(await stores.second.findNotBefore(), 10_000_000_000_000)
   })
 }

@@ -181,8 +181,8 @@ export const keyCases: Suite = (check) => {
     'STO-13: noteClock and confirmClock: the last values are kept, visible through both handles',
     async ({ first, second }) => {
       assert.deepEqual((await first.findClockNotes()).confirmation, undefined)
-      const note = { agreedAt: at(5), deletionMoment: at(3), confirmation: undefined }
-      const later = { agreedAt: at(2), deletionMoment: at(1), confirmation: at(2) }
+      const note = { agreedAt: at(5), deletionTime: at(3), confirmation: undefined }
+      const later = { agreedAt: at(2), deletionTime: at(1), confirmation: at(2) }
       assert.equal(await perform(first, 'noteClock', note), 'noted')
       assert.deepEqual((await second.findClockNotes()).node, JSON.parse(JSON.stringify(note)))
       assert.deepEqual(await performAll(second, 'noteClock', [note, later]), ['noted', 'noted'])

@@ -109,14 +109,14 @@ export const organizationCases: Suite = (check) => {
   )
 
   check(
-    'expireOrganization revokes what was issued before, and never makes anything valid again',
+    'revokeOrganizationTokens revokes what was issued before, and never makes anything valid again',
     async ({ first }) => {
       const organization = anOrganization({ notBefore: at(4) })
       const { id } = organization
       await perform(first, 'createOrganization', organization)
-      assert.equal(await perform(first, 'expireOrganization', { id, now: at(3) }), 'changed')
+      assert.equal(await perform(first, 'revokeOrganizationTokens', { id, now: at(3) }), 'changed')
       assert.deepEqual(await first.findOrganization(id), organization)
-      assert.equal(await perform(first, 'expireOrganization', { id, now: at(5) }), 'changed')
+      assert.equal(await perform(first, 'revokeOrganizationTokens', { id, now: at(5) }), 'changed')
       assert.deepEqual(await first.findOrganization(id), { ...organization, notBefore: at(5) })
     },
   )
@@ -126,7 +126,7 @@ export const organizationCases: Suite = (check) => {
     assert.equal(await perform(first, 'renameOrganization', { id, name: 'x' }), 'unknown')
     assert.equal(await perform(first, 'disableOrganization', { id, now: NOW }), 'unknown')
     assert.equal(await perform(first, 'enableOrganization', { id, now: NOW }), 'unknown')
-    assert.equal(await perform(first, 'expireOrganization', { id, now: NOW }), 'unknown')
+    assert.equal(await perform(first, 'revokeOrganizationTokens', { id, now: NOW }), 'unknown')
     assert.equal(await perform(first, 'deleteOrganization', id), 'unknown')
     assert.equal(await first.findOrganization(id), undefined)
   })

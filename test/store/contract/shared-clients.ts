@@ -58,7 +58,7 @@ export const sharedClientCases: Suite = (check) => {
       const client = aSharedClient()
       await perform(stores.first, 'registerPublicClient', { client, retainUntil: HELD })
       await perform(stores.first, 'approveClientScope', { id: client.id, scope: 'admin' as Scope })
-      await perform(stores.first, 'expireClient', { id: client.id, now: at(1) })
+      await perform(stores.first, 'revokeClientTokens', { id: client.id, now: at(1) })
       await perform(stores.first, 'noteUses', [{ id: client.id, at: at(2) }])
       const again = { ...aSharedClient(), dedupeKey: client.dedupeKey }
       const expected = { ...client, approvedScope: 'admin', notBefore: at(1), lastUsedAt: at(2) }

@@ -18,7 +18,7 @@ import { checkOwner, narrowResources, readScope, requireLive, scopeFor } from '.
 
 /**
  * Refreshing an Access Token. RFC 6749 §6, RFC 9700 §4.14.2. The four steps of the rule are in `store/refresh-rotation.ts`. This
- * function performs the first; `rotateRefreshToken` of the store performs the others in one transaction.
+ * function performs the first; `rotateRefreshToken` of the store performs the others as one atomic operation.
  *
  * @throws OAuthError invalid_grant, invalid_request, invalid_scope, invalid_target
  */

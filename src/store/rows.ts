@@ -1,24 +1,11 @@
 import type { OpaqueTokenRecord } from '../ports/records/api.ts'
 import type { AuthorizationRecord, AuthorizationStatus } from '../ports/records/authorization.ts'
-import type { ClientRecord } from '../ports/records/client.ts'
-import type { ConsentKey, GrantRecord } from '../ports/records/grant.ts'
-import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../ports/records/organization.ts'
-import type { SessionRecord, UserRecord } from '../ports/records/user.ts'
+import type { ConsentKey } from '../ports/records/grant.ts'
 import type { Hit } from '../ports/operation-inputs.ts'
-import type { EpochMs, EpochSeconds } from '../protocol/brand.ts'
-import type { ClientMetadata } from '../protocol/client-metadata.ts'
+import type { EpochMs } from '../protocol/brand.ts'
 import type { AccessTokenFacts } from '../protocol/access-token.ts'
-import type {
-  AuthorizationId,
-  ClientId,
-  GrantId,
-  OpaqueTokenId,
-  OrganizationId,
-  SessionId,
-  UserId,
-} from '../protocol/ids.ts'
-import type { Resource } from '../protocol/resource.ts'
-import { NO_SCOPE, type Scope } from '../protocol/scope.ts'
+import type { AuthorizationId, ClientId, GrantId, OpaqueTokenId, OrganizationId, UserId } from '../protocol/ids.ts'
+import { NO_SCOPE } from '../protocol/scope.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 
 /** What both stores share: the columns of the schema (migrations/), and the records that are made from them. */
@@ -61,28 +48,6 @@ export function idBefore(time: number, prefix: string): string {
 /** Reads the record from the row that a query found, if it found one. */
 export function recordOf<T>(row: unknown, read: (row: Row) => T): T | undefined {
   return row === undefined ? undefined : read(row as Row)
-}
-
-export function clientOf(row: Row): ClientRecord {
-  return {
-    id: row['client_id'] as ClientId,
-    issuedAt: row['issued_at'] as EpochSeconds,
-    secretHash: (row['secret_hash'] ?? undefined) as SecretHash | undefined,
-    previousSecret:
-      row['previous_secret_hash'] === null
-        ? undefined
-        : { hash: row['previous_secret_hash'] as SecretHash, until: row['previous_secret_until'] as EpochMs },
-    managementHash: (row['management_hash'] ?? undefined) as SecretHash | undefined,
-    dedupeKey: (row['shared_key'] ?? undefined) as string | undefined,
-    metadata: JSON.parse(row['metadata'] as string) as ClientMetadata,
-    usedAt: (row['used_at'] ?? undefined) as EpochMs | undefined,
-    verifiedAt: (row['verified_at'] ?? undefined) as EpochMs | undefined,
-    disabledAt: (row['disabled_at'] ?? undefined) as EpochMs | undefined,
-    identityFrom: (row['identity_from'] ?? undefined) as EpochMs | undefined,
-    approvedScope: (row['approved_scope'] ?? '') as Scope,
-    notBefore: (row['valid_from'] ?? undefined) as EpochMs | undefined,
-    lastUsedAt: (row['last_used_at'] ?? undefined) as EpochMs | undefined,
-  }
 }
 
 export function fixedRequest(authorization: AuthorizationRecord): FixedRequest {
@@ -131,55 +96,6 @@ function statusOf(row: Row): AuthorizationStatus {
   }
 }
 
-export function grantOf(row: Row): GrantRecord {
-  return {
-    id: row['grant_id'] as GrantId,
-    clientId: row['client_id'] as ClientId,
-    userId: row['user_id'] as UserId,
-    organizationId: (row['organization_id'] ?? undefined) as OrganizationId | undefined,
-    scope: row['scope'] as Scope,
-    ungrantedScope: (row['ungranted_scope'] ?? NO_SCOPE) as Scope,
-    resources: JSON.parse(row['resources'] as string) as readonly Resource[],
-    createdAt: row['created_at'] as EpochMs,
-    expiresAt: row['expires_at'] as EpochMs,
-    revokedAt: (row['revoked_at'] ?? undefined) as EpochMs | undefined,
-    family:
-      row['live_hash'] === null
-        ? undefined
-        : {
-            generation: row['generation'] as number,
-            liveHash: row['live_hash'] as SecretHash,
-            // A first token has no previous one. SQLite stores a placeholder, so that the first rotation does not make the
-            // row longer.
-            previousHash: (row['generation'] === 0 ? undefined : row['previous_hash']) as SecretHash | undefined,
-            rotatedAt: row['rotated_at'] as EpochMs,
-            idleExpiresAt: row['idle_expires_at'] as EpochMs,
-          },
-  }
-}
-
-export function userOf(row: Row): UserRecord {
-  return {
-    id: row['user_id'] as UserId,
-    email: row['email'] as string,
-    name: (row['name'] ?? undefined) as string | undefined,
-    passwordHash: row['password_hash'] as string,
-    createdAt: row['created_at'] as EpochMs,
-    disabledAt: (row['disabled_at'] ?? undefined) as EpochMs | undefined,
-    notBefore: row['valid_from'] as EpochMs,
-  }
-}
-
-export function sessionOf(row: Row): SessionRecord {
-  return {
-    id: row['session_id'] as SessionId,
-    hash: row['session_hash'] as SecretHash,
-    userId: row['user_id'] as UserId,
-    createdAt: row['created_at'] as EpochMs,
-    expiresAt: row['expires_at'] as EpochMs,
-  }
-}
-
 /**
  * The part of a consent's key that says what the consent is for: the organization, if any, and the resources
  * (`resourcesKey`).
@@ -205,38 +121,6 @@ export function consentKey(place: string): readonly [userId: string, clientId: s
 export function nextConsent(slice: readonly ConsentPair[], limit: number): string {
   const last = slice.at(-1)
   return last === undefined || slice.length < limit ? '' : `${last.userId} ${last.clientId}`
-}
-
-export function organizationOf(row: Row): OrganizationRecord {
-  return {
-    id: row['organization_id'] as OrganizationId,
-    name: row['name'] as string,
-    createdAt: row['created_at'] as EpochMs,
-    disabledAt: (row['disabled_at'] ?? undefined) as EpochMs | undefined,
-    notBefore: row['valid_from'] as EpochMs,
-  }
-}
-
-export function membershipOf(row: Row): MembershipRecord {
-  return {
-    userId: row['user_id'] as UserId,
-    organizationId: row['organization_id'] as OrganizationId,
-    createdAt: row['created_at'] as EpochMs,
-    disabledAt: (row['disabled_at'] ?? undefined) as EpochMs | undefined,
-    notBefore: row['valid_from'] as EpochMs,
-  }
-}
-
-export function installationOf(row: Row): InstallationRecord {
-  return {
-    clientId: row['client_id'] as ClientId,
-    organizationId: row['organization_id'] as OrganizationId,
-    scope: row['scope'] as Scope,
-    actsForMembers: row['acts_for_members'] === 1,
-    createdAt: row['created_at'] as EpochMs,
-    disabledAt: (row['disabled_at'] ?? undefined) as EpochMs | undefined,
-    notBefore: row['valid_from'] as EpochMs,
-  }
 }
 
 export function opaqueTokenOf(row: Row): OpaqueTokenRecord {

@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { listMigrations, readScript } from '../../src/store/migrations.ts'
+import { inSqlite } from '../../src/store/shared/statement.ts'
 import { normalized } from './portable-sql.ts'
 
 /** The statements that were executed and those in the source: each list is checked against the other. */
@@ -14,6 +15,11 @@ export interface SourceStatement {
   readonly text: string
   readonly pattern: RegExp
 }
+
+/** The variable part of a text. */
+const GAP = /\$\{[^}]*\}/
+
+const PARAMETER = /(?<![:\w]):\w+/
 
 type Method = (this: unknown, ...args: unknown[]) => unknown
 
@@ -52,9 +58,9 @@ function listenTo(prototype: object, name: string, heard: (self: unknown, first:
   return () => void (methods[name] = original)
 }
 
-/** Returns every SQL text of a store: the string literals of its files and of the shared ones, and the migrations. */
+/** Returns every SQL text of a store: the string literals of its files and of the shared ones, and the migrations. Exact texts come before those with gaps. */
 export function listSource(store: StoreKind): readonly SourceStatement[] {
-  const files = globSync([`src/store/*.ts`, `src/store/${store}/*.ts`]).toSorted()
+  const files = globSync([`src/store/*.ts`, `src/store/shared/*.ts`, `src/store/${store}/*.ts`]).toSorted()
   const literals = files.flatMap((file) => literalsOf(readFileSync(file, 'utf8')).map((text) => ({ file, text })))
   const migrations = listMigrations().flatMap((migration) =>
     readScript(migration, store).statements.map(({ sql }) => ({
@@ -62,11 +68,25 @@ export function listSource(store: StoreKind): readonly SourceStatement[] {
       text: sql,
     })),
   )
-  return [...literals.filter(({ text }) => isSql(text) && !isPragma(text)), ...migrations].map(({ file, text }) => {
-    const sql = normalized(text)
-    const parts = sql.split(/\$\{[^}]*\}/).map((part) => RegExp.escape(part))
-    return { file, text: sql, pattern: new RegExp(`^${parts.join('.+')}$`) }
-  })
+  return [...literals.filter(({ text }) => isSql(text) && !isPragma(text)), ...migrations]
+    .map(({ file, text }) => ({ file, text: normalized(store === 'sqlite' ? inSqlite(text) : text) }))
+    .map(({ file, text }) => ({ file, text, pattern: patternOf(text) }))
+    .toSorted((one, other) => gapsOf(one.text) - gapsOf(other.text))
+}
+
+/** Shared statements have named parameters (src/store/shared/statement.ts), which each database sees as numbers. */
+function patternOf(text: string): RegExp {
+  const parts = text.split(GAP).map((part) =>
+    part
+      .split(PARAMETER)
+      .map((between) => RegExp.escape(between))
+      .join('[$?]\\d+'),
+  )
+  return new RegExp(`^${parts.join('.+')}$`)
+}
+
+function gapsOf(text: string): number {
+  return text.split(GAP).length
 }
 
 /** Returns the texts between quotes or backticks, except in comments. */

@@ -1,11 +1,10 @@
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
-import type { ConsentKey } from '../../ports/records/grant.ts'
 import type { Reads } from '../../ports/store.ts'
 import type { Input } from '../../ports/operations.ts'
 import type { Approval } from '../../ports/operation-inputs.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
-import type { AuthorizationId, ClientId, UserId } from '../../protocol/ids.ts'
-import { scopeTokens, type Scope } from '../../protocol/scope.ts'
+import type { AuthorizationId } from '../../protocol/ids.ts'
+import { scopeTokens } from '../../protocol/scope.ts'
 import { authorizationOf, consentTarget, fixedRequest } from '../rows.ts'
 import { columns, jsonLines } from './column-parameters.ts'
 import type { Database, Query } from './database.ts'
@@ -55,16 +54,6 @@ const REMEMBER = {
       from unnest(string_to_array(case when c.given_at >= $7 then c.scope else '' end || ' ' || excluded.scope, ' '))
         as token where token <> '')`,
 }
-const FIND_CONSENT = {
-  name: 'find-consent',
-  text: `select scope from consents
-    where user_id = $1 and client_id = $2 and redirect_host = $3 and resources = $4 and given_at >= $5`,
-}
-const HAS_CONSENTED = {
-  name: 'has-consented',
-  text: 'select scope from consents where user_id = $1 and client_id = $2 and given_at >= $3 limit 1',
-}
-
 export function authorizationStatements(database: Database) {
   const handlers = {
     startAuthorization: {
@@ -126,14 +115,6 @@ export function authorizationStatements(database: Database) {
   } satisfies Partial<Handlers>
   const reads = {
     findAuthorization: openBatchLoader((ids: readonly AuthorizationId[]) => findAll(database.query, ids)),
-    async findConsent(key: ConsentKey): Promise<Scope | undefined> {
-      const { userId, clientId, redirectHost, since } = key
-      const [row] = await database.query(FIND_CONSENT, [userId, clientId, redirectHost, consentTarget(key), since])
-      return row?.['scope'] as Scope | undefined
-    },
-    async hasConsented(userId: UserId, clientId: ClientId, since: EpochMs): Promise<boolean> {
-      return (await database.query(HAS_CONSENTED, [userId, clientId, since])).length > 0
-    },
   } satisfies Partial<Reads>
   return { handlers, reads }
 }

@@ -1,4 +1,5 @@
 import type { Value } from '../rows.ts'
+import type { Columns } from '../table.ts'
 
 /** A single value of a statement's parameter, or of an array parameter. */
 export type Scalar = Value | boolean
@@ -6,6 +7,21 @@ export type Scalar = Value | boolean
 /** Turns rows into one array parameter for each column, as `unnest` takes them. */
 export function columns<T>(rows: readonly T[], ...read: readonly ((row: T) => Scalar | undefined)[]) {
   return read.map((value) => rows.map((row) => value(row) ?? null))
+}
+
+/** The array parameters of columns, from a number on: `$4::text[], $5::bigint[]`. */
+export function arrays({ columns: listed }: Columns<never>, first: number): string {
+  return listed.map(({ type }, index) => `$${first + index}::${type}[]`).join(', ')
+}
+
+/** The parameters of one row, from a number on: `$6, $7`. */
+export function placeholders({ columns: listed }: Columns<never>, first: number): string {
+  return listed.map((_, index) => `$${first + index}`).join(', ')
+}
+
+/** The columns of an alias: `i.grant_id, i.client_id`. */
+export function qualified({ columns: listed }: Columns<never>, alias: string): string {
+  return listed.map(({ name }) => `${alias}.${name}`).join(', ')
 }
 
 /**

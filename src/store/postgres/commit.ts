@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import type { AuditLinkRecord } from '../../ports/records/audit.ts'
 import { StoreUnavailable, type OperationResult } from '../../ports/store.ts'
 import type { Operation } from '../../ports/operations.ts'
-import { auditLinkValues } from '../operator-rows.ts'
 import { failAll, commitEachAlone } from '../commit-each-alone.ts'
 import { auditEvents } from '../operation-effects.ts'
-import { ADD_AUDIT_LINK } from './audit.ts'
+import { AUDIT_LINKS } from '../operator-tables.ts'
+import { ADD_AUDIT_LINK } from '../shared/audit.ts'
 import { answerDeadline, type Database, type Finish, type PostgresOptions, type Query } from './database.ts'
 import { allOrFirstFault } from './faults.ts'
 import type { Handlers } from './handlers.ts'
@@ -121,7 +121,8 @@ async function commitTogether(
     const outcomes = await means.transact(async (query, finish) => {
       const made = await runWave(query, means.handlers, operations)
       const link = writing?.link(auditEvents(operations, made))
-      if (link !== undefined) finish(ADD_AUDIT_LINK, auditLinkValues(link))
+      if (link !== undefined)
+        finish({ name: ADD_AUDIT_LINK.name, text: ADD_AUDIT_LINK.postgres }, AUDIT_LINKS.write(link))
       return made
     })
     writing?.committed()

@@ -1,7 +1,7 @@
 import type { AuditLinkRecord } from '../../ports/records/audit.ts'
 import type { Input, OperationName, Outcome } from '../../ports/operations.ts'
 import type { Row } from '../rows.ts'
-import type { Parameter, Query, Statement } from './database.ts'
+import type { Query } from './database.ts'
 
 /** How operations of one kind are applied, many at a time. */
 export interface Handler<Name extends OperationName> {
@@ -46,15 +46,6 @@ export function eachAlone<In, Out>(
     for (const input of inputs) outcomes.push(await run(query, input))
     return outcomes
   }
-}
-
-/** Runs a statement that changes one row, and returns whether the row existed. */
-export async function changeRow(
-  query: Query,
-  statement: Statement,
-  parameters: readonly Parameter[],
-): Promise<'changed' | 'unknown'> {
-  return (await query(statement, parameters)).length === 1 ? 'changed' : 'unknown'
 }
 
 /** Returns the values of a column, such as the ids of the rows that a statement changed. */

@@ -3,12 +3,13 @@ import type { DatabaseFacts, DatabaseInspection, ServerFacts } from '../../ports
 import type { KeyRecord } from '../../ports/records/key.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { listMigrations } from '../migrations.ts'
-import { noteOfNewestRow } from '../operator-rows.ts'
 import type { Row } from '../rows.ts'
-import { connectionOptions, SESSION_SETTINGS } from './database.ts'
+import { noteOfNewestRow } from '../settings.ts'
+import { operatorReads } from '../shared/operator.ts'
+import { connectionOptions, SESSION_SETTINGS, type Statement } from './database.ts'
 import { forOperator } from './explain.ts'
 import { schemaState } from './migrate.ts'
-import { listKeys } from './operator.ts'
+import { runSteps } from './steps.ts'
 
 interface Inspection {
   readonly database: DatabaseInspection
@@ -88,7 +89,8 @@ async function look(client: pg.Client): Promise<Inspection> {
     home: await readHome(client, server),
     ...(hasTables ? await readContent(client) : { time: undefined, apis: 0, secretCheck: undefined }),
   }
-  const keys = hasTables ? await listKeys(async ({ text }) => (await client.query<Row>(text)).rows) : []
+  const query = async ({ text }: Statement) => (await client.query<Row>(text)).rows
+  const keys = hasTables ? await runSteps(query, operatorReads.listKeys()) : []
   return { database: { kind: 'opened', ...facts }, keys }
 }
 

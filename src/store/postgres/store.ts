@@ -2,25 +2,22 @@ import type { OperationResult, StoreDriver } from '../../ports/store.ts'
 import type { Operation } from '../../ports/operations.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { installationKey, membershipKey } from '../operation-table.ts'
-import { accountStatements } from './accounts.ts'
-import { administratorStatements } from './administrators.ts'
 import { auditStatements } from './audit.ts'
 import { authorizationStatements } from './authorizations.ts'
 import { clientStatements } from './clients.ts'
 import { commitBatch } from './commit.ts'
 import { openDatabase, type PostgresOptions } from './database.ts'
 import type { Handlers } from './handlers.ts'
-import { installationStatements } from './installations.ts'
-import { membershipStatements } from './memberships.ts'
+import { hitHandlers } from './hits.ts'
 import { migrateAt } from './migrate-at.ts'
 import { opaqueTokenStatements } from './opaque-tokens.ts'
 import { operatorStatements } from './operator.ts'
-import { organizationStatements } from './organizations.ts'
 import { openRecordCache } from './record-cache.ts'
+import { recordReads } from './records.ts'
 import { revocationStatements } from './revocations.ts'
+import { sharedHandlers, sharedReads } from './steps.ts'
 import { sweepHandlers } from './sweep.ts'
 import { tokenStatements } from './tokens.ts'
-import { walkStatements } from './walks.ts'
 
 /** Two batches: one is being written to disk while the next is prepared. */
 const BATCHES_IN_FLIGHT = 2
@@ -35,26 +32,18 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const clients = clientStatements(database)
   const authorizations = authorizationStatements(database)
   const tokens = tokenStatements(database)
-  const accounts = accountStatements(database)
-  const organizations = organizationStatements(database)
-  const memberships = membershipStatements(database)
-  const installations = installationStatements(database)
-  const operator = operatorStatements(database)
+  const records = recordReads(database)
   const opaqueTokens = opaqueTokenStatements(database)
-  const administrators = administratorStatements(database)
   const revocations = revocationStatements(database)
   const audit = auditStatements(database)
   const handlers: Handlers = {
+    ...sharedHandlers,
     ...clients.handlers,
     ...authorizations.handlers,
     ...tokens.handlers,
-    ...accounts.handlers,
-    ...organizations.handlers,
-    ...memberships.handlers,
-    ...installations.handlers,
-    ...operator.handlers,
+    ...hitHandlers,
+    ...operatorStatements,
     ...opaqueTokens.handlers,
-    ...administrators.handlers,
     ...revocations.handlers,
     ...audit.handlers,
     ...sweepHandlers,
@@ -77,23 +66,17 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       const [row] = await database.query(TIME)
       return row?.['now'] as EpochMs
     },
-    ...clients.reads,
+    ...sharedReads(database.query),
     ...authorizations.reads,
     ...tokens.reads,
-    ...accounts.reads,
-    ...organizations.reads,
-    ...memberships.reads,
-    ...installations.reads,
-    ...operator.reads,
+    ...records,
     ...opaqueTokens.reads,
-    ...administrators.reads,
     ...revocations.reads,
     ...audit.reads,
-    ...walkStatements(database),
     findClient: (id) => cache.read(id, (key) => clients.reads.findClient(key)),
-    findUser: (id) => cache.read(id, (key) => accounts.reads.findUser(key)),
-    findOrganization: (id) => cache.read(id, (key) => organizations.reads.findOrganization(key)),
-    findMembership: (key) => cache.read(membershipKey(key), () => memberships.reads.findMembership(key)),
-    findInstallation: (key) => cache.read(installationKey(key), () => installations.reads.findInstallation(key)),
+    findUser: (id) => cache.read(id, (key) => records.findUser(key)),
+    findOrganization: (id) => cache.read(id, (key) => records.findOrganization(key)),
+    findMembership: (key) => cache.read(membershipKey(key), () => records.findMembership(key)),
+    findInstallation: (key) => cache.read(installationKey(key), () => records.findInstallation(key)),
   }
 }

@@ -1,12 +1,11 @@
 import type { GrantRecord } from '../../ports/records/grant.ts'
-import type { GrantFilter, Page, Reads } from '../../ports/store.ts'
+import type { Reads } from '../../ports/store.ts'
 import type { Redemption, RotateOutcome, Rotation } from '../../ports/operation-inputs.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { GrantId } from '../../protocol/ids.ts'
-import { NO_SCOPE } from '../../protocol/scope.ts'
 import { decideRotation } from '../refresh-rotation.ts'
-import { grantOf, type Row } from '../rows.ts'
-import { columns } from './column-parameters.ts'
+import { GRANTS, NEW_GRANT } from '../tables.ts'
+import { arrays, columns, qualified } from './column-parameters.ts'
 import type { Database, Query } from './database.ts'
 import { openBatchLoader } from './batch-loader.ts'
 import { valuesOf, type Handlers } from './handlers.ts'
@@ -16,16 +15,11 @@ const REDEEM = {
   name: 'redeem-codes',
   text: `with spent as (
       update authorizations as a set status = 'redeemed', grant_id = i.grant_id
-      from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-        $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::text[], $14::bigint[], $15::bigint[],
-        $16::text[])
-      as i (id, code_hash, now, grant_id, client_id, user_id, organization_id, scope, resources, created_at, expires_at,
-        generation, live_hash, rotated_at, idle_expires_at, ungranted_scope)
+      from unnest($1::text[], $2::text[], $3::bigint[], ${arrays(NEW_GRANT, 4)})
+      as i (id, code_hash, now, ${NEW_GRANT.names})
       where a.authorization_id = i.id and a.code_hash = i.code_hash and a.status = 'approved' and a.expires_at > i.now
-      returning i.grant_id, i.client_id, i.user_id, i.organization_id, i.scope, i.resources, i.created_at, i.expires_at,
-        i.generation, i.live_hash, i.rotated_at, i.idle_expires_at, i.ungranted_scope)
-    insert into grants (grant_id, client_id, user_id, organization_id, scope, resources, created_at, expires_at,
-      generation, live_hash, rotated_at, idle_expires_at, ungranted_scope)
+      returning ${qualified(NEW_GRANT, 'i')})
+    insert into grants (${NEW_GRANT.names})
     select * from spent returning grant_id`,
 }
 const FIND_REDEEMED = {
@@ -49,27 +43,6 @@ const REVOKE = {
     where g.grant_id = i.grant_id and g.revoked_at is null`,
 }
 const FIND = { name: 'find-grants', text: 'select * from grants where grant_id = any($1::text[])' }
-const LIST = { name: 'list-grants', text: 'select * from grants where grant_id < $1 order by grant_id desc limit $2' }
-const LIST_OF_USER = {
-  name: 'list-grants-of-user',
-  text: `select * from grants where user_id = $1 and grant_id < $2
-      and ($3::text is null or client_id = $3) and ($4::text is null or organization_id = $4)
-    order by grant_id desc limit $5`,
-}
-const LIST_OF_ORGANIZATION = {
-  name: 'list-grants-of-organization',
-  text: 'select * from grants where organization_id = $1 and grant_id < $2 order by grant_id desc limit $3',
-}
-const LIST_OF_BOTH = {
-  name: 'list-grants-of-organization-and-client',
-  text: `select * from grants where organization_id = $1 and client_id = $2 and grant_id < $3
-    order by grant_id desc limit $4`,
-}
-const LIST_OF_CLIENT = {
-  name: 'list-grants-of-client',
-  text: 'select * from grants where client_id = $1 and grant_id < $2 order by grant_id desc limit $3',
-}
-
 export function tokenStatements(database: Database) {
   const handlers = {
     redeemCode: {
@@ -116,9 +89,6 @@ export function tokenStatements(database: Database) {
   } satisfies Partial<Handlers>
   const reads = {
     findGrant: openBatchLoader((ids: readonly GrantId[]) => findAll(database.query, ids)),
-    async listGrants(page: Page<GrantId> & GrantFilter): Promise<readonly GrantRecord[]> {
-      return (await list(database.query, page)).map((row) => grantOf(row))
-    },
   } satisfies Partial<Reads>
   return { handlers, reads }
 }
@@ -130,19 +100,11 @@ async function redeem(query: Query, inputs: readonly Redemption[]): Promise<Read
     ({ id }) => id,
     ({ codeHash }) => codeHash,
     ({ now }) => now,
-    ({ grant }) => grant.id,
-    ({ grant }) => grant.clientId,
-    ({ grant }) => grant.userId,
-    ({ grant }) => grant.organizationId,
-    ({ grant }) => grant.scope,
-    ({ grant }) => JSON.stringify(grant.resources),
-    ({ grant }) => grant.createdAt,
-    ({ grant }) => grant.expiresAt,
-    ({ grant }) => grant.family?.generation,
-    ({ grant }) => grant.family?.liveHash,
-    ({ grant }) => grant.family?.rotatedAt,
-    ({ grant }) => grant.family?.idleExpiresAt,
-    ({ grant }) => (grant.ungrantedScope === NO_SCOPE ? undefined : grant.ungrantedScope),
+    ...NEW_GRANT.columns.map(
+      ({ write }) =>
+        ({ grant }: Redemption) =>
+          write(grant),
+    ),
   )
   return valuesOf(await query(REDEEM, rows), 'grant_id')
 }
@@ -209,19 +171,5 @@ async function revoke(
 }
 
 async function findAll(query: Query, ids: readonly GrantId[]): Promise<readonly GrantRecord[]> {
-  return (await query(FIND, [ids])).map((row) => grantOf(row))
-}
-
-/** Searches by the filter that leaves the fewest rows. A user has few enough grants to sort them. */
-async function list(
-  query: Query,
-  { before, limit, userId, organizationId, clientId }: Page<GrantId> & GrantFilter,
-): Promise<readonly Row[]> {
-  const start = before ?? '~'
-  if (userId !== undefined) return query(LIST_OF_USER, [userId, start, clientId ?? null, organizationId ?? null, limit])
-  if (organizationId === undefined)
-    return clientId === undefined ? query(LIST, [start, limit]) : query(LIST_OF_CLIENT, [clientId, start, limit])
-  return clientId === undefined
-    ? query(LIST_OF_ORGANIZATION, [organizationId, start, limit])
-    : query(LIST_OF_BOTH, [organizationId, clientId, start, limit])
+  return (await query(FIND, [ids])).map(GRANTS.read)
 }

@@ -1,20 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { AuditLinkRecord } from '../../ports/records/audit.ts'
-import type { Page } from '../../ports/store.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
-import { auditLinkOf, auditLinkValues } from '../operator-rows.ts'
+import { AUDIT_LINKS } from '../operator-tables.ts'
 import { idBefore, type Row } from '../rows.ts'
+import { ADD_AUDIT_LINK } from '../shared/audit.ts'
 import type { Handlers } from './handlers.ts'
 
 /** Statements for the audit (docs/audit.md). */
 export function auditStatements(database: DatabaseSync) {
-  const add = database.prepare(
-    `insert into audit_links (link_id, chain_id, sequence, recorded_at, previous_hash, events, link_hash)
-     values (?, ?, ?, ?, ?, ?, ?)`,
-  )
-  const list = database.prepare(
-    'select * from audit_links where link_id < ? and link_id >= ? order by link_id desc limit ?',
-  )
+  const add = database.prepare(ADD_AUDIT_LINK.sqlite)
   const heads = database.prepare(
     `select l.* from (
        select chain_id from audit_links where sequence = 0 and link_id >= ? order by link_id desc limit ?) as c
@@ -25,19 +19,13 @@ export function auditStatements(database: DatabaseSync) {
   return {
     /** The commit's audit link contains the event, so there is nothing else to do. */
     recordEvent: () => 'recorded',
-    addAuditLink: (link: AuditLinkRecord): void => void add.run(...auditLinkValues(link)),
-    listAuditLinks: ({
-      before,
-      limit,
-      since,
-    }: Page<string> & { readonly since: EpochMs }): readonly AuditLinkRecord[] =>
-      list.all(before ?? '~', idBefore(since, ''), limit).map((row) => auditLinkOf(row as Row)),
+    addAuditLink: (link: AuditLinkRecord): void => void add.run(...AUDIT_LINKS.write(link)),
     listAuditHeads: ({
       since,
       limit,
     }: {
       readonly since: EpochMs
       readonly limit: number
-    }): readonly AuditLinkRecord[] => heads.all(idBefore(since, ''), limit).map((row) => auditLinkOf(row as Row)),
+    }): readonly AuditLinkRecord[] => heads.all(idBefore(since, ''), limit).map((row) => AUDIT_LINKS.read(row as Row)),
   } satisfies Partial<Handlers> & Record<string, unknown>
 }

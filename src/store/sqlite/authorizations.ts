@@ -1,13 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
-import type { ConsentKey } from '../../ports/records/grant.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
-import type { AuthorizationId, ClientId, UserId } from '../../protocol/ids.ts'
-import { scopeTokens, unite, type Scope } from '../../protocol/scope.ts'
+import type { AuthorizationId } from '../../protocol/ids.ts'
+import { NO_SCOPE, scopeTokens, unite } from '../../protocol/scope.ts'
 import { authorizationOf, consentTarget, fixedRequest, recordOf, type Row } from '../rows.ts'
+import { grantReads } from '../shared/grants.ts'
 import type { Handlers } from './handlers.ts'
+import type { RunSteps } from './steps.ts'
 
-export function authorizationStatements(database: DatabaseSync) {
+export function authorizationStatements(database: DatabaseSync, run: RunSteps) {
   const insert = database.prepare(
     `insert into authorizations (authorization_id, client_id, browser_hash, request, created_at, expires_at, status)
      values (?, ?, ?, ?, ?, ?, 'pending')`,
@@ -25,23 +26,10 @@ export function authorizationStatements(database: DatabaseSync) {
     `update authorizations set status = 'burned'
      where authorization_id = ? and code_hash = ? and status = 'approved' and expires_at > ?`,
   )
-  const findConsent = database.prepare(
-    `select scope from consents
-     where user_id = ? and client_id = ? and redirect_host = ? and resources = ? and given_at >= ?`,
-  )
-  const hasConsented = database.prepare(
-    'select 1 from consents where user_id = ? and client_id = ? and given_at >= ? limit 1',
-  )
   const remember = database.prepare(
     `insert into consents (user_id, client_id, redirect_host, resources, scope, given_at) values (?, ?, ?, ?, ?, ?)
      on conflict (user_id, client_id, redirect_host, resources) do update set scope = excluded.scope, given_at = excluded.given_at`,
   )
-
-  function consented(key: ConsentKey): Scope | undefined {
-    const { userId, clientId, redirectHost, since } = key
-    const row = findConsent.get(userId, clientId, redirectHost, consentTarget(key), since) as Row | undefined
-    return row === undefined ? undefined : (row['scope'] as Scope)
-  }
 
   function whyNot(id: AuthorizationId, now: EpochMs): 'decided' | 'unknown' {
     const row = find.get(id) as Row | undefined
@@ -60,7 +48,7 @@ export function authorizationStatements(database: DatabaseSync) {
       const { changes } = approve.run(userId, organizationId ?? null, codeHash, now, codeExpiresAt, id, now)
       if (changes === 0) return whyNot(id, now)
       if (consent !== undefined) {
-        const scope = unite(consented(consent) ?? ('' as Scope), consent.scope)
+        const scope = unite(run(grantReads.findConsent(consent)) ?? NO_SCOPE, consent.scope)
         const sorted = scopeTokens(scope).toSorted().join(' ')
         remember.run(consent.userId, consent.clientId, consent.redirectHost, consentTarget(consent), sorted, now)
       }
@@ -70,8 +58,5 @@ export function authorizationStatements(database: DatabaseSync) {
     burnCode: ({ id, codeHash, now }) => (burn.run(id, codeHash, now).changes === 1 ? 'burned' : 'spent'),
     findAuthorization: (id: AuthorizationId): AuthorizationRecord | undefined =>
       recordOf(find.get(id), authorizationOf),
-    findConsent: consented,
-    hasConsented: (userId: UserId, clientId: ClientId, since: EpochMs): boolean =>
-      hasConsented.get(userId, clientId, since) !== undefined,
   } satisfies Partial<Handlers> & Record<string, unknown>
 }

@@ -5,9 +5,11 @@ import type { DatabaseFacts, DatabaseInspection } from '../../ports/inspection.t
 import type { KeyRecord } from '../../ports/records/key.ts'
 import { knownTime } from '../../protocol/clock.ts'
 import type { Row } from '../rows.ts'
+import { findSetting, operatorReads } from '../shared/operator.ts'
 import { openDatabase } from './database.ts'
 import { schemaState } from './migrate.ts'
-import { findClockNotes, keyLister } from './operator.ts'
+import { findClockNotes } from './operator.ts'
+import { openSteps } from './steps.ts'
 
 /** The number of reported problems; the first one decides what to do. */
 const DAMAGE_LIMIT = 3
@@ -48,19 +50,18 @@ function readFacts(database: DatabaseSync, path: string): DatabaseFacts {
 }
 
 function readTables(database: DatabaseSync): Pick<DatabaseFacts, 'time' | 'apis' | 'secretCheck'> {
+  const run = openSteps(database)
   const apis = database.prepare('select count(*) as count from apis').get() as Row
-  const setting = database.prepare('select value from settings where name = ?')
-  const findSetting = (name: string) => (setting.get(name) as Row | undefined)?.['value'] as string | undefined
   return {
-    time: knownTime(findClockNotes(database, findSetting)),
+    time: knownTime(run(findClockNotes())),
     apis: apis['count'] as number,
-    secretCheck: findSetting('secret-check'),
+    secretCheck: run(findSetting('secret-check')),
   }
 }
 
 /** Needs only the tables of the first migration. The operator's other statements use later columns. */
 function readKeys(database: DatabaseSync): readonly KeyRecord[] {
-  return keyLister(database)()
+  return openSteps(database)(operatorReads.listKeys())
 }
 
 function hasTables(database: DatabaseSync): boolean {

@@ -7,8 +7,6 @@ import type { Chains } from '../../audit/chain.ts'
 import { auditEvents } from '../operation-effects.ts'
 import { installationKey, membershipKey } from '../operation-table.ts'
 import { failAll, commitEachAlone } from '../commit-each-alone.ts'
-import { accountStatements } from './accounts.ts'
-import { administratorStatements } from './administrators.ts'
 import { auditStatements } from './audit.ts'
 import { authorizationStatements } from './authorizations.ts'
 import { beginWriting, type LockPatience } from './begin-writing.ts'
@@ -17,18 +15,17 @@ import { clientStatements } from './clients.ts'
 import { watchFiles, type FileWatch } from './database-file.ts'
 import { isBusy, openDatabase, primaryCode } from './database.ts'
 import type { Handlers } from './handlers.ts'
-import { installationStatements } from './installations.ts'
-import { membershipStatements } from './memberships.ts'
+import { hitStatements } from './hits.ts'
 import { migrate } from './migrate.ts'
 import { opaqueTokenStatements } from './opaque-tokens.ts'
-import { operatorStatements } from './operator.ts'
-import { organizationStatements } from './organizations.ts'
+import { findClockNotes, operatorStatements } from './operator.ts'
 import { openRecordCache } from './record-cache.ts'
+import { recordStatements } from './records.ts'
 import { revocationStatements } from './revocations.ts'
+import { openSteps, sharedHandlers, sharedReads } from './steps.ts'
 import { sweepStatements } from './sweep.ts'
 import { tokenStatements } from './tokens.ts'
 import { openTransactions, type Transactions } from './transactions.ts'
-import { walkStatements } from './walks.ts'
 
 export interface SqliteOptions {
   readonly path: string
@@ -49,34 +46,27 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
 
   const cache = openRecordCache(database)
   const transactions = openTransactions(database, cache.refresh)
+  const runSteps = openSteps(database)
   const clients = clientStatements(database)
-  const authorizations = authorizationStatements(database)
+  const authorizations = authorizationStatements(database, runSteps)
   const tokens = tokenStatements(database)
-  const accounts = accountStatements(database)
-  const organizations = organizationStatements(database)
-  const memberships = membershipStatements(database)
-  const installations = installationStatements(database)
-  const operator = operatorStatements(database)
+  const records = recordStatements(database)
   const opaqueTokens = opaqueTokenStatements(database)
-  const administrators = administratorStatements(database)
   const revocations = revocationStatements(database)
   const audit = auditStatements(database)
-  const walks = walkStatements(database)
   const handlers: Handlers = {
+    ...sharedHandlers(runSteps),
     ...clients,
     ...authorizations,
     ...tokens,
-    ...accounts,
-    ...organizations,
-    ...memberships,
-    ...installations,
-    ...operator,
+    ...hitStatements(database),
+    ...operatorStatements(runSteps),
     ...opaqueTokens,
-    ...administrators,
     ...revocations,
     ...audit,
-    ...sweepStatements(database),
+    ...sweepStatements(database, runSteps),
   }
+  const reads = sharedReads((steps) => read(() => runSteps(steps)))
 
   function run(operation: Operation): unknown {
     cache.forget(operation)
@@ -117,44 +107,24 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
       read(() => database.prepare('select 1').get())
       return undefined
     },
+    ...reads,
     findClient: async (id) => read(() => cache.read(id, (key) => clients.findClient(key))),
-    listClients: async (page) => read(() => clients.listClients(page)),
     findAuthorization: async (id) => read(() => authorizations.findAuthorization(id)),
-    findConsent: async (key) => read(() => authorizations.findConsent(key)),
-    hasConsented: async (userId, clientId, since) => read(() => authorizations.hasConsented(userId, clientId, since)),
     findGrant: async (id) => read(() => tokens.findGrant(id)),
-    listGrants: async (page) => read(() => tokens.listGrants(page)),
-    findUser: async (id) => read(() => cache.read(id, (key) => accounts.findUser(key))),
-    findUserIdByEmail: async (email, otherwise) => read(() => accounts.findUserIdByEmail(email, otherwise)),
-    findUserByEmail: async (email) => read(() => accounts.findUserByEmail(email)),
-    listUsers: async (page) => read(() => accounts.listUsers(page)),
-    findOrganization: async (id) => read(() => cache.read(id, (key) => organizations.findOrganization(key))),
-    listOrganizations: async (page) => read(() => organizations.listOrganizations(page)),
-    findMembership: async (key) => read(() => cache.read(membershipKey(key), () => memberships.findMembership(key))),
-    listMemberships: async (userId) => read(() => memberships.listMemberships(userId)),
-    listMembers: async (page) => read(() => memberships.listMembers(page)),
-    findInstallation: async (key) =>
-      read(() => cache.read(installationKey(key), () => installations.findInstallation(key))),
-    listInstallations: async (page) => read(() => installations.listInstallations(page)),
-    findSession: async (id) => read(() => accounts.findSession(id)),
-    knowsBrowser: async (userId, hash) => read(() => accounts.knowsBrowser(userId, hash)),
-    findNotBefore: async () => read(() => accounts.findNotBefore()),
+    findUser: async (id) => read(() => cache.read(id, (key) => records.findUser(key))),
+    findOrganization: async (id) => read(() => cache.read(id, (key) => records.findOrganization(key))),
+    findMembership: async (key) => read(() => cache.read(membershipKey(key), () => records.findMembership(key))),
+    findInstallation: async (key) => read(() => cache.read(installationKey(key), () => records.findInstallation(key))),
+    findSession: async (id) => read(() => records.findSession(id)),
     isTokenRevoked: async (tokenId) => read(() => revocations.isTokenRevoked(tokenId)),
     findOpaqueToken: async (id) => read(() => opaqueTokens.findOpaqueToken(id)),
-    findAdminCredential: async (id) => read(() => administrators.findAdminCredential(id)),
-    listAdminCredentials: async (page) => read(() => administrators.listAdminCredentials(page)),
-    listApis: async () => read(() => operator.listApis()),
     async listAuditLinks(page) {
       // Verifying the audit reads slice after slice, for minutes. Requests are served between two slices.
       await nextTurn()
-      return read(() => audit.listAuditLinks(page))
+      return reads.listAuditLinks(page)
     },
     listAuditHeads: async (page) => read(() => audit.listAuditHeads(page)),
-    listKeys: async () => read(() => operator.listKeys()),
-    findServerAlgorithm: async () => read(() => operator.findServerAlgorithm()),
-    findClockNotes: async () => read(() => operator.findClockNotes()),
-    walkGrants: async (walk) => read(() => walks.walkGrants(walk)),
-    walkClients: async (walk) => read(() => walks.walkClients(walk)),
+    findClockNotes: async () => read(() => runSteps(findClockNotes())),
   }
 }
 

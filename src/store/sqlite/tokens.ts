@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { GrantRecord } from '../../ports/records/grant.ts'
-import type { GrantFilter, Page } from '../../ports/store.ts'
 import type { GrantId } from '../../protocol/ids.ts'
-import { NO_SCOPE } from '../../protocol/scope.ts'
 import { decideRotation } from '../refresh-rotation.ts'
-import { grantOf, recordOf, type Row } from '../rows.ts'
+import { recordOf, type Row } from '../rows.ts'
+import { shared } from '../shared/statement.ts'
+import { GRANTS, NEW_GRANT } from '../tables.ts'
 import type { Handlers } from './handlers.ts'
 import { slotOf } from './slot.ts'
 
@@ -19,26 +19,13 @@ export function tokenStatements(database: DatabaseSync) {
   // The hash is also stored in `previous_hash`, where the first rotation will put it: a row that became longer would need
   // another page.
   const insert = database.prepare(
-    `insert into grants (slot, grant_id, client_id, user_id, organization_id, scope, resources, created_at, expires_at,
-       revoked_at, generation, live_hash, previous_hash, rotated_at, idle_expires_at, ungranted_scope)
-     values (iif(exists (select 1 from grants where slot = ?1), null, ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, null, ?10, ?11,
-       ?11, ?12, ?13, ?14)`,
+    shared(
+      `insert into grants (slot, ${NEW_GRANT.names}, previous_hash)
+       values (iif(exists (select 1 from grants where slot = :slot), null, :slot), ${NEW_GRANT.parameters}, :live_hash)`,
+    ).sqlite,
   )
   const findAtSlot = database.prepare('select * from grants where slot = ? and grant_id = ?')
   const findById = database.prepare('select * from grants where grant_id = ?')
-  const listAll = database.prepare('select * from grants where grant_id < ? order by grant_id desc limit ?')
-  const listOfUser = database.prepare(
-    `select * from grants where user_id = ?1 and grant_id < ?2
-       and (?3 is null or client_id = ?3) and (?4 is null or organization_id = ?4)
-     order by grant_id desc limit ?5`,
-  )
-  const listOfOrganization = database.prepare(
-    `select * from grants where organization_id = ?1 and grant_id < ?2 and (?3 is null or client_id = ?3)
-     order by grant_id desc limit ?4`,
-  )
-  const listOfClient = database.prepare(
-    'select * from grants where client_id = ? and grant_id < ? order by grant_id desc limit ?',
-  )
   const revoke = database.prepare('update grants set revoked_at = ? where grant_id = ? and revoked_at is null')
   const rotateAtSlot = prepareRotation('slot = ?4 and grant_id = ?5')
   const rotateById = prepareRotation('grant_id = ?5')
@@ -51,37 +38,13 @@ export function tokenStatements(database: DatabaseSync) {
   }
 
   function find(id: GrantId): GrantRecord | undefined {
-    return recordOf(findAtSlot.get(slotOf(id), id) ?? findById.get(id), grantOf)
-  }
-
-  /** Searches by the filter that leaves the fewest rows. */
-  function list({ before, limit, userId, organizationId, clientId }: Page<GrantId> & GrantFilter) {
-    const start = before ?? '~'
-    if (userId !== undefined) return listOfUser.all(userId, start, clientId ?? null, organizationId ?? null, limit)
-    if (organizationId !== undefined) return listOfOrganization.all(organizationId, start, clientId ?? null, limit)
-    return clientId === undefined ? listAll.all(start, limit) : listOfClient.all(clientId, start, limit)
+    return recordOf(findAtSlot.get(slotOf(id), id) ?? findById.get(id), GRANTS.read)
   }
 
   return {
     redeemCode({ id, codeHash, now, grant }) {
       if (redeem.run(grant.id, id, codeHash, now).changes === 1) {
-        const { family } = grant
-        insert.run(
-          slotOf(grant.id),
-          grant.id,
-          grant.clientId,
-          grant.userId,
-          grant.organizationId ?? null,
-          grant.scope,
-          JSON.stringify(grant.resources),
-          grant.createdAt,
-          grant.expiresAt,
-          family?.generation ?? null,
-          family?.liveHash ?? null,
-          family?.rotatedAt ?? null,
-          family?.idleExpiresAt ?? null,
-          grant.ungrantedScope === NO_SCOPE ? null : grant.ungrantedScope,
-        )
+        insert.run(slotOf(grant.id), ...NEW_GRANT.write(grant))
         return 'redeemed'
       }
       const spent = redeemed.get(id, codeHash) as Row | undefined
@@ -101,7 +64,5 @@ export function tokenStatements(database: DatabaseSync) {
       return outcome
     },
     findGrant: find,
-    listGrants: (page: Page<GrantId> & GrantFilter): readonly GrantRecord[] =>
-      list(page).map((row) => grantOf(row as Row)),
   } satisfies Partial<Handlers> & Record<string, unknown>
 }

@@ -1,0 +1,91 @@
+import type { AdminCredentialRecord } from '../ports/records/admin.ts'
+import type { ApiDefinition, ApiRecord, ApiScope, ApiTokens } from '../ports/records/api.ts'
+import type { AuditLinkRecord } from '../ports/records/audit.ts'
+import type { KeyRecord } from '../ports/records/key.ts'
+import type { EpochMs } from '../protocol/brand.ts'
+import { bigint, group, json, optionalGroup, table, text } from './table.ts'
+
+/** The tables of what the operator configures and of the audit, as in tables.ts. */
+
+const definition = {
+  name: text<string | undefined>('name'),
+  scopes: json<readonly ApiScope[]>(
+    'scopes',
+    (scopes) => scopes.map(storedScope),
+    (stored) => (stored as readonly StoredScope[]).map(scopeOf),
+  ),
+  tokens: group<ApiTokens>({
+    format: text('token_format', 'jwt'),
+    lifetime: bigint('token_lifetime'),
+    algorithm: text('algorithm'),
+    jwtType: text('jwt_type', 'at+jwt'),
+  }),
+}
+
+/** The columns of an API that the operator changes together. */
+export const API_DEFINITIONS = table<Omit<ApiDefinition, 'resource'>>(definition)
+
+export const APIS = table<ApiRecord>({
+  resource: text('resource'),
+  ...definition,
+  scopesSince: {
+    columns: [
+      { name: 'scopes_since', type: 'text', write: (since) => (since.size === 0 ? null : JSON.stringify([...since])) },
+    ],
+    read: (row) => new Map(JSON.parse((row['scopes_since'] ?? '[]') as string) as readonly [string, EpochMs][]),
+  },
+  credentials: optionalGroup('credential_id', { id: text('credential_id'), secretHash: text('secret_hash') }),
+  createdAt: bigint('created_at'),
+})
+
+export const SIGNING_KEYS = table<KeyRecord>({
+  id: text('key_id'),
+  algorithm: text('algorithm'),
+  publicJwk: text('public_jwk'),
+  encryptedPrivateKey: text('encrypted_private_key'),
+  createdAt: bigint('created_at'),
+  activeFrom: {
+    ...bigint('active_from'),
+    // A key from before key rotation existed was the only one, and has signed since it was created.
+    read: (row) => (row['active_from'] ?? row['created_at']) as EpochMs,
+  },
+})
+
+export const ADMIN_CREDENTIALS = table<AdminCredentialRecord>({
+  id: text('credential_id'),
+  name: text('name'),
+  secretHash: text('secret_hash'),
+  access: text('access'),
+  organizationId: text('organization_id'),
+  createdAt: bigint('created_at'),
+  expiresAt: bigint('expires_at'),
+  revokedAt: bigint('revoked_at'),
+})
+
+export const AUDIT_LINKS = table<AuditLinkRecord>({
+  id: text('link_id'),
+  chainId: text('chain_id'),
+  sequence: bigint('sequence'),
+  recordedAt: bigint('recorded_at'),
+  previousHash: text('previous_hash'),
+  events: text('events'),
+  hash: text('link_hash'),
+})
+
+/**
+ * A scope as the column stores it. `users-on-request` is stored as `approved-clients` with a mark: a release that does not know
+ * the mark then publishes the scope nowhere and gives it only to approved clients.
+ */
+type StoredScope = Omit<ApiScope, 'grantedTo'> & {
+  readonly grantedTo: Exclude<ApiScope['grantedTo'], 'users-on-request'>
+  readonly onRequest?: true
+}
+
+function storedScope({ name, sentence, grantedTo }: ApiScope): StoredScope {
+  if (grantedTo !== 'users-on-request') return { name, sentence, grantedTo }
+  return { name, sentence, grantedTo: 'approved-clients', onRequest: true }
+}
+
+function scopeOf({ name, sentence, grantedTo, onRequest }: StoredScope): ApiScope {
+  return { name, sentence, grantedTo: onRequest === true ? 'users-on-request' : grantedTo }
+}

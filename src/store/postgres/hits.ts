@@ -1,0 +1,60 @@
+import type { EpochMs } from '../../protocol/brand.ts'
+import { windowStart } from '../rows.ts'
+import { columns } from './column-parameters.ts'
+import type { Handlers } from './handlers.ts'
+
+const COUNT_HITS = {
+  name: 'count-hits',
+  text: `insert into hits as h (bucket, window_start, window_end, count)
+    select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])
+    on conflict (bucket, window_start) do update set count = h.count + excluded.count
+    returning h.bucket, h.window_start, h.count`,
+}
+const FORGIVE_HITS = {
+  name: 'forgive-hits',
+  text: `update hits as h set count = greatest(h.count - i.by, 0)
+    from unnest($1::text[], $2::bigint[], $3::bigint[]) as i (bucket, window_start, by)
+    where h.bucket = i.bucket and h.window_start = i.window_start`,
+}
+
+/** Counts attempts in fixed windows. */
+export const hitHandlers = {
+  countHit: {
+    keys: (hit) => [`hit:${hit.bucket}:${windowStart(hit)}`],
+    async run(query, inputs) {
+      const rows = await query(
+        COUNT_HITS,
+        columns(
+          inputs,
+          ({ bucket }) => bucket,
+          windowStart,
+          (hit) => windowStart(hit) + hit.windowMs,
+          ({ by }) => by,
+        ),
+      )
+      const counts = new Map(rows.map((row) => [`${row['bucket']}:${row['window_start']}`, row['count']]))
+      return inputs.map((hit) => {
+        const start = windowStart(hit)
+        return {
+          count: counts.get(`${hit.bucket}:${start}`) as number,
+          windowEndsAt: (start + hit.windowMs) as EpochMs,
+        }
+      })
+    },
+  },
+  forgiveHit: {
+    keys: (hit) => [`hit:${hit.bucket}:${windowStart(hit)}`],
+    async run(query, inputs) {
+      await query(
+        FORGIVE_HITS,
+        columns(
+          inputs,
+          ({ bucket }) => bucket,
+          windowStart,
+          ({ by }) => by,
+        ),
+      )
+      return inputs.map(() => 'forgiven' as const)
+    },
+  },
+} satisfies Partial<Handlers>

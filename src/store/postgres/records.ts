@@ -1,0 +1,54 @@
+import type { InstallationKey, MembershipKey } from '../../ports/operation-inputs.ts'
+import type { Reads } from '../../ports/store.ts'
+import type { OrganizationId, SessionId, UserId } from '../../protocol/ids.ts'
+import { installationKey, membershipKey } from '../operation-table.ts'
+import { INSTALLATIONS, MEMBERSHIPS, ORGANIZATIONS, SESSIONS, USERS } from '../tables.ts'
+import { openBatchLoader, openKeyedBatchLoader } from './batch-loader.ts'
+import { columns } from './column-parameters.ts'
+import type { Database } from './database.ts'
+
+const FIND_USERS = { name: 'find-users', text: 'select * from users where user_id = any($1::text[])' }
+const FIND_SESSIONS = { name: 'find-sessions', text: 'select * from sessions where session_id = any($1::text[])' }
+const FIND_ORGANIZATIONS = {
+  name: 'find-organizations',
+  text: 'select * from organizations where organization_id = any($1::text[])',
+}
+const FIND_MEMBERSHIPS = {
+  name: 'find-memberships',
+  text: `select m.* from unnest($1::text[], $2::text[]) as i (user_id, organization_id)
+    join memberships as m on m.user_id = i.user_id and m.organization_id = i.organization_id`,
+}
+const FIND_INSTALLATIONS = {
+  name: 'find-installations',
+  text: `select n.* from unnest($1::text[], $2::text[]) as i (client_id, organization_id)
+    join installations as n on n.client_id = i.client_id and n.organization_id = i.organization_id`,
+}
+
+/** Finds the records of a turn, each kind with one statement. */
+export function recordReads({ query }: Pick<Database, 'query'>) {
+  return {
+    findUser: openBatchLoader(async (ids: readonly UserId[]) => (await query(FIND_USERS, [ids])).map(USERS.read)),
+    findSession: openBatchLoader(async (ids: readonly SessionId[]) =>
+      (await query(FIND_SESSIONS, [ids])).map(SESSIONS.read),
+    ),
+    findOrganization: openBatchLoader(async (ids: readonly OrganizationId[]) =>
+      (await query(FIND_ORGANIZATIONS, [ids])).map(ORGANIZATIONS.read),
+    ),
+    findMembership: openKeyedBatchLoader(membershipKey, async (keys: readonly MembershipKey[]) => {
+      const ids = columns(
+        keys,
+        ({ userId }) => userId,
+        ({ organizationId }) => organizationId,
+      )
+      return (await query(FIND_MEMBERSHIPS, ids)).map(MEMBERSHIPS.read)
+    }),
+    findInstallation: openKeyedBatchLoader(installationKey, async (keys: readonly InstallationKey[]) => {
+      const ids = columns(
+        keys,
+        ({ clientId }) => clientId,
+        ({ organizationId }) => organizationId,
+      )
+      return (await query(FIND_INSTALLATIONS, ids)).map(INSTALLATIONS.read)
+    }),
+  } satisfies Partial<Reads>
+}

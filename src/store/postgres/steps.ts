@@ -1,0 +1,32 @@
+import { SHARED_HANDLERS, SHARED_READS, type Promised } from '../shared/all.ts'
+import type { Steps } from '../shared/statement.ts'
+import type { Query } from './database.ts'
+import { eachAlone, type Handlers } from './handlers.ts'
+
+/** Runs shared code. */
+export async function runSteps<T>(query: Query, steps: Steps<T>): Promise<T> {
+  let step = steps.next()
+  while (step.done !== true) {
+    const { statement, values } = step.value
+    step = steps.next(await query({ name: statement.name, text: statement.postgres }, values))
+  }
+  return step.value
+}
+
+/** The handlers of SHARED_HANDLERS. */
+export const sharedHandlers = Object.fromEntries(
+  Object.entries(SHARED_HANDLERS).map(([name, handler]) => {
+    const steps = handler.run as (input: unknown) => Steps<unknown>
+    return [name, { ...handler, run: eachAlone((query, input) => runSteps(query, steps(input))) }]
+  }),
+) as unknown as Pick<Handlers, keyof typeof SHARED_HANDLERS>
+
+/** The reads of SHARED_READS. */
+export function sharedReads(query: Query): Promised<typeof SHARED_READS> {
+  return Object.fromEntries(
+    Object.entries(SHARED_READS).map(([name, read]) => {
+      const steps = read as (...asked: readonly unknown[]) => Steps<unknown>
+      return [name, (...asked: readonly unknown[]) => runSteps(query, steps(...asked))]
+    }),
+  ) as unknown as Promised<typeof SHARED_READS>
+}

@@ -1,0 +1,39 @@
+import type { KeyRecord, SigningAlgorithm } from '../ports/records/key.ts'
+import type { EpochMs } from '../protocol/brand.ts'
+import type { ClockNote, ClockNotes } from '../protocol/clock.ts'
+
+/** Names of the rows of `settings` that are replaced. */
+export const ALGORITHM = 'server-algorithm'
+export const CLOCK_NOTE = 'clock'
+export const CLOCK_CONFIRMATION = 'clock-confirmed'
+
+/** The value of CLOCK_NOTE. `deletionMoment` is the name that every release stores for `deletionTime`. */
+export function clockNoteValue({ deletionTime, ...note }: ClockNote): string {
+  return JSON.stringify({ ...note, deletionMoment: deletionTime })
+}
+
+/** The parsed values of CLOCK_NOTE and CLOCK_CONFIRMATION. */
+export function clockNotesOf(note: string | undefined, confirmation: string | undefined): ClockNotes {
+  return {
+    node: note === undefined ? undefined : clockNoteOf(note),
+    confirmation: confirmation === undefined ? undefined : (Number(confirmation) as EpochMs),
+  }
+}
+
+function clockNoteOf(value: string): ClockNote {
+  const { deletionMoment, ...note } = JSON.parse(value) as Omit<ClockNote, 'deletionTime'> & {
+    readonly deletionMoment: EpochMs
+  }
+  return { ...note, deletionTime: deletionMoment }
+}
+
+/** Uses the newest row as a note: the clock agreed when the row was made. */
+export function noteOfNewestRow(newestRowAt: EpochMs | undefined): ClockNote | undefined {
+  if (newestRowAt === undefined) return undefined
+  return { agreedAt: newestRowAt, deletionTime: newestRowAt, confirmation: undefined }
+}
+
+/** Returns the oldest key of an algorithm. `keys` are ordered from the oldest on. */
+export function firstKey(keys: readonly KeyRecord[], algorithm: SigningAlgorithm): KeyRecord | undefined {
+  return keys.find((key) => key.algorithm === algorithm)
+}

@@ -1,0 +1,118 @@
+import type { UserRecord } from '../../ports/records/user.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
+import type { UserId } from '../../protocol/ids.ts'
+import type { SecretHash } from '../../protocol/secrets.ts'
+import { BROWSER_LIMIT } from '../rows.ts'
+import { SESSIONS, USERS } from '../tables.ts'
+import {
+  change,
+  DISABLE,
+  ENABLE,
+  idKey,
+  listPage,
+  outcome,
+  rows,
+  shared,
+  type SharedHandlers,
+  type Steps,
+} from './statement.ts'
+
+const INSERT = shared(
+  `insert into users (${USERS.names}) values (${USERS.parameters}) on conflict (email) do nothing returning user_id`,
+)
+const DELETE = shared('delete from users where user_id = :id returning user_id')
+const DELETE_OWN = [
+  shared('delete from sessions where user_id = :id'),
+  shared('delete from memberships where user_id = :id'),
+  shared('delete from browsers where user_id = :id'),
+  shared('delete from consents where user_id = :id'),
+]
+const REVOKE_ALL_TOKENS = shared(
+  `insert into settings (name, value) values ('not-before', :now)
+   on conflict (name) do update set value = excluded.value
+   where cast(settings.value as bigint) < cast(excluded.value as bigint)`,
+)
+const FIND_NOT_BEFORE = shared(`select value from settings where name = 'not-before'`)
+const START_SESSION = shared(`insert into sessions (${SESSIONS.names}) values (${SESSIONS.parameters})`)
+const MEET_BROWSER = shared(
+  `insert into browsers (user_id, browser_hash, seen_at) values (:userId, :browserHash, :now)
+   on conflict (user_id, browser_hash) do update set seen_at = excluded.seen_at`,
+)
+const FORGET_BROWSERS = shared(
+  `delete from browsers where user_id = :userId and browser_hash not in (
+     select browser_hash from browsers where user_id = :userId order by seen_at desc limit :limit)`,
+)
+const KNOWS_BROWSER = shared('select seen_at from browsers where user_id = :userId and browser_hash = :hash')
+/** An aggregate returns a row even if there is no account, so that both cases take equally long (threats.md UI-08). */
+const FIND_ID_BY_EMAIL = shared('select coalesce(max(user_id), :otherwise) as user_id from users where email = :email')
+const FIND_BY_EMAIL = shared('select * from users where email = :email')
+
+export const accountHandlers = {
+  createUser: {
+    keys: ({ id, email }) => [id, `email:${email}`],
+    *run(user) {
+      return (yield* rows(INSERT, USERS.values(user))).length === 1 ? 'created' : 'email-taken'
+    },
+  },
+  setPassword: {
+    keys: idKey,
+    run: change(
+      `update users set password_hash = :passwordHash, valid_from = greatest(valid_from, :now)
+       where user_id = :id returning user_id`,
+    ),
+  },
+  disableUser: { keys: idKey, run: change(`update users set ${DISABLE} where user_id = :id returning user_id`) },
+  enableUser: { keys: idKey, run: change(`update users set ${ENABLE} where user_id = :id returning user_id`) },
+  deleteUser: {
+    keys: idKey,
+    *run(id) {
+      const deleted = yield* rows(DELETE, { id })
+      for (const statement of DELETE_OWN) yield* rows(statement, { id })
+      return deleted.length === 1 ? 'deleted' : 'unknown'
+    },
+  },
+  revokeUserTokens: {
+    keys: idKey,
+    run: change('update users set valid_from = greatest(valid_from, :now) where user_id = :id returning user_id'),
+  },
+  revokeAllTokens: {
+    keys: () => ['setting:not-before'],
+    *run({ now }) {
+      yield* rows(REVOKE_ALL_TOKENS, { now: String(now) })
+      return 'expired'
+    },
+  },
+  startSession: {
+    keys: ({ session }) => [session.id, session.userId],
+    *run({ session, browserHash }) {
+      const { userId, createdAt } = session
+      yield* rows(START_SESSION, SESSIONS.values(session))
+      yield* rows(MEET_BROWSER, { userId, browserHash, now: createdAt })
+      yield* rows(FORGET_BROWSERS, { userId, limit: BROWSER_LIMIT })
+      return 'started'
+    },
+  },
+  endSession: {
+    keys: idKey,
+    run: outcome('delete from sessions where session_id = :id returning session_id', 'ended', 'unknown'),
+  },
+} satisfies SharedHandlers
+
+export const accountReads = {
+  *findNotBefore(): Steps<EpochMs> {
+    const [row] = yield* rows(FIND_NOT_BEFORE)
+    return Number(row?.['value'] ?? 0) as EpochMs
+  },
+  *findUserIdByEmail(email: string, otherwise: UserId): Steps<UserId> {
+    const [row] = yield* rows(FIND_ID_BY_EMAIL, { email, otherwise })
+    return (row?.['user_id'] ?? otherwise) as UserId
+  },
+  *findUserByEmail(email: string): Steps<UserRecord | undefined> {
+    const [row] = yield* rows(FIND_BY_EMAIL, { email })
+    return row === undefined ? undefined : USERS.read(row)
+  },
+  listUsers: listPage(USERS, 'select * from users where user_id < :before order by user_id desc limit :limit'),
+  *knowsBrowser(userId: UserId, hash: SecretHash): Steps<boolean> {
+    return (yield* rows(KNOWS_BROWSER, { userId, hash })).length > 0
+  },
+}

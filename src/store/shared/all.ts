@@ -1,0 +1,29 @@
+import type { Steps } from './statement.ts'
+import { accountHandlers, accountReads } from './accounts.ts'
+import { auditReads } from './audit.ts'
+import { clientHandlers, clientReads } from './clients.ts'
+import { grantReads } from './grants.ts'
+import { operatorHandlers, operatorReads } from './operator.ts'
+import { organizationHandlers, organizationReads } from './organizations.ts'
+import { walkReads } from './walks.ts'
+
+/** The operations that both stores apply with the same statements. Those of token and registration requests are in each store. */
+export const SHARED_HANDLERS = { ...clientHandlers, ...accountHandlers, ...organizationHandlers, ...operatorHandlers }
+
+/** The reads that both stores answer with the same statements. */
+export const SHARED_READS = {
+  ...clientReads,
+  ...grantReads,
+  ...accountReads,
+  ...organizationReads,
+  ...operatorReads,
+  ...auditReads,
+  ...walkReads,
+}
+
+/** The same functions, with the result of their steps. */
+export type Promised<Reads> = {
+  readonly [Name in keyof Reads]: Reads[Name] extends (...asked: infer Asked) => Steps<infer Found>
+    ? (...asked: Asked) => Promise<Found>
+    : never
+}

@@ -1,0 +1,26 @@
+import type { AuditLinkRecord } from '../../ports/records/audit.ts'
+import type { Page } from '../../ports/store.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
+import { AUDIT_LINKS } from '../operator-tables.ts'
+import { idBefore } from '../rows.ts'
+import { rows, shared, type Steps } from './statement.ts'
+
+/** Its parameters are in the order of the columns, so that `AUDIT_LINKS.write` returns them. */
+export const ADD_AUDIT_LINK = shared(
+  `insert into audit_links (${AUDIT_LINKS.names}) values (${AUDIT_LINKS.parameters})`,
+)
+const LIST = shared(
+  'select * from audit_links where link_id < :before and link_id >= :since order by link_id desc limit :limit',
+)
+
+/** Reads of the audit (docs/audit.md). */
+export const auditReads = {
+  *listAuditLinks({
+    before,
+    limit,
+    since,
+  }: Page<string> & { readonly since: EpochMs }): Steps<readonly AuditLinkRecord[]> {
+    const found = yield* rows(LIST, { before: before ?? '~', since: idBefore(since, ''), limit })
+    return found.map(AUDIT_LINKS.read)
+  },
+}

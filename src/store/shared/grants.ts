@@ -1,0 +1,56 @@
+import type { ConsentKey, GrantRecord } from '../../ports/records/grant.ts'
+import type { GrantFilter, Page } from '../../ports/store.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
+import type { ClientId, GrantId, UserId } from '../../protocol/ids.ts'
+import type { Scope } from '../../protocol/scope.ts'
+import { consentTarget } from '../rows.ts'
+import { GRANTS } from '../tables.ts'
+import { rows, shared, type SharedStatement, type Steps } from './statement.ts'
+
+const LIST = shared('select * from grants where grant_id < :before order by grant_id desc limit :limit')
+const LIST_OF_USER = shared(
+  `select * from grants where user_id = :userId and grant_id < :before
+     and (cast(:clientId as text) is null or client_id = :clientId)
+     and (cast(:organizationId as text) is null or organization_id = :organizationId)
+   order by grant_id desc limit :limit`,
+)
+const LIST_OF_ORGANIZATION = shared(
+  'select * from grants where organization_id = :organizationId and grant_id < :before order by grant_id desc limit :limit',
+)
+const LIST_OF_BOTH = shared(
+  `select * from grants where organization_id = :organizationId and client_id = :clientId and grant_id < :before
+   order by grant_id desc limit :limit`,
+)
+const LIST_OF_CLIENT = shared(
+  'select * from grants where client_id = :clientId and grant_id < :before order by grant_id desc limit :limit',
+)
+const FIND_CONSENT = shared(
+  `select scope from consents
+   where user_id = :userId and client_id = :clientId and redirect_host = :redirectHost and resources = :target
+     and given_at >= :since`,
+)
+const HAS_CONSENTED = shared(
+  'select scope from consents where user_id = :userId and client_id = :clientId and given_at >= :since limit 1',
+)
+
+/** Reads of what users allowed. */
+export const grantReads = {
+  *listGrants(page: Page<GrantId> & GrantFilter): Steps<readonly GrantRecord[]> {
+    const { before, limit, userId, organizationId, clientId } = page
+    const parameters = { before: before ?? '~', limit, userId, organizationId, clientId }
+    return (yield* rows(narrowest(page), parameters)).map(GRANTS.read)
+  },
+  *findConsent(key: ConsentKey): Steps<Scope | undefined> {
+    return (yield* rows(FIND_CONSENT, { ...key, target: consentTarget(key) }))[0]?.['scope'] as Scope | undefined
+  },
+  *hasConsented(userId: UserId, clientId: ClientId, since: EpochMs): Steps<boolean> {
+    return (yield* rows(HAS_CONSENTED, { userId, clientId, since })).length > 0
+  },
+}
+
+/** Searches by the filter that leaves the fewest rows. A user has few enough grants to sort them. */
+function narrowest({ userId, organizationId, clientId }: GrantFilter): SharedStatement {
+  if (userId !== undefined) return LIST_OF_USER
+  if (organizationId === undefined) return clientId === undefined ? LIST : LIST_OF_CLIENT
+  return clientId === undefined ? LIST_OF_ORGANIZATION : LIST_OF_BOTH
+}

@@ -1,0 +1,170 @@
+import type { InstallationKey, MembershipKey } from '../../ports/operation-inputs.ts'
+import type { MembershipRecord } from '../../ports/records/organization.ts'
+import { MEMBERSHIP_LIMIT } from '../../ports/store.ts'
+import type { UserId } from '../../protocol/ids.ts'
+import { installationKey, membershipKey } from '../operation-table.ts'
+import { INSTALLATIONS, MEMBERSHIPS, ORGANIZATIONS } from '../tables.ts'
+import {
+  change,
+  DISABLE,
+  ENABLE,
+  idKey,
+  listPage,
+  outcome,
+  rows,
+  shared,
+  type SharedHandlers,
+  type Steps,
+} from './statement.ts'
+
+const INSERT = shared(`insert into organizations (${ORGANIZATIONS.names}) values (${ORGANIZATIONS.parameters})`)
+const DELETE = shared('delete from organizations where organization_id = :id returning organization_id')
+const DELETE_MEMBERSHIPS = shared('delete from memberships where organization_id = :id')
+const DELETE_INSTALLATIONS = shared('delete from installations where organization_id = :id')
+const INSERT_MEMBERSHIP = shared(
+  `insert into memberships (${MEMBERSHIPS.names}) select ${MEMBERSHIPS.parameters}
+   where (select count(*) from (select 1 from memberships where user_id = :user_id limit :limit) as known) < :limit
+   on conflict (user_id, organization_id) do nothing returning user_id`,
+)
+const HAS_MEMBERSHIP = shared(
+  'select user_id from memberships where user_id = :userId and organization_id = :organizationId',
+)
+const LIST_OF_USER = shared('select * from memberships where user_id = :userId order by organization_id limit :limit')
+
+const INSERT_INSTALLATION = shared(
+  `insert into installations (${INSTALLATIONS.names}) values (${INSTALLATIONS.parameters})
+   on conflict (client_id, organization_id) do nothing returning client_id`,
+)
+const REPLACE_INSTALLATION = shared(
+  `update installations set scope = :scope, acts_for_members = :acts_for_members, disabled_at = null,
+     valid_from = greatest(valid_from, :valid_from)
+   where client_id = :client_id and organization_id = :organization_id returning client_id`,
+)
+/** The rows that a change touches. Changes of one kind run one after the other in one wave. */
+const ofMembership = {
+  keys: (key: MembershipKey) => [membershipKey(key), key.userId, key.organizationId],
+  isShared: true,
+} as const
+const ofInstallation = {
+  keys: (key: InstallationKey) => [installationKey(key), key.clientId, key.organizationId],
+  isShared: true,
+} as const
+
+export const organizationHandlers = {
+  createOrganization: {
+    keys: idKey,
+    *run(organization) {
+      yield* rows(INSERT, ORGANIZATIONS.values(organization))
+      return 'created'
+    },
+  },
+  renameOrganization: {
+    keys: idKey,
+    run: change('update organizations set name = :name where organization_id = :id returning organization_id'),
+  },
+  disableOrganization: {
+    keys: idKey,
+    run: change(`update organizations set ${DISABLE} where organization_id = :id returning organization_id`),
+  },
+  enableOrganization: {
+    keys: idKey,
+    run: change(`update organizations set ${ENABLE} where organization_id = :id returning organization_id`),
+  },
+  revokeOrganizationTokens: {
+    keys: idKey,
+    run: change(
+      `update organizations set valid_from = greatest(valid_from, :now) where organization_id = :id
+       returning organization_id`,
+    ),
+  },
+  deleteOrganization: {
+    keys: idKey,
+    *run(id) {
+      const deleted = yield* rows(DELETE, { id })
+      yield* rows(DELETE_MEMBERSHIPS, { id })
+      yield* rows(DELETE_INSTALLATIONS, { id })
+      return deleted.length === 1 ? 'deleted' : 'unknown'
+    },
+  },
+  addMember: {
+    ...ofMembership,
+    *run(membership) {
+      const values = { ...MEMBERSHIPS.values(membership), limit: MEMBERSHIP_LIMIT }
+      if ((yield* rows(INSERT_MEMBERSHIP, values)).length === 1) return 'added'
+      return (yield* rows(HAS_MEMBERSHIP, membership)).length === 0 ? 'too-many' : 'member-already'
+    },
+  },
+  disableMember: {
+    ...ofMembership,
+    run: change(
+      `update memberships set ${DISABLE} where user_id = :userId and organization_id = :organizationId returning user_id`,
+    ),
+  },
+  enableMember: {
+    ...ofMembership,
+    run: change(
+      `update memberships set ${ENABLE} where user_id = :userId and organization_id = :organizationId returning user_id`,
+    ),
+  },
+  removeMember: {
+    ...ofMembership,
+    run: outcome(
+      'delete from memberships where user_id = :userId and organization_id = :organizationId returning user_id',
+      'removed',
+      'unknown',
+    ),
+  },
+  install: {
+    ...ofInstallation,
+    *run(installation) {
+      const values = INSTALLATIONS.values(installation)
+      // Repeats only if the installation was removed between the two statements, and at most for a statement's time limit.
+      for (;;) {
+        if ((yield* rows(INSERT_INSTALLATION, values)).length === 1) return 'installed'
+        if ((yield* rows(REPLACE_INSTALLATION, values)).length === 1) return 'replaced'
+      }
+    },
+  },
+  disableInstallation: {
+    ...ofInstallation,
+    run: change(
+      `update installations set ${DISABLE} where client_id = :clientId and organization_id = :organizationId
+       returning client_id`,
+    ),
+  },
+  enableInstallation: {
+    ...ofInstallation,
+    run: change(
+      `update installations set ${ENABLE} where client_id = :clientId and organization_id = :organizationId
+       returning client_id`,
+    ),
+  },
+  uninstall: {
+    ...ofInstallation,
+    run: outcome(
+      'delete from installations where client_id = :clientId and organization_id = :organizationId returning client_id',
+      'removed',
+      'unknown',
+    ),
+  },
+} satisfies SharedHandlers
+
+export const organizationReads = {
+  listOrganizations: listPage(
+    ORGANIZATIONS,
+    'select * from organizations where organization_id < :before order by organization_id desc limit :limit',
+  ),
+  *listMemberships(userId: UserId): Steps<readonly MembershipRecord[]> {
+    return (yield* rows(LIST_OF_USER, { userId, limit: MEMBERSHIP_LIMIT })).map(MEMBERSHIPS.read)
+  },
+  listMembers: listPage(
+    MEMBERSHIPS,
+    `select * from memberships where organization_id = :organizationId and user_id < :before
+     order by user_id desc limit :limit`,
+  ),
+  listInstallations: listPage(
+    INSTALLATIONS,
+    `select * from installations where organization_id = :organizationId and client_id < :before
+     order by client_id desc limit :limit`,
+  ),
+}

@@ -1,0 +1,115 @@
+import type { Input, OperationName, Outcome } from '../../ports/operations.ts'
+import type { Page } from '../../ports/store.ts'
+import type { Row, Value } from '../rows.ts'
+import type { Table } from '../table.ts'
+
+/** A statement that both databases run, with named parameters: `where user_id = :id`. */
+export interface SharedStatement {
+  /** The name of the prepared statement on PostgreSQL. */
+  readonly name: string
+  readonly postgres: string
+  readonly sqlite: string
+  /** The names of the parameters, in the order of their numbers in both texts. */
+  readonly parameters: readonly string[]
+}
+
+/** A statement with its parameters, which a store runs for shared code. */
+export interface Step {
+  readonly statement: SharedStatement
+  readonly values: readonly Value[]
+}
+
+/**
+ * Shared code of both stores. It yields each statement and receives its rows. SQLite runs the steps synchronously in the
+ * transaction of the batch, PostgreSQL asynchronously.
+ */
+export type Steps<T> = Generator<Step, T, readonly Row[]>
+
+/** How both stores apply an operation. */
+export interface SharedHandler<Name extends OperationName> {
+  /** What the operation touches; see the handlers of PostgreSQL, which apply the operations of a batch by it. */
+  readonly keys: (input: Input<Name>) => readonly string[]
+  readonly isShared?: true
+  readonly run: (input: Input<Name>) => Steps<Outcome<Name>>
+}
+
+export type SharedHandlers = { readonly [Name in OperationName]?: SharedHandler<Name> }
+
+const PARAMETER = /(?<![:\w]):(\w+)/g
+/** Where the databases differ in a word. */
+const SQLITE_WORDS: readonly (readonly [postgres: RegExp, sqlite: string])[] = [
+  [/\bgreatest\(/g, 'max('],
+  // PostgreSQL plans `in (select …)` as a join, which may read a whole table.
+  [/= any\(array\((.+?)\)\)/gs, 'in ($1)'],
+]
+let count = 0
+
+/** Numbers the parameters of a statement for each database. */
+export function shared(text: string): SharedStatement {
+  count += 1
+  const parameters = [...new Set([...text.matchAll(PARAMETER)].map(([, name]) => name as string))]
+  const numbered = (mark: string) =>
+    text.replaceAll(PARAMETER, (_, name: string) => `${mark}${parameters.indexOf(name) + 1}`)
+  return { name: `shared-${count}`, postgres: numbered('$'), sqlite: inSqlite(numbered('?')), parameters }
+}
+
+/** Returns the text with the words of SQLite. */
+export function inSqlite(text: string): string {
+  return SQLITE_WORDS.reduce((sql, [postgres, sqlite]) => sql.replaceAll(postgres, sqlite), text)
+}
+
+/** Runs a statement with the members of `values` as its parameters, and returns its rows. */
+export function* rows(statement: SharedStatement, values: object = {}): Steps<readonly Row[]> {
+  const given = values as Readonly<Record<string, Value | boolean | undefined>>
+  return yield {
+    statement,
+    values: statement.parameters.map((name) => {
+      if (!(name in given)) throw new Error(`The parameter ${name} is missing for: ${statement.postgres}`)
+      const value = given[name] ?? null
+      return typeof value === 'boolean' ? Number(value) : value
+    }),
+  }
+}
+
+/**
+ * For operations that change one row: returns `changed` if the statement, which ends with `returning`, returned the row. Its
+ * parameters are the members of the input; an input that is a text is the parameter `:id`.
+ */
+export function outcome<Changed extends string, Otherwise extends string>(
+  text: string,
+  changed: Changed,
+  otherwise: Otherwise,
+): (input: string | object) => Steps<Changed | Otherwise> {
+  const statement = shared(text)
+  return function* (input) {
+    const found = yield* rows(statement, typeof input === 'string' ? { id: input } : input)
+    return found.length === 1 ? changed : otherwise
+  }
+}
+
+/** The same for operations whose outcomes are `changed` and `unknown`. */
+export function change(text: string): (input: string | object) => Steps<'changed' | 'unknown'> {
+  return outcome(text, 'changed', 'unknown')
+}
+
+/** A read of one page. The members of the page are the statement's parameters; ids sort below '~'. */
+export function listPage<Stored>(
+  { read }: Table<Stored>,
+  text: string,
+): (page: Page<string>) => Steps<readonly Stored[]> {
+  const statement = shared(text)
+  return function* (page) {
+    return (yield* rows(statement, { ...page, before: page.before ?? '~' })).map(read)
+  }
+}
+
+/** The keys of an operation on one record. */
+export function idKey(input: string | { readonly id: string }): readonly string[] {
+  return [typeof input === 'string' ? input : input.id]
+}
+
+/** Disables a record that has a not-before time, and revokes what was issued for it. */
+export const DISABLE = 'disabled_at = coalesce(disabled_at, :now), valid_from = greatest(valid_from, :now)'
+/** Enables it. What was issued while it was disabled stays revoked. */
+export const ENABLE =
+  'disabled_at = null, valid_from = case when disabled_at is null then valid_from else greatest(valid_from, :now) end'

@@ -1,0 +1,88 @@
+import type { Sweep, Swept } from '../../ports/operation-inputs.ts'
+import type { AuthorizationId, GrantId } from '../../protocol/ids.ts'
+import { idBefore } from '../rows.ts'
+import { rows, shared, type SharedStatement, type Steps } from './statement.ts'
+
+const AUTHORIZATION_SLICE = shared(
+  `select authorization_id from authorizations where authorization_id > :after and authorization_id < :before
+   order by authorization_id limit :limit`,
+)
+const UNREDEEMED = shared(
+  `delete from authorizations
+   where authorization_id > :after and authorization_id <= :last and expires_at < :now and status <> 'redeemed'
+   returning authorization_id`,
+)
+const EVIDENCE = shared(
+  `delete from authorizations where authorization_id in (
+     select authorization_id from authorizations where authorization_id < :before order by authorization_id limit :limit)
+   returning authorization_id`,
+)
+const SESSIONS = shared(
+  `delete from sessions where session_id in (select session_id from sessions where expires_at < :before limit :limit)
+   returning session_id`,
+)
+const HITS = shared(
+  `delete from hits where (bucket, window_start) in (
+     select bucket, window_start from hits where window_end < :before limit :limit)
+   returning bucket`,
+)
+const REVOKED_TOKENS = shared(
+  `delete from revoked_tokens where token_id in (
+     select token_id from revoked_tokens where expires_at < :before order by expires_at limit :limit)
+   returning token_id`,
+)
+const OPAQUE_TOKENS = shared(
+  `delete from opaque_tokens where token_id = any(array(
+     select token_id from opaque_tokens where token_id < :before order by token_id limit :limit))
+   returning token_id`,
+)
+const AUDIT_LINKS = shared(
+  `delete from audit_links where link_id = any(array(
+     select link_id from audit_links where link_id < :before order by link_id limit :limit))
+   returning link_id`,
+)
+const GRANT_SLICE = shared('select grant_id from grants where grant_id > :after order by grant_id limit :limit')
+const GRANTS = shared(
+  `delete from grants where grant_id > :after and grant_id <= :last and (expires_at < :now or idle_expires_at < :now)
+   returning grant_id`,
+)
+
+/** Removes what has expired, at most `limit` rows of each kind. Each store removes clients and consents itself. */
+export function* sweepShared(sweep: Sweep): Steps<Omit<Swept, 'clients' | 'consents' | 'consentsAfter'>> {
+  const { now, limit, authorizationsAfter, grantsAfter } = sweep
+  const waited = yield* sweepUnredeemed(sweep, authorizationsAfter, idBefore(sweep.authorizationsBefore, ''))
+  const slice = yield* sweepGrants(sweep, grantsAfter)
+  return {
+    authorizationsAfter: waited.next,
+    authorizationsExamined: waited.examined,
+    grantsAfter: slice.next,
+    grants: slice.removed,
+    authorizations: waited.removed + (yield* remove(EVIDENCE, idBefore(sweep.evidenceBefore, ''), limit)),
+    sessions: yield* remove(SESSIONS, now, limit),
+    hits: yield* remove(HITS, now, limit),
+    revokedTokens: yield* remove(REVOKED_TOKENS, sweep.revocationsBefore, limit),
+    opaqueTokens: yield* remove(OPAQUE_TOKENS, idBefore(now, ''), limit),
+    auditLinks: yield* remove(AUDIT_LINKS, idBefore(sweep.auditBefore, ''), limit),
+  }
+}
+
+function* sweepUnredeemed({ now, limit }: Sweep, after: AuthorizationId | '', before: string) {
+  const slice = yield* rows(AUTHORIZATION_SLICE, { after, before, limit })
+  const next = (slice.at(-1)?.['authorization_id'] ?? after) as AuthorizationId | ''
+  const removed = slice.length === 0 ? 0 : (yield* rows(UNREDEEMED, { after, last: next, now })).length
+  return { removed, examined: slice.length, next }
+}
+
+function* sweepGrants({ now, limit }: Sweep, after: GrantId | '') {
+  const slice = yield* rows(GRANT_SLICE, { after, limit })
+  const last = slice.at(-1)?.['grant_id'] as GrantId | undefined
+  if (last === undefined) return { removed: 0, next: '' as const }
+  return {
+    removed: (yield* rows(GRANTS, { after, last, now })).length,
+    next: slice.length < limit ? ('' as const) : last,
+  }
+}
+
+function* remove(statement: SharedStatement, before: string | number, limit: number): Steps<number> {
+  return (yield* rows(statement, { before, limit })).length
+}

@@ -1,0 +1,35 @@
+import type { Walk, WalkedClients, WalkedGrants } from '../../ports/walks.ts'
+import type { Row } from '../rows.ts'
+import { rows, shared, type Steps } from './statement.ts'
+
+const GRANTS = shared(
+  `select count(*) as seen, max(grant_id) as last,
+     count(case when revoked_at is null and expires_at > :now and coalesce(idle_expires_at, expires_at) > :now then 1 end) as live
+   from (select grant_id, revoked_at, expires_at, idle_expires_at from grants where grant_id > :after order by grant_id limit :limit)
+     as slice`,
+)
+const CLIENTS = shared(
+  `select count(*) as seen, max(client_id) as last, count(disabled_at) as disabled,
+     count(case when disabled_at is null then used_at end) as used
+   from (select client_id, used_at, disabled_at from clients where client_id > :after order by client_id limit :limit) as slice`,
+)
+
+/** Reads tables in slices, along their primary keys. */
+export const walkReads = {
+  *walkGrants(walk: Walk): Steps<WalkedGrants> {
+    const [row = {}] = yield* rows(GRANTS, walk)
+    const live = Number(row['live'])
+    return { next: nextOf(row, walk.limit), live, over: Number(row['seen']) - live }
+  },
+  *walkClients(walk: Walk): Steps<WalkedClients> {
+    const [row = {}] = yield* rows(CLIENTS, walk)
+    const disabled = Number(row['disabled'])
+    const used = Number(row['used'])
+    return { next: nextOf(row, walk.limit), disabled, used, unused: Number(row['seen']) - disabled - used }
+  },
+}
+
+/** A slice with fewer rows than the limit was the last one. */
+function nextOf(row: Row, limit: number): string {
+  return Number(row['seen']) < limit ? '' : String(row['last'])
+}

@@ -1,0 +1,26 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { InstallationKey, MembershipKey } from '../../ports/operation-inputs.ts'
+import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../../ports/records/organization.ts'
+import type { SessionRecord, UserRecord } from '../../ports/records/user.ts'
+import type { OrganizationId, SessionId, UserId } from '../../protocol/ids.ts'
+import { recordOf } from '../rows.ts'
+import { INSTALLATIONS, MEMBERSHIPS, ORGANIZATIONS, SESSIONS, USERS } from '../tables.ts'
+
+/** Finds single records by their keys. PostgreSQL finds many with one statement. */
+export function recordStatements(database: DatabaseSync) {
+  const user = database.prepare('select * from users where user_id = ?')
+  const session = database.prepare('select * from sessions where session_id = ?')
+  const organization = database.prepare('select * from organizations where organization_id = ?')
+  const membership = database.prepare('select * from memberships where user_id = ? and organization_id = ?')
+  const installation = database.prepare('select * from installations where client_id = ? and organization_id = ?')
+  return {
+    findUser: (id: UserId): UserRecord | undefined => recordOf(user.get(id), USERS.read),
+    findSession: (id: SessionId): SessionRecord | undefined => recordOf(session.get(id), SESSIONS.read),
+    findOrganization: (id: OrganizationId): OrganizationRecord | undefined =>
+      recordOf(organization.get(id), ORGANIZATIONS.read),
+    findMembership: ({ userId, organizationId }: MembershipKey): MembershipRecord | undefined =>
+      recordOf(membership.get(userId, organizationId), MEMBERSHIPS.read),
+    findInstallation: ({ clientId, organizationId }: InstallationKey): InstallationRecord | undefined =>
+      recordOf(installation.get(clientId, organizationId), INSTALLATIONS.read),
+  }
+}

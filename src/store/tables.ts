@@ -1,0 +1,99 @@
+import type { ClientRecord } from '../ports/records/client.ts'
+import type { GrantRecord } from '../ports/records/grant.ts'
+import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../ports/records/organization.ts'
+import type { SessionRecord, UserRecord } from '../ports/records/user.ts'
+import type { EpochMs } from '../protocol/brand.ts'
+import type { SecretHash } from '../protocol/secrets.ts'
+import { bigint, flag, json, optionalGroup, scope, table, text, without } from './table.ts'
+
+/** The columns of the schema (migrations/), each named once, and the records that they contain. */
+
+const disabling = { disabledAt: bigint<EpochMs | undefined>('disabled_at'), notBefore: bigint<EpochMs>('valid_from') }
+
+export const USERS = table<UserRecord>({
+  id: text('user_id'),
+  email: text('email'),
+  name: text('name'),
+  passwordHash: text('password_hash'),
+  createdAt: bigint('created_at'),
+  ...disabling,
+})
+
+export const SESSIONS = table<SessionRecord>({
+  id: text('session_id'),
+  hash: text('session_hash'),
+  userId: text('user_id'),
+  createdAt: bigint('created_at'),
+  expiresAt: bigint('expires_at'),
+})
+
+export const ORGANIZATIONS = table<OrganizationRecord>({
+  id: text('organization_id'),
+  name: text('name'),
+  createdAt: bigint('created_at'),
+  ...disabling,
+})
+
+export const MEMBERSHIPS = table<MembershipRecord>({
+  userId: text('user_id'),
+  organizationId: text('organization_id'),
+  createdAt: bigint('created_at'),
+  ...disabling,
+})
+
+export const INSTALLATIONS = table<InstallationRecord>({
+  clientId: text('client_id'),
+  organizationId: text('organization_id'),
+  scope: text('scope'),
+  actsForMembers: flag('acts_for_members'),
+  createdAt: bigint('created_at'),
+  ...disabling,
+})
+
+/** A registration inserts some of the columns, in the batches of both stores. */
+export const CLIENTS = table<ClientRecord>({
+  id: text('client_id'),
+  issuedAt: bigint('issued_at'),
+  secretHash: text('secret_hash'),
+  previousSecret: optionalGroup('previous_secret_hash', {
+    hash: text('previous_secret_hash'),
+    until: bigint('previous_secret_until'),
+  }),
+  managementHash: text('management_hash'),
+  dedupeKey: text('shared_key'),
+  metadata: json('metadata'),
+  usedAt: bigint('used_at'),
+  verifiedAt: bigint('verified_at'),
+  disabledAt: bigint('disabled_at'),
+  identityFrom: bigint('identity_from'),
+  approvedScope: scope('approved_scope'),
+  notBefore: bigint('valid_from'),
+  lastUsedAt: bigint('last_used_at'),
+})
+
+export const GRANTS = table<GrantRecord>({
+  id: text('grant_id'),
+  clientId: text('client_id'),
+  userId: text('user_id'),
+  organizationId: text('organization_id'),
+  scope: text('scope'),
+  ungrantedScope: scope('ungranted_scope'),
+  resources: json('resources'),
+  createdAt: bigint('created_at'),
+  expiresAt: bigint('expires_at'),
+  revokedAt: bigint('revoked_at'),
+  family: optionalGroup('live_hash', {
+    generation: bigint('generation'),
+    liveHash: text('live_hash'),
+    previousHash: {
+      ...text('previous_hash'),
+      // A first token has no previous one. SQLite stores a placeholder, so that the first rotation does not make the row longer.
+      read: (row) => (row['generation'] === 0 ? undefined : row['previous_hash']) as SecretHash | undefined,
+    },
+    rotatedAt: bigint('rotated_at'),
+    idleExpiresAt: bigint('idle_expires_at'),
+  }),
+})
+
+/** The columns that a new grant sets: it was not revoked, and no token was rotated. */
+export const NEW_GRANT = without(GRANTS, 'revoked_at', 'previous_hash')

@@ -54,19 +54,13 @@ const REMEMBER = {
       from unnest(string_to_array(case when c.given_at >= $7 then c.scope else '' end || ' ' || excluded.scope, ' '))
         as token where token <> '')`,
 }
+
 export function authorizationStatements(database: Database) {
   const handlers = {
     startAuthorization: {
       keys: ({ id }) => [id],
       async run(query, inputs) {
-        const rows = columns(
-          inputs,
-          ({ id }) => id,
-          ({ clientId }) => clientId,
-          ({ browserHash }) => browserHash,
-          ({ createdAt }) => createdAt,
-          ({ expiresAt }) => expiresAt,
-        )
+        const rows = columns(inputs, 'id', 'clientId', 'browserHash', 'createdAt', 'expiresAt')
         await query(INSERT, [...rows, jsonLines(inputs, fixedRequest)])
         return inputs.map(() => 'started' as const)
       },
@@ -74,15 +68,7 @@ export function authorizationStatements(database: Database) {
     approveAuthorization: {
       keys: ({ id }) => [id],
       async run(query, inputs) {
-        const rows = columns(
-          inputs,
-          ({ id }) => id,
-          ({ userId }) => userId,
-          ({ organizationId }) => organizationId,
-          ({ codeHash }) => codeHash,
-          ({ now }) => now,
-          ({ codeExpiresAt }) => codeExpiresAt,
-        )
+        const rows = columns(inputs, 'id', 'userId', 'organizationId', 'codeHash', 'now', 'codeExpiresAt')
         const approved = valuesOf(await query(APPROVE, rows), 'authorization_id')
         for (const input of inputs) if (approved.has(input.id)) await remember(query, input)
         return answerAll(query, inputs, approved, 'approved' as const)
@@ -91,23 +77,14 @@ export function authorizationStatements(database: Database) {
     denyAuthorization: {
       keys: ({ id }) => [id],
       async run(query, inputs) {
-        const rows = columns(
-          inputs,
-          ({ id }) => id,
-          ({ now }) => now,
-        )
+        const rows = columns(inputs, 'id', 'now')
         return answerAll(query, inputs, valuesOf(await query(DENY, rows), 'authorization_id'), 'denied' as const)
       },
     },
     burnCode: {
       keys: ({ id }) => [id],
       async run(query, inputs) {
-        const rows = columns(
-          inputs,
-          ({ id }) => id,
-          ({ codeHash }) => codeHash,
-          ({ now }) => now,
-        )
+        const rows = columns(inputs, 'id', 'codeHash', 'now')
         const burned = valuesOf(await query(BURN, rows), 'authorization_id')
         return inputs.map(({ id }) => (burned.has(id) ? 'burned' : 'spent'))
       },

@@ -86,7 +86,7 @@ export function clientStatements(database: Database) {
             ({ client }) => client.id,
             ({ client }) => client.issuedAt,
             ({ client }) => client.dedupeKey,
-            ({ retainUntil }) => retainUntil,
+            'retainUntil',
           ),
           jsonLines(firsts, ({ client }) => client.metadata),
         ])
@@ -144,13 +144,7 @@ export function clientStatements(database: Database) {
 
 function registrationRows(inputs: readonly ClientRecord[]): readonly Parameter[] {
   return [
-    ...columns(
-      inputs,
-      ({ id }) => id,
-      ({ issuedAt }) => issuedAt,
-      ({ secretHash }) => secretHash,
-      ({ managementHash }) => managementHash,
-    ),
+    ...columns(inputs, 'id', 'issuedAt', 'secretHash', 'managementHash'),
     jsonLines(inputs, ({ metadata }) => metadata),
   ]
 }

@@ -4,9 +4,18 @@ import type { Columns } from '../table.ts'
 /** A single value of a statement's parameter, or of an array parameter. */
 export type Scalar = Value | boolean
 
-/** Turns rows into one array parameter for each column, as `unnest` takes them. */
-export function columns<T>(rows: readonly T[], ...read: readonly ((row: T) => Scalar | undefined)[]) {
-  return read.map((value) => rows.map((row) => value(row) ?? null))
+/** The members of a row that are values of a column. */
+type ScalarMember<T> = { [Name in keyof T]-?: T[Name] extends Scalar | undefined ? Name : never }[keyof T]
+
+/** Turns rows into one array parameter for each column, as `unnest` takes them. A column is a member, or read by a function. */
+export function columns<T>(
+  rows: readonly T[],
+  ...members: readonly (ScalarMember<T> | ((row: T) => Scalar | undefined))[]
+): readonly (readonly Scalar[])[] {
+  return members.map((member) => {
+    const read = typeof member === 'function' ? member : (row: T) => row[member] as Scalar | undefined
+    return rows.map((row) => read(row) ?? null)
+  })
 }
 
 /** The array parameters of columns, from a number on: `$4::text[], $5::bigint[]`. */

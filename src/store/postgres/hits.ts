@@ -24,13 +24,7 @@ export const hitHandlers = {
     async run(query, inputs) {
       const rows = await query(
         COUNT_HITS,
-        columns(
-          inputs,
-          ({ bucket }) => bucket,
-          windowStart,
-          (hit) => windowStart(hit) + hit.windowMs,
-          ({ by }) => by,
-        ),
+        columns(inputs, 'bucket', windowStart, (hit) => windowStart(hit) + hit.windowMs, 'by'),
       )
       const counts = new Map(rows.map((row) => [`${row['bucket']}:${row['window_start']}`, row['count']]))
       return inputs.map((hit) => {
@@ -45,15 +39,7 @@ export const hitHandlers = {
   forgiveHit: {
     keys: (hit) => [`hit:${hit.bucket}:${windowStart(hit)}`],
     async run(query, inputs) {
-      await query(
-        FORGIVE_HITS,
-        columns(
-          inputs,
-          ({ bucket }) => bucket,
-          windowStart,
-          ({ by }) => by,
-        ),
-      )
+      await query(FORGIVE_HITS, columns(inputs, 'bucket', windowStart, 'by'))
       return inputs.map(() => 'forgiven' as const)
     },
   },

@@ -41,10 +41,6 @@ export function opaqueTokenStatements(database: Database) {
 }
 
 async function issue(query: Query, inputs: readonly OpaqueTokenRecord[]): Promise<void> {
-  const rows = columns(
-    inputs,
-    ({ id }) => id,
-    ({ hash }) => hash,
-  )
+  const rows = columns(inputs, 'id', 'hash')
   await query(ISSUE, [...rows, jsonLines(inputs, ({ facts }) => facts)])
 }

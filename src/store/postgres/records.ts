@@ -35,19 +35,11 @@ export function recordReads({ query }: Pick<Database, 'query'>) {
       (await query(FIND_ORGANIZATIONS, [ids])).map(ORGANIZATIONS.read),
     ),
     findMembership: openKeyedBatchLoader(membershipKey, async (keys: readonly MembershipKey[]) => {
-      const ids = columns(
-        keys,
-        ({ userId }) => userId,
-        ({ organizationId }) => organizationId,
-      )
+      const ids = columns(keys, 'userId', 'organizationId')
       return (await query(FIND_MEMBERSHIPS, ids)).map(MEMBERSHIPS.read)
     }),
     findInstallation: openKeyedBatchLoader(installationKey, async (keys: readonly InstallationKey[]) => {
-      const ids = columns(
-        keys,
-        ({ clientId }) => clientId,
-        ({ organizationId }) => organizationId,
-      )
+      const ids = columns(keys, 'clientId', 'organizationId')
       return (await query(FIND_INSTALLATIONS, ids)).map(INSTALLATIONS.read)
     }),
   } satisfies Partial<Reads>

@@ -27,11 +27,7 @@ export function revocationStatements(database: Database) {
     revokeGrant: {
       keys: ({ id }) => [id],
       async run(query, inputs) {
-        const rows = columns(
-          inputs,
-          ({ id }) => id,
-          ({ now }) => now,
-        )
+        const rows = columns(inputs, 'id', 'now')
         const revoked = valuesOf(await query(REVOKE_GRANTS, rows), 'grant_id')
         const others = inputs.map(({ id }) => id).filter((id) => !revoked.has(id))
         const known = valuesOf(others.length === 0 ? [] : await query(FIND_GRANTS, [others]), 'grant_id')
@@ -41,11 +37,7 @@ export function revocationStatements(database: Database) {
     revokeToken: {
       keys: ({ tokenId }) => [`token:${tokenId}`],
       async run(query, inputs) {
-        const rows = columns(
-          inputs,
-          ({ tokenId }) => tokenId,
-          ({ expiresAt }) => expiresAt,
-        )
+        const rows = columns(inputs, 'tokenId', 'expiresAt')
         const revoked = valuesOf(await query(REVOKE_TOKENS, rows), 'token_id')
         return inputs.map(({ tokenId }) => (revoked.has(tokenId) ? 'revoked' : 'known'))
       },

@@ -43,6 +43,7 @@ const REVOKE = {
     where g.grant_id = i.grant_id and g.revoked_at is null`,
 }
 const FIND = { name: 'find-grants', text: 'select * from grants where grant_id = any($1::text[])' }
+
 export function tokenStatements(database: Database) {
   const handlers = {
     redeemCode: {
@@ -97,9 +98,9 @@ export function tokenStatements(database: Database) {
 async function redeem(query: Query, inputs: readonly Redemption[]): Promise<ReadonlySet<unknown>> {
   const rows = columns(
     inputs,
-    ({ id }) => id,
-    ({ codeHash }) => codeHash,
-    ({ now }) => now,
+    'id',
+    'codeHash',
+    'now',
     ...NEW_GRANT.columns.map(
       ({ write }) =>
         ({ grant }: Redemption) =>
@@ -111,27 +112,12 @@ async function redeem(query: Query, inputs: readonly Redemption[]): Promise<Read
 
 /** Returns the ids of the grants whose families were rotated. */
 async function rotate(query: Query, inputs: readonly Rotation[]): Promise<ReadonlySet<unknown>> {
-  const rows = columns(
-    inputs,
-    ({ grantId }) => grantId,
-    ({ generation }) => generation,
-    ({ presentedHash }) => presentedHash,
-    ({ successorHash }) => successorHash,
-    ({ now }) => now,
-    ({ idleExpiresAt }) => idleExpiresAt,
-  )
+  const rows = columns(inputs, 'grantId', 'generation', 'presentedHash', 'successorHash', 'now', 'idleExpiresAt')
   return valuesOf(await query(ROTATE, rows), 'grant_id')
 }
 
 async function findRedeemed(query: Query, late: readonly Redemption[]): Promise<ReadonlyMap<unknown, unknown>> {
-  const rows = await query(
-    FIND_REDEEMED,
-    columns(
-      late,
-      ({ id }) => id,
-      ({ codeHash }) => codeHash,
-    ),
-  )
+  const rows = await query(FIND_REDEEMED, columns(late, 'id', 'codeHash'))
   return new Map(rows.map((row) => [row['authorization_id'], row['grant_id']]))
 }
 
@@ -160,14 +146,7 @@ async function revoke(
 ): Promise<void> {
   if (grants.length === 0) return
   const sorted = grants.toSorted((one, other) => (one.grantId < other.grantId ? -1 : 1))
-  await query(
-    REVOKE,
-    columns(
-      sorted,
-      ({ grantId }) => grantId,
-      ({ now }) => now,
-    ),
-  )
+  await query(REVOKE, columns(sorted, 'grantId', 'now'))
 }
 
 async function findAll(query: Query, ids: readonly GrantId[]): Promise<readonly GrantRecord[]> {

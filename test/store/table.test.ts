@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { EpochMs } from '../../src/protocol/brand.ts'
+import { API_DEFINITIONS, APIS } from '../../src/store/operator-tables.ts'
+import {
+  assignments,
+  bigint,
+  flag,
+  isUnchanged,
+  previousValues,
+  table,
+  text,
+  type Table,
+} from '../../src/store/table.ts'
+import { CLIENTS, GRANTS, INSTALLATIONS, USERS } from '../../src/store/tables.ts'
+import { aClient, aFamily, aGrant, aHash, anApi, anInstallation, at, aUser } from './contract/records.ts'
+
+/** Writes a record to the columns of its table, and reads it again. */
+function stored<Stored>({ values, read }: Table<Stored>): (record: Stored) => Stored {
+  return (record) => read(values(record))
+}
+
+test('a record that is written to its columns is read as the same record, with and without optional members', () => {
+  const users = [aUser(), aUser({ name: undefined, disabledAt: at(3) })]
+  assert.deepEqual(users.map(stored(USERS)), users)
+  const clients = [aClient(), aClient({ previousSecret: { hash: aHash(), until: at(9) } })]
+  assert.deepEqual(clients.map(stored(CLIENTS)), clients)
+  const grants = [aGrant({ family: undefined }), aGrant({ family: aFamily({ generation: 2, previousHash: aHash() }) })]
+  assert.deepEqual(grants.map(stored(GRANTS)), grants)
+  const installations = [anInstallation({ actsForMembers: true }), anInstallation({ actsForMembers: false })]
+  assert.deepEqual(installations.map(stored(INSTALLATIONS)), installations)
+  const scopesSince = new Map([['read', 5 as EpochMs]])
+  const apis = [anApi(), anApi({ name: undefined, scopesSince })]
+  assert.deepEqual(apis.map(stored(APIS)), apis)
+})
+
+test('null is read as the value that it means', () => {
+  const { tokens } = APIS.read({ ...APIS.values(anApi()), token_format: null, jwt_type: null, token_lifetime: null })
+  assert.deepEqual(tokens, { format: 'jwt', lifetime: undefined, algorithm: undefined, jwtType: 'at+jwt' })
+})
+
+test('a compare-and-set names every column once, and compares null as the value that it means', () => {
+  const things = table<{ readonly name: string; readonly size: number | undefined; readonly isOpen: boolean }>({
+    name: text('name', 'none'),
+    size: bigint('size'),
+    isOpen: flag('is_open'),
+  })
+  assert.equal(
+    assignments(things),
+    'name = cast(:name as text), size = cast(:size as bigint), is_open = cast(:is_open as bigint)',
+  )
+  assert.equal(
+    isUnchanged(things),
+    `coalesce(name, 'none') is not distinct from cast(:previous_name as text) and size is not distinct from cast(:previous_size as bigint) and coalesce(is_open, 0) is not distinct from cast(:previous_is_open as bigint)`,
+  )
+  assert.deepEqual(previousValues(things, { name: 'a', size: undefined, isOpen: true }), {
+    previous_name: 'a',
+    previous_size: null,
+    previous_is_open: 1,
+  })
+})
+
+test('an update of an API changes neither its resource nor its credentials', () => {
+  assert.doesNotMatch(assignments(API_DEFINITIONS), /resource|credential|secret|created/)
+})

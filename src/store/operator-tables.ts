@@ -3,7 +3,7 @@ import type { ApiDefinition, ApiRecord, ApiScope, ApiTokens } from '../ports/rec
 import type { AuditLinkRecord } from '../ports/records/audit.ts'
 import type { KeyRecord } from '../ports/records/key.ts'
 import type { EpochMs } from '../protocol/brand.ts'
-import { bigint, group, json, optionalGroup, table, text } from './table.ts'
+import { bigint, group, json, optionalGroup, table, text, type Member } from './table.ts'
 
 /** The tables of what the operator configures and of the audit, as in tables.ts. */
 
@@ -22,18 +22,25 @@ const definition = {
   }),
 }
 
-/** The columns of an API that the operator changes together. */
+/** The columns that the operator defines. An update compares them with what its caller read. */
 export const API_DEFINITIONS = table<Omit<ApiDefinition, 'resource'>>(definition)
 
-export const APIS = table<ApiRecord>({
-  resource: text('resource'),
+const changeable = {
   ...definition,
   scopesSince: {
     columns: [
       { name: 'scopes_since', type: 'text', write: (since) => (since.size === 0 ? null : JSON.stringify([...since])) },
     ],
     read: (row) => new Map(JSON.parse((row['scopes_since'] ?? '[]') as string) as readonly [string, EpochMs][]),
-  },
+  } satisfies Member<ApiRecord['scopesSince']>,
+}
+
+/** The columns that an update replaces. */
+export const API_CHANGES = table<Omit<ApiRecord, 'resource' | 'credentials' | 'createdAt'>>(changeable)
+
+export const APIS = table<ApiRecord>({
+  resource: text('resource'),
+  ...changeable,
   credentials: optionalGroup('credential_id', { id: text('credential_id'), secretHash: text('secret_hash') }),
   createdAt: bigint('created_at'),
 })

@@ -4,7 +4,7 @@ import type { AdminCredentialRecord } from '../../ports/records/admin.ts'
 import type { ClockNotes } from '../../protocol/clock.ts'
 import type { AdminCredentialId } from '../../protocol/ids.ts'
 import { slashVariant } from '../../protocol/resource.ts'
-import { ADMIN_CREDENTIALS, API_DEFINITIONS, APIS, SIGNING_KEYS } from '../operator-tables.ts'
+import { ADMIN_CREDENTIALS, API_CHANGES, API_DEFINITIONS, APIS, SIGNING_KEYS } from '../operator-tables.ts'
 import { ALGORITHM, CLOCK_CONFIRMATION, CLOCK_NOTE, clockNotesOf, clockNoteValue } from '../settings.ts'
 import { assignments, isUnchanged, previousValues } from '../table.ts'
 import { change, idKey, listPage, outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
@@ -15,7 +15,7 @@ const DECLARE_API = shared(
    on conflict (resource) do nothing returning resource`,
 )
 const UPDATE_API = shared(
-  `update apis set ${assignments(API_DEFINITIONS)}, scopes_since = :scopes_since
+  `update apis set ${assignments(API_CHANGES)}
    where resource = :resource and ${isUnchanged(API_DEFINITIONS)} returning resource`,
 )
 const SET_CREDENTIALS = shared(
@@ -56,8 +56,8 @@ export const operatorHandlers = {
   updateApi: {
     keys: ({ api }) => [api.resource],
     *run({ previous, api }) {
-      const values = APIS.values({ ...api, credentials: undefined, createdAt: 0 as ApiRecord['createdAt'] })
-      const changed = yield* rows(UPDATE_API, { ...values, ...previousValues(API_DEFINITIONS, previous) })
+      const [changes, before] = [API_CHANGES.values(api), previousValues(API_DEFINITIONS, previous)]
+      const changed = yield* rows(UPDATE_API, { resource: api.resource, ...changes, ...before })
       return changed.length === 1 ? 'changed' : 'conflict'
     },
   },

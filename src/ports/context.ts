@@ -200,8 +200,8 @@ export interface BudgetOutcome {
  * There are four ways to say that something happened. The first two belong together: most requests that change something use
  * both.
  *
- * - **The audit event of a store operation** is a row of EVENTS in audit/operation-events.ts. It is committed together with the
- *   operation, so that it is never lost.
+ * - **The audit event of a store operation** is in the row of the operation in store/operation-table.ts. It is committed together
+ *   with the operation, so that it is never lost.
  * - **`Reply.event`** is the outcome of a request: the one line that the log has for it, and the label `outcome` of
  *   `grantor_requests_total`.
  * - **`Context.report`** is for an event of the audit without an operation, such as the use of another client's code. It is

@@ -22,14 +22,16 @@ import {
   pageStart,
 } from './fields.ts'
 import { listPage, type Listed, type PageRequest } from './page.ts'
-import { defineTask, type Access, type Task } from './task.ts'
+import { defineTask, type Task } from './task.ts'
 
 /** The lifetime of credentials in days. All credentials expire. */
 const DAYS = { most: 365, usual: 90 } as const
 const DAY_MS = 24 * 60 * 60 * 1000
 
 const PATH = '/admin/v1/admin-credentials'
-const ACCESS = z.enum(['read', 'write'])
+const ACCESS = z
+  .enum(['read', 'write', 'metrics'])
+  .describe('read: everything except secrets. write: everything. metrics: only /metrics, so not with organization_id.')
 
 /** An administrator's credentials in an answer. */
 const ADMIN_CREDENTIAL_DOCUMENT = z
@@ -129,12 +131,17 @@ export async function createAdminCredential(
   }: Needs<'createAdminCredential' | 'findOrganization'> & Pick<Context, 'clock' | 'random' | 'secrets'>,
   wish: {
     readonly name: string
-    readonly access: Access
+    readonly access: AdminCredentialRecord['access']
     readonly organizationId: OrganizationId | undefined
     readonly days: number
   },
 ): Promise<NewAdminCredential> {
   const { access, organizationId } = wish
+  if (access === 'metrics' && organizationId !== undefined) {
+    throw new AdminError(
+      'The metrics are those of the whole server. Create credentials for them without an organization.',
+    )
+  }
   if (organizationId !== undefined && (await store.findOrganization(organizationId)) === undefined) {
     throw unknown(`There is no organization ${organizationId}. See "grantor org list".`)
   }

@@ -1,17 +1,18 @@
 import type * as z from 'zod'
 import type { Context } from '../ports/context.ts'
+import type { AdminCredentialRecord } from '../ports/records/admin.ts'
 import type { OrganizationId } from '../protocol/ids.ts'
 
 /** The administrator who performs a task. */
 export interface Administrator {
   /** The actor in the audit: `command-line`, or the id of the credentials. */
   readonly actor: string
-  readonly access: Access
+  readonly access: AdminCredentialRecord['access']
   /** The one organization that the administrator has access to; undefined: the whole server. */
   readonly organizationId: OrganizationId | undefined
 }
 
-/** `write` includes `read`. */
+/** What a task needs. `write` includes `read`. */
 export type Access = 'read' | 'write'
 
 /** The context of a task. Its store records the administrator with every change. */

@@ -89,6 +89,7 @@ export const REFUSALS = {
     remedy: '[Administration](administration.md) only: use credentials that permit this task.',
     reasons: {
       admin_may_only_read: 'the credentials were made with `--access read`',
+      admin_may_only_read_metrics: 'the credentials were made with `--access metrics`',
       admin_of_one_organization: 'the credentials are for one organization, and the task is not',
     },
   },

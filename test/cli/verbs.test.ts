@@ -252,7 +252,7 @@ const MISTYPED: readonly (readonly [typed: string, says: RegExp])[] = [
   ['token inspect -', /Standard input is empty\. Write the token to it/],
   ['token revoke-all', /add --yes/],
   ['admin create --name x', /--access/],
-  ['admin create --name x --access all', /Allowed choices are read, write/],
+  ['admin create --name x --access all', /Allowed choices are read, write, metrics/],
   ['admin create --name x --access read --days 0', /whole number of at least 1/],
   ['key rotate --algorithm HS256', /Allowed choices are ES256/],
 ]

@@ -2,7 +2,7 @@ import type { Response as LightMyRequestResponse } from 'light-my-request'
 import type { TestContext } from 'node:test'
 import { createAdminCredential } from '../../src/admin/admin-credentials.ts'
 import { createApi, SERVER_TOKENS } from '../../src/admin/apis.ts'
-import { pathParameters, placeOf, type Access, type Task } from '../../src/admin/task.ts'
+import { pathParameters, placeOf, type Task } from '../../src/admin/task.ts'
 import { TASKS } from '../../src/admin/tasks.ts'
 import {
   mintOrganizationId,
@@ -11,6 +11,7 @@ import {
   type OrganizationId,
   type UserId,
 } from '../../src/protocol/ids.ts'
+import type { AdminCredentialRecord } from '../../src/ports/records/admin.ts'
 import type { Scope } from '../../src/protocol/scope.ts'
 import { createAccount, createAda } from './accounts.ts'
 import {
@@ -30,7 +31,11 @@ import { openTestServer, type TestServer } from './server.ts'
 export interface AdminServer {
   readonly server: TestServer
   /** Credentials of an administrator. */
-  readonly issue: (access: Access, organizationId?: OrganizationId, days?: number) => Promise<IssuedToken>
+  readonly issue: (
+    access: AdminCredentialRecord['access'],
+    organizationId?: OrganizationId,
+    days?: number,
+  ) => Promise<IssuedToken>
   /** Does a task over HTTP. */
   readonly perform: (task: Task, input: Members, token: string | undefined) => Promise<LightMyRequestResponse>
   readonly performByName: (name: string, input: Members, token: string) => Promise<LightMyRequestResponse>

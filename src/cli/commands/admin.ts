@@ -22,8 +22,11 @@ export const ADMIN_VERBS: readonly AddVerb[] = [
       command
         .requiredOption('--name <name>', 'the owner or the purpose of the credentials')
         .addOption(
-          new Option('--access <access>', 'what the credentials allow; write includes read')
-            .choices(['read', 'write'])
+          new Option(
+            '--access <access>',
+            'what the credentials allow: only /metrics, or everything; write includes read',
+          )
+            .choices(['read', 'write', 'metrics'])
             .makeOptionMandatory(),
         )
         .option('--days <days>', 'how many days the credentials are valid, up to 365; by default 90', parseCount),
@@ -37,8 +40,14 @@ export const ADMIN_VERBS: readonly AddVerb[] = [
     say: ({ credential_id, token, access, organization_id, expires_at }) => [
       `The token, which is not shown again:`,
       `  ${token}`,
-      `The token has ${access} access to ${organization_id ?? 'everything'} until ${formatTime(expires_at)} UTC. Use it with --server:`,
-      '  GRANTOR_ADMIN_TOKEN=… grantor client list --server <url>',
+      ...(access === 'metrics'
+        ? [
+            `The token can read /metrics, and nothing else, until ${formatTime(expires_at)} UTC. Put it into the credentials_file of Prometheus.`,
+          ]
+        : [
+            `The token has ${access} access to ${organization_id ?? 'everything'} until ${formatTime(expires_at)} UTC. Use it with --server:`,
+            '  GRANTOR_ADMIN_TOKEN=… grantor client list --server <url>',
+          ]),
       `To revoke it: grantor admin revoke ${credential_id}`,
     ],
   }),
@@ -51,13 +60,13 @@ export const ADMIN_VERBS: readonly AddVerb[] = [
         credential_id,
         name,
         access,
-        organization_id ?? 'everything',
+        access === 'metrics' ? '/metrics' : (organization_id ?? 'everything'),
         formatTime(created_at),
         formatTime(expires_at),
         formatTime(revoked_at),
       ],
     ],
-    empty: 'There are no credentials. Create some: grantor admin create --name <name> --access <read|write>',
+    empty: 'There are no credentials. Create some: grantor admin create --name <name> --access <read|write|metrics>',
   }),
   taskVerb<AdminCredentialDocument>({
     task: 'admin.revoke',

@@ -54,6 +54,7 @@ export function authorizeTask(
   task: Task,
   parameters: Readonly<Record<string, string>>,
 ): void {
+  if (access === 'metrics') throw refuseAccess(context, actor, 'admin_may_only_read_metrics')
   if (organizationId !== undefined && task.extent !== 'organization') {
     throw refuseAccess(context, actor, 'admin_of_one_organization')
   }
@@ -82,16 +83,20 @@ export function isOpen({ access }: PlainRoute, isLoopback: boolean, headers: Inc
 }
 
 /**
- * Plain routes expose server-wide data, so credentials of one organization are refused.
+ * Routes for machines expose server-wide data, so credentials of one organization are refused. Credentials for the metrics may
+ * read them, and no other route.
  *
  * @throws OAuthError insufficient_scope
  */
 export function authorizePlain(
   context: Context,
-  { actor, organizationId }: Administrator,
-  { access }: PlainRoute,
+  { actor, access, organizationId }: Administrator,
+  route: PlainRoute,
 ): void {
-  if (access === 'machine' && organizationId !== undefined) {
+  if (access === 'metrics' && route.access !== 'machine') {
+    throw refuseAccess(context, actor, 'admin_may_only_read_metrics')
+  }
+  if (route.access === 'machine' && organizationId !== undefined) {
     throw refuseAccess(context, actor, 'admin_of_one_organization')
   }
 }

@@ -6,7 +6,7 @@ export interface PlainRoute {
   readonly path: string
   /**
    * `machine`: without credentials where only this machine can connect; otherwise with the credentials of an administrator
-   * of the whole server. `administrator`: with the credentials of any administrator.
+   * of the whole server, or with those for the metrics. `administrator`: with the credentials of any administrator.
    */
   readonly access: 'machine' | 'administrator'
   readonly answer: () => Promise<PlainAnswer>

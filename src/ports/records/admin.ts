@@ -8,7 +8,8 @@ export interface AdminCredentialRecord {
   /** The person or the program that the credentials were created for. */
   readonly name: string
   readonly secretHash: SecretHash
-  readonly access: 'read' | 'write'
+  /** `metrics`: only the metrics. `read`: everything. `write` includes `read`. */
+  readonly access: 'metrics' | 'read' | 'write'
   /** The credentials give access to this organization only. undefined: to everything. */
   readonly organizationId: OrganizationId | undefined
   readonly createdAt: EpochMs

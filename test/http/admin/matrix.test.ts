@@ -85,6 +85,19 @@ test('ADM-02: credentials with read access change nothing at any route', async (
   })
 })
 
+test('ADM-02: credentials for the metrics may not perform any task', async (t) => {
+  const stage = await openAdminServer(t)
+  const rows = rowsOf()
+  const inputs = await samplesOf(stage, rows)
+  const { token } = await stage.issue('metrics')
+  await assertNothingChanges(stage, async () => {
+    for (const { task } of rows) {
+      const answer = await stage.perform(task, inputs.get(task) ?? {}, token)
+      assert.equal(answer.statusCode, 403, `${task.name}: ${answer.body}`)
+    }
+  })
+})
+
 test('ADM-03: credentials of one organization get 403 from routes of the server, and 404 for every other organization', async (t) => {
   const stage = await openAdminServer(t)
   const rows = rowsOf()

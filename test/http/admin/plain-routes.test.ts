@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import inject from 'light-my-request'
-import { createAdminApp } from '../../../src/http/admin/app.ts'
+import { createAdminApp, OPENAPI_PATH } from '../../../src/http/admin/app.ts'
 import type { PlainRoute } from '../../../src/http/admin/routes.ts'
 import { gatherHolders } from './holders.ts'
 import { bearer, openAdminServer, type AdminServer } from '../../support/admin-server.ts'
@@ -54,14 +54,25 @@ test('ADM-10: a request through a proxy on this machine needs credentials at a p
   }
 })
 
-test('ADM-10: on other addresses a plain route needs credentials for the whole server', async (t) => {
+test('ADM-10: on other addresses a plain route needs credentials for the whole server or for the metrics', async (t) => {
   const stage = await openAdminServer(t)
   const ask = openAsk(stage, '0.0.0.0')
   const { token: read } = await stage.issue('read')
   assert.equal((await ask(bearer(read).headers)).statusCode, 200)
   assert.equal((await ask(bearer(read).headers, 'HEAD')).body, '')
   assert.equal((await ask(bearer(read).headers, 'POST')).statusCode, 405)
-  const { token: ofOne } = await stage.issue('write', await stage.makeOrganization())
+  const { token: metrics } = await stage.issue('metrics')
+  assert.equal((await ask(bearer(metrics).headers)).statusCode, 200)
+  assert.equal((await ask(bearer(metrics).headers, 'POST')).statusCode, 405)
+  const openapi = { method: 'GET', url: OPENAPI_PATH } as const
+  const refused = await stage.server.injectAdmin({ ...openapi, ...bearer(metrics) })
+  assert.deepEqual([refused.statusCode, refused.json<{ error: string }>().error], [403, 'insufficient_scope'])
+  assert.equal((await stage.server.injectAdmin({ ...openapi, ...bearer(read) })).statusCode, 200)
+  const organizationId = await stage.makeOrganization()
+  const wish = { name: 'Prometheus', access: 'metrics', organization_id: organizationId }
+  const created = await stage.performByName('admin.create', wish, (await stage.issue('write')).token)
+  assert.deepEqual([created.statusCode, /without an organization/.test(created.body)], [422, true])
+  const { token: ofOne } = await stage.issue('write', organizationId)
   assert.equal((await ask(bearer(ofOne).headers)).statusCode, 403)
   for (const [holder, headers] of await gatherHolders(stage)) {
     assert.equal((await ask(headers)).statusCode, 401, holder)

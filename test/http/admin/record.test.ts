@@ -26,6 +26,8 @@ test('ADM-06: the audit records rejected requests of administrators with the rea
   await stage.performByName('key.rotate', {}, reader.token)
   const ofOne = await stage.issue('write', await stage.makeOrganization())
   await stage.performByName('client.list', {}, ofOne.token)
+  const metrics = await stage.issue('metrics')
+  await stage.performByName('client.list', {}, metrics.token)
   const dead = await stage.issue('write')
   await stage.performByName('admin.revoke', { credential_id: dead.id }, dead.token)
   await stage.performByName('client.list', {}, dead.token)
@@ -33,6 +35,7 @@ test('ADM-06: the audit records rejected requests of administrators with the rea
   for (const [{ id }, reason] of [
     [reader, 'admin_may_only_read'],
     [ofOne, 'admin_of_one_organization'],
+    [metrics, 'admin_may_only_read_metrics'],
     [dead, 'admin_token_inactive'],
   ] as const) {
     const refused = (await eventsBy(stage, id)).filter(({ event }) => event === 'admin.refused')

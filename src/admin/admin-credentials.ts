@@ -121,7 +121,11 @@ export interface NewAdminCredential {
   readonly token: string
 }
 
-/** Creates credentials for an administrator. @throws AdminError when the days are invalid, or there is no such organization */
+/**
+ * Creates credentials for an administrator.
+ *
+ * @throws AdminError when the days are invalid, there is no such organization, or the metrics of one organization are requested
+ */
 export async function createAdminCredential(
   {
     store,

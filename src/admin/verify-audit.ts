@@ -71,7 +71,7 @@ type Needs = Pick<Context, 'secrets'> & { readonly store: Pick<Context['store'],
 
 /**
  * Verifies the whole audit, newest links first, and returns at most FAULT_LIMIT faults. Three things are checked: the digest of
- * each link, which can be computed only with the root secret; the digest of its predecessor, which each link has; and the
+ * each link, which can be computed only with the master key; the digest of its predecessor, which each link has; and the
  * end of each chain, which links of other chains name, and the heads in `known`, which the operator has from a log.
  */
 export async function verifyAudit({ store, secrets }: Needs, known: readonly SeenHead[]): Promise<AuditReport> {
@@ -104,7 +104,7 @@ async function readLinks(store: Needs['store'], since: EpochMs, read: (link: Aud
 /** Reads the newest links again. Meanwhile a sweep may have removed links, and chains may have grown. */
 function lookAgain(state: State, secrets: Needs['secrets'], link: AuditLinkRecord): void {
   const { chainId, sequence, events, hash } = link
-  if (link.id !== auditLinkId(link) || !secrets.digestMatches('audit', auditLinkParts(link), hash)) return
+  if (link.id !== auditLinkId(link) || !secrets.auditDigestMatches(auditLinkParts(link), link.recordedAt, hash)) return
   state.later.set(chainId, Math.max(sequence, state.later.get(chainId) ?? 0))
   for (const { event, details } of JSON.parse(events) as readonly AuditEvent[])
     if (event === SWEPT) state.sweptBefore = Math.max(state.sweptBefore, Number(details?.['before']))
@@ -115,7 +115,7 @@ function examine(state: State, secrets: Needs['secrets'], link: AuditLinkRecord)
   state.links += 1
   const above = state.chains.get(chain)
   const isPlaced = id === auditLinkId(link)
-  const isIntact = isPlaced && secrets.digestMatches('audit', auditLinkParts(link), hash)
+  const isIntact = isPlaced && secrets.auditDigestMatches(auditLinkParts(link), link.recordedAt, hash)
   const follows = above?.lowest.sequence !== sequence + 1 || [hash, undefined].includes(above.lowest.previousHash)
   if (!isIntact || !follows) report(state, { kind: 'changed', link: id, chain, sequence, through: sequence })
   // A link whose id does not match its content has no position in a chain.

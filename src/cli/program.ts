@@ -35,6 +35,11 @@ const NOUNS: readonly Noun[] = [
     async () => (await import('./commands/admin.ts')).ADMIN_VERBS,
   ],
   ['key', 'Keys that sign access tokens.', async () => (await import('./commands/key.ts')).KEY_VERBS],
+  [
+    'secret',
+    'The root secret, which protects all keys.',
+    async () => (await import('./commands/secret.ts')).SECRET_VERBS,
+  ],
   ['clock', 'The clock of a server on SQLite.', async () => (await import('./commands/clock.ts')).CLOCK_VERBS],
   ['audit', 'The audit log.', async () => (await import('./commands/audit.ts')).AUDIT_VERBS],
   [

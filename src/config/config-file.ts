@@ -41,7 +41,7 @@ function exposureOf(path: string, values: Values, facts: FileFacts): readonly st
 
 function isSecret(name: string, value: string): boolean {
   if (name === 'DATABASE_URL') return namesPostgres(value)
-  return name === 'GRANTOR_SECRET' || name === 'OTEL_EXPORTER_OTLP_HEADERS'
+  return name.startsWith('GRANTOR_SECRET') || name === 'OTEL_EXPORTER_OTLP_HEADERS'
 }
 
 function mistaken(what: string): ConfigFile {

@@ -38,7 +38,12 @@ const ROWS = {
   GRANTOR_SECRET: setting(
     'secret',
     z.string().min(32, 'must have at least 32 characters').optional(),
-    'Root of the keys that hash credentials and encrypt signing keys. At least 32 characters. Default: created at the first start, in a file beside the database that only its owner can read.',
+    'Root secret: encrypts the master key, from which all keys are derived that hash credentials and encrypt signing keys. At least 32 characters. Default: created at the first start, in a file beside the database that only its owner can read.',
+  ),
+  GRANTOR_SECRET_PREVIOUS: setting(
+    'previousSecret',
+    z.string().min(32, 'must have at least 32 characters').optional(),
+    'The root secret before GRANTOR_SECRET, until "grantor secret rotate" was run.',
   ),
   GRANTOR_TRUST_PROXY: setting(
     'trustedProxies',

@@ -8,7 +8,8 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
-  unlinkSync,
+  renameSync,
+  rmSync,
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -19,6 +20,11 @@ export function rootSecretPath(databasePath: string): string {
   return join(dirname(databasePath), 'grantor.secret')
 }
 
+/** The file that holds the previous root secret while the secret in `path` replaces it. */
+export function previousSecretPath(path: string): string {
+  return `${path}.previous`
+}
+
 /**
  * Reads the root secret, or creates it. When several processes start at once, one creates it and all read the same secret.
  * Throws when other users can read the file or own it, or when the file has no valid secret.
@@ -26,6 +32,31 @@ export function rootSecretPath(databasePath: string): string {
 export function readRootSecret(path: string): string {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   createOnce(path)
+  return readSecretFile(path)
+}
+
+/** Reads the previous root secret, if there is one. Throws as `readRootSecret` does. */
+export function readPreviousSecret(path: string): string | undefined {
+  const previous = previousSecretPath(path)
+  return existsSync(previous) ? readSecretFile(previous) : undefined
+}
+
+/** Puts a new secret into the file, and the secret that was there into the file of the previous one. Returns the new secret. */
+export function renewRootSecret(path: string): string {
+  // In this order, so that a process that is killed between the two leaves the old secret in both.
+  renameSync(writeDraft(path, readSecretFile(path)), previousSecretPath(path))
+  const secret = inventSecret()
+  renameSync(writeDraft(path, secret), path)
+  syncFolder(dirname(path))
+  return secret
+}
+
+/** Removes the file of the previous root secret, if there is one. */
+export function removePreviousSecret(path: string): void {
+  rmSync(previousSecretPath(path), { force: true })
+}
+
+function readSecretFile(path: string): string {
   const status = lstatSync(path)
   if (!status.isFile()) throw new Error(`${path} is not a file.`)
   const fault = checkSecretFile(path, status, process.getuid?.(), 'nothing')
@@ -38,18 +69,40 @@ export function readRootSecret(path: string): string {
 
 function createOnce(path: string): void {
   if (existsSync(path)) return
-  // Written to a draft and linked into place: one of several processes wins, and none reads half a secret. The name of the
-  // draft is random because a process id is not unique: threads share it, and so may containers on one volume.
-  const draft = `${path}.${randomBytes(8).toString('hex')}`
-  const file = openSync(draft, 'wx', 0o600)
+  // Written to a draft and linked into place: one of several processes wins, and none reads half a secret.
+  const draft = writeDraft(path, inventSecret())
   try {
-    writeSync(file, `${randomBytes(32).toString('base64url')}\n`)
-    fsyncSync(file)
     linkSync(draft, path)
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause
   } finally {
+    rmSync(draft)
+  }
+}
+
+function inventSecret(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+/** The name of the draft is random because a process id is not unique: threads share it, and so may containers on one volume. */
+function writeDraft(path: string, secret: string): string {
+  const draft = `${path}.${randomBytes(8).toString('hex')}`
+  const file = openSync(draft, 'wx', 0o600)
+  try {
+    writeSync(file, `${secret}\n`)
+    fsyncSync(file)
+  } finally {
     closeSync(file)
-    unlinkSync(draft)
+  }
+  return draft
+}
+
+/** Makes renamed files survive a loss of power. */
+function syncFolder(folder: string): void {
+  const file = openSync(folder, 'r')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
   }
 }

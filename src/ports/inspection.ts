@@ -1,7 +1,7 @@
 import type { EpochMs } from '../protocol/brand.ts'
 import type { KnownTime } from '../protocol/clock.ts'
 import type { KeyId } from '../protocol/ids.ts'
-import type { SigningAlgorithm } from './records/key.ts'
+import type { SigningAlgorithm, StoredMasterKey } from './records/key.ts'
 
 /** The result of inspecting the database. The inspection changes nothing. */
 export type DatabaseInspection =
@@ -22,8 +22,7 @@ export interface DatabaseFacts {
   /** The time of the newest row or, in a file, the time that a server recorded last; undefined in an empty database. */
   readonly time: KnownTime | undefined
   readonly apis: number
-  /** A fixed text, keyed with the root secret when the database was new. undefined before the first start. */
-  readonly secretCheck: string | undefined
+  readonly masterKey: StoredMasterKey
 }
 
 /** Facts that only a database in a file has. */
@@ -49,9 +48,12 @@ export interface ServerFacts {
   readonly unsafeSettings: readonly string[]
 }
 
-/** Whether the root secret is the one that the database was created with. */
+/**
+ * Whether the root secret decrypts the master key of the database. `matches-previous`: the previous root secret does.
+ * `matches-alone`: the root secret does, although a previous one is configured, which is not needed any more.
+ */
 export type SecretInspection =
-  | { readonly kind: 'matches' | 'differs' | 'missing' | 'unused' }
+  | { readonly kind: 'matches' | 'matches-previous' | 'matches-alone' | 'differs' | 'missing' | 'unused' }
   | { readonly kind: 'unusable'; readonly reason: string }
 
 /** A signing key, and whether its private part can be decrypted and matches the published public part. */
@@ -65,6 +67,7 @@ export interface KeyInspection {
 export interface StoreInspection {
   readonly location: string
   readonly secretLocation: string
+  readonly previousSecretLocation: string
   readonly database: DatabaseInspection
   readonly secret: SecretInspection
   readonly keys: readonly KeyInspection[]

@@ -1,3 +1,4 @@
+import type { KeyRecord } from './records/key.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { ClientMetadata } from '../protocol/client-metadata.ts'
 import type { AuthorizationId, ClientId, GrantId, OrganizationId, UserId } from '../protocol/ids.ts'
@@ -87,6 +88,16 @@ export type RotateOutcome =
   | { readonly kind: 'reused' }
   /** The grant was revoked, has expired or does not exist. */
   | { readonly kind: 'inactive' }
+
+export interface MasterKeyReplacement {
+  readonly previous: string
+  readonly wrapped: string
+  /** The check of the new master key. */
+  readonly check: string
+  /** One signing key for each algorithm, encrypted under the new master key. */
+  readonly keys: readonly KeyRecord[]
+  readonly now: EpochMs
+}
 
 export interface Hit {
   readonly bucket: string

@@ -4,6 +4,7 @@ import type {
   ClientUpdate,
   Hit,
   InstallationKey,
+  MasterKeyReplacement,
   MembershipKey,
   Redemption,
   RedeemOutcome,
@@ -224,6 +225,13 @@ export interface Operations {
    * start at the same time.
    */
   insertSettingOnce: [setting: { readonly name: string; readonly value: string }, outcome: string]
+  /** Stores the master key under another root secret, if it still equals `previous`. */
+  rewrapMasterKey: [change: { readonly previous: string; readonly wrapped: string }, outcome: 'rewrapped' | 'conflict']
+  /**
+   * Replaces the master key if it still equals `previous`, and all signing keys. Revokes the credentials of all administrators,
+   * and all sessions and tokens from before now.
+   */
+  replaceMasterKey: [replacement: MasterKeyReplacement, outcome: 'replaced' | 'conflict']
   createAdminCredential: [credential: AdminCredentialRecord, outcome: 'created']
   /** Revokes an administrator's credentials. */
   revokeAdminCredential: [

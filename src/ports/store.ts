@@ -23,7 +23,7 @@ import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '.
 import type { SessionRecord, UserRecord } from './records/user.ts'
 import type { AdminCredentialRecord } from './records/admin.ts'
 import type { AuditLinkRecord } from './records/audit.ts'
-import type { KeyRecord, SigningAlgorithm } from './records/key.ts'
+import type { KeyRecord, SigningAlgorithm, StoredMasterKey } from './records/key.ts'
 
 /** The result of one operation of a batch. One that failed does not affect the others. */
 export type OperationResult =
@@ -94,6 +94,7 @@ export interface Reads {
     readonly since: EpochMs
     readonly limit: number
   }) => Promise<readonly AuditLinkRecord[]>
+  readonly findMasterKey: () => Promise<StoredMasterKey>
   readonly listKeys: () => Promise<readonly KeyRecord[]>
   /** The algorithm that `noteServerAlgorithm` recorded last. */
   readonly findServerAlgorithm: () => Promise<SigningAlgorithm | undefined>

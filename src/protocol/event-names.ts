@@ -107,6 +107,10 @@ export const AUDIT_EVENT_TEXTS = {
   'api.deleted': { details: '`resource`' },
   'key.added': { when: 'A signing key was created.', details: '`key`' },
   'key.removed': { when: 'A signing key was removed.', details: '`key`' },
+  'secret.rotated': {
+    when: 'The root secret was changed.',
+    details: '`leaked`: whether everything that was issued ended with it',
+  },
   'clock.confirmed': {
     when: 'The operator confirmed the clock of a server with a SQLite file.',
     details: '`clock`: what it showed, in milliseconds since the epoch',
@@ -144,6 +148,7 @@ export type LogEventName =
   | 'key.rotation-failed'
   | 'page.redirected-to-issuer'
   | 'request.refused'
+  | 'secret.replaced'
   | 'server.ready'
   | 'server.stopped'
   | 'session.ended'

@@ -1,5 +1,6 @@
 import { createSecretKey, hkdfSync, timingSafeEqual, type KeyObject } from 'node:crypto'
 import type { Brand } from './brand.ts'
+import type { EpochMs } from './brand.ts'
 import { ID_LENGTH, type Random } from './ids.ts'
 import { openMac } from './mac.ts'
 
@@ -39,16 +40,34 @@ export interface ParsedCredential {
   readonly hash: SecretHash
 }
 
-/** All functions that need the root secret (decision 0003). Each purpose has its own derived key. */
+/**
+ * The key that all others are derived from, and what is left of the master keys before it. The store keeps it, encrypted under
+ * the root secret (docs/operations/secrets.md).
+ */
+export interface MasterKey {
+  readonly root: string
+  /** Oldest first. */
+  readonly former: readonly FormerMasterKey[]
+}
+
+/** A master key that was replaced after a leak. No credential is verified with it. */
+export interface FormerMasterKey {
+  /** The key of its digests, base64url. */
+  readonly digestKey: string
+  /** Links of the audit from before this time may be its. */
+  readonly until: EpochMs
+}
+
+/** All functions that need the master key (decision 0003). Each purpose has its own derived key. */
 export interface Secrets {
   /** Makes a new random credential. `id` is the key of its row. */
   readonly mint: (kind: CredentialKind, id: string, random: Random) => MintedCredential
-  /** Makes a credential from `parts` and the root secret. The same parts always give the same credential. */
+  /** Makes a credential from `parts` and the master key. The same parts always give the same credential. */
   readonly derive: (kind: CredentialKind, id: string, parts: readonly string[]) => MintedCredential
   /** Returns undefined if the text is not a credential of this kind, or was not issued by this server. Does not query the store. */
   readonly verify: (kind: CredentialKind, text: string) => ParsedCredential | undefined
   /**
-   * The refresh token that follows `presented`. It is derived from `presented` and the root secret, so a retry gets the same
+   * The refresh token that follows `presented`. It is derived from `presented` and the master key, so a retry gets the same
    * response although the response is not stored. Neither the database nor the old token alone reveals it (decision 0004).
    */
   readonly deriveSuccessor: (presented: string, opened: ParsedCredential) => MintedCredential
@@ -56,6 +75,8 @@ export interface Secrets {
   readonly digest: (purpose: DigestPurpose, parts: readonly string[]) => string
   /** Whether `text` is the digest of `parts`. Compares in constant time. */
   readonly digestMatches: (purpose: DigestPurpose, parts: readonly string[], text: string) => boolean
+  /** Whether `text` is the digest of a link of the audit: of this master key, or of the one in use when it was recorded. */
+  readonly auditDigestMatches: (parts: readonly string[], recordedAt: EpochMs, text: string) => boolean
   /** AES-256 key that encrypts private signing keys at rest. */
   readonly encryptionKey: KeyObject
 }
@@ -68,11 +89,22 @@ const TAG_LENGTH = 22
 const HASH_LENGTH = 43
 const ALPHABET = /^[A-Za-z0-9_-]+$/
 
-/** Derives the keys from the root secret (HKDF, RFC 5869). The root secret itself is not kept. */
+/** Opens the secrets of a master key that has no former one. */
 export function openSecrets(root: string): Secrets {
+  return openMasterKey({ root, former: [] })
+}
+
+/** Derives the keys from the master key (HKDF, RFC 5869). The master key itself is not kept. */
+export function openMasterKey({ root, former }: MasterKey): Secrets {
   const authenticate = openMac('sha512', deriveKey(root, 'seal'))
   const successorOf = openMac('sha256', deriveKey(root, 'succeed'))
   const digestOf = openMac('sha256', deriveKey(root, 'digest'))
+  const formerDigests = former.map(({ digestKey, until }) => ({
+    until,
+    digestOf: openMac('sha256', readKey(digestKey)),
+  }))
+  // Look-ups keep their first key: a client that registers again after a leak finds the client that it shares.
+  const lookupOf = formerDigests[0]?.digestOf ?? digestOf
 
   function finish(prefix: string, fields: string): MintedCredential {
     const mac = authenticate(prefix + fields)
@@ -80,13 +112,18 @@ export function openSecrets(root: string): Secrets {
   }
 
   function digest(purpose: DigestPurpose, parts: readonly string[]): string {
-    return digestOf(JSON.stringify([purpose, ...parts]))
+    return (purpose === 'shared-client' ? lookupOf : digestOf)(JSON.stringify([purpose, ...parts]))
   }
 
   return {
     encryptionKey: createSecretKey(deriveKey(root, 'encrypt')),
     digest,
     digestMatches: (purpose, parts, text) => sameText(digest(purpose, parts), text),
+    auditDigestMatches(parts, recordedAt, text) {
+      const valid = formerDigests.filter(({ until }) => recordedAt < until)
+      const digested = JSON.stringify(['audit', ...parts])
+      return [digestOf, ...valid.map((one) => one.digestOf)].some((one) => sameText(one(digested), text))
+    },
     mint(kind, id, random) {
       const { prefix, generations } = KINDS[kind]
       return finish(prefix, id + (generations ? formatGeneration(0) : '') + random(32).toString('base64url'))
@@ -136,8 +173,13 @@ export function sameText(expected: string, actual: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
-function deriveKey(root: string, purpose: string): Buffer {
+/** HKDF (RFC 5869) of a root secret or master key. The names of the purposes never change: stored data depends on them. */
+export function deriveKey(root: string, purpose: 'seal' | 'succeed' | 'digest' | 'encrypt' | 'wrap'): Buffer {
   return Buffer.from(hkdfSync('sha256', root, 'grantor', purpose, 32))
+}
+
+function readKey(text: string): Buffer {
+  return Buffer.from(text, 'base64url')
 }
 
 /** The first 132 of 512 bits. The tag is part of the credential and reveals nothing about the hash. */

@@ -1,6 +1,7 @@
+import assert from 'node:assert/strict'
 import type { Config } from '../config/config.ts'
 import type { Log } from './log.ts'
-import { openDriver, openRootSecret, type StoreUser } from './store.ts'
+import { openDriver, type StoreUser } from './store.ts'
 import type { Context } from '../ports/context.ts'
 import type { StoreDriver } from '../ports/store.ts'
 import type { Secrets } from '../protocol/secrets.ts'
@@ -13,6 +14,8 @@ const FLUSH_INTERVAL_MS = 10_000
 export interface OpenedStore {
   readonly driver: StoreDriver
   readonly chains: Chains
+  /** Gives the chains their key. Until then nothing is written to the audit. */
+  readonly keyChains: (secrets: Secrets) => void
 }
 
 /** Opens the configured store. */
@@ -21,25 +24,17 @@ export async function openStore(
   world: Pick<Context, 'clock' | 'random'> & { readonly logger: Log },
   user: StoreUser,
 ): Promise<OpenedStore> {
-  const chains = openAuditChains(config, world)
-  const onWaiting = (cause: unknown): void => world.logger.warn({ event: 'store.unavailable', err: cause })
-  return { driver: await openDriver(config, user, onWaiting, chains), chains }
-}
-
-/**
- * Opens the audit chains of this process. The root secret is read at the first write, because the store is opened before the
- * secret is checked, and nothing is written to the audit until then.
- */
-function openAuditChains(config: Config, { clock, random }: Pick<Context, 'clock' | 'random'>): Chains {
   let secrets: Secrets | undefined
-  return openChains({
-    clock,
-    random,
+  const chains = openChains({
+    ...world,
     digest(parts) {
-      secrets ??= openRootSecret(config)
+      assert(secrets, 'The audit is written before its key is known.')
       return secrets.digest('audit', parts)
     },
   })
+  const onWaiting = (cause: unknown): void => world.logger.warn({ event: 'store.unavailable', err: cause })
+  const driver = await openDriver(config, user, onWaiting, chains)
+  return { driver, chains, keyChains: (opened) => void (secrets = opened) }
 }
 
 /** Flushes the audit recorder at intervals. Returns the function that stops this. */

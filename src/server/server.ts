@@ -11,7 +11,7 @@ import { openStore, startAuditRecorder, type OpenedStore } from './audit.ts'
 import { openKeys, startKeepingKeys } from './keys.ts'
 import { openNodeClock, type NodeClock } from './node-clock.ts'
 import { openRandom } from './random.ts'
-import { openRootSecret, refuseOtherSecret, type StoreUser } from './store.ts'
+import { openStoredSecrets, startWatchingMasterKey, type StoreUser } from './store.ts'
 import { openTelemetry, type Telemetry } from './telemetry.ts'
 import { VERSION } from './version.ts'
 import { openPasswords } from '../passwords/argon2.ts'
@@ -134,6 +134,7 @@ export async function openServer(
         startSweeping(context, logger),
         ...keeping,
         startSharing(context.budgets, context),
+        startWatchingMasterKey(context, logger),
       ]
       flushing = setInterval(() => void logger.flush(), LOG_FLUSH_MS)
       const main = await listen(http, config)
@@ -177,14 +178,14 @@ async function openContext(
 async function makeContext(
   config: Config,
   world: World,
-  { driver, chains }: OpenedStore,
+  { driver, chains, keyChains }: OpenedStore,
   isStopping: () => boolean,
   telemetry: Telemetry | undefined,
 ): Promise<NodeContext> {
   const { random, logger } = world
   const store = openBatchingStore(driver, telemetry?.store)
-  const secrets = openRootSecret(config)
-  await refuseOtherSecret(store, secrets, config)
+  const secrets = await openStoredSecrets(store, config, random)
+  keyChains(secrets)
   const databaseNow = () => world.databaseClock(store.ping)
   const clockCheck = await openNodeClock({ ...world, databaseNow, store })
   const { clock } = clockCheck

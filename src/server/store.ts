@@ -1,10 +1,22 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import { locationOf } from '../config/database-url.ts'
-import { readRootSecret, rootSecretPath } from '../keys/root-secret.ts'
+import {
+  createMasterKey,
+  masterKeyCheck,
+  unlockMasterKey,
+  wrapMasterKey,
+  type RootSecrets,
+  type UnlockedMasterKey,
+} from '../keys/master-key.ts'
+import { previousSecretPath, readPreviousSecret, readRootSecret, rootSecretPath } from '../keys/root-secret.ts'
+import type { StoredMasterKey } from '../ports/records/key.ts'
+import type { Random } from '../protocol/ids.ts'
 import type { SecretInspection, StoreInspection } from '../ports/inspection.ts'
+import type { Context } from '../ports/context.ts'
+import type { Log } from './log.ts'
 import type { Store, StoreDriver } from '../ports/store.ts'
-import { openSecrets, type Secrets } from '../protocol/secrets.ts'
+import type { Secrets } from '../protocol/secrets.ts'
 import type { Chains } from '../audit/chain.ts'
 import type { SchemaState } from '../store/migrations.ts'
 
@@ -15,6 +27,8 @@ export type StoreUser = 'server' | 'command'
 const LOCK_TIMEOUT_MS = { server: 200, command: 10_000 } as const
 /** Connections to PostgreSQL. A few busy connections cost less than many idle ones. */
 const CONNECTIONS = { server: 4, command: 1 } as const
+
+const WATCH_INTERVAL_MS = 1000
 
 /** How long opening waits for a PostgreSQL that is not reachable yet. */
 const START_TIMEOUT_MS = { server: 60_000, command: 0 } as const
@@ -42,18 +56,70 @@ export async function openDriver(
   return openSqliteStore({ path: database.path, patienceMs: LOCK_TIMEOUT_MS[user], checkpoints, audit })
 }
 
-/** Reads the root secret. Beside a SQLite file, the secret is created if it is missing. */
-export function openRootSecret({ secret, database }: Config): Secrets {
-  return openSecrets(secret ?? readRootSecret(secretPath(database)))
+/** Reads the root secrets. Beside a SQLite file, the secret is created if it is missing. */
+export function readRootSecrets({ secret, previousSecret, database }: Config): RootSecrets {
+  if (secret !== undefined) return { current: secret, previous: previousSecret }
+  const path = secretPath(database)
+  return { current: readRootSecret(path), previous: readPreviousSecret(path) ?? previousSecret }
 }
 
-/** Throws if the store belongs to another root secret, under which every credential would look forged (decision 0003). */
-export async function refuseOtherSecret(store: Store, secrets: Secrets, config: Config): Promise<void> {
-  const check = secrets.digest('store-check', [])
-  if ((await store.insertSettingOnce({ name: 'secret-check', value: check })) === check) return
+/**
+ * Opens the secrets of the store, and creates the master key of a new store. Throws if the store belongs to another root
+ * secret, under which every credential would look forged (decision 0003).
+ */
+export async function openStoredSecrets(
+  store: Pick<Store, 'findMasterKey' | 'insertSettingOnce'>,
+  config: Config,
+  random: Random,
+): Promise<Secrets> {
+  // The second attempt is for a process that starts while the root secret is being changed: it may have read one of the two
+  // before the change and the other after it.
+  const unlocked = (await unlockStore(store, config, random)) ?? (await unlockStore(store, config, random))
+  if (unlocked !== undefined) return unlocked.secrets
   throw new Error(
     `This database was made under another root secret than the one in ${secretLocation(config)}. Put the right one there.`,
   )
+}
+
+async function unlockStore(
+  store: Pick<Store, 'findMasterKey' | 'insertSettingOnce'>,
+  config: Config,
+  random: Random,
+): Promise<UnlockedMasterKey | undefined> {
+  const stored = await store.findMasterKey()
+  const roots = readRootSecrets(config)
+  if (stored.check !== undefined) return unlockMasterKey(stored, roots)
+  // Of nodes that start at the same time on a new store, one creates the master key.
+  const own = wrapMasterKey(createMasterKey(random), roots.current, random)
+  const wrapped = await store.insertSettingOnce({ name: 'master-key', value: own })
+  const unlocked = unlockMasterKey({ wrapped, check: undefined }, roots)
+  if (unlocked === undefined) return undefined
+  const check = masterKeyCheck(unlocked.secrets)
+  return (await store.insertSettingOnce({ name: 'secret-check', value: check })) === check ? unlocked : undefined
+}
+
+/**
+ * Ends the process when the store has another master key, which is so only after the root secret leaked: every credential that
+ * this process would accept or issue is invalid. It ends at once, without serving the requests that are in flight. Returns the
+ * function that stops this.
+ */
+export function startWatchingMasterKey(
+  { store, secrets }: Pick<Context, 'store' | 'secrets'>,
+  logger: Log,
+): () => void {
+  const own = masterKeyCheck(secrets)
+  const timer = setInterval(() => {
+    store.findMasterKey().then(
+      ({ check }) => {
+        if (check === own) return
+        logger.error({ event: 'secret.replaced' })
+        void logger.flush().finally(() => process.exit(1))
+      },
+      // While the store is unavailable, hardly anything can be issued. The next check follows in a second.
+      () => undefined,
+    )
+  }, WATCH_INTERVAL_MS)
+  return () => clearInterval(timer)
 }
 
 /** Returns the applied migrations and those that this release would add. Changes nothing. */
@@ -71,10 +137,11 @@ export async function inspectStore(config: Config): Promise<StoreInspection> {
   const { database: choice } = config
   const { inspectKey } = await import('../keys/inspect-keys.ts')
   const { database, keys } = await inspectStored(choice)
-  const { secrets, inspection } = inspectSecret(config, database.kind === 'opened' ? database.secretCheck : undefined)
+  const { secrets, inspection } = inspectSecret(config, database.kind === 'opened' ? database.masterKey : undefined)
   return {
     location: locationOf(choice),
     secretLocation: secretLocation(config),
+    previousSecretLocation: previousSecretLocation(config),
     database,
     secret: inspection,
     keys: secrets === undefined ? [] : keys.map((key) => inspectKey(key, secrets.encryptionKey)),
@@ -86,15 +153,23 @@ async function inspectStored(choice: Config['database']) {
   return (await import('../store/sqlite/inspect.ts')).inspectDatabase(choice.path)
 }
 
-function inspectSecret(config: Config, check: string | undefined): { secrets?: Secrets; inspection: SecretInspection } {
+function inspectSecret(
+  config: Config,
+  stored: StoredMasterKey | undefined,
+): { secrets?: Secrets; inspection: SecretInspection } {
+  const isUnused = stored?.check === undefined
   // Reading the secret would create it.
   if (config.secret === undefined && !existsSync(secretPath(config.database))) {
-    return { inspection: { kind: check === undefined ? 'unused' : 'missing' } }
+    return { inspection: { kind: isUnused ? 'unused' : 'missing' } }
   }
   try {
-    const secrets = openRootSecret(config)
-    if (check === undefined) return { secrets, inspection: { kind: 'unused' } }
-    return { secrets, inspection: { kind: secrets.digest('store-check', []) === check ? 'matches' : 'differs' } }
+    const roots = readRootSecrets(config)
+    if (isUnused) return { inspection: { kind: 'unused' } }
+    const unlocked = unlockMasterKey(stored, roots)
+    if (unlocked === undefined) return { inspection: { kind: 'differs' } }
+    const ofCurrent = roots.previous === undefined ? 'matches' : 'matches-alone'
+    const kind = unlocked.under === 'previous' ? 'matches-previous' : ofCurrent
+    return { secrets: unlocked.secrets, inspection: { kind } }
   } catch (cause) {
     return { inspection: { kind: 'unusable', reason: (cause as Error).message } }
   }
@@ -104,7 +179,13 @@ function secretLocation({ secret, database }: Config): string {
   return secret === undefined ? secretPath(database) : 'GRANTOR_SECRET'
 }
 
-function secretPath(database: Config['database']): string {
+function previousSecretLocation({ secret, previousSecret, database }: Config): string {
+  const isFile = secret === undefined && previousSecret === undefined
+  return isFile ? previousSecretPath(secretPath(database)) : 'GRANTOR_SECRET_PREVIOUS'
+}
+
+/** The file of the root secret beside a SQLite database. */
+export function secretPath(database: Config['database']): string {
   // The configuration rejects PostgreSQL without a secret already, because nodes share no file.
   if (database.kind === 'postgres') throw new Error('GRANTOR_SECRET must be set with PostgreSQL.')
   return rootSecretPath(database.path)

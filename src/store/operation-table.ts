@@ -149,6 +149,14 @@ export const OPERATIONS: { readonly [Name in OperationName]: OperationRow<Name> 
   noteClock: { cache: 'kept', event: 'no-event' },
   confirmClock: { cache: 'kept', event: ({ now }) => ({ event: 'clock.confirmed', details: { clock: now } }) },
   insertSettingOnce: { cache: 'kept', event: 'no-event' },
+  rewrapMasterKey: {
+    cache: 'kept',
+    event: when('rewrapped', () => ({ event: 'secret.rotated', details: { leaked: false } })),
+  },
+  replaceMasterKey: {
+    cache: 'kept',
+    event: when('replaced', () => ({ event: 'secret.rotated', details: { leaked: true } })),
+  },
   createAdminCredential: {
     cache: 'kept',
     event: ({ id, access, organizationId }) => ({

@@ -1,6 +1,13 @@
-import type { KeyRecord, SigningAlgorithm } from '../ports/records/key.ts'
+import type { KeyRecord, SigningAlgorithm, StoredMasterKey } from '../ports/records/key.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { ClockNote, ClockNotes } from '../protocol/clock.ts'
+
+/** Names of the rows of `settings` with the master key and its check. */
+export const MASTER_KEY = 'master-key'
+export const MASTER_KEY_CHECK = 'secret-check'
+
+/** The master key of a database without tables. */
+export const NO_MASTER_KEY: StoredMasterKey = { wrapped: undefined, check: undefined }
 
 /** Names of the rows of `settings` that are replaced. */
 export const ALGORITHM = 'server-algorithm'

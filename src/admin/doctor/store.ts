@@ -33,7 +33,7 @@ export function checkStore(examination: Examination): readonly Finding[] {
           : checkServer(location, database.home)),
         checkSchema(database),
         ...checkSecret(examination),
-        ...checkKeys(examination, database),
+        ...checkKeys(examination),
         ...checkClock(examination, database),
       ]
   }
@@ -70,6 +70,22 @@ function checkSecret({ store }: Examination): readonly Finding[] {
   switch (secret.kind) {
     case 'matches':
       return [ok('secret', `The root secret in ${secretLocation} belongs to the database.`)]
+    case 'matches-previous':
+      return [
+        warning(
+          'secret',
+          `The database still uses the root secret in ${store.previousSecretLocation}.`,
+          `As soon as every node has both secrets, run: grantor secret rotate`,
+        ),
+      ]
+    case 'matches-alone':
+      return [
+        warning(
+          'secret',
+          `The root secret in ${secretLocation} belongs to the database. The one in ${store.previousSecretLocation} is not needed any more.`,
+          `Remove ${store.previousSecretLocation}.`,
+        ),
+      ]
     case 'unused':
       return []
     case 'differs':
@@ -89,10 +105,10 @@ function checkSecret({ store }: Examination): readonly Finding[] {
   }
 }
 
-function checkKeys(examination: Examination, { secretCheck }: DatabaseFacts): readonly Finding[] {
+function checkKeys(examination: Examination): readonly Finding[] {
   const { keys, secret } = examination.store
   // With another secret no key decrypts, and the secret is reported already.
-  if (secretCheck === undefined || secret.kind !== 'matches') return []
+  if (!secret.kind.startsWith('matches')) return []
   if (keys.length === 0) {
     return [warning('keys', 'There is no signing key yet.', 'The first start creates one: grantor serve')]
   }

@@ -4,9 +4,10 @@ import type { KeyRecord } from '../../ports/records/key.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { listMigrations } from '../migrations.ts'
 import type { Row } from '../rows.ts'
-import { noteOfNewestRow } from '../settings.ts'
+import { NO_MASTER_KEY, noteOfNewestRow } from '../settings.ts'
+import { masterKeyReads } from '../shared/master-key.ts'
 import { operatorReads } from '../shared/operator.ts'
-import { connectionOptions, SESSION_SETTINGS, type Statement } from './database.ts'
+import { connectionOptions, SESSION_SETTINGS, type Query } from './database.ts'
 import { forOperator } from './explain.ts'
 import { schemaState } from './migrate.ts'
 import { runSteps } from './steps.ts'
@@ -44,7 +45,6 @@ const CLOSED_TABLES = `select relname from pg_class join pg_namespace on pg_name
 
 // Ids are ordered by time, so the last id of each table belongs to its newest row.
 const CONTENT = `select (select count(*) from apis) as apis,
-    (select value from settings where name = 'secret-check') as secret_check,
     (select max(at) from (
       select max(created_at) as at from signing_keys
       union all (select created_at from users order by user_id desc limit 1)
@@ -87,10 +87,9 @@ async function look(client: pg.Client): Promise<Inspection> {
     missingMigrations: missing.map(({ version, name }) => `${String(version).padStart(4, '0')}-${name}`),
     unknownMigrations: unknown.map(({ version }) => version),
     home: await readHome(client, server),
-    ...(hasTables ? await readContent(client) : { time: undefined, apis: 0, secretCheck: undefined }),
+    ...(hasTables ? await readContent(client) : { time: undefined, apis: 0, masterKey: NO_MASTER_KEY }),
   }
-  const query = async ({ text }: Statement) => (await client.query<Row>(text)).rows
-  const keys = hasTables ? await runSteps(query, operatorReads.listKeys()) : []
+  const keys = hasTables ? await runSteps(queryOf(client), operatorReads.listKeys()) : []
   return { database: { kind: 'opened', ...facts }, keys }
 }
 
@@ -161,14 +160,19 @@ async function readClock(client: pg.Client): Promise<number> {
   return best.aheadMs
 }
 
-async function readContent(client: pg.Client): Promise<Pick<DatabaseFacts, 'time' | 'apis' | 'secretCheck'>> {
+async function readContent(client: pg.Client): Promise<Pick<DatabaseFacts, 'time' | 'apis' | 'masterKey'>> {
   const { rows } = await client.query<Row>(CONTENT)
   const row = rows[0] as Row
   return {
     time: noteOfNewestRow((row['newest_row_at'] ?? undefined) as EpochMs | undefined),
     apis: Number(row['apis']),
-    secretCheck: (row['secret_check'] ?? undefined) as string | undefined,
+    masterKey: await runSteps(queryOf(client), masterKeyReads.findMasterKey()),
   }
+}
+
+/** Runs statements that are not prepared. */
+function queryOf(client: pg.Client): Query {
+  return async ({ text }, values = []) => (await client.query<Row>(text, [...values])).rows
 }
 
 function unusable(reason: string): Inspection {

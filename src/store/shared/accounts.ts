@@ -78,7 +78,7 @@ export const accountHandlers = {
   revokeAllTokens: {
     keys: () => ['setting:not-before'],
     *run({ now }) {
-      yield* rows(REVOKE_ALL_TOKENS, { now: String(now) })
+      yield* revokeAllTokens(now)
       return 'expired'
     },
   },
@@ -115,4 +115,9 @@ export const accountReads = {
   *knowsBrowser(userId: UserId, hash: SecretHash): Steps<boolean> {
     return (yield* rows(KNOWS_BROWSER, { userId, hash })).length > 0
   },
+}
+
+/** Sets the server's not-before time, unless it is later already. */
+export function* revokeAllTokens(now: EpochMs): Steps<void> {
+  yield* rows(REVOKE_ALL_TOKENS, { now: String(now) })
 }

@@ -3,12 +3,19 @@ import { accountHandlers, accountReads } from './accounts.ts'
 import { auditReads } from './audit.ts'
 import { clientHandlers, clientReads } from './clients.ts'
 import { grantReads } from './grants.ts'
+import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
 import { operatorHandlers, operatorReads } from './operator.ts'
 import { organizationHandlers, organizationReads } from './organizations.ts'
 import { walkReads } from './walks.ts'
 
 /** The operations that both stores apply with the same statements. Those of token and registration requests are in each store. */
-export const SHARED_HANDLERS = { ...clientHandlers, ...accountHandlers, ...organizationHandlers, ...operatorHandlers }
+export const SHARED_HANDLERS = {
+  ...clientHandlers,
+  ...accountHandlers,
+  ...organizationHandlers,
+  ...operatorHandlers,
+  ...masterKeyHandlers,
+}
 
 /** The reads that both stores answer with the same statements. */
 export const SHARED_READS = {
@@ -17,6 +24,7 @@ export const SHARED_READS = {
   ...accountReads,
   ...organizationReads,
   ...operatorReads,
+  ...masterKeyReads,
   ...auditReads,
   ...walkReads,
 }

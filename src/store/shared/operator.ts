@@ -89,29 +89,29 @@ export const operatorHandlers = {
   noteServerAlgorithm: {
     keys: () => [`setting:${ALGORITHM}`],
     *run(algorithm) {
-      yield* rows(NOTE, { name: ALGORITHM, value: algorithm })
+      yield* setting(ALGORITHM, algorithm)
       return 'noted'
     },
   },
   noteClock: {
     keys: () => [`setting:${CLOCK_NOTE}`],
     *run(note) {
-      yield* rows(NOTE, { name: CLOCK_NOTE, value: clockNoteValue(note) })
+      yield* setting(CLOCK_NOTE, clockNoteValue(note))
       return 'noted'
     },
   },
   confirmClock: {
     keys: () => [`setting:${CLOCK_CONFIRMATION}`],
     *run({ now }) {
-      yield* rows(NOTE, { name: CLOCK_CONFIRMATION, value: String(now) })
+      yield* setting(CLOCK_CONFIRMATION, String(now))
       return 'confirmed'
     },
   },
   insertSettingOnce: {
     keys: ({ name }) => [`setting:${name}`],
-    *run(setting) {
-      yield* rows(INSERT_SETTING_ONCE, setting)
-      return (yield* findSetting(setting.name)) as string
+    *run(wanted) {
+      yield* rows(INSERT_SETTING_ONCE, wanted)
+      return (yield* findSetting(wanted.name)) as string
     },
   },
   createAdminCredential: {
@@ -151,6 +151,11 @@ export const operatorReads = {
     ADMIN_CREDENTIALS,
     'select * from admin_credentials where credential_id < :before order by credential_id desc limit :limit',
   ),
+}
+
+/** Replaces a setting. */
+export function* setting(name: string, value: string): Steps<void> {
+  yield* rows(NOTE, { name, value })
 }
 
 export function* findSetting(name: string): Steps<string | undefined> {

@@ -5,7 +5,9 @@ import type { DatabaseFacts, DatabaseInspection } from '../../ports/inspection.t
 import type { KeyRecord } from '../../ports/records/key.ts'
 import { knownTime } from '../../protocol/clock.ts'
 import type { Row } from '../rows.ts'
-import { findSetting, operatorReads } from '../shared/operator.ts'
+import { NO_MASTER_KEY } from '../settings.ts'
+import { masterKeyReads } from '../shared/master-key.ts'
+import { operatorReads } from '../shared/operator.ts'
 import { openDatabase } from './database.ts'
 import { schemaState } from './migrate.ts'
 import { findClockNotes } from './operator.ts'
@@ -45,17 +47,17 @@ function readFacts(database: DatabaseSync, path: string): DatabaseFacts {
     missingMigrations: missing.map(({ version, name }) => `${String(version).padStart(4, '0')}-${name}`),
     unknownMigrations: unknown.map(({ version }) => version),
     home: { kind: 'file', freeBytes: bavail * bsize },
-    ...(hasTables(database) ? readTables(database) : { time: undefined, apis: 0, secretCheck: undefined }),
+    ...(hasTables(database) ? readTables(database) : { time: undefined, apis: 0, masterKey: NO_MASTER_KEY }),
   }
 }
 
-function readTables(database: DatabaseSync): Pick<DatabaseFacts, 'time' | 'apis' | 'secretCheck'> {
+function readTables(database: DatabaseSync): Pick<DatabaseFacts, 'time' | 'apis' | 'masterKey'> {
   const run = openSteps(database)
   const apis = database.prepare('select count(*) as count from apis').get() as Row
   return {
     time: knownTime(run(findClockNotes())),
     apis: apis['count'] as number,
-    secretCheck: run(findSetting('secret-check')),
+    masterKey: run(masterKeyReads.findMasterKey()),
   }
 }
 

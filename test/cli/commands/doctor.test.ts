@@ -172,6 +172,7 @@ const SOUND: Examination = {
   store: {
     location: 'grantor.db',
     secretLocation: 'GRANTOR_SECRET',
+    previousSecretLocation: 'GRANTOR_SECRET_PREVIOUS',
     database: {
       kind: 'opened',
       damage: [],
@@ -181,7 +182,7 @@ const SOUND: Examination = {
       home: { kind: 'file', freeBytes: 1e12 },
       time: undefined,
       apis: 1,
-      secretCheck: 'check',
+      masterKey: { wrapped: undefined, check: 'check' },
     },
     secret: { kind: 'matches' },
     keys: [{ id: 'key' as never, algorithm: 'ES256', activeFrom: 1_799_000_000_000 as EpochMs, state: 'valid' }],

@@ -77,7 +77,7 @@ export const administratorCases: Suite = (check) => {
   })
 }
 
-function anAdminCredential(
+export function anAdminCredential(
   differing: Partial<AdminCredentialRecord> = {},
   madeAt: EpochMs = NOW,
 ): AdminCredentialRecord {

@@ -9,6 +9,7 @@ import { deletionCases } from './deletions.ts'
 import { grantListCases } from './grant-lists.ts'
 import { installationCases } from './installations.ts'
 import { keyCases } from './keys.ts'
+import { masterKeyCases } from './master-key.ts'
 import { membershipCases } from './memberships.ts'
 import { opaqueTokenCases } from './opaque-tokens.ts'
 import { operatorCases } from './operator.ts'
@@ -40,6 +41,7 @@ export const CONTRACT: readonly Suite[] = [
   opaqueTokenCases,
   administratorCases,
   keyCases,
+  masterKeyCases,
   revocationCases,
   sweepCases,
   walkCases,

@@ -23,7 +23,7 @@ test('an inspection of PostgreSQL', async (t) => {
   await t.test('an empty database can be used, and the inspection leaves it empty', async () => {
     const facts = await inspectOpened(url)
     assert.deepEqual(
-      [facts.appliedMigrations, facts.missingMigrations[0], facts.apis, facts.secretCheck, facts.time?.agreedAt],
+      [facts.appliedMigrations, facts.missingMigrations[0], facts.apis, facts.masterKey.check, facts.time?.agreedAt],
       [[], '0001-start', 0, undefined, undefined],
     )
     assert.deepEqual(await execute(url, `select relname from pg_class where relnamespace = 'public'::regnamespace`), [])
@@ -41,7 +41,7 @@ test('an inspection of PostgreSQL', async (t) => {
     const facts = await inspectOpened(url)
     const { changedSettings, unsafeSettings, isExposed, role, connections } = facts.home as ServerFacts
     assert.deepEqual(facts.missingMigrations, [])
-    assert.deepEqual([facts.apis, facts.secretCheck, facts.time?.agreedAt], [1, 'a check', 7000])
+    assert.deepEqual([facts.apis, facts.masterKey.check, facts.time?.agreedAt], [1, 'a check', 7000])
     assert.deepEqual([changedSettings, unsafeSettings, isExposed, role], [[], [], false, 'grantor'])
     assert.ok(connections.used >= 1 && connections.used < connections.limit)
   })

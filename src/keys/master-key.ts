@@ -1,0 +1,72 @@
+import { createSecretKey, type KeyObject } from 'node:crypto'
+import { after, type EpochMs } from '../protocol/brand.ts'
+import type { Random } from '../protocol/ids.ts'
+import { deriveKey, openMasterKey, type MasterKey, type Secrets } from '../protocol/secrets.ts'
+import type { StoredMasterKey } from '../ports/records/key.ts'
+import { decrypt, encrypt } from './encryption.ts'
+
+/** The root secrets of the configuration. */
+export interface RootSecrets {
+  readonly current: string
+  /** The secret before, while the root secret is being changed. */
+  readonly previous: string | undefined
+}
+
+/** The master key of a store, and the root secret that it was found under. */
+export interface UnlockedMasterKey {
+  readonly masterKey: MasterKey
+  readonly secrets: Secrets
+  readonly under: keyof RootSecrets
+}
+
+/** For how long after its end a former master key may have signed links of the audit: nodes need seconds to notice the end. */
+const NOTICE_MS = 60_000
+const AAD = 'master-key'
+
+/** Encrypts a master key under a root secret, for the store. */
+export function wrapMasterKey(masterKey: MasterKey, rootSecret: string, random: Random): string {
+  return encrypt(Buffer.from(JSON.stringify(masterKey)), AAD, random, wrappingKey(rootSecret))
+}
+
+export function createMasterKey(random: Random): MasterKey {
+  return { root: random(32).toString('base64url'), former: [] }
+}
+
+/** Makes a random master key in place of one that ends now. Of that one only the key of its digests is kept. */
+export function succeedMasterKey({ root, former }: MasterKey, random: Random, now: EpochMs): MasterKey {
+  const digestKey = deriveKey(root, 'digest').toString('base64url')
+  return { ...createMasterKey(random), former: [...former, { digestKey, until: after(now, NOTICE_MS) }] }
+}
+
+/**
+ * Returns the master key of a store that has a check or a wrapped key; undefined if it belongs to neither root secret. The
+ * check is compared if there is one.
+ */
+export function unlockMasterKey(stored: StoredMasterKey, roots: RootSecrets): UnlockedMasterKey | undefined {
+  for (const under of ['current', 'previous'] as const) {
+    const rootSecret = roots[under]
+    const masterKey = rootSecret === undefined ? undefined : unwrap(stored, rootSecret)
+    if (masterKey === undefined) continue
+    const secrets = openMasterKey(masterKey)
+    if (masterKeyCheck(secrets) === (stored.check ?? masterKeyCheck(secrets))) return { masterKey, secrets, under }
+  }
+  return undefined
+}
+
+/** A fixed text, keyed with the master key. The store keeps it, so that a node can tell whether it has the right key. */
+export function masterKeyCheck({ digest }: Pick<Secrets, 'digest'>): string {
+  return digest('store-check', [])
+}
+
+function unwrap({ wrapped }: StoredMasterKey, rootSecret: string): MasterKey | undefined {
+  if (wrapped === undefined) return { root: rootSecret, former: [] }
+  try {
+    return JSON.parse(decrypt(wrapped, AAD, wrappingKey(rootSecret)).toString()) as MasterKey
+  } catch {
+    return undefined
+  }
+}
+
+function wrappingKey(rootSecret: string): KeyObject {
+  return createSecretKey(deriveKey(rootSecret, 'wrap'))
+}

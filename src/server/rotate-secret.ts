@@ -1,0 +1,145 @@
+import { AdminError, conflict } from '../admin/admin-error.ts'
+import { asAdministrator, COMMAND_LINE } from '../admin/administrators.ts'
+import type { Config } from '../config/config.ts'
+import {
+  masterKeyCheck,
+  succeedMasterKey,
+  unlockMasterKey,
+  wrapMasterKey,
+  type RootSecrets,
+  type UnlockedMasterKey,
+} from '../keys/master-key.ts'
+import { removePreviousSecret, renewRootSecret } from '../keys/root-secret.ts'
+import { createSigningKey } from '../keys/signing-key.ts'
+import type { Context } from '../ports/context.ts'
+import type { Store } from '../ports/store.ts'
+import { openMasterKey } from '../protocol/secrets.ts'
+import { readRootSecrets, secretPath } from './store.ts'
+
+/** The result of changing the root secret. */
+export interface SecretRotation {
+  /** The file with the new secret; undefined: it is in GRANTOR_SECRET. */
+  readonly file: string | undefined
+  /** The master key is the former root secret itself, as in every store of a release without a master key. */
+  readonly isMasterKeyFormerSecret: boolean
+}
+
+/** The records whose credentials end with a leaked secret, and which get no new ones by themselves. */
+export interface EndedCredentials {
+  /** Identifiers of the APIs that have credentials for introspection. */
+  readonly apis: readonly string[]
+  /** Names of the administrators' credentials that are neither revoked nor expired. */
+  readonly administrators: readonly string[]
+}
+
+const PAGE = 1000
+
+/**
+ * Encrypts the master key under a new root secret. Nothing else changes, so no session, token or credential ends, and running
+ * servers continue with the master key that they have.
+ *
+ * @throws AdminError when the configuration has no new secret, or the secret is being changed by another process
+ */
+export async function rotateSecret(context: Context, config: Config): Promise<SecretRotation> {
+  const { store, unlocked, newSecret, previous } = await prepare(context, config)
+  const wrapped = wrapMasterKey(unlocked.masterKey, newSecret, context.random)
+  if ((await store.rewrapMasterKey({ previous, wrapped })) === 'conflict') throw changedMeanwhile()
+  return finish(config, unlocked)
+}
+
+/**
+ * Replaces the root secret and the master key, because other persons may know them. Everything that was issued under them ends
+ * in one commit, and signing keys are replaced. Running servers notice this within a second and stop.
+ *
+ * @throws AdminError as `rotateSecret` does
+ */
+export async function replaceLeakedSecret(
+  context: Context,
+  config: Config,
+): Promise<SecretRotation & { readonly ended: EndedCredentials }> {
+  const { clock, random } = context
+  const ended = await findEndingCredentials(context)
+  const { store, unlocked, newSecret, previous } = await prepare(context, config)
+  const now = clock()
+  const masterKey = succeedMasterKey(unlocked.masterKey, random, now)
+  const secrets = openMasterKey(masterKey)
+  const algorithms = new Set([
+    config.settings.signingAlgorithm,
+    ...(await store.listKeys()).map(({ algorithm }) => algorithm),
+  ])
+  const plans = [...algorithms].map((algorithm) => ({ algorithm, createdAt: now, activeFrom: now }))
+  const keys = await Promise.all(plans.map((plan) => createSigningKey(plan, random, secrets.encryptionKey)))
+  const wrapped = wrapMasterKey(masterKey, newSecret, random)
+  const replacement = { previous, wrapped, check: masterKeyCheck(secrets), keys, now }
+  if ((await store.replaceMasterKey(replacement)) === 'conflict') throw changedMeanwhile()
+  return { ...finish(config, { ...unlocked, masterKey }), ended }
+}
+
+interface Preparation {
+  readonly store: Store
+  readonly unlocked: UnlockedMasterKey
+  readonly newSecret: string
+  /** The wrapped master key as it is stored. */
+  readonly previous: string
+}
+
+/** Finds the new secret, or creates it in its file. An interrupted change is continued with the secret that it created. */
+async function prepare(context: Context, config: Config): Promise<Preparation> {
+  const { store } = asAdministrator(context, COMMAND_LINE)
+  const stored = await store.findMasterKey()
+  const roots = readRootSecrets(config)
+  const unlocked = unlockMasterKey(stored, roots)
+  if (unlocked === undefined) throw changedMeanwhile()
+  const previous =
+    stored.wrapped ??
+    // The store of a release without a master key.
+    (await store.insertSettingOnce({
+      name: 'master-key',
+      value: wrapMasterKey(unlocked.masterKey, rootOf(unlocked, roots), context.random),
+    }))
+  return { store, unlocked, newSecret: newSecretOf(config, unlocked, roots), previous }
+}
+
+function newSecretOf(config: Config, { under }: UnlockedMasterKey, roots: RootSecrets): string {
+  if (under === 'previous') return roots.current
+  if (config.secret === undefined) return renewRootSecret(secretPath(config.database))
+  if (roots.previous !== undefined) {
+    throw new AdminError(
+      'The database uses GRANTOR_SECRET already. GRANTOR_SECRET_PREVIOUS is not needed any more: remove it from every node.',
+    )
+  }
+  throw new AdminError(
+    'The root secret is in GRANTOR_SECRET, so it is changed there: on every node, set GRANTOR_SECRET to a new secret (openssl rand -base64 32) and GRANTOR_SECRET_PREVIOUS to the present one, and restart the node. Then run this command again, with both.',
+  )
+}
+
+function rootOf({ under }: UnlockedMasterKey, { current, previous }: RootSecrets): string {
+  return under === 'previous' && previous !== undefined ? previous : current
+}
+
+function finish(config: Config, { masterKey }: UnlockedMasterKey): SecretRotation {
+  const roots = readRootSecrets(config)
+  const isMasterKeyFormerSecret = masterKey.root === roots.previous
+  if (config.secret !== undefined) return { file: undefined, isMasterKeyFormerSecret }
+  const file = secretPath(config.database)
+  removePreviousSecret(file)
+  return { file, isMasterKeyFormerSecret }
+}
+
+async function findEndingCredentials({ clock, store }: Pick<Context, 'clock' | 'store'>): Promise<EndedCredentials> {
+  const now = clock()
+  const [apis, administrators] = await Promise.all([
+    store.listApis(),
+    store.listAdminCredentials({ before: undefined, limit: PAGE }),
+  ])
+  return {
+    apis: apis.filter(({ credentials }) => credentials !== undefined).map(({ resource }) => resource),
+    administrators: administrators
+      .filter(({ revokedAt, expiresAt }) => revokedAt === undefined && now < expiresAt)
+      .map(({ name }) => name),
+  }
+}
+
+function changedMeanwhile(): AdminError {
+  return conflict('Another process is changing the root secret. See "grantor doctor", and run this command again.')
+}

@@ -1,0 +1,43 @@
+import type { StoredMasterKey } from '../../ports/records/key.ts'
+import { SIGNING_KEYS } from '../operator-tables.ts'
+import { MASTER_KEY, MASTER_KEY_CHECK } from '../settings.ts'
+import { revokeAllTokens } from './accounts.ts'
+import { findSetting, setting } from './operator.ts'
+import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+
+const WRAP = shared('update settings set value = :wrapped where name = :name and value = :previous returning name')
+const REMOVE_KEYS = shared('delete from signing_keys')
+const ADD_KEY = shared(`insert into signing_keys (${SIGNING_KEYS.names}) values (${SIGNING_KEYS.parameters})`)
+const REVOKE_CREDENTIALS = shared('update admin_credentials set revoked_at = :now where revoked_at is null')
+/** Operations on signing keys and on the server's not-before time wait for the replacement, if they are in its batch. */
+const KEYS = [`setting:${MASTER_KEY}`, 'signing-keys', 'setting:not-before']
+
+/** The master key, and everything that ends when it is replaced. */
+export const masterKeyHandlers = {
+  rewrapMasterKey: {
+    keys: () => KEYS,
+    *run(change) {
+      return (yield* rows(WRAP, { ...change, name: MASTER_KEY })).length === 1 ? 'rewrapped' : 'conflict'
+    },
+  },
+  replaceMasterKey: {
+    keys: () => KEYS,
+    *run({ previous, wrapped, check, keys, now }) {
+      const changed = yield* rows(WRAP, { previous, wrapped, name: MASTER_KEY })
+      if (changed.length !== 1) return 'conflict'
+      yield* setting(MASTER_KEY_CHECK, check)
+      yield* rows(REMOVE_KEYS)
+      for (const key of keys) yield* rows(ADD_KEY, SIGNING_KEYS.values(key))
+      yield* rows(REVOKE_CREDENTIALS, { now })
+      yield* revokeAllTokens(now)
+      return 'replaced'
+    },
+  },
+} satisfies SharedHandlers
+
+export const masterKeyReads = {
+  /** Needs only the tables of the first migration. */
+  *findMasterKey(): Steps<StoredMasterKey> {
+    return { wrapped: yield* findSetting(MASTER_KEY), check: yield* findSetting(MASTER_KEY_CHECK) }
+  },
+}

@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test, type TestContext } from 'node:test'
+import { verifyAudit } from '../../../src/admin/verify-audit.ts'
+import { previousSecretPath, renewRootSecret } from '../../../src/keys/root-secret.ts'
+import { openSecrets } from '../../../src/protocol/secrets.ts'
+import { placeBlankDatabase } from '../../support/blank-database.ts'
+import { runHere } from '../../support/command.ts'
+import {
+  authorizeUrl,
+  obtainCode,
+  obtainTokens,
+  PlainBrowser,
+  redeem,
+  refresh,
+  registerClient,
+  requestToken,
+  signInAndAllow,
+  type RegisteredClient,
+  type Tokens,
+} from '../../../tools/flow.ts'
+import { createAda } from '../../support/accounts.ts'
+import { openMigratedDatabase } from '../../support/migrated-database.ts'
+import { openPlace, serve, untilLogged, type Finished, type Place } from '../../support/process.ts'
+import { openTestServer, temporaryFolder, type TestServer } from '../../support/server.ts'
+import { declareApi, knowApis, OPAQUE_API } from '../../support/apis.ts'
+import { introspect, isActive } from '../../support/token-questions.ts'
+
+type Environment = Readonly<Record<string, string>>
+
+/** A store, and the servers and commands that use it. */
+interface Estate {
+  /** Opens a server. */
+  readonly open: (environment?: Environment) => Promise<TestServer>
+  readonly run: (words: readonly string[], environment?: Environment) => Promise<Finished>
+  /** How the new secret is configured, for the commands and the servers after the change. */
+  readonly changing: Environment
+  readonly changed: Environment
+}
+
+/** Shows the page, although a consent is remembered. */
+const ASK = { prompt: 'consent' }
+const OLD = 'the old root secret, of 32 characters'
+const NEW = 'the new root secret, of 32 characters'
+
+const ESTATES: readonly (readonly [string, (t: TestContext) => Promise<Estate>])[] = [
+  ['SQLite, with the secret in a file', openFileEstate],
+  ['PostgreSQL, with the secret in the environment', openPostgresEstate],
+]
+
+async function openFileEstate(t: TestContext): Promise<Estate & { readonly folder: string }> {
+  const folder = temporaryFolder(t)
+  placeBlankDatabase(join(folder, 'grantor.db'))
+  return { ...estateOf(t, folder, { DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}` }), folder }
+}
+
+async function openPostgresEstate(t: TestContext): Promise<Estate> {
+  const environment = { DATABASE_URL: await openMigratedDatabase(t), GRANTOR_SECRET: OLD }
+  return {
+    ...estateOf(t, temporaryFolder(t), environment),
+    changing: { GRANTOR_SECRET: NEW, GRANTOR_SECRET_PREVIOUS: OLD },
+    changed: { GRANTOR_SECRET: NEW },
+  }
+}
+
+function estateOf(t: TestContext, folder: string, environment: Environment): Estate {
+  const place = { environment } as unknown as Place
+  return {
+    open: (more = {}) => openTestServer(t, { folder, env: { ...environment, ...more } }),
+    run: (words, more = {}) => runHere(place, words, { environment: more }),
+    changing: {},
+    changed: {},
+  }
+}
+
+for (const [name, openEstate] of ESTATES) {
+  test(`STO-12, ${name}: the root secret changes while tokens are refreshed, and nothing ends`, async (t) => {
+    const { open, run, changing, changed } = await openEstate(t)
+    const server = await open()
+    await createAda(server)
+    const client = await registerClient(server)
+    const api = await declareApi(server, OPAQUE_API, { format: 'opaque' })
+    knowApis(server)
+    const browser = new PlainBrowser(server)
+    await signInAndAllow(browser, authorizeUrl(client))
+    const code = await obtainCode(server, client, ASK)
+    const opaque = await obtainTokens(server, client, { ...ASK, resource: OPAQUE_API })
+    let { refresh_token: token = '' } = await obtainTokens(server, client, ASK)
+    const admin = (await run(['admin', 'create', '--name', 'x', '--access', 'read', '--json'])).stdout
+    const refreshTen = async (at: TestServer): Promise<void> => {
+      for (let round = 1; round <= 10; round += 1) {
+        const response = await refresh(at, client, token)
+        assert.equal(response.statusCode, 200, response.body)
+        token = response.json<Tokens>().refresh_token ?? ''
+      }
+    }
+    const [rotated] = await Promise.all([run(['secret', 'rotate'], changing), refreshTen(server)])
+    assert.equal(rotated.code, 0, rotated.stderr)
+    await refreshTen(server)
+    const next = await open(changed)
+    await refreshTen(next)
+    await refreshTen(server)
+    assert.equal((await redeem(next, client, code)).statusCode, 200)
+    assert.equal((await requestToken(next, client, { grant_type: 'client_credentials' })).statusCode, 200)
+    assert.equal((await readRegistration(next, client)).statusCode, 200)
+    assert.equal(await isActive(next, api, opaque.access_token), true)
+    assert.equal((await listClients(next, admin)).statusCode, 200)
+    const silent = new PlainBrowser(next)
+    for (const [cookie, value] of browser.cookies) silent.cookies.set(cookie, value)
+    const answer = await silent.get(authorizeUrl(client, { prompt: 'none' }))
+    assert.match(String(answer.headers.location), /[?&]code=/)
+    assert.deepEqual((await verifyAudit(next.context, [])).faults, [])
+    const report = await run(['doctor'], changed)
+    assert.match(report.stdout, /root secret in \S+ belongs to the database\.\n/)
+  })
+
+  test(`STO-12, ${name}: a leaked root secret ends everything that was issued, and users and clients can start again`, async (t) => {
+    const { open, run, changing, changed } = await openEstate(t)
+    const server = await open()
+    await createAda(server)
+    const client = await registerClient(server)
+    const shared = await registerClient(server, { token_endpoint_auth_method: 'none' })
+    const api = await declareApi(server, OPAQUE_API, { format: 'opaque' })
+    knowApis(server)
+    const browser = new PlainBrowser(server)
+    await signInAndAllow(browser, authorizeUrl(client))
+    const code = await obtainCode(server, client, ASK)
+    const opaque = await obtainTokens(server, client, { ...ASK, resource: OPAQUE_API })
+    const jwt = await obtainTokens(server, client, ASK)
+    const admin = (await run(['admin', 'create', '--name', 'Ada at work', '--access', 'write', '--json'])).stdout
+    const [before] = await server.context.store.listKeys()
+    await server.close()
+
+    const unconfirmed = await run(['secret', 'rotate', '--leaked'], changing)
+    assert.deepEqual([unconfirmed.code, /add --yes/.test(unconfirmed.stderr)], [2, true])
+    const replaced = await run(['secret', 'rotate', '--leaked', '--yes'], changing)
+    assert.equal(replaced.code, 0, replaced.stderr)
+    assert.match(replaced.stdout, /the API https:\/\/opaque\.example: grantor api create-credentials/)
+    assert.match(replaced.stdout, /the administrator Ada at work/)
+
+    const next = await open(changed)
+    const [key, ...others] = await next.context.store.listKeys()
+    assert.deepEqual([key?.id === before?.id, others], [false, []])
+    const machine = await requestToken(next, client, { grant_type: 'client_credentials' })
+    assert.deepEqual([machine.statusCode, machine.json<{ error: string }>().error], [401, 'invalid_client'])
+    assert.equal((await readRegistration(next, client)).statusCode, 401)
+    assert.equal((await listClients(next, admin)).statusCode, 401)
+    const withNewSecret = { ...client, ...(await newSecret(run, changed, client)) }
+    // Another server keeps the previous record of the client for up to a second.
+    const fresh = await open(changed)
+    assert.equal((await redeem(fresh, withNewSecret, code)).json<{ error: string }>().error, 'invalid_grant')
+    for (const tokens of [opaque, jwt]) {
+      const refreshed = await refresh(fresh, withNewSecret, tokens.refresh_token ?? '')
+      assert.equal(refreshed.json<{ error: string }>().error, 'invalid_grant')
+      assert.equal(await isActive(fresh, withNewSecret, tokens.access_token), false)
+    }
+    const asked = await introspect(fresh, api, opaque.access_token)
+    assert.equal(asked.statusCode, 401)
+    const silent = new PlainBrowser(fresh)
+    for (const [cookie, value] of browser.cookies) silent.cookies.set(cookie, value)
+    assert.match(String((await silent.get(authorizeUrl(client))).headers.location), /sign-in/)
+
+    assert.equal((await obtainTokens(fresh, withNewSecret, ASK)).expires_in, 900)
+    const again = await registerClient(fresh, { token_endpoint_auth_method: 'none' })
+    assert.equal(again.client_id, shared.client_id)
+    assert.deepEqual((await verifyAudit(next.context, [])).faults, [])
+    await assert.rejects(open({ GRANTOR_SECRET: OLD }), /another root secret/)
+  })
+}
+
+test('a secret in the environment is changed by its order of steps: no node stops working between two of them', async (t) => {
+  const { open, run, changing, changed } = await openPostgresEstate(t)
+  const old = await open()
+  const client = await registerClient(old)
+  const early = await run(['secret', 'rotate'])
+  assert.deepEqual([early.code, /GRANTOR_SECRET_PREVIOUS to the present one/.test(early.stderr)], [1, true])
+  const both = await open(changing)
+  assert.match((await run(['doctor'], changing)).stdout, /still uses the root secret in GRANTOR_SECRET_PREVIOUS/)
+  await assert.rejects(open(changed), /another root secret than the one in GRANTOR_SECRET/)
+  assert.equal((await run(['secret', 'rotate'], changing)).code, 0)
+  for (const server of [old, both, await open(changing), await open(changed)]) {
+    assert.equal((await requestToken(server, client, { grant_type: 'client_credentials' })).statusCode, 200)
+  }
+  await assert.rejects(open(), /another root secret/)
+  assert.match((await run(['doctor'], changing)).stdout, /Remove GRANTOR_SECRET_PREVIOUS/)
+  const twice = await run(['secret', 'rotate'], changing)
+  assert.deepEqual([twice.code, /not needed any more/.test(twice.stderr)], [1, true])
+})
+
+test('a change of the secret in a file that was interrupted is completed by the next one', async (t) => {
+  const { folder, open, run } = await openFileEstate(t)
+  const server = await open()
+  const client = await registerClient(server)
+  const path = join(folder, 'grantor.secret')
+  const secret = renewRootSecret(path)
+  assert.match((await run(['doctor'])).stdout, /still uses the root secret in \S+grantor\.secret\.previous/)
+  const between = await open()
+  assert.equal((await requestToken(between, client, { grant_type: 'client_credentials' })).statusCode, 200)
+  assert.equal((await run(['secret', 'rotate'])).code, 0)
+  assert.equal(readFileSync(path, 'utf8').trim(), secret)
+  assert.ok(!existsSync(previousSecretPath(path)))
+  assert.equal((await run(['secret', 'rotate'])).code, 0)
+  assert.notEqual(readFileSync(path, 'utf8').trim(), secret)
+  assert.equal((await requestToken(await open(), client, { grant_type: 'client_credentials' })).statusCode, 200)
+})
+
+test('a store of a release without a master key is opened, and its root secret can be changed', async (t) => {
+  const { folder, open, run } = await openFileEstate(t)
+  const database = new DatabaseSync(join(folder, 'grantor.db'))
+  const check = openSecrets(OLD).digest('store-check', [])
+  database.prepare(`insert into settings (name, value) values ('secret-check', ?)`).run(check)
+  database.close()
+  const server = await open({ GRANTOR_SECRET: OLD })
+  const client = await registerClient(server)
+  assert.ok(openSecrets(OLD).verify('client-secret', client.client_secret ?? ''))
+  await assert.rejects(open({ GRANTOR_SECRET: NEW }), /another root secret/)
+  const changing = { GRANTOR_SECRET: NEW, GRANTOR_SECRET_PREVIOUS: OLD }
+  const { stdout } = await run(['secret', 'rotate', '--json'], changing)
+  assert.deepEqual(JSON.parse(stdout), { leaked: false, file: null, master_key_is_former_secret: true })
+  const next = await open({ GRANTOR_SECRET: NEW })
+  assert.equal((await requestToken(next, client, { grant_type: 'client_credentials' })).statusCode, 200)
+  await assert.rejects(open({ GRANTOR_SECRET: OLD }), /another root secret/)
+})
+
+test('a server that runs while a leaked secret is replaced ends with an error, and starts again with the new one', async (t) => {
+  const place = await openPlace(t)
+  const server = await serve(place)
+  assert.equal((await runHere(place, ['secret', 'rotate'])).code, 0)
+  assert.equal((await runHere(place, ['secret', 'rotate', '--leaked', '--yes'])).code, 0)
+  assert.equal((await server.exited).code, 1)
+  await untilLogged(server, '"secret.replaced"')
+  await serve(place)
+})
+
+function readRegistration(server: TestServer, client: RegisteredClient) {
+  const authorization = `Bearer ${String(client['registration_access_token'])}`
+  const { pathname, search } = new URL(String(client['registration_client_uri']))
+  return server.inject({ method: 'GET', url: pathname + search, headers: { authorization } })
+}
+
+function listClients(server: TestServer, created: string) {
+  const { token } = JSON.parse(created) as { readonly token: string }
+  return server.injectAdmin({
+    method: 'GET',
+    url: '/admin/v1/clients',
+    headers: { authorization: `Bearer ${token}` },
+  })
+}
+
+async function newSecret(run: Estate['run'], changed: Environment, { client_id }: RegisteredClient) {
+  const { stdout } = await run(['client', 'rotate-secret', client_id, '--json'], changed)
+  return JSON.parse(stdout) as { readonly client_secret: string }
+}

@@ -4,7 +4,6 @@ import type {
   ClientUpdate,
   Hit,
   InstallationKey,
-  MasterKeyReplacement,
   MembershipKey,
   Redemption,
   RedeemOutcome,
@@ -15,28 +14,17 @@ import type {
   Sweep,
   Swept,
 } from './operation-inputs.ts'
+import type { OperatorOperations } from './operator-operations.ts'
 import type { EpochMs } from '../protocol/brand.ts'
-import type { ClockNote } from '../protocol/clock.ts'
-import type {
-  AdminCredentialId,
-  AuthorizationId,
-  ClientId,
-  GrantId,
-  KeyId,
-  OrganizationId,
-  SessionId,
-  UserId,
-} from '../protocol/ids.ts'
+import type { AuthorizationId, ClientId, GrantId, OrganizationId, SessionId, UserId } from '../protocol/ids.ts'
 import type { Scope } from '../protocol/scope.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
-import type { ApiCredentials, ApiDefinition, ApiRecord, OpaqueTokenRecord } from './records/api.ts'
+import type { OpaqueTokenRecord } from './records/api.ts'
 import type { AuthorizationRecord } from './records/authorization.ts'
 import type { ClientRecord } from './records/client.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from './records/organization.ts'
 import type { SessionRecord, UserRecord } from './records/user.ts'
-import type { AdminCredentialRecord } from './records/admin.ts'
 import type { AuditEvent } from './records/audit.ts'
-import type { KeyRecord, SigningAlgorithm } from './records/key.ts'
 
 /**
  * The operations that change the store, each as `[input, outcome]`.
@@ -53,7 +41,7 @@ import type { KeyRecord, SigningAlgorithm } from './records/key.ts'
  * that of concurrent changes one succeeds. In both cases nothing was changed. To verify, disable or revoke what already is
  * keeps the first time.
  */
-export interface Operations {
+export interface Operations extends OperatorOperations {
   /** Registers a client. RFC 7591 §3.2.1. */
   registerClient: [client: ClientRecord, outcome: 'registered']
   /**
@@ -187,57 +175,6 @@ export interface Operations {
   /** Takes attempts off the count, because they turned out not to be failures. */
   forgiveHit: [hit: Hit, outcome: 'forgiven']
 
-  /** Declares an API, without credentials. `taken`: the resource is declared, or its `slashVariant` is. */
-  declareApi: [api: Omit<ApiRecord, 'credentials' | 'scopesSince'>, outcome: 'declared' | 'taken']
-  /** Replaces the operator's definition of an API if it still equals `previous`. */
-  updateApi: [
-    update: { readonly previous: ApiDefinition; readonly api: Omit<ApiRecord, 'credentials' | 'createdAt'> },
-    outcome: 'changed' | 'conflict',
-  ]
-  /** Replaces the credentials that the API authenticates with. */
-  setApiCredentials: [
-    change: { readonly resource: string; readonly credentials: ApiCredentials },
-    outcome: 'changed' | 'unknown',
-  ]
-  deleteApi: [resource: string, outcome: 'deleted' | 'unknown']
-  /**
-   * Stores a key if its algorithm has none yet. Returns the algorithm's first key: nodes that start at the same time all
-   * sign with one key.
-   */
-  addFirstKey: [key: KeyRecord, outcome: KeyRecord]
-  /**
-   * Stores an algorithm's next key, with a greater id, if `follows` is still its newest. Of nodes that rotate at the same
-   * time one adds a key.
-   */
-  addKey: [next: { readonly key: KeyRecord; readonly follows: KeyId }, outcome: 'added' | 'conflict']
-  /** Removes a key if `replacement` still exists, so that two concurrent removals cannot remove both. */
-  removeKey: [removal: { readonly id: KeyId; readonly replacement: KeyId }, outcome: 'removed' | 'unknown']
-  /**
-   * Records which algorithm the server signs with. Nodes with another one configured use it until their first key is active.
-   */
-  noteServerAlgorithm: [algorithm: SigningAlgorithm, outcome: 'noted']
-  /** Replaces this node's record of the time (`findClockNotes`). */
-  noteClock: [note: ClockNote, outcome: 'noted']
-  /** Records that the operator confirmed the clock, which shows `now`. A later confirmation replaces an earlier one. */
-  confirmClock: [confirmation: { readonly now: EpochMs }, outcome: 'confirmed']
-  /**
-   * Stores a setting of the store unless it has a value. Returns the stored value, which is the same for all nodes that
-   * start at the same time.
-   */
-  insertSettingOnce: [setting: { readonly name: string; readonly value: string }, outcome: string]
-  /** Stores the master key under another root secret, if it still equals `previous`. */
-  rewrapMasterKey: [change: { readonly previous: string; readonly wrapped: string }, outcome: 'rewrapped' | 'conflict']
-  /**
-   * Replaces the master key if it still equals `previous`, and all signing keys. Revokes the credentials of all administrators,
-   * and all sessions and tokens from before now.
-   */
-  replaceMasterKey: [replacement: MasterKeyReplacement, outcome: 'replaced' | 'conflict']
-  createAdminCredential: [credential: AdminCredentialRecord, outcome: 'created']
-  /** Revokes an administrator's credentials. */
-  revokeAdminCredential: [
-    change: { readonly id: AdminCredentialId; readonly now: EpochMs },
-    outcome: 'changed' | 'unknown',
-  ]
   /** Adds an event to the audit that belongs to no other operation. */
   recordEvent: [event: AuditEvent, outcome: 'recorded']
   /** Removes what has expired, at most `limit` rows of each kind. Returns how many rows of each. */

@@ -1,0 +1,65 @@
+import type { MasterKeyReplacement } from './operation-inputs.ts'
+import type { EpochMs } from '../protocol/brand.ts'
+import type { ClockNote } from '../protocol/clock.ts'
+import type { AdminCredentialId, KeyId } from '../protocol/ids.ts'
+import type { ApiCredentials, ApiDefinition, ApiRecord } from './records/api.ts'
+import type { AdminCredentialRecord } from './records/admin.ts'
+import type { KeyRecord, SigningAlgorithm } from './records/key.ts'
+
+/**
+ * The operations on what the operator configures, and on what the server keeps for itself, each as `[input, outcome]`. The rules of
+ * src/ports/operations.ts apply.
+ */
+export interface OperatorOperations {
+  /** Declares an API, without credentials. `taken`: the resource is declared, or its `slashVariant` is. */
+  declareApi: [api: Omit<ApiRecord, 'credentials' | 'scopesSince'>, outcome: 'declared' | 'taken']
+  /** Replaces the operator's definition of an API if it still equals `previous`. */
+  updateApi: [
+    update: { readonly previous: ApiDefinition; readonly api: Omit<ApiRecord, 'credentials' | 'createdAt'> },
+    outcome: 'changed' | 'conflict',
+  ]
+  /** Replaces the credentials that the API authenticates with. */
+  setApiCredentials: [
+    change: { readonly resource: string; readonly credentials: ApiCredentials },
+    outcome: 'changed' | 'unknown',
+  ]
+  deleteApi: [resource: string, outcome: 'deleted' | 'unknown']
+  /**
+   * Stores a key if its algorithm has none yet. Returns the algorithm's first key: nodes that start at the same time all
+   * sign with one key.
+   */
+  addFirstKey: [key: KeyRecord, outcome: KeyRecord]
+  /**
+   * Stores an algorithm's next key, with a greater id, if `follows` is still its newest. Of nodes that rotate at the same
+   * time one adds a key.
+   */
+  addKey: [next: { readonly key: KeyRecord; readonly follows: KeyId }, outcome: 'added' | 'conflict']
+  /** Removes a key if `replacement` still exists, so that two concurrent removals cannot remove both. */
+  removeKey: [removal: { readonly id: KeyId; readonly replacement: KeyId }, outcome: 'removed' | 'unknown']
+  /**
+   * Records which algorithm the server signs with. Nodes with another one configured use it until their first key is active.
+   */
+  noteServerAlgorithm: [algorithm: SigningAlgorithm, outcome: 'noted']
+  /** Replaces this node's record of the time (`findClockNotes`). */
+  noteClock: [note: ClockNote, outcome: 'noted']
+  /** Records that the operator confirmed the clock, which shows `now`. A later confirmation replaces an earlier one. */
+  confirmClock: [confirmation: { readonly now: EpochMs }, outcome: 'confirmed']
+  /**
+   * Stores a setting of the store unless it has a value. Returns the stored value, which is the same for all nodes that
+   * start at the same time.
+   */
+  insertSettingOnce: [setting: { readonly name: string; readonly value: string }, outcome: string]
+  /** Stores the master key under another root secret, if it still equals `previous`. */
+  rewrapMasterKey: [change: { readonly previous: string; readonly wrapped: string }, outcome: 'rewrapped' | 'conflict']
+  /**
+   * Replaces the master key if it still equals `previous`, and all signing keys. Revokes the credentials of all administrators,
+   * and all sessions and tokens from before now.
+   */
+  replaceMasterKey: [replacement: MasterKeyReplacement, outcome: 'replaced' | 'conflict']
+  createAdminCredential: [credential: AdminCredentialRecord, outcome: 'created']
+  /** Revokes an administrator's credentials. */
+  revokeAdminCredential: [
+    change: { readonly id: AdminCredentialId; readonly now: EpochMs },
+    outcome: 'changed' | 'unknown',
+  ]
+}

@@ -10,7 +10,7 @@ import { isInstalled, isNewEnough } from './this-node.js'
 /** Everything that a server may load is compiled and kept, so that the first start is as fast as the later ones. */
 const LOADED = [
   'cli/main.ts',
-  'store/sqlite/store.ts',
+  'server/sqlite.ts',
   'store/postgres/store.ts',
   'store/postgres/when-reachable.ts',
   'admin/openapi.ts',

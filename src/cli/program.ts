@@ -41,6 +41,7 @@ const NOUNS: readonly Noun[] = [
     async () => (await import('./commands/secret.ts')).SECRET_VERBS,
   ],
   ['clock', 'The clock of a server on SQLite.', async () => (await import('./commands/clock.ts')).CLOCK_VERBS],
+  ['issuer', 'The public address of the server.', async () => (await import('./commands/issuer.ts')).ISSUER_VERBS],
   ['audit', 'The audit log.', async () => (await import('./commands/audit.ts')).AUDIT_VERBS],
   [
     'perform',

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { namesPostgres } from './database-url.ts'
 import { checkSecretFile, othersMayRead, type FileFacts } from '../protocol/secret-file.ts'
@@ -26,17 +26,27 @@ function parseFile(path: string, text: string, facts: FileFacts): ConfigFile {
   const fault = checkSecretFile(path, facts, process.getuid?.(), 'read')
   if (fault !== undefined) return mistaken(`a file that is not safe. ${fault}`)
   const values = parseEnv(text)
-  return { kind: 'read', values, warnings: exposureOf(path, values, facts) }
+  const exposure = exposureOf(path, values, facts)
+  if (exposure === undefined) return { kind: 'read', values, warnings: [] }
+  if (!isReadOnly(path)) return mistaken(`a file that is not safe. ${exposure}. Run: chmod 600 ${path}`)
+  return { kind: 'read', values, warnings: [`${exposure}, and the file is mounted read-only`] }
 }
 
-/** Only a warning: containers get their secrets in files that all of their users can read. */
-function exposureOf(path: string, values: Values, facts: FileFacts): readonly string[] {
+function exposureOf(path: string, values: Values, facts: FileFacts): string | undefined {
   const secrets = Object.entries(values).filter(([name, value = '']) => isSecret(name, value))
-  if (!othersMayRead(facts) || secrets.length === 0) return []
+  if (!othersMayRead(facts) || secrets.length === 0) return undefined
   const names = secrets.map(([name]) => name).join(', ')
-  return [
-    `Other users can read ${path}, which contains ${names}. Unless the file is mounted that way on purpose, run: chmod 600 ${path}`,
-  ]
+  return `Other users can read ${path}, which contains ${names}`
+}
+
+/** Containers get their secrets on read-only mounts, in files that all users of the container can read. */
+function isReadOnly(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK)
+    return false
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code === 'EROFS'
+  }
 }
 
 function isSecret(name: string, value: string): boolean {

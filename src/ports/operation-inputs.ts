@@ -151,3 +151,9 @@ export interface Swept extends SweepPlace {
   readonly opaqueTokens: number
   readonly auditLinks: number
 }
+
+/** A setting of the store that is replaced. `last-backup`: milliseconds. */
+export interface StoredSetting {
+  readonly name: 'issuer' | 'last-backup'
+  readonly value: string
+}

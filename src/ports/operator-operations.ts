@@ -1,4 +1,4 @@
-import type { MasterKeyReplacement } from './operation-inputs.ts'
+import type { MasterKeyReplacement, StoredSetting } from './operation-inputs.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { ClockNote } from '../protocol/clock.ts'
 import type { AdminCredentialId, KeyId } from '../protocol/ids.ts'
@@ -49,6 +49,8 @@ export interface OperatorOperations {
    * start at the same time.
    */
   insertSettingOnce: [setting: { readonly name: string; readonly value: string }, outcome: string]
+  /** Replaces a setting of the store that the operator decides or causes. */
+  replaceSetting: [setting: StoredSetting, outcome: 'replaced']
   /** Stores the master key under another root secret, if it still equals `previous`. */
   rewrapMasterKey: [change: { readonly previous: string; readonly wrapped: string }, outcome: 'rewrapped' | 'conflict']
   /**

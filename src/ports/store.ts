@@ -100,6 +100,8 @@ export interface Reads {
   readonly findServerAlgorithm: () => Promise<SigningAlgorithm | undefined>
   /** What the node and the operator recorded about the clock (`noteClock`, `confirmClock`). */
   readonly findClockNotes: () => Promise<ClockNotes>
+  /** The time of the snapshot in the last backup; undefined if none was made. */
+  readonly findLastBackup: () => Promise<EpochMs | undefined>
   /** Counts the grants of a slice by state, for metrics. */
   readonly walkGrants: (walk: Walk) => Promise<WalkedGrants>
   readonly walkClients: (walk: Walk) => Promise<WalkedClients>

@@ -115,6 +115,11 @@ export const AUDIT_EVENT_TEXTS = {
     when: 'The operator confirmed the clock of a server with a SQLite file.',
     details: '`clock`: what it showed, in milliseconds since the epoch',
   },
+  'server.issuer-changed': {
+    when: 'The operator changed the issuer that belongs to the database.',
+    details: '`issuer`: the new one',
+  },
+  'server.backed-up': { when: 'A backup of the whole store was made.' },
   'admin-credential.created': { details: '`credential`, `access`' },
   'admin-credential.revoked': { details: '`credential`' },
   'admin.refused': { when: 'The administration refused a request of known credentials. Counted.', details: '`reason`' },

@@ -16,6 +16,7 @@ export interface OpenedStore {
   readonly chains: Chains
   /** Gives the chains their key. Until then nothing is written to the audit. */
   readonly keyChains: (secrets: Secrets) => void
+  readonly user: StoreUser
 }
 
 /** Opens the configured store. */
@@ -34,7 +35,7 @@ export async function openStore(
   })
   const onWaiting = (cause: unknown): void => world.logger.warn({ event: 'store.unavailable', err: cause })
   const driver = await openDriver(config, user, onWaiting, chains)
-  return { driver, chains, keyChains: (opened) => void (secrets = opened) }
+  return { driver, chains, user, keyChains: (opened) => void (secrets = opened) }
 }
 
 /** Flushes the audit recorder at intervals. Returns the function that stops this. */

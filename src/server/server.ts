@@ -11,7 +11,7 @@ import { openStore, startAuditRecorder, type OpenedStore } from './audit.ts'
 import { openKeys, startKeepingKeys } from './keys.ts'
 import { openNodeClock, type NodeClock } from './node-clock.ts'
 import { openRandom } from './random.ts'
-import { openStoredSecrets, startWatchingMasterKey, type StoreUser } from './store.ts'
+import { openStoredSecrets, refuseOtherIssuer, startWatchingMasterKey, type StoreUser } from './store.ts'
 import { openTelemetry, type Telemetry } from './telemetry.ts'
 import { VERSION } from './version.ts'
 import { openPasswords } from '../passwords/argon2.ts'
@@ -178,7 +178,7 @@ async function openContext(
 async function makeContext(
   config: Config,
   world: World,
-  { driver, chains, keyChains }: OpenedStore,
+  { driver, chains, keyChains, user }: OpenedStore,
   isStopping: () => boolean,
   telemetry: Telemetry | undefined,
 ): Promise<NodeContext> {
@@ -186,6 +186,7 @@ async function makeContext(
   const store = openBatchingStore(driver, telemetry?.store)
   const secrets = await openStoredSecrets(store, config, random)
   keyChains(secrets)
+  if (user === 'server') await refuseOtherIssuer(store, config)
   const databaseNow = () => world.databaseClock(store.ping)
   const clockCheck = await openNodeClock({ ...world, databaseNow, store })
   const { clock } = clockCheck

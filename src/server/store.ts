@@ -18,13 +18,12 @@ import type { Log } from './log.ts'
 import type { Store, StoreDriver } from '../ports/store.ts'
 import type { Secrets } from '../protocol/secrets.ts'
 import type { Chains } from '../audit/chain.ts'
+import { isLoopbackHost } from '../protocol/loopback.ts'
 import type { SchemaState } from '../store/migrations.ts'
 
 /** The process that opens the store: a server with many concurrent requests, or a command that runs and ends. */
 export type StoreUser = 'server' | 'command'
 
-/** How long a commit waits for another process that holds SQLite's lock. A request cannot wait long; a command can. */
-const LOCK_TIMEOUT_MS = { server: 200, command: 10_000 } as const
 /** Connections to PostgreSQL. A few busy connections cost less than many idle ones. */
 const CONNECTIONS = { server: 4, command: 1 } as const
 
@@ -38,11 +37,12 @@ const START_TIMEOUT_MS = { server: 60_000, command: 0 } as const
  * after each failed attempt to reach the database.
  */
 export async function openDriver(
-  { database }: Config,
+  config: Config,
   user: StoreUser,
   onWaiting: (cause: unknown) => void,
   audit: Chains,
 ): Promise<StoreDriver> {
+  const { database } = config
   if (database.kind === 'postgres') {
     const [{ openPostgresStore }, { whenReachable }] = await Promise.all([
       import('../store/postgres/store.ts'),
@@ -51,9 +51,8 @@ export async function openDriver(
     const options = { url: database.url, connections: CONNECTIONS[user], audit }
     return whenReachable(START_TIMEOUT_MS[user], () => openPostgresStore(options), onWaiting)
   }
-  const { openSqliteStore } = await import('../store/sqlite/store.ts')
-  const checkpoints = user === 'server' ? 'worker' : 'inline'
-  return openSqliteStore({ path: database.path, patienceMs: LOCK_TIMEOUT_MS[user], checkpoints, audit })
+  const { openSqlite } = await import('./sqlite.ts')
+  return openSqlite(config, database.path, user, audit)
 }
 
 /** Reads the root secrets. Beside a SQLite file, the secret is created if it is missing. */
@@ -120,6 +119,23 @@ export function startWatchingMasterKey(
     )
   }, WATCH_INTERVAL_MS)
   return () => clearInterval(timer)
+}
+
+/**
+ * Rejects another issuer than that of the store, which tokens and clients name, unless both are loopback addresses. The first
+ * server of a store records its issuer.
+ *
+ * @throws Error that says what to do
+ */
+export async function refuseOtherIssuer(
+  store: Pick<Store, 'insertSettingOnce'>,
+  { issuer }: Pick<Config, 'issuer'>,
+): Promise<void> {
+  const known = await store.insertSettingOnce({ name: 'issuer', value: issuer })
+  if (known === issuer || [known, issuer].every((one) => isLoopbackHost(new URL(one).hostname))) return
+  throw new Error(
+    `This database belongs to the issuer ${known}, and GRANTOR_ISSUER is ${issuer}. If GRANTOR_ISSUER is wrong, correct it. If the address has changed, run: grantor issuer set ${issuer}`,
+  )
 }
 
 /** Returns the applied migrations and those that this release would add. Changes nothing. */

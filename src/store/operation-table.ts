@@ -157,6 +157,13 @@ export const OPERATIONS: { readonly [Name in OperationName]: OperationRow<Name> 
     cache: 'kept',
     event: when('replaced', () => ({ event: 'secret.rotated', details: { leaked: true } })),
   },
+  replaceSetting: {
+    cache: 'kept',
+    event: ({ name, value }) =>
+      name === 'issuer'
+        ? { event: 'server.issuer-changed', details: { issuer: value } }
+        : { event: 'server.backed-up' },
+  },
   createAdminCredential: {
     cache: 'kept',
     event: ({ id, access, organizationId }) => ({

@@ -1,3 +1,4 @@
+import type { StoredSetting } from '../ports/operation-inputs.ts'
 import type { KeyRecord, SigningAlgorithm, StoredMasterKey } from '../ports/records/key.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { ClockNote, ClockNotes } from '../protocol/clock.ts'
@@ -13,6 +14,12 @@ export const NO_MASTER_KEY: StoredMasterKey = { wrapped: undefined, check: undef
 export const ALGORITHM = 'server-algorithm'
 export const CLOCK_NOTE = 'clock'
 export const CLOCK_CONFIRMATION = 'clock-confirmed'
+export const LAST_BACKUP = 'last-backup' satisfies StoredSetting['name']
+
+/** The parsed value of a setting that is a time in milliseconds. */
+export function timeOf(value: string | undefined): EpochMs | undefined {
+  return value === undefined ? undefined : (Number(value) as EpochMs)
+}
 
 /** The value of CLOCK_NOTE. `deletionMoment` is the name that every release stores for `deletionTime`. */
 export function clockNoteValue({ deletionTime, ...note }: ClockNote): string {

@@ -277,26 +277,26 @@ test('a malformed line of the file is reported by its number and without its tex
   assert.ok(!mistake.includes('secret'))
 })
 
-test('STO-11: a file that other users may write to is refused, and a file with secrets that they may read gives a warning', (t) => {
+test('STO-11: a file that other users may write to is refused, and so is a file with secrets that they may read', (t) => {
   const file = join(temporaryFolder(t), 'grantor.env')
-  const warningsOf = (text: string, mode: number): readonly string[] => {
+  const mistakesOf = (text: string, mode: number): readonly string[] => {
     writeFileSync(file, text)
     chmodSync(file, mode)
-    return readConfig({ GRANTOR_CONFIG: file }).warnings
+    return mistakes({ GRANTOR_CONFIG: file })
   }
   const secret = `GRANTOR_SECRET=${'hidden'.repeat(6)}\n`
   for (const mode of [0o644, 0o444, 0o640]) {
-    const [warning = '', ...more] = warningsOf(`${secret}PORT=4000\n`, mode)
-    assert.match(warning, /which contains GRANTOR_SECRET\. .*chmod 600 .*grantor\.env$/)
-    assert.doesNotMatch(warning, /hidden/)
+    const [mistake = '', ...more] = mistakesOf(`${secret}PORT=4000\n`, mode)
+    assert.match(mistake, /which contains GRANTOR_SECRET\. .*chmod 600 .*grantor\.env$/)
+    assert.doesNotMatch(mistake, /hidden/)
     assert.deepEqual(more, [])
   }
   assert.match(
-    warningsOf(`${secret}DATABASE_URL=postgres://a:b@c/d\n`, 0o644).join(),
+    mistakesOf(`${secret}DATABASE_URL=postgres://a:b@c/d\n`, 0o644).join(),
     /which contains DATABASE_URL, GRANTOR_SECRET\./,
   )
-  assert.deepEqual(warningsOf(secret, 0o600), [])
-  assert.deepEqual(warningsOf('PORT=4000\nDATABASE_URL=sqlite:./grantor.db\n', 0o644), [])
+  assert.deepEqual(mistakesOf(secret, 0o600), [])
+  assert.deepEqual(mistakesOf('PORT=4000\nDATABASE_URL=sqlite:./grantor.db\n', 0o644), [])
   for (const mode of [0o664, 0o646, 0o666]) {
     chmodSync(file, mode)
     assert.match(mistakes({ GRANTOR_CONFIG: file }).join(), /^GRANTOR_CONFIG names a file that is not safe.*chmod go-w/)

@@ -27,7 +27,7 @@ export function addMigrate(parent: Command, terminal: Terminal): void {
         )
       }
       // Opening the database applies missing migrations.
-      await withRuntime(terminal, 'create', (context) => context.store.ping())
+      await withRuntime(terminal, 'migrate', (context) => context.store.ping())
       const after = before.missing.length === 0 ? before : await readSchema(config)
       const versions = after.applied.map(({ version }) => version)
       const version = versions.at(-1) ?? 0

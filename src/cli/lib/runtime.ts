@@ -7,8 +7,11 @@ import { readSchema } from '../../server/store.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What a command does when the store does not exist. Only commands that create a record create the store. */
-export type WhenMissing = 'create' | 'refuse'
+/**
+ * What a command does when the store does not exist. Only commands that create a record create the store. `migrate` also
+ * applies the migrations that are missing.
+ */
+export type WhenMissing = 'create' | 'refuse' | 'migrate'
 
 /** Runs a task on the store, with or without a running server. @throws AdminError when the store does not exist */
 export async function withRuntime<T>(
@@ -17,7 +20,11 @@ export async function withRuntime<T>(
   task: (context: Context) => Promise<T>,
 ): Promise<T> {
   const config = readConfig()
-  if (await isMissing(config)) {
+  const { applied, missing } = await readSchema(config)
+  if (applied.length > 0 && missing.length > 0 && whenMissing !== 'migrate') {
+    throw new AdminError(`${locationOf(config.database)} has the schema of an older release. Run: grantor migrate`)
+  }
+  if (isMissing(config, applied)) {
     const { refusal, notice } = describeMissing(config)
     if (whenMissing === 'refuse') throw new AdminError(refusal)
     stderr.write(`grantor: ${notice} A server with other settings does not use it.\n`)
@@ -31,9 +38,8 @@ export async function withRuntime<T>(
   }
 }
 
-async function isMissing(config: Config): Promise<boolean> {
-  if (config.database.kind === 'postgres') return (await readSchema(config)).applied.length === 0
-  return !existsSync(locationOf(config.database))
+function isMissing({ database }: Config, applied: readonly unknown[]): boolean {
+  return database.kind === 'postgres' ? applied.length === 0 : !existsSync(database.path)
 }
 
 /** Both messages name the location, so that a mistyped DATABASE_URL is seen before data is written to a new store. */

@@ -1,11 +1,20 @@
 import type { ApiRecord } from '../../ports/records/api.ts'
 import type { KeyRecord, SigningAlgorithm } from '../../ports/records/key.ts'
 import type { AdminCredentialRecord } from '../../ports/records/admin.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
 import type { ClockNotes } from '../../protocol/clock.ts'
 import type { AdminCredentialId } from '../../protocol/ids.ts'
 import { slashVariant } from '../../protocol/resource.ts'
 import { ADMIN_CREDENTIALS, API_CHANGES, API_DEFINITIONS, APIS, SIGNING_KEYS } from '../operator-tables.ts'
-import { ALGORITHM, CLOCK_CONFIRMATION, CLOCK_NOTE, clockNotesOf, clockNoteValue } from '../settings.ts'
+import {
+  ALGORITHM,
+  CLOCK_CONFIRMATION,
+  CLOCK_NOTE,
+  clockNotesOf,
+  clockNoteValue,
+  LAST_BACKUP,
+  timeOf,
+} from '../settings.ts'
 import { assignments, isUnchanged, previousValues } from '../table.ts'
 import { change, idKey, listPage, outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
@@ -114,6 +123,13 @@ export const operatorHandlers = {
       return (yield* findSetting(wanted.name)) as string
     },
   },
+  replaceSetting: {
+    keys: ({ name }) => [`setting:${name}`],
+    *run(setting) {
+      yield* rows(NOTE, setting)
+      return 'replaced'
+    },
+  },
   createAdminCredential: {
     keys: idKey,
     *run(credential) {
@@ -142,6 +158,9 @@ export const operatorReads = {
   },
   *findClockNotes(): Steps<ClockNotes> {
     return clockNotesOf(yield* findSetting(CLOCK_NOTE), yield* findSetting(CLOCK_CONFIRMATION))
+  },
+  *findLastBackup(): Steps<EpochMs | undefined> {
+    return timeOf(yield* findSetting(LAST_BACKUP))
   },
   *findAdminCredential(id: AdminCredentialId): Steps<AdminCredentialRecord | undefined> {
     const [row] = yield* rows(FIND_CREDENTIAL, { id })

@@ -1,4 +1,4 @@
-import { closeSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { closeSync, lstatSync, mkdirSync, openSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { StoreUnavailable } from '../../ports/store.ts'
 import { checkSecretFile } from '../../protocol/secret-file.ts'
@@ -38,6 +38,12 @@ function requireOwn(path: string): void {
   if (!status.isFile()) throw new Error(`${path} is not a file.`)
   const fault = checkSecretFile(path, status, process.getuid?.(), 'nothing')
   if (fault !== undefined) throw new Error(fault)
+}
+
+/** Returns how many bytes this process can still write to the disk of a file. */
+export function freeBytes(path: string): number {
+  const { bavail, bsize } = statfsSync(dirname(path))
+  return bavail * bsize
 }
 
 /** Detects whether the files of an open database were moved. */

@@ -1,5 +1,4 @@
-import { existsSync, statfsSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import type { DatabaseFacts, DatabaseInspection } from '../../ports/inspection.ts'
 import type { KeyRecord } from '../../ports/records/key.ts'
@@ -8,6 +7,7 @@ import type { Row } from '../rows.ts'
 import { NO_MASTER_KEY } from '../settings.ts'
 import { masterKeyReads } from '../shared/master-key.ts'
 import { operatorReads } from '../shared/operator.ts'
+import { freeBytes } from './database-file.ts'
 import { openDatabase } from './database.ts'
 import { schemaState } from './migrate.ts'
 import { findClockNotes } from './operator.ts'
@@ -36,17 +36,32 @@ export function inspectDatabase(path: string): {
   }
 }
 
+/** Returns whether a file has tables of Grantor, and the check of its root secret. Does not create the file. */
+export function readSqliteFacts(path: string): {
+  readonly hasSchema: boolean
+  readonly secretCheck: string | undefined
+} {
+  if (!existsSync(path)) return { hasSchema: false, secretCheck: undefined }
+  const database = openDatabase(path)
+  try {
+    database.exec('pragma busy_timeout = 2000')
+    if (!hasTables(database)) return { hasSchema: false, secretCheck: undefined }
+    return { hasSchema: true, secretCheck: readTables(database).masterKey.check }
+  } finally {
+    database.close()
+  }
+}
+
 function readFacts(database: DatabaseSync, path: string): DatabaseFacts {
   const complaints = database.prepare(`pragma quick_check(${DAMAGE_LIMIT})`).all()
   const damage = complaints.map((row) => String(Object.values(row)[0])).filter((text) => text !== 'ok')
   const { applied, missing, unknown } = schemaState(database)
-  const { bavail, bsize } = statfsSync(dirname(path))
   return {
     damage,
     appliedMigrations: applied.map(({ version }) => version),
     missingMigrations: missing.map(({ version, name }) => `${String(version).padStart(4, '0')}-${name}`),
     unknownMigrations: unknown.map(({ version }) => version),
-    home: { kind: 'file', freeBytes: bavail * bsize },
+    home: { kind: 'file', freeBytes: freeBytes(path) },
     ...(hasTables(database) ? readTables(database) : { time: undefined, apis: 0, masterKey: NO_MASTER_KEY }),
   }
 }

@@ -12,7 +12,7 @@ import { authorizationStatements } from './authorizations.ts'
 import { beginWriting, type LockPatience } from './begin-writing.ts'
 import { startCheckpoints } from './checkpoints.ts'
 import { clientStatements } from './clients.ts'
-import { watchFiles, type FileWatch } from './database-file.ts'
+import { freeBytes, watchFiles, type FileWatch } from './database-file.ts'
 import { isBusy, openDatabase, primaryCode } from './database.ts'
 import type { Handlers } from './handlers.ts'
 import { hitStatements } from './hits.ts'
@@ -36,6 +36,9 @@ export interface SqliteOptions {
   /** Writes the audit. Absent: no audit is written. */
   readonly audit?: Chains
 }
+
+/** With less, the next commit may not fit on the disk. */
+const FREE_BYTES_MIN = 256 * 1024
 
 /** Opens the embedded store: one file, one writer, every commit synced. Migrates first. */
 export function openSqliteStore(options: SqliteOptions): StoreDriver {
@@ -104,6 +107,7 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
     async ping() {
       files.isInPlace()
       files.require()
+      if (freeBytes(options.path) < FREE_BYTES_MIN) throw new StoreUnavailable('the disk of SQLite is full')
       read(() => database.prepare('select 1').get())
       return undefined
     },

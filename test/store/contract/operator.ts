@@ -170,6 +170,16 @@ export const operatorCases: Suite = (check) => {
     assert.equal(await perform(stores.second, 'insertSettingOnce', { name: aHash(), value: 'other' }), 'other')
   })
 
+  check(
+    'replaceSetting: the last value is kept, and the time of the last backup is read',
+    async ({ first, second }) => {
+      for (const value of ['1000', '2000']) {
+        assert.equal(await perform(first, 'replaceSetting', { name: 'last-backup', value }), 'replaced')
+      }
+      assert.equal(await second.findLastBackup(), 2000)
+    },
+  )
+
   check('ping succeeds', async ({ first, second }) => {
     await first.ping()
     await second.ping()

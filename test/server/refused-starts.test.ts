@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { runHere } from '../support/command.ts'
+import { openPlace, run, serve } from '../support/process.ts'
+import { registerClient } from '../../tools/flow.ts'
+import { openMigratedDatabase } from '../support/migrated-database.ts'
+import { openTestServer, temporaryFolder } from '../support/server.ts'
+import { databasePath, dumpStore, execute } from '../support/store-dump.ts'
+
+/** The server refuses to start where it would lose data. */
+
+const PUBLIC = { GRANTOR_HOST: '127.0.0.1' }
+
+test('a database without its secret is refused, and no new secret is created', async (t) => {
+  const server = await openTestServer(t)
+  await registerClient(server)
+  await server.close()
+  const before = dumpStore(server)
+  const [secret, elsewhere] = [join(server.folder, 'grantor.secret'), join(server.folder, 'elsewhere')]
+  renameSync(secret, elsewhere)
+  await assert.rejects(server.reopen(), /has no root secret.*No new secret was created/)
+  assert.equal(existsSync(secret), false)
+  assert.deepEqual(dumpStore(server), before)
+  renameSync(elsewhere, secret)
+  await assert.doesNotReject(server.reopen())
+})
+
+test('a secret beside a missing or an empty database is refused, and neither is changed', async (t) => {
+  const server = await openTestServer(t)
+  await server.close()
+  const path = databasePath(server)
+  rmSync(path)
+  await assert.rejects(server.reopen(), /is the root secret of a database, but .* is missing/)
+  assert.equal(existsSync(path), false)
+  writeFileSync(path, '', { mode: 0o600 })
+  await assert.rejects(server.reopen(), /but .* is empty/)
+  assert.equal(existsSync(join(server.folder, 'grantor.secret')), true)
+})
+
+test('an empty place with a secret from the environment is a normal first start', async (t) => {
+  const folder = join(temporaryFolder(t), 'data')
+  await assert.doesNotReject(openTestServer(t, { folder, env: { GRANTOR_SECRET: 's'.repeat(40) } }))
+})
+
+test('a second server on one SQLite file names the first, which kill -9 makes room for', async (t) => {
+  const place = await openPlace(t)
+  const first = await serve(place)
+  const second = await run(place, ['serve', '--json'])
+  assert.equal(second.code, 1)
+  assert.match(second.stderr, new RegExp(`grantor\\.db is in use by process ${first.child.pid}\\. `))
+  assert.equal((await run(place, ['user', 'list'])).code, 0)
+  first.child.kill('SIGKILL')
+  await first.exited
+  await serve(place)
+})
+
+for (const [kind, settings] of [
+  ['SQLite', async () => ({})],
+  [
+    'PostgreSQL',
+    async (t: Parameters<typeof openMigratedDatabase>[0]) => ({
+      DATABASE_URL: await openMigratedDatabase(t),
+      GRANTOR_SECRET: 's'.repeat(40),
+    }),
+  ],
+] as const) {
+  test(`${kind}: another issuer than that of the store is refused until the operator sets it`, async (t) => {
+    const place = await openPlace(t)
+    const own = { ...(await settings(t)), ...PUBLIC }
+    const [one, other] = [
+      { ...own, GRANTOR_ISSUER: 'https://one.acme.test' },
+      { ...own, GRANTOR_ISSUER: 'https://other.acme.test' },
+    ]
+    const open = (env: Readonly<Record<string, string>>) => openTestServer(t, { folder: place.folder, env })
+    await (await open(one)).close()
+    await assert.rejects(
+      open(other),
+      /belongs to the issuer https:\/\/one\.acme\.test, .*grantor issuer set https:\/\/other\.acme\.test/,
+    )
+    await assert.rejects(open({ ...own, GRANTOR_ISSUER: 'http://localhost:3000' }), /belongs to the issuer/)
+    const set = ['issuer', 'set', 'https://other.acme.test']
+    const wrong = await runHere(place, set, { environment: one })
+    assert.deepEqual(
+      [wrong.code, wrong.stderr],
+      [2, 'grantor: GRANTOR_ISSUER is https://one.acme.test. Set it to the new issuer first.\n'],
+    )
+    const { code, stdout, stderr } = await runHere(place, set, { environment: other })
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /JWTs name the previous issuer/)
+    await (await open(other)).close()
+    await assert.rejects(open(one), /belongs to the issuer https:\/\/other/)
+  })
+}
+
+test('loopback issuers of different ports share a store', async (t) => {
+  const server = await openTestServer(t, { env: { GRANTOR_ISSUER: 'http://localhost:3000' } })
+  await server.close()
+  await assert.doesNotReject(
+    openTestServer(t, { folder: server.folder, env: { GRANTOR_ISSUER: 'http://127.0.0.1:4000' } }),
+  )
+})
+
+test('a command does not migrate the store of an older release', async (t) => {
+  const place = await openPlace(t)
+  await runHere(place, ['org', 'create', 'Acme'])
+  const server = await openTestServer(t, { folder: place.folder })
+  await server.close()
+  execute(place, `delete from migrations where version = (select max(version) from migrations)`)
+  for (const words of [
+    ['org', 'list'],
+    ['org', 'create', 'Other'],
+  ]) {
+    const { code, stdout, stderr } = await runHere(place, words)
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(stderr, /has the schema of an older release\. Run: grantor migrate\n$/)
+  }
+})

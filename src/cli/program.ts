@@ -1,8 +1,10 @@
 import { Command, CommanderError } from 'commander'
 import { VERSION } from '../server/version.ts'
+import { addBackup } from './commands/backup.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { describeFailure, UsageError } from './lib/failure.ts'
 import { addMigrate } from './commands/migrate.ts'
+import { addRestore } from './commands/restore.ts'
 import { addServe } from './commands/serve.ts'
 import type { Terminal } from './lib/terminal.ts'
 import type { AddVerb } from './lib/task-verb.ts'
@@ -86,5 +88,7 @@ export async function createProgram(terminal: Terminal, isAskedFor: (noun: strin
     if (isAskedFor(noun)) for (const addVerb of await loadVerbs()) addVerb(parent, terminal)
   }
   addDoctor(program, terminal)
+  addBackup(program, terminal)
+  addRestore(program, terminal)
   return program
 }

@@ -31,7 +31,7 @@ export function previousSecretPath(path: string): string {
  */
 export function readRootSecret(path: string): string {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  createOnce(path)
+  if (!existsSync(path)) writeRootSecret(path, inventSecret())
   return readSecretFile(path)
 }
 
@@ -67,10 +67,10 @@ function readSecretFile(path: string): string {
   return secret
 }
 
-function createOnce(path: string): void {
-  if (existsSync(path)) return
+/** Writes a root secret into a file that only its owner can read, unless the file exists. */
+export function writeRootSecret(path: string, secret: string): void {
   // Written to a draft and linked into place: one of several processes wins, and none reads half a secret.
-  const draft = writeDraft(path, inventSecret())
+  const draft = writeDraft(path, secret)
   try {
     linkSync(draft, path)
   } catch (cause) {

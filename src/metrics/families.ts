@@ -151,6 +151,12 @@ const PROCESS = {
     help: 'Attempts to record events or counts in the audit that failed.',
     more: 'The log event is `audit.recording-failed`. Changes themselves are recorded in their own commit and are not lost.',
   },
+  grantor_backup_age_seconds: {
+    type: 'gauge',
+    labels: [],
+    isShared: true,
+    help: 'Time since the last "grantor backup"; absent if there was none.',
+  },
   grantor_clock_agrees: {
     type: 'gauge',
     labels: [],

@@ -24,7 +24,7 @@ const PAUSE_MS = 5000
 const STEP_TIMEOUT_MS = 500
 
 type Needs = Pick<Context, 'clock'> & {
-  readonly store: Pick<Store, 'walkGrants' | 'walkClients' | 'listKeys' | 'listAdminCredentials'>
+  readonly store: Pick<Store, 'walkGrants' | 'walkClients' | 'listKeys' | 'listAdminCredentials' | 'findLastBackup'>
 }
 
 /**
@@ -38,6 +38,7 @@ export function openRowCounts({ clock, store }: Needs): RowCounts {
   ]
   let keys: readonly Sample[] = []
   let credentials: readonly Sample[] = []
+  let backup: readonly Sample[] = []
   let steppedAt: EpochMs | undefined
   let stepping: Promise<void> | undefined
 
@@ -46,6 +47,11 @@ export function openRowCounts({ clock, store }: Needs): RowCounts {
     keys = describeKeys(await store.listKeys(), clock())
     const listed = await store.listAdminCredentials({ before: undefined, limit: CREDENTIALS_LIMIT })
     credentials = describeCredentials(listed, clock())
+    const backedUpAt = await store.findLastBackup()
+    if (backedUpAt !== undefined) {
+      const age = Math.max(0, clock() - backedUpAt) / 1000
+      backup = [{ name: 'grantor_backup_age_seconds', labels: [], value: age }]
+    }
     for (const { countSlices } of counters) await countSlices()
   }
 
@@ -59,7 +65,7 @@ export function openRowCounts({ clock, store }: Needs): RowCounts {
           .finally(() => (stepping = undefined))
       }
       await atMost(STEP_TIMEOUT_MS, stepping)
-      return [...keys, ...credentials, ...counters.flatMap(({ samples }) => samples())]
+      return [...keys, ...credentials, ...backup, ...counters.flatMap(({ samples }) => samples())]
     },
   }
 }

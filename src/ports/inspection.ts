@@ -23,6 +23,8 @@ export interface DatabaseFacts {
   readonly time: KnownTime | undefined
   readonly apis: number
   readonly masterKey: StoredMasterKey
+  /** The time of the last backup; undefined if there was none. */
+  readonly backedUpAt: EpochMs | undefined
 }
 
 /** Facts that only a database in a file has. */

@@ -120,6 +120,10 @@ export const AUDIT_EVENT_TEXTS = {
     details: '`issuer`: the new one',
   },
   'server.backed-up': { when: 'A backup of the whole store was made.' },
+  'server.restored': {
+    when: 'The store was restored from a backup. Earlier events are those of the backup.',
+    details: '`made_at`: the time of the backup, in milliseconds since the epoch; `sha256`: its checksum',
+  },
   'admin-credential.created': { details: '`credential`, `access`' },
   'admin-credential.revoked': { details: '`credential`' },
   'admin.refused': { when: 'The administration refused a request of known credentials. Counted.', details: '`reason`' },

@@ -81,7 +81,7 @@ export interface Secrets {
   readonly encryptionKey: KeyObject
 }
 
-export type DigestPurpose = 'credential' | 'csrf' | 'bucket' | 'shared-client' | 'store-check' | 'audit'
+export type DigestPurpose = 'credential' | 'csrf' | 'bucket' | 'shared-client' | 'store-check' | 'audit' | 'backup'
 
 const GENERATION_LENGTH = 6
 const SECRET_LENGTH = 43

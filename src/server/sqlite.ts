@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts'
 import { rootSecretPath } from '../keys/root-secret.ts'
 import type { StoreDriver } from '../ports/store.ts'
 import { readSqliteFacts } from '../store/sqlite/inspect.ts'
+import { refuseForeignLog } from '../store/sqlite/foreign-log.ts'
 import { takeServerLock } from '../store/sqlite/server-lock.ts'
 import { openSqliteStore } from '../store/sqlite/store.ts'
 
@@ -20,6 +21,7 @@ export function openSqlite(
   const lock = user === 'server' ? takeServerLock(path) : undefined
   const checkpoints = user === 'server' ? 'worker' : 'inline'
   try {
+    if (lock !== undefined) refuseForeignLog(path)
     refuseMissingFile(config)
     const driver = openSqliteStore({ path, patienceMs: LOCK_TIMEOUT_MS[user], checkpoints, audit })
     return { ...driver, close: () => driver.close().finally(() => lock?.release()) }

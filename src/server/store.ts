@@ -62,6 +62,11 @@ export function readRootSecrets({ secret, previousSecret, database }: Config): R
   return { current: readRootSecret(path), previous: readPreviousSecret(path) ?? previousSecret }
 }
 
+/** Returns the root secret itself, for a backup with the secret. */
+export function readSecretText(config: Config): string {
+  return readRootSecrets(config).current
+}
+
 /**
  * Opens the secrets of the store, and creates the master key of a new store. Throws if the store belongs to another root
  * secret, under which every credential would look forged (decision 0003).

@@ -8,6 +8,7 @@ import { INTRODUCTION_MS } from '../../src/protocol/key-rotation.ts'
 import type { Resource } from '../../src/protocol/resource.ts'
 import { isActive } from '../support/token-questions.ts'
 import { registerClient, requestToken, type RegisteredClient, type Tokens } from '../../tools/flow.ts'
+import { openMigratedDatabase } from '../support/migrated-database.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { CachingVerifier } from './caching-verifier.ts'
 import { closedFirst } from '../support/closed-first.ts'
@@ -18,6 +19,11 @@ const DAY = 24 * HOUR
 const API = 'https://api.example'
 const OTHER_API = 'https://other.example'
 const READ = { name: 'read', sentence: 'Read', grantedTo: 'users-and-machines' } as const
+
+/** The settings of several nodes. On SQLite, only one server uses a file. */
+async function nodeSettings(t: TestContext): Promise<Record<string, string>> {
+  return { DATABASE_URL: await openMigratedDatabase(t), GRANTOR_SECRET: 's'.repeat(40) }
+}
 
 /** A node whose clock advances only by hand, one millisecond after its first key was made. */
 async function openOne(t: TestContext, env: Record<string, string> = {}): Promise<TestServer> {
@@ -78,8 +84,9 @@ test("an API that chooses the server's algorithm makes no new key", async (t) =>
 
 test('when no key of an algorithm was made with the API, the key maintenance makes it, once', async (t) => {
   const closed = closedFirst(t)
-  const first = closed(await openOne(t))
-  const second = closed(await openTestServer(t, { folder: first.folder, clock: first.clock }))
+  const env = await nodeSettings(t)
+  const first = closed(await openOne(t, env))
+  const second = closed(await openTestServer(t, { env, clock: first.clock }))
   const tokens = { ...SERVER_TOKENS, algorithm: 'EdDSA' } as const
   const createdAt = first.clock.now()
   const api = { resource: API as Resource, name: undefined, scopes: [READ], tokens, createdAt }
@@ -156,8 +163,9 @@ test("a change of the server's algorithm takes effect at the next rotation, and 
 
 test("after a change of the server's algorithm the previous one is used until the next rotation, whatever APIs have chosen", async (t) => {
   const closed = closedFirst(t)
-  const before = closed(await openOne(t))
-  const { clock, folder } = before
+  const shared = await nodeSettings(t)
+  const before = closed(await openOne(t, shared))
+  const { clock } = before
   await keepKeys(before.context)
   // The RS256 key is newer than the server's key, and another API chose the server's algorithm.
   await declare(before, API, 'RS256')
@@ -166,10 +174,10 @@ test("after a change of the server's algorithm the previous one is used until th
   const client = await registerClient(before)
   const { kid } = await issue(before, client, undefined)
   await before.close()
-  const env = { GRANTOR_SIGNING_ALGORITHM: 'EdDSA' }
+  const env = { ...shared, GRANTOR_SIGNING_ALGORITHM: 'EdDSA' }
   const nodes = [
-    closed(await openTestServer(t, { folder, clock, env })),
-    closed(await openTestServer(t, { folder, clock, env })),
+    closed(await openTestServer(t, { clock, env })),
+    closed(await openTestServer(t, { clock, env })),
   ] as const
   const [server] = nodes
   for (const node of nodes) assert.equal((await issue(node, client, undefined)).kid, kid)
@@ -214,8 +222,9 @@ test('the first key of an algorithm can be withdrawn before it signs, and anothe
 test('MET-05: a verifier that fetched the keys from a node without the first key of an algorithm never misses that key', async (t) => {
   const closed = closedFirst(t)
   const [clock, clockAhead] = openStillClocks([0, 1900])
-  const first = closed(await openTestServer(t, { clock }))
-  const second = closed(await openTestServer(t, { clock: clockAhead, folder: first.folder }))
+  const env = await nodeSettings(t)
+  const first = closed(await openTestServer(t, { clock, env }))
+  const second = closed(await openTestServer(t, { clock: clockAhead, env }))
   const client = await registerClient(first)
   const { token } = await issue(second, client, undefined)
   await declare(first, API, 'EdDSA')
@@ -246,9 +255,9 @@ const STEPS = [2500, 298_500, 310_000, DAY - 1_309_000, 696_000, 1000, 1000]
 test('MET-05: APIs with three algorithms, introduced one after the other, verify every unexpired token through ten rotations', async (t) => {
   const closed = closedFirst(t)
   const [clock, clockAhead] = openStillClocks([0, 1900])
-  const first = closed(await openTestServer(t, { clock, env: SETTINGS }))
-  const { folder } = first
-  const second = closed(await openTestServer(t, { clock: clockAhead, folder, env: SETTINGS }))
+  const env = { ...SETTINGS, ...(await nodeSettings(t)) }
+  const first = closed(await openTestServer(t, { clock, env }))
+  const second = closed(await openTestServer(t, { clock: clockAhead, env }))
   const nodes = [first, second]
   const client = await registerClient(first)
   const verifiers = [nodes, nodes.toReversed()].map((order) => new CachingVerifier(order, clock.now))

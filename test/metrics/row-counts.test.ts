@@ -14,6 +14,7 @@ function openGrants(count: number) {
     store: {
       listKeys: async () => [],
       listAdminCredentials: async () => [],
+      findLastBackup: async () => undefined,
       walkClients: async () => ({ next: '', used: 0, unused: 0, disabled: 0 }),
       async walkGrants({ after, limit }: Walk) {
         await state.delay

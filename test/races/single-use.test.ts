@@ -20,7 +20,8 @@ import {
   type Tokens,
 } from '../../tools/flow.ts'
 import { createAda } from '../support/accounts.ts'
-import { openTestServer, temporaryFolder, type TestServer } from '../support/server.ts'
+import { openMigratedDatabase } from '../support/migrated-database.ts'
+import { openTestServer, type TestServer } from '../support/server.ts'
 import { selectAll } from '../support/store-dump.ts'
 import { credentialsOf, openAgent, postForm, type WireAnswer } from '../support/http-agent.ts'
 
@@ -145,11 +146,11 @@ test('UI-03: twenty concurrent answers to one consent over the wire make one dec
   )
 })
 
-test('CODE-02, RT-03: two servers in separate processes on one file agree on which request was first', async (t) => {
+test('CODE-02, RT-03: two servers on one database agree on which request was first', async (t) => {
   const hooks = lastFirst(t)
-  const folder = temporaryFolder(hooks)
-  const one = await openTestServer(hooks, { folder })
-  const two = await openTestServer(hooks, { folder, clock: one.clock })
+  const env = { DATABASE_URL: await openMigratedDatabase(hooks), GRANTOR_SECRET: 's'.repeat(40) }
+  const one = await openTestServer(hooks, { env })
+  const two = await openTestServer(hooks, { env, clock: one.clock })
   await createAda(one)
   const client = await registerClient(one)
   const { refresh_token: token = '' } = await obtainTokens(one, client)

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
-import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { runHere } from '../support/command.ts'
 import { openPlace, run, serve } from '../support/process.ts'
 import { registerClient } from '../../tools/flow.ts'
 import { openMigratedDatabase } from '../support/migrated-database.ts'
 import { openTestServer, temporaryFolder } from '../support/server.ts'
-import { databasePath, dumpStore, execute } from '../support/store-dump.ts'
+import { databasePath, dumpStore, execute, selectAll } from '../support/store-dump.ts'
 
 /** The server refuses to start where it would lose data. */
 
@@ -54,6 +56,38 @@ test('a second server on one SQLite file names the first, which kill -9 makes ro
   first.child.kill('SIGKILL')
   await first.exited
   await serve(place)
+})
+
+test('an older copy of the database beside the log of a server that was killed is refused, and is not changed', async (t) => {
+  const server = await openTestServer(t)
+  const path = databasePath(server)
+  const checkpoint = (): void => {
+    const database = new DatabaseSync(path, { timeout: 5000 })
+    database.exec('pragma wal_checkpoint(truncate)')
+    database.close()
+  }
+  const register = async (count: number) => {
+    for (let one = 0; one < count; one += 1) await registerClient(server)
+  }
+  const killed = temporaryFolder(t)
+  // A process that closes a file releases all its locks on it, so another process copies.
+  const take = (from: string, to: string) => execFileSync('cp', ['-p', join(server.folder, from), join(killed, to)])
+  await register(20)
+  checkpoint()
+  take('grantor.db', 'older')
+  await register(40)
+  checkpoint()
+  await register(40)
+  // As kill -9 leaves them.
+  for (const name of ['grantor.db', 'grantor.db-wal', 'grantor.secret']) take(name, name)
+  copyFileSync(join(killed, 'grantor.db'), join(killed, 'right'))
+  copyFileSync(join(killed, 'older'), join(killed, 'grantor.db'))
+  const older = readFileSync(join(killed, 'older'))
+  await assert.rejects(openTestServer(t, { folder: killed }), /is the log of another file/)
+  assert.deepEqual(readFileSync(join(killed, 'grantor.db')), older)
+  copyFileSync(join(killed, 'right'), join(killed, 'grantor.db'))
+  const recovered = await openTestServer(t, { folder: killed })
+  assert.equal(selectAll(recovered, 'select client_id from clients').length, 100)
 })
 
 for (const [kind, settings] of [

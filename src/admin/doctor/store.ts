@@ -9,7 +9,10 @@ import { failed, ok, warning, type Examination, type Finding } from './finding.t
 const FREE_BYTES_MIN = 200 * 1024 * 1024
 /** How far the clock may be behind the newest row. */
 const CLOCK_TOLERANCE_MS = 60_000
-const DAY_MS = 24 * 60 * 60 * 1000
+const HOUR_MS = 60 * 60 * 1000
+const DAY_MS = 24 * HOUR_MS
+/** A daily backup that takes two hours longer than the previous one is not late. */
+const BACKUP_AGE_MS = 26 * HOUR_MS
 
 /** Checks the database, its schema, the root secret, the signing keys, and the clock against the rows. */
 export function checkStore(examination: Examination): readonly Finding[] {
@@ -35,6 +38,7 @@ export function checkStore(examination: Examination): readonly Finding[] {
         ...checkSecret(examination),
         ...checkKeys(examination),
         ...checkClock(examination, database),
+        ...checkBackup(examination, database),
       ]
   }
 }
@@ -162,6 +166,18 @@ function checkClock({ now }: Examination, { home, time }: DatabaseFacts): readon
         : `No server has confirmed the time since ${iso(time.agreedAt)}, which is ${Math.round((now - time.agreedAt) / DAY_MS)} days ago by this clock. No token is issued.`,
       'Set the clock, best by NTP. If it is right now: grantor clock confirm',
     ),
+  ]
+}
+
+/** An installation that never made a backup may have another way to make them. */
+function checkBackup({ now }: Examination, { backedUpAt }: DatabaseFacts): readonly Finding[] {
+  if (backedUpAt === undefined) return []
+  const ageMs = now - backedUpAt
+  const made = `The last backup was made at ${iso(backedUpAt)}`
+  if (ageMs <= BACKUP_AGE_MS) return [ok('backup', `${made}.`)]
+  const hours = Math.floor(ageMs / HOUR_MS)
+  return [
+    warning('backup', `${made}, ${hours} hours ago.`, 'Look at the timer that runs "grantor backup", and at its log.'),
   ]
 }
 

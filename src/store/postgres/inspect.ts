@@ -4,7 +4,7 @@ import type { KeyRecord } from '../../ports/records/key.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { listMigrations } from '../migrations.ts'
 import type { Row } from '../rows.ts'
-import { NO_MASTER_KEY, noteOfNewestRow } from '../settings.ts'
+import { LAST_BACKUP, NO_MASTER_KEY, noteOfNewestRow, timeOf } from '../settings.ts'
 import { masterKeyReads } from '../shared/master-key.ts'
 import { operatorReads } from '../shared/operator.ts'
 import { connectionOptions, SESSION_SETTINGS, type Query } from './database.ts'
@@ -45,6 +45,7 @@ const CLOSED_TABLES = `select relname from pg_class join pg_namespace on pg_name
 
 // Ids are ordered by time, so the last id of each table belongs to its newest row.
 const CONTENT = `select (select count(*) from apis) as apis,
+    (select value from settings where name = '${LAST_BACKUP}') as backed_up_at,
     (select max(at) from (
       select max(created_at) as at from signing_keys
       union all (select created_at from users order by user_id desc limit 1)
@@ -87,7 +88,9 @@ async function look(client: pg.Client): Promise<Inspection> {
     missingMigrations: missing.map(({ version, name }) => `${String(version).padStart(4, '0')}-${name}`),
     unknownMigrations: unknown.map(({ version }) => version),
     home: await readHome(client, server),
-    ...(hasTables ? await readContent(client) : { time: undefined, apis: 0, masterKey: NO_MASTER_KEY }),
+    ...(hasTables
+      ? await readContent(client)
+      : { time: undefined, apis: 0, masterKey: NO_MASTER_KEY, backedUpAt: undefined }),
   }
   const keys = hasTables ? await runSteps(queryOf(client), operatorReads.listKeys()) : []
   return { database: { kind: 'opened', ...facts }, keys }
@@ -160,13 +163,16 @@ async function readClock(client: pg.Client): Promise<number> {
   return best.aheadMs
 }
 
-async function readContent(client: pg.Client): Promise<Pick<DatabaseFacts, 'time' | 'apis' | 'masterKey'>> {
+async function readContent(
+  client: pg.Client,
+): Promise<Pick<DatabaseFacts, 'time' | 'apis' | 'masterKey' | 'backedUpAt'>> {
   const { rows } = await client.query<Row>(CONTENT)
   const row = rows[0] as Row
   return {
     time: noteOfNewestRow((row['newest_row_at'] ?? undefined) as EpochMs | undefined),
     apis: Number(row['apis']),
     masterKey: await runSteps(queryOf(client), masterKeyReads.findMasterKey()),
+    backedUpAt: timeOf((row['backed_up_at'] ?? undefined) as string | undefined),
   }
 }
 

@@ -125,8 +125,8 @@ export const operatorHandlers = {
   },
   replaceSetting: {
     keys: ({ name }) => [`setting:${name}`],
-    *run(setting) {
-      yield* rows(NOTE, setting)
+    *run({ name, value }) {
+      yield* setting(name, value)
       return 'replaced'
     },
   },

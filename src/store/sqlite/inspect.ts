@@ -4,9 +4,9 @@ import type { DatabaseFacts, DatabaseInspection } from '../../ports/inspection.t
 import type { KeyRecord } from '../../ports/records/key.ts'
 import { knownTime } from '../../protocol/clock.ts'
 import type { Row } from '../rows.ts'
-import { NO_MASTER_KEY } from '../settings.ts'
+import { LAST_BACKUP, NO_MASTER_KEY, timeOf } from '../settings.ts'
 import { masterKeyReads } from '../shared/master-key.ts'
-import { operatorReads } from '../shared/operator.ts'
+import { findSetting, operatorReads } from '../shared/operator.ts'
 import { freeBytes } from './database-file.ts'
 import { openDatabase } from './database.ts'
 import { schemaState } from './migrate.ts'
@@ -62,17 +62,20 @@ function readFacts(database: DatabaseSync, path: string): DatabaseFacts {
     missingMigrations: missing.map(({ version, name }) => `${String(version).padStart(4, '0')}-${name}`),
     unknownMigrations: unknown.map(({ version }) => version),
     home: { kind: 'file', freeBytes: freeBytes(path) },
-    ...(hasTables(database) ? readTables(database) : { time: undefined, apis: 0, masterKey: NO_MASTER_KEY }),
+    ...(hasTables(database)
+      ? readTables(database)
+      : { time: undefined, apis: 0, masterKey: NO_MASTER_KEY, backedUpAt: undefined }),
   }
 }
 
-function readTables(database: DatabaseSync): Pick<DatabaseFacts, 'time' | 'apis' | 'masterKey'> {
+function readTables(database: DatabaseSync): Pick<DatabaseFacts, 'time' | 'apis' | 'masterKey' | 'backedUpAt'> {
   const run = openSteps(database)
   const apis = database.prepare('select count(*) as count from apis').get() as Row
   return {
     time: knownTime(run(findClockNotes())),
     apis: apis['count'] as number,
     masterKey: run(masterKeyReads.findMasterKey()),
+    backedUpAt: timeOf(run(findSetting(LAST_BACKUP))),
   }
 }
 

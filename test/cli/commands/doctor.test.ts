@@ -183,6 +183,7 @@ const SOUND: Examination = {
       time: undefined,
       apis: 1,
       masterKey: { wrapped: undefined, check: 'check' },
+      backedUpAt: undefined,
     },
     secret: { kind: 'matches' },
     keys: [{ id: 'key' as never, algorithm: 'ES256', activeFrom: 1_799_000_000_000 as EpochMs, state: 'valid' }],

@@ -1,0 +1,51 @@
+import { statSync } from 'node:fs'
+import { constants, setPriority } from 'node:os'
+import type { Command } from 'commander'
+import { asAdministrator, COMMAND_LINE } from '../../admin/administrators.ts'
+import { readConfig } from '../../config/config.ts'
+import { backUp, type BackupPlan } from '../../server/backup.ts'
+import { UsageError } from '../lib/failure.ts'
+import { parseCount, withJson } from '../lib/options.ts'
+import { withRuntime } from '../lib/runtime.ts'
+import type { Terminal } from '../lib/terminal.ts'
+
+interface BackupOptions {
+  readonly to: string
+  readonly keep?: number
+  readonly withSecret?: true
+  readonly json?: true
+}
+
+/** `grantor backup` */
+export function addBackup(parent: Command, terminal: Terminal): void {
+  withJson(parent.command('backup'))
+    .description('Back up the store into one file, also while servers use it. "grantor restore" reads the file.')
+    .requiredOption('--to <path>', 'the file, or a folder that gets a file named by the time')
+    .option('--keep <count>', 'keep only this many of the newest backups in the folder', parseCount)
+    .option('--with-secret', 'also write the root secret, into a file beside the backup; only in a folder of mode 0700')
+    .action(async ({ to, keep, withSecret, json }: BackupOptions) => {
+      if (keep !== undefined && !isFolder(to))
+        throw new UsageError('--keep needs a folder. Write --to with a / at its end.')
+      // Servers on the same machine come first.
+      setPriority(constants.priority.PRIORITY_LOW)
+      const plan: BackupPlan = { to, keep, withSecret: withSecret === true }
+      const config = readConfig()
+      const backup = await withRuntime(terminal, 'refuse', (context) =>
+        backUp(config, { ...context, store: asAdministrator(context, COMMAND_LINE).store }, plan),
+      )
+      const { path, secretPath, bytes, rows, removed } = backup
+      if (json) return terminal.printJson({ path, secret_path: secretPath ?? null, bytes, rows, removed })
+      const count = Object.values(rows).reduce((sum, one) => sum + one, 0)
+      terminal.print([
+        `Wrote ${path}: ${count} rows, ${Math.ceil(bytes / 1024)} KiB.`,
+        ...removed.map((name) => `Removed ${name}.`),
+        secretPath === undefined
+          ? 'The root secret is not in it. Keep a copy of the secret in another place: without it the backup cannot be restored.'
+          : `The root secret is in ${secretPath}. Move it to another place than the backup.`,
+      ])
+    })
+}
+
+function isFolder(path: string): boolean {
+  return path.endsWith('/') || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}

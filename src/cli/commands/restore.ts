@@ -1,0 +1,61 @@
+import type { Command } from 'commander'
+import { readConfig } from '../../config/config.ts'
+import { restore, type Restored } from '../../server/restore.ts'
+import { formatTime } from '../lib/columns.ts'
+import { withJson } from '../lib/options.ts'
+import type { Terminal } from '../lib/terminal.ts'
+
+interface RestoreOptions {
+  readonly from: string
+  readonly replace?: true
+  readonly json?: true
+}
+
+/** What the backup cannot know, because it happened later. The operator has to repeat it. */
+const UNKNOWN: readonly string[] = [
+  'Users, clients, organizations, memberships and installations that were disabled or deleted are active again.',
+  'Passwords, client secrets, registration access tokens and API credentials that were replaced are valid again, and their replacements are not.',
+  'Consents that were withdrawn, and scopes that are no longer approved, are in effect again.',
+  'Users, clients, memberships and APIs that were added do not exist. Such clients register again.',
+]
+
+/** `grantor restore` */
+export function addRestore(parent: Command, terminal: Terminal): void {
+  withJson(parent.command('restore'))
+    .description(
+      'Restore a backup into the database of DATABASE_URL, which is empty and which no server uses. All tokens, sessions, signing keys and administrators from before become invalid.',
+    )
+    .requiredOption('--from <file>', 'the backup')
+    .option('--replace', 'move the SQLite database that exists aside')
+    .action(async ({ from, replace, json }: RestoreOptions) => {
+      const restored = await restore(readConfig(), { from, replace: replace === true })
+      if (json) terminal.printJson(describe(restored))
+      else terminal.print(linesOf(restored))
+    })
+}
+
+function describe({ location, madeAt, rows, replaced, adminToken }: Restored) {
+  return {
+    database: location,
+    made_at: madeAt,
+    rows,
+    previous_database: replaced ?? null,
+    admin_token: adminToken,
+    to_repeat: UNKNOWN,
+  }
+}
+
+function linesOf({ location, madeAt, replaced, adminToken }: Restored): readonly string[] {
+  const time = `${formatTime(madeAt)} UTC`
+  return [
+    `Restored ${location} to its state of ${time}.`,
+    ...(replaced === undefined ? [] : [`The previous database is ${replaced}.`]),
+    '',
+    'Invalid from now on: all access and refresh tokens, grants, sessions and signing keys, and the credentials of all',
+    'administrators. Users sign in again, and APIs fetch the new keys.',
+    `The token of a new administrator, which is shown only now: ${adminToken}`,
+    '',
+    `Repeat what happened after ${time}. The logs of the servers and of the proxy name it:`,
+    ...UNKNOWN.map((line) => `  ${line}`),
+  ]
+}

@@ -1,0 +1,145 @@
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { createAdminCredential } from '../admin/admin-credentials.ts'
+import { asAdministrator, COMMAND_LINE } from '../admin/administrators.ts'
+import type { Config } from '../config/config.ts'
+import { locationOf } from '../config/database-url.ts'
+import { unlockMasterKey } from '../keys/master-key.ts'
+import { readRootSecret, rootSecretPath, writeRootSecret } from '../keys/root-secret.ts'
+import { isLoopbackHost } from '../protocol/loopback.ts'
+import type { Secrets } from '../protocol/secrets.ts'
+import { openBackup, type CheckedBackup } from '../store/backup/read.ts'
+import { endEverything, type Slice } from '../store/backup/tables.ts'
+import { listMigrations } from '../store/migrations.ts'
+import { listBackups, SECRET_SUFFIX } from './backup.ts'
+import { openRuntime, openWorld, type World } from './server.ts'
+
+export interface RestorePlan {
+  readonly from: string
+  /** Whether a SQLite database that exists is moved aside. */
+  readonly replace: boolean
+}
+
+export interface Restored {
+  readonly location: string
+  /** ISO 8601, UTC: the time of the backup. */
+  readonly madeAt: string
+  readonly rows: Readonly<Record<string, number>>
+  /** Where the previous database is now; undefined: there was none. */
+  readonly replaced: string | undefined
+  /** The token of a new administrator. It is not stored and not shown again. */
+  readonly adminToken: string
+}
+
+/** How long the credentials of the new administrator are valid. */
+const ADMIN_DAYS = 90
+
+/**
+ * Restores a backup into an empty place. Everything is checked before anything is written, and a kill at any point leaves the
+ * previous store, or none, or the whole restored store. Tokens, sessions, grants and signing keys from before do not exist in
+ * the restored store, and the credentials of all administrators are revoked.
+ *
+ * @throws Error that says what is wrong
+ */
+export async function restore(config: Config, { from, replace }: RestorePlan): Promise<Restored> {
+  if (statSync(from).isDirectory()) {
+    const newest = listBackups(from).at(-1)
+    throw new Error(
+      `${from} is a folder. ${newest === undefined ? 'It has no backup.' : `Its newest backup is ${join(from, newest)}.`}`,
+    )
+  }
+  const backup = openBackup(from)
+  try {
+    const { secret, secrets } = unlock(config, backup, from)
+    refuseUnfit(config, backup, secrets, from)
+    const place = { ...config, secret, logLevel: 'silent' as const }
+    const { database } = config
+    if (database.kind === 'postgres') {
+      const { loadPostgres } = await import('../store/postgres/snapshot.ts')
+      const slices = (databaseNow: number) => endedSlices(backup, Math.max(databaseNow, Date.now()))
+      await loadPostgres(database.url, backup.header.schema, slices)
+      return { ...describe(config, backup), replaced: undefined, adminToken: await complete(place, backup) }
+    }
+    const { replaceSqlite } = await import('./replace-sqlite.ts')
+    let adminToken = ''
+    const replaced = await replaceSqlite(database.path, replace, async (path, load) => {
+      load(backup.header.schema, endedSlices(backup, Date.now()))
+      adminToken = await complete({ ...place, database: { kind: 'sqlite', path } }, backup)
+      if (config.secret === undefined) writeRootSecret(rootSecretPath(database.path), secret)
+    })
+    return { ...describe(config, backup), replaced, adminToken }
+  } finally {
+    backup.close()
+  }
+}
+
+/** Returns the root secret of the backup: that of the configuration or of the place, or the one beside the backup. */
+function unlock(
+  { secret, previousSecret, database }: Config,
+  { header }: CheckedBackup,
+  from: string,
+): { readonly secret: string; readonly secrets: Secrets } {
+  const stored = { wrapped: header.master_key ?? undefined, check: header.secret_check }
+  // The configuration rejects PostgreSQL without a secret.
+  const own = database.kind === 'sqlite' ? rootSecretPath(database.path) : ''
+  const files = secret === undefined ? [own, from + SECRET_SUFFIX].filter((path) => existsSync(path)) : []
+  const known = secret ?? (files[0] === undefined ? undefined : readRootSecret(files[0]))
+  if (known === undefined) {
+    throw new Error(
+      `The root secret of the backup is missing. Put it into ${own} (mode 600), or set GRANTOR_SECRET to it. Without the secret the backup cannot be restored.`,
+    )
+  }
+  const unlocked = unlockMasterKey(stored, { current: known, previous: previousSecret })
+  if (unlocked !== undefined) return { secret: known, secrets: unlocked.secrets }
+  const beside = files[1] === undefined ? '' : ` To use ${files[1]} instead, move ${own} to another place.`
+  throw new Error(
+    `${from} was made under another root secret than the one in ${files[0] ?? 'GRANTOR_SECRET'}. Set GRANTOR_SECRET_PREVIOUS to the secret of the time of the backup.${beside}`,
+  )
+}
+
+function refuseUnfit(config: Config, { header, sha256, mac }: CheckedBackup, secrets: Secrets, from: string): void {
+  if (!secrets.digestMatches('backup', [sha256], mac)) {
+    throw new Error(`${from} was changed after it was made: its authentication code is wrong.`)
+  }
+  const newest = listMigrations().at(-1)?.version ?? 0
+  if (header.schema > newest) {
+    throw new Error(
+      `${from} has version ${header.schema} of the schema, and this release knows ${newest}. Restore it with release ${header.release} or a newer one.`,
+    )
+  }
+  const areLoopback = [header.issuer, config.issuer].every((one) => isLoopbackHost(new URL(one).hostname))
+  if (header.issuer !== config.issuer && !areLoopback) {
+    throw new Error(
+      `${from} belongs to the issuer ${header.issuer}, and GRANTOR_ISSUER is ${config.issuer}. Restore it with GRANTOR_ISSUER=${header.issuer}; afterwards "grantor issuer set" can change it.`,
+    )
+  }
+}
+
+function* endedSlices(backup: CheckedBackup, now: number): Generator<Slice> {
+  const times = { madeAt: Date.parse(backup.header.made_at), now }
+  for (const slice of backup.slices()) yield endEverything(slice, times)
+}
+
+/** Creates the signing keys and an administrator, and records the restore. Returns the token of the administrator. */
+async function complete(config: Config, { header, sha256 }: CheckedBackup): Promise<string> {
+  const world: World = openWorld(config)
+  const { context, close } = await openRuntime(config, world)
+  const administration = asAdministrator(context, COMMAND_LINE)
+  try {
+    await administration.store.recordEvent({
+      event: 'server.restored',
+      details: { made_at: Date.parse(header.made_at), sha256 },
+    })
+    const wish = { name: 'restore', access: 'write', organizationId: undefined, days: ADMIN_DAYS } as const
+    return (await createAdminCredential(administration, wish)).token
+  } finally {
+    await close()
+  }
+}
+
+function describe(
+  { database }: Config,
+  { header, rows }: CheckedBackup,
+): Pick<Restored, 'location' | 'madeAt' | 'rows'> {
+  return { location: locationOf(database), madeAt: header.made_at, rows }
+}

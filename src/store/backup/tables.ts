@@ -1,0 +1,80 @@
+import type { StoredMasterKey } from '../../ports/records/key.ts'
+
+/** What a backup does with each table of the schema. A test compares the list with the schema. */
+export const BACKUP_TABLES: Readonly<Record<string, 'stored' | 'omitted'>> = {
+  clients: 'stored',
+  users: 'stored',
+  browsers: 'stored',
+  consents: 'stored',
+  apis: 'stored',
+  organizations: 'stored',
+  memberships: 'stored',
+  installations: 'stored',
+  admin_credentials: 'stored',
+  settings: 'stored',
+  audit_links: 'stored',
+  // These end at a restore in any case: it could not know which of them were revoked since.
+  authorizations: 'omitted',
+  grants: 'omitted',
+  sessions: 'omitted',
+  opaque_tokens: 'omitted',
+  signing_keys: 'omitted',
+  revoked_tokens: 'omitted',
+  // Counters of attempts end after minutes.
+  hits: 'omitted',
+  // The header has the version of the schema.
+  migrations: 'omitted',
+  migration_progress: 'omitted',
+  migration_lease: 'omitted',
+}
+
+export const STORED_TABLES: readonly string[] = Object.keys(BACKUP_TABLES).filter(
+  (name) => BACKUP_TABLES[name] === 'stored',
+)
+
+export type Cell = string | number | null
+export type Cells = readonly Cell[]
+
+/** Some rows of one table, with the values in the order of the columns. */
+export interface Slice {
+  readonly table: string
+  readonly columns: readonly string[]
+  readonly rows: readonly Cells[]
+}
+
+/** One consistent state of a store. */
+export interface Snapshot {
+  /** The version of its newest migration. */
+  readonly schema: number
+  readonly issuer: string | undefined
+  readonly masterKey: StoredMasterKey
+  /** Every stored table has a slice, also if it has no rows. */
+  readonly slices: AsyncIterable<Slice>
+}
+
+/** Settings that belong to the keys or the work of nodes that a restored store does not have. */
+const OMITTED_SETTINGS = /^(first-key|declaring$|last-backup$|not-before$)/
+
+/** The time of the backup and that of the restore, in milliseconds. */
+export interface RestoreTimes {
+  readonly madeAt: number
+  readonly now: number
+}
+
+/** Changes rows so that a restored store accepts nothing from before: the server's not-before time, and revoked administrators. */
+export function endEverything({ table, columns, rows }: Slice, { madeAt, now }: RestoreTimes): Slice {
+  const column = (name: string): number => columns.indexOf(name)
+  if (table === 'admin_credentials') {
+    const revokedAt = column('revoked_at')
+    return { table, columns, rows: rows.map((row) => row.with(revokedAt, row[revokedAt] ?? now)) }
+  }
+  if (table !== 'settings') return { table, columns, rows }
+  const name = column('name')
+  const setting = (key: string, value: string): Cells => columns.map((one) => (one === 'name' ? key : value))
+  const kept = rows.filter((row) => !OMITTED_SETTINGS.test(String(row[name])))
+  return {
+    table,
+    columns,
+    rows: [...kept, setting('not-before', String(now)), setting('last-backup', String(madeAt))],
+  }
+}

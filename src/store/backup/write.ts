@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto'
+import { closeSync, constants, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Slice } from './tables.ts'
+
+/** The first line of a backup. Each other line is the head of a table, a row, or the end. */
+export interface BackupHeader {
+  readonly format: 'grantor-backup'
+  readonly version: 1
+  /** The release that made the backup. */
+  readonly release: string
+  /** The version of the newest migration. */
+  readonly schema: number
+  readonly issuer: string
+  /** ISO 8601, UTC. */
+  readonly made_at: string
+  /** The master key, encrypted under the root secret; null: the root secret is the master key. */
+  readonly master_key: string | null
+  /** A fixed text, keyed with the master key. */
+  readonly secret_check: string
+}
+
+/** The line before the rows of a table. */
+export interface TableHead {
+  readonly table: string
+  readonly columns: readonly string[]
+}
+
+/** The last line. */
+export interface BackupEnd {
+  readonly end: {
+    readonly rows: Readonly<Record<string, number>>
+    /** SHA-256 of all lines before, in hexadecimal. */
+    readonly sha256: string
+    /** The checksum, keyed with the master key: without it, a backup cannot be changed. */
+    readonly mac: string
+  }
+}
+
+/** What a backup contains: rows by table, and bytes. */
+export interface Written {
+  readonly rows: Readonly<Record<string, number>>
+  readonly bytes: number
+}
+
+/** The name of a file that is still being written. */
+export const PARTIAL = '.partial'
+const BUFFER_BYTES = 1024 * 1024
+
+/**
+ * Writes a backup, readable by its owner only. The file gets its name after its content is on disk, so under that name it is
+ * always complete. An existing file is replaced.
+ */
+export async function writeBackup(
+  path: string,
+  header: BackupHeader,
+  slices: AsyncIterable<Slice>,
+  authenticate: (sha256: string) => string,
+): Promise<Written> {
+  const draft = path + PARTIAL
+  rmSync(draft, { force: true })
+  const file = openSync(draft, 'wx', 0o600)
+  try {
+    const written = await writeLines(file, header, slices, authenticate)
+    fsyncSync(file)
+    renameSync(draft, path)
+    syncFolder(dirname(path))
+    return written
+  } catch (cause) {
+    rmSync(draft, { force: true })
+    if (cause instanceof Error && 'syscall' in cause)
+      throw new Error(`${path} could not be written: ${cause.message}.`, { cause })
+    throw cause
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Puts the names of files in a folder on disk. */
+export function syncFolder(folder: string): void {
+  const handle = openSync(folder, constants.O_RDONLY)
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+async function writeLines(
+  file: number,
+  header: BackupHeader,
+  slices: AsyncIterable<Slice>,
+  authenticate: (sha256: string) => string,
+): Promise<Written> {
+  const hash = createHash('sha256')
+  const counts: Record<string, number> = {}
+  let waiting = ''
+  let bytes = 0
+  const flush = (): void => {
+    const chunk = Buffer.from(waiting)
+    hash.update(chunk)
+    writeAll(file, chunk)
+    bytes += chunk.length
+    waiting = ''
+  }
+  waiting += `${JSON.stringify(header)}\n`
+  for await (const { table, columns, rows } of slices) {
+    if (counts[table] === undefined) waiting += `${JSON.stringify({ table, columns } satisfies TableHead)}\n`
+    counts[table] = (counts[table] ?? 0) + rows.length
+    for (const row of rows) waiting += `${JSON.stringify(row)}\n`
+    if (waiting.length > BUFFER_BYTES) flush()
+  }
+  flush()
+  const sha256 = hash.digest('hex')
+  const end: BackupEnd = { end: { rows: counts, sha256, mac: authenticate(sha256) } }
+  const last = Buffer.from(`${JSON.stringify(end)}\n`)
+  writeAll(file, last)
+  return { rows: counts, bytes: bytes + last.length }
+}
+
+function writeAll(file: number, chunk: Buffer): void {
+  for (let written = 0; written < chunk.length;) written += writeSync(file, chunk, written)
+}

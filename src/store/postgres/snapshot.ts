@@ -1,0 +1,117 @@
+import pg from 'pg'
+import { STORED_TABLES, type Cells, type Slice, type Snapshot } from '../backup/tables.ts'
+import { listMigrations } from '../migrations.ts'
+import { MASTER_KEY, MASTER_KEY_CHECK } from '../settings.ts'
+import { forOperator } from './explain.ts'
+import { migratePostgres, schemaState } from './migrate.ts'
+
+const ROWS_IN_SLICE = 1000
+const INT8 = 20
+const BOOL = 16
+
+/** Runs `work` on one consistent state of a database, beside servers that write to it. Writers do not wait for it. */
+export function withPostgresSnapshot<T>(url: string, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+  return withClient(url, async (client) => {
+    await client.query('begin isolation level repeatable read read only')
+    const { rows } = await client.query<{ readonly name: string; readonly value: string }>(
+      'select name, value from settings',
+    )
+    const settings = new Map(rows.map(({ name, value }) => [name, value]))
+    return work({
+      schema: (await schemaState(client)).applied.at(-1)?.version ?? 0,
+      issuer: settings.get('issuer'),
+      masterKey: { wrapped: settings.get(MASTER_KEY), check: settings.get(MASTER_KEY_CHECK) },
+      slices: slicesOf(client),
+    })
+  })
+}
+
+async function* slicesOf(client: pg.Client): AsyncGenerator<Slice> {
+  for (const table of STORED_TABLES) {
+    const columns = (await columnsOf(client, table)).map(({ name }) => name)
+    await client.query(`declare backup no scroll cursor for select ${columns.join(', ')} from ${table}`)
+    for (let length = ROWS_IN_SLICE; length === ROWS_IN_SLICE;) {
+      const { rows } = await client.query<Cells[]>({ text: `fetch ${ROWS_IN_SLICE} from backup`, rowMode: 'array' })
+      yield { table, columns, rows: rows as unknown as readonly Cells[] }
+      length = rows.length
+    }
+    await client.query('close backup')
+  }
+}
+
+/**
+ * Creates the schema of a backup in an empty database, inserts its rows in one transaction, and then applies the newer
+ * migrations. After a failure the database has no rows, and the same call can be made again.
+ *
+ * @throws Error if the database has rows
+ */
+export function loadPostgres(
+  url: string,
+  schema: number,
+  slicesAt: (databaseNow: number) => Iterable<Slice>,
+): Promise<void> {
+  return withClient(url, async (client) => {
+    await migratePostgres(
+      client,
+      Date.now(),
+      listMigrations().filter(({ version }) => version <= schema),
+    )
+    await client.query('begin')
+    // A server that starts now waits for this transaction, and then finds the restored rows.
+    await client.query('lock table settings, users, clients in access exclusive mode')
+    const { rows } = await client.query<{ readonly is_used: boolean; readonly now: number }>(
+      `select exists (select 1 from settings) or exists (select 1 from users) or exists (select 1 from clients) as is_used,
+         floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now`,
+    )
+    const [found] = rows
+    if (found === undefined || found.is_used) {
+      throw new Error('The database has rows. Create an empty database, and name it in DATABASE_URL.')
+    }
+    for (const slice of slicesAt(found.now)) await insert(client, slice)
+    await client.query('commit')
+    await migratePostgres(client, Date.now())
+  })
+}
+
+async function insert(client: pg.Client, { table, columns, rows }: Slice): Promise<void> {
+  const types = new Map((await columnsOf(client, table)).map(({ name, type }) => [name, type]))
+  const arrays = columns.map((name, index) => `$${index + 1}::${types.get(name) ?? 'text'}[]`)
+  await client.query(
+    `insert into ${table} (${columns.join(', ')}) select * from unnest(${arrays.join(', ')})`,
+    columns.map((_, index) => rows.map((row) => row[index] ?? null)),
+  )
+}
+
+async function columnsOf(
+  client: pg.Client,
+  table: string,
+): Promise<readonly { readonly name: string; readonly type: string }[]> {
+  const { rows } = await client.query<{ readonly name: string; readonly type: string }>(
+    `select column_name as name, data_type as type from information_schema.columns
+     where table_schema = current_schema() and table_name = $1 order by ordinal_position`,
+    [table],
+  )
+  return rows
+}
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'grantor backup',
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+    types: {
+      getTypeParser: (oid: number) => (oid === INT8 ? Number : oid === BOOL ? (text: string) => text === 't' : String),
+    },
+  })
+  // If the connection breaks, the running statement fails and reports that.
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    return await work(client)
+  } catch (cause) {
+    throw forOperator(cause)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,97 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { STORED_TABLES, type Cells, type Slice, type Snapshot } from '../backup/tables.ts'
+import { openDatabase } from './database.ts'
+import { schemaState } from './migrate.ts'
+import { listMigrations } from '../migrations.ts'
+import { MASTER_KEY, MASTER_KEY_CHECK } from '../settings.ts'
+import { migrate } from './migrate.ts'
+import { slotOf } from './slot.ts'
+
+const ROWS_IN_SLICE = 1000
+/** Tables whose row numbers are made of their ids. A backup does not have the numbers. */
+const SLOT = 'slot'
+
+/** Runs `work` on one consistent state of a file, beside a server that writes to it. Writers do not wait for it. */
+export async function withSqliteSnapshot<T>(path: string, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+  const database = openDatabase(path)
+  try {
+    database.exec('begin')
+    const setting = database.prepare('select value from settings where name = ?')
+    const find = (name: string): string | undefined => setting.get(name)?.['value'] as string | undefined
+    return await work({
+      schema: schemaState(database).applied.at(-1)?.version ?? 0,
+      issuer: find('issuer'),
+      masterKey: { wrapped: find(MASTER_KEY), check: find(MASTER_KEY_CHECK) },
+      slices: slicesOf(database),
+    })
+  } finally {
+    database.close()
+  }
+}
+
+async function* slicesOf(database: DatabaseSync): AsyncGenerator<Slice> {
+  for (const table of STORED_TABLES) {
+    const columns = columnsOf(database, table)
+    const statement = database.prepare(`select ${columns.join(', ')} from ${table}`)
+    statement.setReturnArrays(true)
+    let rows: Cells[] = []
+    for (const row of statement.iterate()) {
+      rows.push(row as unknown as Cells)
+      if (rows.length < ROWS_IN_SLICE) continue
+      yield { table, columns, rows }
+      rows = []
+    }
+    yield { table, columns, rows }
+  }
+}
+
+/**
+ * Creates a file with the schema of a backup, its rows, and then the newest schema. A file that is left of an earlier attempt
+ * must have been removed.
+ */
+export function loadSqlite(path: string, schema: number, slices: Iterable<Slice>): void {
+  const database = openDatabase(path)
+  try {
+    migrate(
+      database,
+      Date.now(),
+      listMigrations().filter(({ version }) => version <= schema),
+    )
+    database.exec('begin immediate')
+    for (const { table, columns, rows } of slices) {
+      const insert = inserter(database, table, columns)
+      for (const row of rows) insert(row)
+    }
+    database.exec('commit')
+    migrate(database, Date.now())
+  } finally {
+    database.close()
+  }
+}
+
+function inserter(database: DatabaseSync, table: string, columns: readonly string[]): (row: Cells) => void {
+  const known = database
+    .prepare(`select name from pragma_table_info('${table}')`)
+    .all()
+    .map(({ name }) => String(name))
+  const marks = columns.map(() => '?').join(', ')
+  if (!known.includes(SLOT)) {
+    const insert = database.prepare(`insert into ${table} (${columns.join(', ')}) values (${marks})`)
+    return (row) => void insert.run(...row)
+  }
+  const insert = database.prepare(
+    `insert into ${table} (${columns.join(', ')}, ${SLOT})
+     values (${marks}, (select iif(exists (select 1 from ${table} where ${SLOT} = given.number), null, given.number)
+       from (select ? as number) as given))`,
+  )
+  const id = columns.indexOf('client_id')
+  return (row) => void insert.run(...row, slotOf(String(row[id])))
+}
+
+function columnsOf(database: DatabaseSync, table: string): readonly string[] {
+  const names = database
+    .prepare(`select name from pragma_table_info('${table}')`)
+    .all()
+    .map(({ name }) => String(name))
+  return names.filter((name) => name !== SLOT)
+}

@@ -1,0 +1,11 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { proveBackup } from '../../prove/backup/campaign.ts'
+import { openFindings } from '../../prove/findings.ts'
+
+test('BAK-03: after kill -9 at any point of a backup or a restore the previous store is whole', async (t) => {
+  const findings = openFindings({ isPrinted: false })
+  const left = await proveBackup(findings, { points: 4, rows: 3000 })
+  assert.deepEqual(findings.violations, [])
+  t.diagnostic(JSON.stringify(left))
+})

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test, type TestContext } from 'node:test'
+import { unlockMasterKey } from '../../../src/keys/master-key.ts'
+import { BACKUP_TABLES } from '../../../src/store/backup/tables.ts'
+import { LEASE_TABLE } from '../../../src/store/postgres/migration-lease.ts'
+import { runHere, runJsonHere } from '../../support/command.ts'
+import { openMigratedDatabase } from '../../support/migrated-database.ts'
+import { withClient } from '../../../tools/postgres.ts'
+import { openPlace, type Place } from '../../support/process.ts'
+import { dumpStore } from '../../support/store-dump.ts'
+
+interface Stage {
+  readonly place: Place
+  /** A backup of the place. */
+  readonly lines: readonly string[]
+  /** Restores these lines over the store, which must refuse them and stay as it is. Returns the message. */
+  readonly refuse: (lines: readonly string[], environment?: Readonly<Record<string, string>>) => Promise<string>
+}
+
+const DAMAGES: readonly (readonly [
+  claim: string,
+  damage: (lines: readonly string[]) => readonly string[],
+  message: RegExp,
+])[] = [
+  ['an empty file', () => [], /incomplete|not a backup/],
+  ['another file', () => ['{"users":[]}\n'], /is not a backup/],
+  ['a file without its last line', (lines) => lines.slice(0, -1), /incomplete/],
+  ['a file that is cut within a line', (lines) => [lines.join('').slice(0, -10)], /damaged/],
+  ['a file without a row', (lines) => lines.filter((line) => !line.includes('Acme')), /damaged: its checksum/],
+  [
+    'a file with a changed letter',
+    (lines) => lines.map((line) => line.replace('Acme', 'Bcme')),
+    /damaged: its checksum/,
+  ],
+  ['a file that continues', (lines) => [...lines, '[]\n'], /continues after its end/],
+  ['two files in one', (lines) => [...lines, ...lines], /continues after its end/],
+  [
+    'a changed row with a new checksum',
+    (lines) => withChecksum(lines.map((line) => line.replace('Acme', 'Bcme'))),
+    /was changed after it was made/,
+  ],
+  [
+    'a table that no release knows',
+    (lines) => lines.toSpliced(1, 0, '{"table":"sqlite_master","columns":["name"]}\n'),
+    /does not know: sqlite_master/,
+  ],
+]
+
+for (const [claim, damage, message] of DAMAGES) {
+  test(`BAK-02: ${claim} is refused before anything is written`, async (t) => {
+    const { lines, refuse } = await open(t)
+    assert.match(await refuse(damage(lines)), message)
+  })
+}
+
+test('BAK-02: each flipped bit of a backup is found', async (t) => {
+  const { lines, refuse } = await open(t)
+  const bytes = Buffer.from(lines.join(''))
+  for (let round = 0; round < 25; round += 1) {
+    const changed = Buffer.from(bytes)
+    const place = Math.floor((round / 25) * bytes.length)
+    changed[place] = (changed[place] ?? 0) ^ 1
+    await refuse([changed.toString('latin1')])
+  }
+})
+
+test('BAK-02: another secret, a newer schema, a newer format and another issuer are refused', async (t) => {
+  const { place, lines, refuse } = await open(t)
+  const secret = { GRANTOR_SECRET: 'another root secret, long enough for it' }
+  assert.match(await refuse(lines, secret), /another root secret/)
+  const withHeader = (change: object) =>
+    lines.with(0, `${JSON.stringify({ ...(JSON.parse(lines[0] ?? '') as object), ...change })}\n`)
+  assert.match(await refuse(withChecksum(withHeader({ version: 2 }))), /newer release/)
+  assert.match(await refuse(withChecksum(withHeader({ schema: 9999 }))), /was changed after it was made/)
+  const root = readFileSync(join(place.folder, 'grantor.secret'), 'utf8').trim()
+  assert.match(await refuse(withChecksum(withHeader({ schema: 9999 }), root)), /has version 9999 of the schema/)
+  const issuer = { GRANTOR_ISSUER: 'https://auth.acme.test', GRANTOR_HOST: '127.0.0.1' }
+  assert.match(await refuse(lines, issuer), /belongs to the issuer http:\/\/localhost/)
+})
+
+test('each table of the schema has its place in a backup', async (t) => {
+  const place = await openPlace(t)
+  await runJsonHere(place, ['org', 'create', 'Acme'])
+  const database = new DatabaseSync(join(place.folder, 'grantor.db'), { readOnly: true })
+  const onSqlite = database.prepare(`select name from sqlite_master where type = 'table'`).all()
+  database.close()
+  const known = Object.keys(BACKUP_TABLES).toSorted()
+  assert.deepEqual([...onSqlite.map(({ name }) => String(name)), 'migration_lease'].toSorted(), known)
+  const onPostgres = await withClient(await openMigratedDatabase(t), async (client) => {
+    await client.query(LEASE_TABLE)
+    return client.query<{ tablename: string }>(`select tablename from pg_tables where schemaname = current_schema()`)
+  })
+  assert.deepEqual(onPostgres.rows.map(({ tablename }) => tablename).toSorted(), known)
+})
+
+async function open(t: TestContext): Promise<Stage> {
+  const place = await openPlace(t)
+  await runJsonHere(place, ['org', 'create', 'Acme'])
+  const file = join(place.folder, 'one.backup')
+  await runJsonHere(place, ['backup', '--to', file])
+  const lines = readFileSync(file, 'utf8').split(/(?<=\n)/)
+  return {
+    place,
+    lines,
+    async refuse(changed, environment = {}) {
+      const damaged = join(place.folder, 'damaged.backup')
+      writeFileSync(damaged, changed.join(''), 'latin1')
+      const before = dumpStore(place)
+      const { code, stderr } = await runHere(place, ['restore', '--from', damaged, '--replace'], { environment })
+      assert.equal(code, 1, stderr)
+      assert.doesNotMatch(stderr, /This is a bug/)
+      assert.deepEqual(dumpStore(place), before)
+      assert.equal(existsSync(join(place.folder, 'grantor.db.restoring')), false)
+      return stderr
+    },
+  }
+}
+
+/** As an attacker without the root secret can change a file, or as a release writes one. */
+function withChecksum(lines: readonly string[], current?: string): readonly string[] {
+  const { end } = JSON.parse(lines.at(-1) ?? '') as { end: { sha256: string } }
+  const sha256 = createHash('sha256').update(lines.slice(0, -1).join('')).digest('hex')
+  const { master_key: wrapped, secret_check: check } = JSON.parse(lines[0] ?? '') as Readonly<Record<string, string>>
+  const keys = current === undefined ? undefined : unlockMasterKey({ wrapped, check }, { current, previous: undefined })
+  const mac = keys === undefined ? {} : { mac: keys.secrets.digest('backup', [sha256]) }
+  return lines.with(lines.length - 1, `${JSON.stringify({ end: { ...end, sha256, ...mac } })}\n`)
+}

@@ -1,0 +1,28 @@
+import { names, readOptions, whole } from '../../tools/options.ts'
+import { startPostgres } from '../../tools/postgres.ts'
+import { beginSession } from '../../tools/session.ts'
+import { openFindings, printReport } from '../findings.ts'
+import { proveProxy } from './campaign.ts'
+import { PROXIES } from './proxy-programs.ts'
+
+/** `npm run prove:proxies`. See docs/proofs.md. */
+
+const { only, requests } = readOptions('prove:proxies', {
+  only: names('the proxies', PROXIES, 'all'),
+  requests: whole('requests through each proxy', 20_000, [100, 10_000_000]),
+})
+
+beginSession()
+const findings = openFindings()
+const postgres = await startPostgres({ settings: { fsync: 'on' } })
+const lines: string[] = []
+for (const name of only) {
+  const { url } = await postgres.createDatabase()
+  const result = await proveProxy(name, url, requests, findings)
+  const { version, restarts, failed, repeated } = result
+  lines.push(`${name} (${version})`)
+  lines.push(`  restarts of nodes: ${restarts}, requests: ${result.requests}, failed: ${failed}`)
+  lines.push(`  sent again after the reset of an idle connection: ${repeated}`)
+}
+await postgres.remove()
+printReport('2 nodes, 8 clients, TLS', lines, findings)

@@ -45,7 +45,7 @@ const LIMIT_MS = 10_000
 export async function proveProxy(
   name: ProxyName,
   databaseUrl: string,
-  requests: number,
+  { requests, restarts: wanted }: { readonly requests: number; readonly restarts: number },
   findings: Findings,
 ): Promise<ProxyResult> {
   const folder = join(openFolder(), name)
@@ -76,7 +76,7 @@ export async function proveProxy(
   try {
     await delay(SEEN_MS)
     const work = await prepareRequests(agents.fresh, port)
-    const isDone = (): boolean => counts.requests >= requests
+    const isDone = (): boolean => counts.requests >= requests && restarts >= wanted
     const load = Array.from({ length: CLIENTS }, (_, index) =>
       sendAll(agents, port, work, index, counts, isDone, (what) => findings.report(`${name}: ${what}`)),
     )

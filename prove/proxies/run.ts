@@ -7,9 +7,14 @@ import { PROXIES } from './proxy-programs.ts'
 
 /** `npm run prove:proxies`. See docs/proofs.md. */
 
-const { only, requests } = readOptions('prove:proxies', {
+const {
+  only,
+  requests,
+  restarts: wanted,
+} = readOptions('prove:proxies', {
   only: names('the proxies', PROXIES, 'all'),
-  requests: whole('requests through each proxy', 20_000, [100, 10_000_000]),
+  requests: whole('the least number of requests through each proxy', 20_000, [100, 10_000_000]),
+  restarts: whole('the least number of restarts of nodes behind each proxy', 10, [2, 10_000]),
 })
 
 beginSession()
@@ -18,7 +23,7 @@ const postgres = await startPostgres({ settings: { fsync: 'on' } })
 const lines: string[] = []
 for (const name of only) {
   const { url } = await postgres.createDatabase()
-  const result = await proveProxy(name, url, requests, findings)
+  const result = await proveProxy(name, url, { requests, restarts: wanted }, findings)
   const { version, restarts, failed, repeated } = result
   lines.push(`${name} (${version})`)
   lines.push(`  restarts of nodes: ${restarts}, requests: ${result.requests}, failed: ${failed}`)

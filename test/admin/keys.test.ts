@@ -6,6 +6,7 @@ import { keepKeys, listKeys, retireKey, rotateKeys } from '../../src/admin/keys.
 import { isActive } from '../support/token-questions.ts'
 import { registerClient, requestToken, type RegisteredClient, type Tokens } from '../../tools/flow.ts'
 import { closedFirst } from '../support/closed-first.ts'
+import { openNodeSettings } from '../support/migrated-database.ts'
 import { openStillClocks } from '../support/still-clocks.ts'
 import { openSteppingClocks, openTestServer, type TestServer } from '../support/server.ts'
 
@@ -31,12 +32,12 @@ async function openOne(t: TestContext, env: Record<string, string> = {}): Promis
   return server
 }
 
-/** Two nodes over one file, with one clock. */
+/** Two nodes on one database, with one clock. */
 async function openTwo(t: TestContext): Promise<readonly [TestServer, TestServer]> {
   const closed = closedFirst(t)
-  const first = closed(await openOne(t))
-  const { folder, clock } = first
-  return [first, closed(await openTestServer(t, { folder, clock }))]
+  const env = await openNodeSettings(t)
+  const first = closed(await openOne(t, env))
+  return [first, closed(await openTestServer(t, { env, clock: first.clock }))]
 }
 
 async function states({ context }: TestServer): Promise<readonly string[]> {

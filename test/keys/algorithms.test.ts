@@ -8,7 +8,7 @@ import { INTRODUCTION_MS } from '../../src/protocol/key-rotation.ts'
 import type { Resource } from '../../src/protocol/resource.ts'
 import { isActive } from '../support/token-questions.ts'
 import { registerClient, requestToken, type RegisteredClient, type Tokens } from '../../tools/flow.ts'
-import { openMigratedDatabase } from '../support/migrated-database.ts'
+import { openNodeSettings } from '../support/migrated-database.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { CachingVerifier } from './caching-verifier.ts'
 import { closedFirst } from '../support/closed-first.ts'
@@ -19,11 +19,6 @@ const DAY = 24 * HOUR
 const API = 'https://api.example'
 const OTHER_API = 'https://other.example'
 const READ = { name: 'read', sentence: 'Read', grantedTo: 'users-and-machines' } as const
-
-/** The settings of several nodes. On SQLite, only one server uses a file. */
-async function nodeSettings(t: TestContext): Promise<Record<string, string>> {
-  return { DATABASE_URL: await openMigratedDatabase(t), GRANTOR_SECRET: 's'.repeat(40) }
-}
 
 /** A node whose clock advances only by hand, one millisecond after its first key was made. */
 async function openOne(t: TestContext, env: Record<string, string> = {}): Promise<TestServer> {
@@ -84,7 +79,7 @@ test("an API that chooses the server's algorithm makes no new key", async (t) =>
 
 test('when no key of an algorithm was made with the API, the key maintenance makes it, once', async (t) => {
   const closed = closedFirst(t)
-  const env = await nodeSettings(t)
+  const env = await openNodeSettings(t)
   const first = closed(await openOne(t, env))
   const second = closed(await openTestServer(t, { env, clock: first.clock }))
   const tokens = { ...SERVER_TOKENS, algorithm: 'EdDSA' } as const
@@ -163,7 +158,7 @@ test("a change of the server's algorithm takes effect at the next rotation, and 
 
 test("after a change of the server's algorithm the previous one is used until the next rotation, whatever APIs have chosen", async (t) => {
   const closed = closedFirst(t)
-  const shared = await nodeSettings(t)
+  const shared = await openNodeSettings(t)
   const before = closed(await openOne(t, shared))
   const { clock } = before
   await keepKeys(before.context)
@@ -222,7 +217,7 @@ test('the first key of an algorithm can be withdrawn before it signs, and anothe
 test('MET-05: a verifier that fetched the keys from a node without the first key of an algorithm never misses that key', async (t) => {
   const closed = closedFirst(t)
   const [clock, clockAhead] = openStillClocks([0, 1900])
-  const env = await nodeSettings(t)
+  const env = await openNodeSettings(t)
   const first = closed(await openTestServer(t, { clock, env }))
   const second = closed(await openTestServer(t, { clock: clockAhead, env }))
   const client = await registerClient(first)
@@ -255,7 +250,7 @@ const STEPS = [2500, 298_500, 310_000, DAY - 1_309_000, 696_000, 1000, 1000]
 test('MET-05: APIs with three algorithms, introduced one after the other, verify every unexpired token through ten rotations', async (t) => {
   const closed = closedFirst(t)
   const [clock, clockAhead] = openStillClocks([0, 1900])
-  const env = { ...SETTINGS, ...(await nodeSettings(t)) }
+  const env = { ...SETTINGS, ...(await openNodeSettings(t)) }
   const first = closed(await openTestServer(t, { clock, env }))
   const second = closed(await openTestServer(t, { clock: clockAhead, env }))
   const nodes = [first, second]

@@ -20,7 +20,7 @@ import {
   type Tokens,
 } from '../../tools/flow.ts'
 import { createAda } from '../support/accounts.ts'
-import { openMigratedDatabase } from '../support/migrated-database.ts'
+import { openNodeSettings } from '../support/migrated-database.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { selectAll } from '../support/store-dump.ts'
 import { credentialsOf, openAgent, postForm, type WireAnswer } from '../support/http-agent.ts'
@@ -148,7 +148,7 @@ test('UI-03: twenty concurrent answers to one consent over the wire make one dec
 
 test('CODE-02, RT-03: two servers on one database agree on which request was first', async (t) => {
   const hooks = lastFirst(t)
-  const env = { DATABASE_URL: await openMigratedDatabase(hooks), GRANTOR_SECRET: 's'.repeat(40) }
+  const env = await openNodeSettings(hooks)
   const one = await openTestServer(hooks, { env })
   const two = await openTestServer(hooks, { env, clock: one.clock })
   await createAda(one)

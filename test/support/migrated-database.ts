@@ -47,3 +47,8 @@ async function makeTemplate(adminUrl: string): Promise<void> {
 function codeOf(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined
 }
+
+/** The settings of several nodes on one new database. On SQLite, only one server uses a file. */
+export async function openNodeSettings(test: Pick<TestContext, 'after'>): Promise<Record<string, string>> {
+  return { DATABASE_URL: await openMigratedDatabase(test), GRANTOR_SECRET: 's'.repeat(40) }
+}

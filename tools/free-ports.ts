@@ -9,15 +9,17 @@ import { join } from 'node:path'
  * still free when a test starts the server again.
  */
 const PORTS = [10_000, 15_000] as const
+/** The ports in this range that fetch and browsers refuse to connect to (Fetch, section "Port blocking"). */
+const BLOCKED: ReadonlySet<number> = new Set([10_080])
 /** Each folder in it reserves a port for one process until that process ends, because test files run in parallel. */
 const TAKEN = join(tmpdir(), `grantor-test-ports-${process.getuid?.() ?? 0}`)
 const taken: string[] = []
 
-/** A port on which no process listens and which no other test or tool uses. */
+/** A port on which no process listens, which no other test or tool uses, and which fetch accepts. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(...PORTS)
-    if (take(port) && (await isFree(port))) return port
+    if (!BLOCKED.has(port) && take(port) && (await isFree(port))) return port
   }
 }
 

@@ -122,24 +122,27 @@ test('UI-08: a known and an unknown account cause the same number of rows, allow
 })
 
 test('UI-08: a known and an unknown account cause the same queries to PostgreSQL, allowed and refused', async (t) => {
-  const url = await openMigratedDatabase(t)
-  const server = await openNode(t, url)
+  t.mock.timers.enable({ apis: ['setInterval', 'Date'], now: Date.now() })
+  const server = await openNode(t, await openMigratedDatabase(t))
   const { tryAs } = await prepare(server)
+  // Time stands still from here, so that no cached record expires between the two accounts.
+  const now = performance.now()
+  t.mock.method(performance, 'now', () => now)
   let events = (await linksOf(server)).length
+  const attempt = async (email: string, status: number): Promise<void> => {
+    assert.equal((await tryAs(email)).statusCode, status)
+    // The audit is written after the response.
+    if (status === 401) while ((await linksOf(server)).length === events) await turnOfTheLoop()
+    events = (await linksOf(server)).length
+  }
   for (const status of [401, 429]) {
-    const asked: ReadonlySet<string>[] = []
-    for (const email of [EMAIL, 'nobody@acme.test']) {
-      const statements = await recordPostgres(async () => {
-        assert.equal((await tryAs(email)).statusCode, status)
-        // The audit is written after the response.
-        if (status === 401) while ((await linksOf(server)).length === events) await turnOfTheLoop()
-      })
-      asked.push(statements)
-      events = (await linksOf(server)).length
-    }
-    assert.deepEqual(asked[0], asked[1], String(status))
+    // It reads what the following attempts find in the cache.
+    await attempt('first@acme.test', status)
+    const known = await recordPostgres(() => attempt(EMAIL, status))
+    const unknown = await recordPostgres(() => attempt('nobody@acme.test', status))
+    assert.ok(known.size > 0)
+    assert.deepEqual(known, unknown, String(status))
     await spend(server, 'network', '127.0.0.1', 20)
-    assert.equal((await tryAs('first@acme.test')).statusCode, 429)
   }
 })
 

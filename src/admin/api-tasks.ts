@@ -48,7 +48,7 @@ const JWT_TYPE = z
 const TOKENS = z
   .object({ format: FORMAT, lifetime: LIFETIME, algorithm: ALGORITHM, jwt_type: JWT_TYPE })
   .meta({ id: 'ApiTokens' })
-/** Members that are not given do not change. */
+/** What is not given does not change. */
 const TOKEN_WISH = z
   .strictObject({
     format: FORMAT.optional(),
@@ -158,7 +158,7 @@ export const API_TASKS: readonly Task[] = [
     method: 'PATCH',
     path: `${PATH}/{resource}`,
     access: 'write',
-    summary: 'Change an API. Members that are not given do not change, and issued tokens stay valid.',
+    summary: 'Change an API. What is not given does not change, and issued tokens stay valid.',
     input: ONE.extend({ ...WISH, name: NAME_OR_NONE.optional().describe('The name of the API; empty: none.') }),
     output: KEPT_API_DOCUMENT,
     async run(context, { resource, name, scopes, tokens }) {

@@ -71,7 +71,7 @@ export const AUDIT_TASKS: readonly Task[] = [
     method: 'GET',
     path: PATH,
     access: 'read',
-    summary: 'List audit events, newest first. A page may have fewer rows than its limit although more follow.',
+    summary: 'List audit events, newest first. A page may have fewer rows than its limit even if more rows follow.',
     input: z.object({
       limit: LIMIT,
       before: pageStart(PLACE),

@@ -39,7 +39,7 @@ export interface AuditFilter {
 type Needs = { readonly store: Pick<Context['store'], 'listAuditLinks'> }
 
 /**
- * Lists events, newest first. A page may have fewer entries than its limit, or none, although more follow: the list ends
+ * Lists events, newest first. A page may have fewer entries than its limit, or none, even if more entries follow: the list ends
  * where `next` is undefined.
  *
  * @throws AdminError when the limit or `before` is invalid

@@ -99,7 +99,9 @@ export const CLIENT_TASKS: readonly Task[] = [
       used: z.boolean().optional().describe('Whether the client ever got a token.'),
       verified: z.boolean().optional(),
       disabled: z.boolean().optional(),
-      unused_since: TIME.optional().describe('Clients that have got no token since this time, or never.'),
+      unused_since: TIME.optional().describe(
+        'Clients that got no token since this time (clients that never got one included).',
+      ),
     }),
     output: z.object({ clients: z.array(CLIENT_DOCUMENT), next: NEXT }),
     async run(context, { limit, before, used, verified, disabled, unused_since }) {

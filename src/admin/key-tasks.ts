@@ -47,7 +47,7 @@ export const KEY_TASKS: readonly Task[] = [
         .boolean()
         .default(false)
         .describe(
-          'Sign with the key in ten seconds, even though verifiers may not have fetched it. Use it when the current key was disclosed.',
+          'Sign with the key in ten seconds, even though verifiers may not have fetched it. Use it when the current key leaked.',
         ),
       algorithm: ALGORITHM.optional().describe('The algorithm of the key; by default the algorithm of the server.'),
     }),
@@ -62,7 +62,7 @@ export const KEY_TASKS: readonly Task[] = [
     access: 'write',
     // With a clock that is ahead, the key that signs now would count as replaced.
     anyClock: false,
-    summary: 'Withdraw a disclosed signing key: tokens that it signed are rejected from now on.',
+    summary: 'Withdraw a signing key that leaked: tokens that it signed are rejected from now on.',
     input: z.object({
       kid: z
         .string()

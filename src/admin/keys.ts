@@ -125,7 +125,7 @@ export async function rotateKeys(
 }
 
 /**
- * Withdraws a key at once, for example a disclosed key. Every token that it signed becomes invalid.
+ * Withdraws a key at once, for example a key that leaked. Every token that it signed becomes invalid.
  *
  * @throws AdminError when there is no such key, or the key signs
  */

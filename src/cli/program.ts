@@ -42,7 +42,7 @@ const NOUNS: readonly Noun[] = [
     'The root secret, which protects all keys.',
     async () => (await import('./commands/secret.ts')).SECRET_VERBS,
   ],
-  ['clock', 'The clock of a server on SQLite.', async () => (await import('./commands/clock.ts')).CLOCK_VERBS],
+  ['clock', 'Confirm the clock of a server on SQLite.', async () => (await import('./commands/clock.ts')).CLOCK_VERBS],
   ['issuer', 'The public address of the server.', async () => (await import('./commands/issuer.ts')).ISSUER_VERBS],
   ['audit', 'The audit log.', async () => (await import('./commands/audit.ts')).AUDIT_VERBS],
   [
@@ -79,7 +79,7 @@ export async function createProgram(terminal: Terminal, isAskedFor: (noun: strin
     .showHelpAfterError('Add --help for the available commands and options.')
     .addHelpText(
       'after',
-      '\nEvery setting, with its default: grantor serve --help\nFor a running server elsewhere: --server <url>, with the token of "grantor admin create" in GRANTOR_ADMIN_TOKEN',
+      '\nEvery setting, with its default: grantor serve --help\nCommands use the configured database. For a server on another machine: --server <url>, with the token of "grantor admin create" in GRANTOR_ADMIN_TOKEN',
     )
   addServe(program, terminal)
   addMigrate(program, terminal)

@@ -56,7 +56,7 @@ const ROWS = {
   ),
   GRANTOR_DRAIN_SECONDS: computed(
     whole(0, 4).optional(),
-    'Seconds between the signal to stop and the end of listening. Meanwhile /health/ready returns 503, so that load balancers choose other nodes, and everything else is served. Default: 2, or 0 when standard output is a terminal.',
+    'Seconds that the server continues to serve after the signal to stop. Meanwhile /health/ready returns 503, so that load balancers choose other nodes. Default: 2, or 0 when standard output is a terminal.',
   ),
   GRANTOR_REGISTRATION_RATE: setting(
     'rates.registration',
@@ -76,7 +76,7 @@ const ROWS = {
   GRANTOR_STORED_TOKEN_RATE: setting(
     'rates.stored-token',
     whole(1, 1e9).default(6000),
-    'Opaque tokens that a client may get without a user, per minute. The limit for single token revocations is a tenth of it, per client with a secret or per network. Verified clients have no limit.',
+    'Opaque tokens per minute that an unverified client may get without a user. A tenth of it limits revocations of single access tokens, per confidential client, or per network for public clients.',
   ),
   GRANTOR_CODE_LIFETIME: setting(
     'settings.lifetimes.code',
@@ -145,12 +145,12 @@ const ROWS = {
       ...['vscode', 'vscode-insiders'].map((editor) => `${editor}://vscode.*-authentication/**`),
       'zed://oauth/callback',
     ]),
-    'Private-use redirect URIs without a dot in the scheme that are allowed, separated by commas. A scheme alone allows all of its URIs; a pattern such as app://host/callback allows those that match it up to the query, where * is a run of characters other than / and ., and ** one of any characters.',
+    'Private-use redirect URIs without a dot in the scheme that are allowed, separated by commas. A scheme alone allows all of its URIs; a pattern such as app://host/callback allows those that match it up to the query, where * is any number of characters other than / and ., and ** any number of any characters.',
   ),
   GRANTOR_REDIRECT_ERRORS: setting(
     'settings.redirectErrors',
     z.stringbool().default(false),
-    'Whether the error of an authorization request of an unverified client is returned by redirect instead of a page with a link.',
+    'Whether errors in authorization requests of unverified clients are sent by redirect instead of shown on a page with a link.',
   ),
   GRANTOR_NAME: setting('branding.name', z.string().min(1).max(60).default('Grantor'), 'Name on the pages.'),
   GRANTOR_ACCENT: setting(

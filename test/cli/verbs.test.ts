@@ -128,7 +128,7 @@ test('client: clients are listed by state, approved for scopes, given another se
   assert.equal((await listed('--enabled'))[0], id)
   assert.match(
     await words('client', 'approve-scopes', id, '--scope', 'pay refund'),
-    /is approved for pay, refund, as far/,
+    /is approved for pay, refund\. It gets/,
   )
   assert.match(await words('client', 'show', id), /approved_scope +pay refund/)
   assert.match(await words('client', 'approve-scopes', id, '--scope', ''), /approved for no scope\./)

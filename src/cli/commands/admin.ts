@@ -20,7 +20,7 @@ export const ADMIN_VERBS: readonly AddVerb[] = [
     task: 'admin.create',
     options: (command) =>
       command
-        .requiredOption('--name <name>', 'the owner or the purpose of the credentials')
+        .requiredOption('--name <name>', 'a name for the credentials: their owner or purpose')
         .addOption(
           new Option(
             '--access <access>',

@@ -86,10 +86,10 @@ export const API_VERBS: readonly AddVerb[] = [
   taskVerb<{ readonly resource: string; readonly id: string; readonly secret: string }>({
     task: 'api.create-credentials',
     say: ({ resource, id, secret }) => [
-      `${resource} authenticates at /v2/oauth/introspect by HTTP Basic:`,
-      `  user      ${id}`,
-      `  password  ${secret}`,
-      'The password is not shown again. Running servers accept it within a second.',
+      `${resource} authenticates at /v2/oauth/introspect by HTTP Basic, with the id as the user and the secret as the password:`,
+      `  id      ${id}`,
+      `  secret  ${secret}`,
+      'The secret is not shown again. Running servers accept it within a second.',
     ],
   }),
   taskVerb<{ readonly resource: string }>({

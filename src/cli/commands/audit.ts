@@ -25,7 +25,7 @@ export const AUDIT_VERBS: readonly AddVerb[] = [
     task: 'audit.list',
     options: (command) =>
       command
-        .option('--event <word>', 'only this event, or all events with a prefix: client.')
+        .option('--event <name>', 'only events of this name, or of all names that begin with it: client.')
         .option('--since <time>', 'only events since then: 2026-11-20, 2026-11-20T14:02:00Z', parseTime),
     input: ({ event, since }) => ({ event, since }),
     rows: 'events',

@@ -33,7 +33,7 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
         .option('--enabled', 'only clients that are not disabled')
         .option(
           '--unused-since <time>',
-          'only clients that got no token since then, or never: 2026-01-31, or 2026-01-31T12:00:00Z',
+          'only clients that got no token since this time (clients that never got one included): 2026-01-31, or 2026-01-31T12:00:00Z',
           parseTime,
         ),
     input: (options) => ({
@@ -71,7 +71,7 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
     say: ({ client_id, approved_scope: scope }) => [
       scope === ''
         ? `${client_id} is approved for no scope.`
-        : `${client_id} is approved for ${scope.replaceAll(' ', ', ')}, as far as it registered them.`,
+        : `${client_id} is approved for ${scope.replaceAll(' ', ', ')}. It gets those of these scopes that it registered.`,
       'New tokens have no other scopes for approved clients, even if users consented to more.',
     ],
   }),

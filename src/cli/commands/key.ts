@@ -29,7 +29,7 @@ export const KEY_VERBS: readonly AddVerb[] = [
       command
         .option(
           '--now',
-          'sign with the key in ten seconds, even though verifiers may not have fetched it; for when the current key was disclosed',
+          'sign with the key in ten seconds, even though verifiers may not have fetched it; for when the current key leaked',
         )
         .addOption(
           new Option('--algorithm <name>', 'the algorithm of the key; by default the algorithm of the server').choices([
@@ -58,7 +58,7 @@ function linesOf({ kid, created_at, active_from }: KeyDocument): readonly string
   return [
     `Created the key ${kid}. It signs in ten seconds.`,
     'Verifiers that honour the cache time of five minutes and do not refetch on an unknown kid reject its tokens until then.',
-    'Tokens of the previous key stay valid. If that key was disclosed, withdraw it:',
+    'Tokens of the previous key stay valid. If that key leaked, withdraw it:',
     'grantor key retire <key>',
   ]
 }

@@ -31,7 +31,7 @@ export interface PageOptions {
 export function withPage(command: Command): Command {
   return command
     .option('--limit <rows>', `the number of rows, up to ${LIST_LIMIT.most}`, parseLimit, LIST_LIMIT.usual)
-    .option('--before <id>', 'continue after this row, the last of the previous page')
+    .option('--before <id>', 'show the rows after this one, the last row of the previous page')
 }
 
 /** The lines after a page that more rows follow. */

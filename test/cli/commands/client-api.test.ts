@@ -130,7 +130,7 @@ test('api create-credentials prints the credentials for introspection once, and 
   const resource = 'https://api.acme.test'
   await runHere(place, ['api', 'create', '--resource', resource])
   const printed = await runHere(place, ['api', 'create-credentials', resource])
-  assert.match(printed.stdout, /user +gap_\S+\n +password +gas_\S+/)
+  assert.match(printed.stdout, /id +gap_\S+\n +secret +gas_\S+/)
   const made = await runJsonHere<{ id: string; secret: string }>(place, [
     'api',
     'create-credentials',

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { run } from 'node:test'
+import { parseArgs } from 'node:util'
 import { COMPILE_CACHE } from './support/compile-cache.ts'
 import { longestFirst, rememberTimes } from './support/file-times.ts'
 import { SHARED_CLUSTER, startPostgres } from '../tools/postgres.ts'
@@ -10,7 +11,8 @@ import { SHARED_CLUSTER, startPostgres } from '../tools/postgres.ts'
  * `npm test` runs the compiler, the linter and the formatter, and in parallel every test file in a process of its own. The last
  * line of the output is `N passed, N failed`. A skipped or unfinished test counts as failed. All files share one PostgreSQL.
  *
- * With arguments only test files run whose path contains one of them: `npm test -- registration`.
+ * With arguments only the test files run whose path contains one of them, and besides the same checks those of the layout and of
+ * the pages: `npm test -- registration`. After `--only`, nothing else runs: `npm test -- --only registration`.
  */
 const CHECKS: readonly (readonly [command: string, ...args: string[]])[] = [
   ['tsc', '-p', '.', '--singleThreaded'],
@@ -25,6 +27,9 @@ const CHECKS: readonly (readonly [command: string, ...args: string[]])[] = [
  */
 const CHECK_ENVIRONMENT = { GOMAXPROCS: '1', GOGC: '400' }
 
+/** Test files about the source files and pages themselves. They are fast, and any change can break their rules. */
+const RULES = ['test/repository/docs.test.ts', 'test/repository/layout.test.ts']
+
 /** Many test files spend half of their time waiting for a server, a browser or the clock. */
 const FILES_PER_CORE = 2
 
@@ -33,13 +38,13 @@ const OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024
 let passed = 0
 let failed = 0
 
-const wanted = process.argv.slice(2)
-const files = globSync('test/**/*.test.ts').filter(
-  (file) => wanted.length === 0 || wanted.some((word) => file.includes(word)),
-)
+const { values, positionals: wanted } = parseArgs({ options: { only: { type: 'boolean' } }, allowPositionals: true })
+const all = globSync('test/**/*.test.ts')
+const matching = all.filter((file) => wanted.length === 0 || wanted.some((word) => file.includes(word)))
+const files = values.only === true ? matching : [...new Set([...matching, ...RULES])]
 
-const checks = wanted.length === 0 ? checkAll() : Promise.resolve()
-if (files.length === 0) report('no test file matches', 'Nothing was tested.')
+const checking = values.only === true ? Promise.resolve() : checkAll()
+if (matching.length === 0) report('no test file matches', `No path of a test file contains ${wanted.join(' or ')}.`)
 
 // The cluster ends with this process, however it ends.
 const cluster = await startPostgres({ settings: { max_connections: String(100 + 50 * availableParallelism()) } })
@@ -65,14 +70,20 @@ for await (const event of events) {
 
 rememberTimes(times)
 await cluster.remove()
-await checks
+await checking
 
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1
 
-/** Runs the checks one after the other, because the tests take longer anyway. */
+/** Runs the checks: all at once besides a few test files, and one after the other besides all of them, which take longer anyway. */
 async function checkAll(): Promise<void> {
-  for (const [command, ...args] of CHECKS) await check(command, args)
+  const checks = CHECKS.map(
+    ([command, ...args]) =>
+      () =>
+        check(command, args),
+  )
+  if (wanted.length > 0) await Promise.all(checks.map((start) => start()))
+  else for (const start of checks) await start()
 }
 
 function check(command: string, args: readonly string[]): Promise<void> {

@@ -42,7 +42,8 @@ interface Organization {
 
 test('docs/commands.md is what `npm run docs` makes of the command line', async () => {
   const committed = readFileSync(new URL('../../docs/commands.md', import.meta.url), 'utf8')
-  assert.equal(committed, commandsDocument(await createProgram(openTerminal(process, {}), () => true)))
+  const made = commandsDocument(await createProgram(openTerminal(process, {}), () => true))
+  assert.equal(committed, made, 'Run: npm run docs')
 })
 
 test('the command line has a verb for every task, except for tasks that another verb performs with --organization', async () => {

@@ -17,6 +17,7 @@ import {
 } from './titles.ts'
 
 const PARTS = [...generatedParts(), DISTRIBUTION]
+const REMEDY = 'Run: npm run docs'
 const read = (path: string): string => readFileSync(path, 'utf8')
 
 test('docs/errors.md explains every reason of a refused authorization request, and no other', () => {
@@ -27,7 +28,7 @@ test('docs/errors.md explains every reason of a refused authorization request, a
 
 for (const page of new Set(PARTS.map((part) => part.page))) {
   test(`${page} has the tables that "npm run docs" makes`, () => {
-    assert.equal(read(page), withParts(page, PARTS))
+    assert.equal(read(page), withParts(page, PARTS), REMEDY)
   })
 }
 
@@ -56,15 +57,15 @@ test('every case of test/threats.md has a test, or a reason for having none', ()
 })
 
 test('docs/security-cases.md is what "npm run docs" makes', () => {
-  assert.equal(read('docs/security-cases.md'), securityCasesPage(listClaims()))
+  assert.equal(read('docs/security-cases.md'), securityCasesPage(listClaims()), REMEDY)
 })
 
 test('docs/rfc-coverage.md is what "npm run docs" makes', () => {
-  assert.equal(read('docs/rfc-coverage.md'), rfcCoveragePage(listClaims()))
+  assert.equal(read('docs/rfc-coverage.md'), rfcCoveragePage(listClaims()), REMEDY)
 })
 
 test('docs/architecture.md has the table of layers that "npm run docs" makes', () => {
-  assert.equal(read(ARCHITECTURE_PAGE), architecturePage())
+  assert.equal(read(ARCHITECTURE_PAGE), architecturePage(), REMEDY)
 })
 
 test('every decision that is cited has a record, and docs/decisions/README.md lists each record', () => {

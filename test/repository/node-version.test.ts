@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+
+const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as { engines: { node: string } }
+const MAJOR = /\d+/.exec(engines.node)?.[0] ?? ''
+
+/** Makes a process report another version. */
+const OLDER =
+  'data:text/javascript,' +
+  encodeURIComponent('Object.defineProperty(process, "versions", { value: { node: "20.20.2" } })')
+
+test('version managers choose the Node.js that package.json requires', () => {
+  assert.equal(readFileSync('.nvmrc', 'utf8').trim(), MAJOR)
+})
+
+test('the tests say which Node.js they need, before an older one fails on TypeScript', () => {
+  const check = ['--import', './test/needed-node.js', '--eval', 'console.log("started")']
+  const older = spawnSync(process.execPath, ['--import', OLDER, ...check], { encoding: 'utf8' })
+  assert.deepEqual([older.status, older.stdout], [1, ''])
+  assert.match(older.stderr, new RegExp(`need Node\\.js ${MAJOR} or newer.*npx node --test <file>`))
+  assert.equal(spawnSync(process.execPath, check, { encoding: 'utf8' }).stdout, 'started\n')
+})

@@ -7,7 +7,7 @@ import { auditLinkId } from '../../src/protocol/audit-link.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import { openSecrets } from '../../src/protocol/secrets.ts'
 import { openChains } from '../../src/audit/chain.ts'
-import { aClient, HOUR, NOW } from '../store/contract/records.ts'
+import { aClient, HOUR, NOW } from '../support/records.ts'
 
 const { digest } = openSecrets('a root secret that is long enough')
 

@@ -5,7 +5,7 @@ import type { AuditEvent } from '../../src/ports/records/audit.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import type { ClientId, UserId } from '../../src/protocol/ids.ts'
 import { eventsOf, listLinks } from '../store/contract/chains.ts'
-import { aUser } from '../store/contract/records.ts'
+import { aUser } from '../support/records.ts'
 import {
   authorizeUrl,
   EMAIL,

@@ -11,7 +11,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { openBatchingStore } from '../../src/store/batching-store.ts'
 import { openAuditRecorder } from '../../src/audit/recorder.ts'
 import { AUDIT_SECRETS, eventsOf, listLinks } from '../store/contract/chains.ts'
-import { NOW } from '../store/contract/records.ts'
+import { NOW } from '../support/records.ts'
 import { openSteadyClock } from '../support/steady-clock.ts'
 
 const MINUTE = 60_000

@@ -10,7 +10,7 @@ import type { ClientId } from '../../src/protocol/ids.ts'
 import { openTokenCounter } from '../../src/audit/token-counter.ts'
 import { openAuditRecorder } from '../../src/audit/recorder.ts'
 import { openTestChains } from '../store/contract/chains.ts'
-import { NOW } from '../store/contract/records.ts'
+import { NOW } from '../support/records.ts'
 
 const MINUTE = 60_000
 const aClientId = (index: number): ClientId => `client-${index}` as ClientId

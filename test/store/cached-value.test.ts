@@ -4,7 +4,7 @@ import type { ApiRecord } from '../../src/ports/records/api.ts'
 import { StoreUnavailable } from '../../src/ports/store.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import { openCachedValue } from '../../src/store/cached-value.ts'
-import { anApi } from './contract/records.ts'
+import { anApi } from '../support/records.ts'
 
 /** A store that returns the given values and counts its reads. */
 function openScript() {

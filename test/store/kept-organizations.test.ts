@@ -6,7 +6,7 @@ import type { Operation } from '../../src/ports/operations.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { outcomesOf, perform, type Stores } from './contract/harness.ts'
-import { aMembership, anInstallation, anOrganization, at } from './contract/records.ts'
+import { aMembership, anInstallation, anOrganization, at } from '../support/records.ts'
 import { openMigratedDatabase } from '../support/migrated-database.ts'
 import { temporaryFolder } from '../support/server.ts'
 

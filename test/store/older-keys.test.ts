@@ -9,7 +9,7 @@ import { SIGNING_KEYS } from '../../src/store/operator-tables.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { perform } from './contract/harness.ts'
-import { aKey } from './contract/records.ts'
+import { aKey } from '../support/records.ts'
 import { openSession, openTestDatabase } from '../support/postgres.ts'
 import { temporaryFolder } from '../support/server.ts'
 

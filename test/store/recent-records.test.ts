@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { ClientRecord } from '../../src/ports/records/client.ts'
 import { weightOf } from '../../src/protocol/recently-used.ts'
 import { openRecentRecords } from '../../src/store/recent-records.ts'
-import { aClient } from './contract/records.ts'
+import { aClient } from '../support/records.ts'
 
 /** Twice 16 MiB, and the two records that were added last. */
 const MOST_BYTES = 33 * 1024 * 1024

@@ -13,7 +13,7 @@ import {
   type Table,
 } from '../../src/store/table.ts'
 import { CLIENTS, GRANTS, INSTALLATIONS, USERS } from '../../src/store/tables.ts'
-import { aClient, aFamily, aGrant, aHash, anApi, anInstallation, at, aUser } from './contract/records.ts'
+import { aClient, aFamily, aGrant, aHash, anApi, anInstallation, at, aUser } from '../support/records.ts'
 
 /** Writes a record to the columns of its table, and reads it again. */
 function stored<Stored>({ values, read }: Table<Stored>): (record: Stored) => Stored {

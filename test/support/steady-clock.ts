@@ -1,5 +1,5 @@
 import type { EpochMs } from '../../src/protocol/brand.ts'
-import { NOW } from '../store/contract/records.ts'
+import { NOW } from './records.ts'
 import type { TestClock } from './server.ts'
 
 /** A clock that starts at a full hour and is advanced by the test, so that no hour ends while a test runs. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Hit } from '../../../src/ports/operation-inputs.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { aHash, aSession, aUser, at, NOW } from './records.ts'
+import { aHash, aSession, aUser, at, NOW } from '../../support/records.ts'
 
 export const accountCases: Suite = (check) => {
   check('createUser stores the whole account, which is found by id and by email', async ({ first, second }) => {

@@ -4,7 +4,7 @@ import type { AdminCredentialRecord } from '../../../src/ports/records/admin.ts'
 import type { EpochMs } from '../../../src/protocol/brand.ts'
 import { mintAdminCredentialId, mintOrganizationId, type AdminCredentialId } from '../../../src/protocol/ids.ts'
 import { assertFailed, kindsOf, outcomesOf, perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { aHash, at, HOUR, NOW } from './records.ts'
+import { aHash, at, HOUR, NOW } from '../../support/records.ts'
 
 export const administratorCases: Suite = (check) => {
   check(

@@ -6,7 +6,7 @@ import type { EpochMs } from '../../../src/protocol/brand.ts'
 import { approved } from './authorizations.ts'
 import { AUDIT_SECRETS, eventsOf, listLinks, startNewChains } from './chains.ts'
 import { kindsOf, outcomesOf, perform, performAll, tally, times, type Suite } from './harness.ts'
-import { aClient, aGrant, aHash, aRedemption, aRotation, at, aUser, NOW } from './records.ts'
+import { aClient, aGrant, aHash, aRedemption, aRotation, at, aUser, NOW } from '../../support/records.ts'
 import { aLiveGrant } from './tokens.ts'
 
 export const auditCases: Suite = (check) => {

@@ -4,7 +4,7 @@ import type { Reads } from '../../../src/ports/store.ts'
 import type { EpochMs } from '../../../src/protocol/brand.ts'
 import { openSecrets } from '../../../src/protocol/secrets.ts'
 import { openChains, type Chains } from '../../../src/audit/chain.ts'
-import { HOUR, NOW } from './records.ts'
+import { HOUR, NOW } from '../../support/records.ts'
 
 /** The root secret of every chain in these tests. */
 export const AUDIT_SECRETS = openSecrets('a root secret for the chains of tests')

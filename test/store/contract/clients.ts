@@ -5,7 +5,7 @@ import type { ClientFilter } from '../../../src/ports/store.ts'
 import type { EpochMs } from '../../../src/protocol/brand.ts'
 import type { Scope } from '../../../src/protocol/scope.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { aClient, aHash, at, HOUR, NOW } from './records.ts'
+import { aClient, aHash, at, HOUR, NOW } from '../../support/records.ts'
 
 export const clientCases: Suite = (check) => {
   check('registerClient stores all members of the client, visible through both handles', async ({ first, second }) => {

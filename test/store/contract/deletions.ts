@@ -4,7 +4,7 @@ import type { StoreDriver } from '../../../src/ports/store.ts'
 import type { EpochMs } from '../../../src/protocol/brand.ts'
 import { approved } from './authorizations.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { aClient, aGrant, aHash, aMembership, anInstallation, aSession, aUser, at, NOW } from './records.ts'
+import { aClient, aGrant, aHash, aMembership, anInstallation, aSession, aUser, at, NOW } from '../../support/records.ts'
 import { aLiveGrant } from './tokens.ts'
 
 const EVER = 0 as EpochMs

@@ -3,7 +3,7 @@ import type { GrantRecord } from '../../../src/ports/records/grant.ts'
 import type { GrantFilter, StoreDriver } from '../../../src/ports/store.ts'
 import { approved } from './authorizations.ts'
 import { perform, performAll, times, type Suite } from './harness.ts'
-import { aGrant, anOrganization, aRedemption, at } from './records.ts'
+import { aGrant, anOrganization, aRedemption, at } from '../../support/records.ts'
 
 export const grantListCases: Suite = (check) => {
   check('listGrants lists the grants that match all given filters, newest first', async ({ first, second }) => {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { mintClientId } from '../../../src/protocol/ids.ts'
 import type { Scope } from '../../../src/protocol/scope.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { anInstallation, at, NOW } from './records.ts'
+import { anInstallation, at, NOW } from '../../support/records.ts'
 
 export const installationCases: Suite = (check) => {
   check('install stores the whole installation, for this client and this organization only', async (stores) => {

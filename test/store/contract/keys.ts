@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { SigningAlgorithm } from '../../../src/ports/records/key.ts'
 import { outcomesOf, perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { aKey, at, HOUR } from './records.ts'
+import { aKey, at, HOUR } from '../../support/records.ts'
 
 const ALGORITHMS: readonly SigningAlgorithm[] = ['ES256', 'EdDSA', 'RS256']
 

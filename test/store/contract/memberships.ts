@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { MEMBERSHIP_LIMIT } from '../../../src/ports/store.ts'
 import { mintOrganizationId, mintUserId } from '../../../src/protocol/ids.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { aMembership, at, NOW } from './records.ts'
+import { aMembership, at, NOW } from '../../support/records.ts'
 
 export const membershipCases: Suite = (check) => {
   check('addMember stores the whole membership, for this user and this organization only', async (stores) => {

@@ -14,7 +14,7 @@ import {
 import type { Resource } from '../../../src/protocol/resource.ts'
 import type { Scope } from '../../../src/protocol/scope.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { aHash, at, HOUR, NOW } from './records.ts'
+import { aHash, at, HOUR, NOW } from '../../support/records.ts'
 import { aSweep } from './sweep.ts'
 
 export const opaqueTokenCases: Suite = (check) => {

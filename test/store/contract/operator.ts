@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { ApiDefinition, ApiRecord } from '../../../src/ports/records/api.ts'
 import type { Resource } from '../../../src/protocol/resource.ts'
 import { outcomesOf, perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { aHash, anApi, at } from './records.ts'
+import { aHash, anApi, at } from '../../support/records.ts'
 
 export const operatorCases: Suite = (check) => {
   check('declareApi stores the API, listed in the order of identifiers', async ({ first, second }) => {

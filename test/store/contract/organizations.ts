@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { aMembership, anInstallation, anOrganization, at, NOW } from './records.ts'
+import { aMembership, anInstallation, anOrganization, at, NOW } from '../../support/records.ts'
 
 export const organizationCases: Suite = (check) => {
   check('createOrganization stores the whole organization', async ({ first, second }) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { approved } from './authorizations.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { aGrant, aHash, anApi, aRedemption, aRotation, at, HOUR, NOW } from './records.ts'
+import { aGrant, aHash, anApi, aRedemption, aRotation, at, HOUR, NOW } from '../../support/records.ts'
 import { aSweep } from './sweep.ts'
 
 export const revocationCases: Suite = (check) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Scope } from '../../../src/protocol/scope.ts'
 import { perform, performAll, race, times, type Suite } from './harness.ts'
-import { aClient, aSharedClient, at, HOUR, NOW } from './records.ts'
+import { aClient, aSharedClient, at, HOUR, NOW } from '../../support/records.ts'
 import { aSweep } from './sweep.ts'
 
 const HELD = at(24 * HOUR)

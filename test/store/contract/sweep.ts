@@ -21,7 +21,7 @@ import {
   at,
   HOUR,
   NOW,
-} from './records.ts'
+} from '../../support/records.ts'
 
 const EVER = 0 as EpochMs
 

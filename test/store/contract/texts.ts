@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Scope } from '../../../src/protocol/scope.ts'
 import { approved } from './authorizations.ts'
 import { performAll, type Suite } from './harness.ts'
-import { aClient, aGrant, anAuthorization, aRedemption } from './records.ts'
+import { aClient, aGrant, anAuthorization, aRedemption } from '../../support/records.ts'
 
 /** Texts that could be confused with the separators in which a store writes many values in one text. */
 const ODD_TEXTS = [

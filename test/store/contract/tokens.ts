@@ -3,7 +3,7 @@ import type { GrantRecord } from '../../../src/ports/records/grant.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
 import { approved } from './authorizations.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { aFamily, aGrant, aHash, anOrganization, aRedemption, aRotation, at, HOUR, NOW } from './records.ts'
+import { aFamily, aGrant, aHash, anOrganization, aRedemption, aRotation, at, HOUR, NOW } from '../../support/records.ts'
 
 export const tokenCases: Suite = (check) => {
   check('redeemCode redeems the code and stores the grant', async ({ first, second }) => {

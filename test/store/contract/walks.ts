@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Walk } from '../../../src/ports/walks.ts'
 import { perform, performAll, type Suite } from './harness.ts'
-import { aClient, aFamily, at, HOUR, NOW } from './records.ts'
+import { aClient, aFamily, at, HOUR, NOW } from '../../support/records.ts'
 import { aLiveGrant } from './tokens.ts'
 
 export const walkCases: Suite = (check) => {

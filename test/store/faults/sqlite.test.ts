@@ -25,7 +25,7 @@ import {
 import { createAda } from '../../support/accounts.ts'
 import { StoreUnavailable } from '../../../src/ports/store.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
-import { aClient } from '../contract/records.ts'
+import { aClient } from '../../support/records.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, databasePath, selectAll } from '../../support/store-dump.ts'
 

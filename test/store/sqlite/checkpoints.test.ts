@@ -10,7 +10,7 @@ import type { StoreDriver } from '../../../src/ports/store.ts'
 import { checkpoint } from '../../../src/store/sqlite/checkpoint.js'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import { openTransactions } from '../../../src/store/sqlite/transactions.ts'
-import { aClient } from '../contract/records.ts'
+import { aClient } from '../../support/records.ts'
 import { temporaryFolder } from '../../support/server.ts'
 
 const MEGABYTE = 1024 * 1024

@@ -11,7 +11,7 @@ import { slotOf } from '../../../src/store/sqlite/slot.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import { approved } from '../contract/authorizations.ts'
 import { perform, performAll } from '../contract/harness.ts'
-import { aClient, aGrant, aHash, aRedemption, aRotation, aSharedClient, at, NOW } from '../contract/records.ts'
+import { aClient, aGrant, aHash, aRedemption, aRotation, aSharedClient, at, NOW } from '../../support/records.ts'
 import { temporaryFolder } from '../../support/server.ts'
 
 /** The row numbers on SQLite: made of the id or, if that number is taken, any other. */

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import type { AuthorizationRecord } from '../../../src/ports/records/authorization.ts'
-import type { ClientRecord } from '../../../src/ports/records/client.ts'
-import type { FamilyRecord, GrantRecord } from '../../../src/ports/records/grant.ts'
+import type { AuthorizationRecord } from '../../src/ports/records/authorization.ts'
+import type { ClientRecord } from '../../src/ports/records/client.ts'
+import type { FamilyRecord, GrantRecord } from '../../src/ports/records/grant.ts'
 import type {
   InstallationRecord,
   MembershipRecord,
   OrganizationRecord,
-} from '../../../src/ports/records/organization.ts'
-import type { SessionRecord, UserRecord } from '../../../src/ports/records/user.ts'
-import type { ApiRecord } from '../../../src/ports/records/api.ts'
-import type { KeyRecord, SigningAlgorithm } from '../../../src/ports/records/key.ts'
-import type { Approval, Redemption, Rotation, SharedClient } from '../../../src/ports/operation-inputs.ts'
-import { toSeconds, type EpochMs } from '../../../src/protocol/brand.ts'
+} from '../../src/ports/records/organization.ts'
+import type { SessionRecord, UserRecord } from '../../src/ports/records/user.ts'
+import type { ApiRecord } from '../../src/ports/records/api.ts'
+import type { KeyRecord, SigningAlgorithm } from '../../src/ports/records/key.ts'
+import type { Approval, Redemption, Rotation, SharedClient } from '../../src/ports/operation-inputs.ts'
+import { toSeconds, type EpochMs } from '../../src/protocol/brand.ts'
 import {
   mintAuthorizationId,
   mintClientId,
@@ -21,14 +21,14 @@ import {
   mintOrganizationId,
   mintSessionId,
   mintUserId,
-} from '../../../src/protocol/ids.ts'
-import type { CodeChallenge } from '../../../src/protocol/pkce.ts'
-import type { RedirectUri } from '../../../src/protocol/redirect-uri.ts'
-import type { Resource } from '../../../src/protocol/resource.ts'
-import type { Scope } from '../../../src/protocol/scope.ts'
-import type { SecretHash } from '../../../src/protocol/secrets.ts'
+} from '../../src/protocol/ids.ts'
+import type { CodeChallenge } from '../../src/protocol/pkce.ts'
+import type { RedirectUri } from '../../src/protocol/redirect-uri.ts'
+import type { Resource } from '../../src/protocol/resource.ts'
+import type { Scope } from '../../src/protocol/scope.ts'
+import type { SecretHash } from '../../src/protocol/secrets.ts'
 
-/** Records for the contract tests. Each has its own ids, so that tests can share a database. */
+/** Complete records, from which a test names only what matters to it. Each has its own ids, so that tests can share a database. */
 
 export const NOW = 1_800_000_000_000 as EpochMs
 export const MINUTE = 60_000

@@ -145,6 +145,11 @@ export async function signInAndAllow(browser: PlainBrowser, url: string): Promis
     const signedIn = await browser.submit(page, { email: EMAIL, password: PASSWORD })
     page = await browser.get(locationOf(signedIn))
   }
+  if (!page.body.includes('name="decision"')) {
+    throw new Error(
+      `Not a consent page, perhaps because the consent is remembered (${page.statusCode}): ${page.headers.location ?? page.body}`,
+    )
+  }
   return new URL(locationOf(await browser.submit(page, { decision: 'allow' })))
 }
 

@@ -1,9 +1,9 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { SERVER_TOKENS } from '../../src/admin/apis.ts'
 import type { Resource } from '../../src/protocol/resource.ts'
 import { launchBrowser, packagedFonts } from '../support/browser.ts'
 import { openIssuer, openTab, signIn, startClient } from './tab.ts'
+import { anApi } from '../support/records.ts'
 
 /** Takes the screenshot of the consent page for the README, with a real server, client and browser. */
 
@@ -23,16 +23,15 @@ try {
 
 async function takePicture(): Promise<void> {
   const server = await openIssuer({ after }, { GRANTOR_NAME: 'Acme Cloud' })
-  await server.context.store.declareApi({
+  const api = anApi({
     resource: RESOURCE as Resource,
     name: 'Builds',
     scopes: [
       { name: 'projects:read', sentence: 'Read your projects', grantedTo: 'users' },
       { name: 'builds:start', sentence: 'Start builds in your name', grantedTo: 'users' },
     ],
-    tokens: SERVER_TOKENS,
-    createdAt: server.clock.now(),
   })
+  await server.context.store.declareApi(api)
   const scope = 'projects:read builds:start'
   const { link } = await startClient(
     server,

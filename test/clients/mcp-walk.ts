@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { decodeJwt } from 'jose'
-import { SERVER_TOKENS } from '../../src/admin/apis.ts'
-import type { Resource } from '../../src/protocol/resource.ts'
 import { declareApi, knowApis } from '../support/apis.ts'
 import { createAda } from '../support/accounts.ts'
 import { registerClient } from '../../tools/flow.ts'
@@ -160,13 +158,9 @@ export function walkMcpLibrary(library: McpLibrary, machine: McpMachine | undefi
   test(`${library.name}: an API whose identifier is a bare origin is found with and without a slash`, async (t) => {
     const surroundings = await openSurroundings(t, '', {}, ['notes:read'])
     const { server, resourceServer } = surroundings
-    await server.context.store.declareApi({
-      resource: resourceServer.resource as Resource,
-      name: 'Notes',
-      scopes: [{ name: 'notes:read', sentence: 'Read your notes', grantedTo: 'users' }],
-      tokens: SERVER_TOKENS,
-      createdAt: server.clock.now(),
-    })
+    await declareApi(server, resourceServer.resource, {}, [
+      { name: 'notes:read', sentence: 'Read your notes', grantedTo: 'users' },
+    ])
     const provider = openMemoryProvider()
     await walkIn(library, surroundings, provider)
     assert.equal(decodeJwt(provider.savedTokens()?.access_token ?? '').aud, resourceServer.resource)

@@ -13,6 +13,7 @@ import { openTestServer, type TestServer } from '../support/server.ts'
 import { CachingVerifier } from './caching-verifier.ts'
 import { closedFirst } from '../support/closed-first.ts'
 import { openStillClocks } from '../support/still-clocks.ts'
+import { anApi } from '../support/records.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -82,10 +83,9 @@ test('when no key of an algorithm was made with the API, the key maintenance mak
   const env = await openNodeSettings(t)
   const first = closed(await openOne(t, env))
   const second = closed(await openTestServer(t, { env, clock: first.clock }))
-  const tokens = { ...SERVER_TOKENS, algorithm: 'EdDSA' } as const
   const createdAt = first.clock.now()
-  const api = { resource: API as Resource, name: undefined, scopes: [READ], tokens, createdAt }
-  await first.context.store.declareApi(api)
+  const tokens = { ...SERVER_TOKENS, algorithm: 'EdDSA' } as const
+  await first.context.store.declareApi(anApi({ resource: API as Resource, tokens, createdAt }))
   const kept = await Promise.all([first, second, first, second].map(({ context }) => keepKeys(context)))
   assert.equal(kept.filter(({ made }) => made !== undefined).length, 1)
   assert.equal(kept.find(({ made }) => made !== undefined)?.made?.activeFrom, createdAt + INTRODUCTION_MS)

@@ -4,13 +4,7 @@ import { createAdminCredential } from '../../src/admin/admin-credentials.ts'
 import { createApi, SERVER_TOKENS } from '../../src/admin/apis.ts'
 import { pathParameters, placeOf, type Task } from '../../src/admin/task.ts'
 import { TASKS } from '../../src/admin/tasks.ts'
-import {
-  mintOrganizationId,
-  parseClientId,
-  type ClientId,
-  type OrganizationId,
-  type UserId,
-} from '../../src/protocol/ids.ts'
+import { parseClientId, type ClientId, type OrganizationId, type UserId } from '../../src/protocol/ids.ts'
 import type { AdminCredentialRecord } from '../../src/ports/records/admin.ts'
 import type { Scope } from '../../src/protocol/scope.ts'
 import { createAccount, createAda } from './accounts.ts'
@@ -26,6 +20,7 @@ import {
   type Tokens,
 } from '../../tools/flow.ts'
 import { openTestServer, type TestServer } from './server.ts'
+import { aMembership, anInstallation, anOrganization } from './records.ts'
 
 /** A server with an administration, and what its operators may meet there. */
 export interface AdminServer {
@@ -83,16 +78,15 @@ export async function openAdminServer(
 /** The same over a server that is there already. */
 export function adminServerOf(server: TestServer): AdminServer {
   const { context } = server
-  const { store, clock, random } = context
+  const { store, clock } = context
   let count = 0
   const perform: AdminServer['perform'] = (task, input, token) =>
     server.injectAdmin({ ...requestOf(task, input), ...bearer(token) })
 
   async function makeOrganization(): Promise<OrganizationId> {
-    const now = clock()
-    const id = mintOrganizationId(now, random)
-    await store.createOrganization({ id, name: 'Acme', createdAt: now, disabledAt: undefined, notBefore: now })
-    return id
+    const organization = anOrganization({ name: 'Acme' }, clock())
+    await store.createOrganization(organization)
+    return organization.id
   }
 
   const anEmail = (): string => `person-${(count += 1)}@acme.test`
@@ -130,9 +124,9 @@ export function adminServerOf(server: TestServer): AdminServer {
       if (clientId === undefined) throw new Error('There is no client.')
       const user = await makeUser()
       const now = clock()
-      const since = { organizationId, createdAt: now, disabledAt: undefined, notBefore: now }
-      await store.addMember({ ...since, userId: user.id })
-      await store.install({ ...since, clientId, scope: 'read' as Scope, actsForMembers: true })
+      const since = { organizationId, createdAt: now, notBefore: now }
+      await store.addMember(aMembership({ ...since, userId: user.id }))
+      await store.install(anInstallation({ ...since, clientId, scope: 'read' as Scope, actsForMembers: true }))
       await obtainTokensAs(server, user.email, client, organizationId)
       const [grant] = await store.listGrants({ before: undefined, limit: 1, clientId })
       if (grant === undefined) throw new Error('There is no grant.')

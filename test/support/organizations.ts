@@ -1,19 +1,18 @@
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import type { InstallationRecord } from '../../src/ports/records/organization.ts'
 import type { ClientId, OrganizationId, UserId } from '../../src/protocol/ids.ts'
-import { mintOrganizationId } from '../../src/protocol/ids.ts'
 import type { Scope } from '../../src/protocol/scope.ts'
 import { createAccount } from './accounts.ts'
 import { EMAIL, locationOf, PASSWORD, type PlainBrowser, type RegisteredClient } from '../../tools/flow.ts'
+import { aMembership, anInstallation, anOrganization } from './records.ts'
 import type { TestServer } from './server.ts'
 
 /** Organizations, members and installations as an operator sets them up, for tests that need them as their preparation. */
 
 export async function createOrganization({ context }: TestServer, name: string): Promise<OrganizationId> {
-  const now = context.clock()
-  const id = mintOrganizationId(now, context.random)
-  await context.store.createOrganization({ id, name, createdAt: now, disabledAt: undefined, notBefore: now })
-  return id
+  const organization = anOrganization({ name }, context.clock())
+  await context.store.createOrganization(organization)
+  return organization.id
 }
 
 export async function addMember(
@@ -22,7 +21,7 @@ export async function addMember(
   organizationId: OrganizationId,
 ): Promise<void> {
   const now = context.clock()
-  await context.store.addMember({ userId, organizationId, createdAt: now, disabledAt: undefined, notBefore: now })
+  await context.store.addMember(aMembership({ userId, organizationId, createdAt: now, notBefore: now }))
 }
 
 export async function install(
@@ -32,16 +31,8 @@ export async function install(
   allowed: Partial<Pick<InstallationRecord, 'scope' | 'actsForMembers'>> = {},
 ): Promise<void> {
   const now = context.clock()
-  await context.store.install({
-    clientId: clientId(client),
-    organizationId,
-    scope: 'read' as Scope,
-    actsForMembers: false,
-    ...allowed,
-    createdAt: now,
-    disabledAt: undefined,
-    notBefore: now,
-  })
+  const about = { clientId: clientId(client), organizationId, scope: 'read' as Scope }
+  await context.store.install(anInstallation({ ...about, ...allowed, createdAt: now, notBefore: now }))
 }
 
 export function clientId(client: RegisteredClient): ClientId {

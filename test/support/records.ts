@@ -2,11 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { AuthorizationRecord } from '../../src/ports/records/authorization.ts'
 import type { ClientRecord } from '../../src/ports/records/client.ts'
 import type { FamilyRecord, GrantRecord } from '../../src/ports/records/grant.ts'
-import type {
-  InstallationRecord,
-  MembershipRecord,
-  OrganizationRecord,
-} from '../../src/ports/records/organization.ts'
+import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../../src/ports/records/organization.ts'
 import type { SessionRecord, UserRecord } from '../../src/ports/records/user.ts'
 import type { ApiRecord } from '../../src/ports/records/api.ts'
 import type { KeyRecord, SigningAlgorithm } from '../../src/ports/records/key.ts'

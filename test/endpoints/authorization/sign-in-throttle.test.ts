@@ -18,6 +18,7 @@ import { openTestServer, type TestServer, type TestServerOptions } from '../../s
 import { selectAll } from '../../support/store-dump.ts'
 import { openNode } from '../../support/postgres-node.ts'
 import { recordPostgres } from '../../store/recorded-statements.ts'
+import { aUser } from '../../support/records.ts'
 
 const WINDOW_MS = 15 * 60_000
 
@@ -80,15 +81,9 @@ test('UI-08: many simultaneous correct sign-ins do not lock the network out', as
   // Hashed once: all of them have the password of Ada.
   const [ada] = selectAll(server, 'select password_hash from users')
   for (const email of people)
-    await server.context.store.createUser({
-      id: `gus_0190000000000000000000000000${email.slice(6, 8).padStart(6, '_')}` as never,
-      email,
-      name: undefined,
-      passwordHash: String(ada?.['password_hash']),
-      createdAt: server.clock.now(),
-      disabledAt: undefined,
-      notBefore: server.clock.now(),
-    })
+    await server.context.store.createUser(
+      aUser({ email, passwordHash: String(ada?.['password_hash']), notBefore: server.clock.now() }),
+    )
   const statuses = (await Promise.all(people.map((email) => tryAs(email, PASSWORD)))).map((one) => one.statusCode)
   assert.deepEqual(new Set(statuses), new Set([303, 429]))
   assert.equal((await tryAs(EMAIL, PASSWORD)).statusCode, 303)

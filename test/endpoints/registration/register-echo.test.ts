@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SERVER_TOKENS } from '../../../src/admin/apis.ts'
 import { postJson } from '../../../tools/flow.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
+import { declareApi } from '../../support/apis.ts'
 
 const ADDED = ['client_id', 'client_secret', 'client_id_issued_at', 'client_secret_expires_at']
 /** RFC 7592 §3: extra members, which clients ignore. */
@@ -128,15 +128,7 @@ test('decision 0017: unsupported values are dropped, and the response has the re
 
 test('REG-11: a scope is reduced to what the declared APIs declare, and the response has the result', async (t) => {
   const server = await openTestServer(t)
-  const resource = 'https://api.example' as never
-  const scopes = [{ name: 'read', sentence: 'Read', grantedTo: 'users' } as const]
-  await server.context.store.declareApi({
-    resource,
-    name: undefined,
-    scopes,
-    tokens: SERVER_TOKENS,
-    createdAt: server.clock.now(),
-  })
+  await declareApi(server, 'https://api.example', {}, [{ name: 'read', sentence: 'Read', grantedTo: 'users' }])
   server.clock.advance(2000)
   assert.deepEqual((await register(server, { scope: 'admin read *' })).echo, { ...DEFAULTS, scope: 'read' })
   assert.deepEqual((await register(server, { scope: 'admin *' })).echo, { ...DEFAULTS, scope: '' })

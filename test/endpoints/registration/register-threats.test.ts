@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SERVER_TOKENS } from '../../../src/admin/apis.ts'
 import {
   authorizeUrl,
   obtainCode,
@@ -15,6 +14,7 @@ import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { ask } from '../../support/raw-socket.ts'
 import { assertStoreUnchanged, dumpStore } from '../../support/store-dump.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
+import { declareApi } from '../../support/apis.ts'
 
 const PATH = '/v2/oauth/register'
 const SOUND = 'https://app.example/cb'
@@ -203,15 +203,7 @@ test('REG-10: members that would give authority are neither stored nor echoed', 
 
 test('REG-11: a scope that was dropped cannot be obtained later', async (t) => {
   const server = await openTestServer(t)
-  const scopes = [{ name: 'read', sentence: 'Read', grantedTo: 'users-and-machines' } as const]
-  const resource = 'https://api.example' as never
-  await server.context.store.declareApi({
-    resource,
-    name: undefined,
-    scopes,
-    tokens: SERVER_TOKENS,
-    createdAt: server.clock.now(),
-  })
+  await declareApi(server, 'https://api.example')
   server.clock.advance(2000)
   const client = await registerClient(server, { scope: 'admin read' })
   assert.equal(client['scope'], 'read')

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose'
-import { SERVER_TOKENS } from '../../../src/admin/apis.ts'
 import { authorizeUrl, locationOf, PlainBrowser, postForm, registerClient, requestToken } from '../../../tools/flow.ts'
 import { ask } from '../../support/raw-socket.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
+import { declareApi } from '../../support/apis.ts'
 
 const WELL_KNOWN = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'] as const
 const HTTPS = { GRANTOR_ISSUER: 'https://auth.example', GRANTOR_HOST: '127.0.0.1' }
@@ -205,18 +205,10 @@ test('MET-03: every advertised language has pages', async (t) => {
 test('MET-03: scopes that any client may request are advertised once an API declares them, and never as an empty list', async (t) => {
   const server = await openTestServer(t)
   assert.ok(!('scopes_supported' in (await read(server))))
-  const scopes = [
+  await declareApi(server, 'https://api.example', {}, [
     ...['write', 'read'].map((name) => ({ name, sentence: name, grantedTo: 'users' }) as const),
-    { name: 'export', sentence: 'Export', grantedTo: 'approved-clients' } as const,
-  ]
-  const resource = 'https://api.example' as never
-  await server.context.store.declareApi({
-    resource,
-    name: undefined,
-    scopes,
-    tokens: SERVER_TOKENS,
-    createdAt: server.clock.now(),
-  })
+    { name: 'export', sentence: 'Export', grantedTo: 'approved-clients' },
+  ])
   server.clock.advance(2000)
   assert.deepEqual((await read(server))['scopes_supported'], ['read', 'write'])
 })

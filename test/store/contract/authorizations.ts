@@ -8,7 +8,17 @@ import { mintUserId } from '../../../src/protocol/ids.ts'
 import { randomBytes } from 'node:crypto'
 import type { Scope } from '../../../src/protocol/scope.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { aClient, aHash, anApproval, anAuthorization, anOrganization, aRedemption, at, MINUTE, NOW } from '../../support/records.ts'
+import {
+  aClient,
+  aHash,
+  anApproval,
+  anAuthorization,
+  anOrganization,
+  aRedemption,
+  at,
+  MINUTE,
+  NOW,
+} from '../../support/records.ts'
 
 const EVER = 0 as EpochMs
 

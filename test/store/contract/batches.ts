@@ -2,7 +2,17 @@ import assert from 'node:assert/strict'
 import type { Operation } from '../../../src/ports/operations.ts'
 import { approved } from './authorizations.ts'
 import { assertFailed, kindsOf, outcomesOf, perform, times, type Suite } from './harness.ts'
-import { aClient, aHash, aRedemption, aRotation, aSession, anAuthorization, aUser, at, NOW } from '../../support/records.ts'
+import {
+  aClient,
+  aHash,
+  aRedemption,
+  aRotation,
+  aSession,
+  anAuthorization,
+  aUser,
+  at,
+  NOW,
+} from '../../support/records.ts'
 
 export const batchCases: Suite = (check) => {
   check('an empty batch has no results', async ({ first }) => {

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SERVER_TOKENS } from '../../../../src/admin/apis.ts'
-import type { ApiRecord } from '../../../../src/ports/records/api.ts'
-import type { Resource } from '../../../../src/protocol/resource.ts'
 import { postForm, registerClient, requestToken, type RegisteredClient } from '../../../../tools/flow.ts'
 import { assertError, problemsOf } from '../../../support/error-answer.ts'
 import { execute, assertStoreUnchanged } from '../../../support/store-dump.ts'
 import { openTestServer, type TestServer, type TestServerOptions } from '../../../support/server.ts'
+import { declareApi } from '../../../support/apis.ts'
 
 const PUBLIC_ISSUER = { GRANTOR_ISSUER: 'https://auth.example', GRANTOR_HOST: '127.0.0.1' }
 const API = 'https://api.example'
@@ -18,19 +16,11 @@ async function openWithApis(
   options: TestServerOptions = {},
 ): Promise<TestServer> {
   const server = await openTestServer(t, options)
-  const declare = (resource: string, scopes: ApiRecord['scopes']) =>
-    server.context.store.declareApi({
-      resource: resource as Resource,
-      name: undefined,
-      scopes,
-      tokens: SERVER_TOKENS,
-      createdAt: server.clock.now(),
-    })
-  await declare(API, [
+  await declareApi(server, API, {}, [
     { name: 'read', sentence: 'Read', grantedTo: 'users-and-machines' },
     { name: 'write', sentence: 'Write', grantedTo: 'users' },
   ])
-  await declare(OTHER, [{ name: 'admin', sentence: 'Administer', grantedTo: 'users-and-machines' }])
+  await declareApi(server, OTHER, {}, [{ name: 'admin', sentence: 'Administer', grantedTo: 'users-and-machines' }])
   server.clock.advance(2000)
   return server
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { SERVER_TOKENS } from '../../../../src/admin/apis.ts'
 import { disableClient } from '../../../../src/admin/clients.ts'
 import { disableUser, enableUser, setPassword } from '../../../../src/admin/users.ts'
 import { createAda } from '../../../support/accounts.ts'
@@ -10,6 +9,7 @@ import { openTestServer, type TestServer } from '../../../support/server.ts'
 import { assertStoreUnchanged } from '../../../support/store-dump.ts'
 import { aGrant, assertInvalidGrant, assertNothingHappens, tokensOf } from '../../../support/token-answers.ts'
 import { WHOLE_FILE } from '../../../support/authorize-answers.ts'
+import { declareApi } from '../../../support/apis.ts'
 
 const API = 'https://api.example'
 const OTHER_API = 'https://other.example'
@@ -70,20 +70,13 @@ test('RT-09: a resource outside the grant is invalid_target and changes nothing'
 test('RT-09: a grant whose API is removed is invalid_grant, and is valid once the API is declared again', async (t) => {
   const own = await openTestServer(t)
   await createAda(own)
-  const api = (resource: string): Parameters<typeof own.context.store.declareApi>[0] => ({
-    resource: resource as never,
-    name: undefined,
-    scopes: [],
-    tokens: SERVER_TOKENS,
-    createdAt: own.clock.now(),
-  })
-  await own.context.store.declareApi(api(API))
-  await own.context.store.declareApi(api(OTHER_API))
+  await declareApi(own, API, {}, [])
+  await declareApi(own, OTHER_API, {}, [])
   const { client, token } = await aGrant(own, { resource: API })
   await own.context.store.deleteApi(API)
   own.clock.advance(1000)
   assertInvalidGrant(await assertStoreUnchanged(own, () => refresh(own, client, token)))
-  await own.context.store.declareApi(api(API))
+  await declareApi(own, API, {}, [])
   own.clock.advance(1000)
   assert.equal((await refresh(own, client, token)).statusCode, 200)
 })

@@ -26,12 +26,12 @@ export interface ApiDeclaration {
   readonly tokens: ApiTokens
 }
 
-/** The changes of an API. undefined: unchanged. */
+/** The changes of an API. What is absent or undefined does not change. */
 export interface ApiChange {
   /** '': no name. */
-  readonly name: string | undefined
-  readonly scopes: readonly ApiScope[] | undefined
-  readonly tokens: ApiTokens | undefined
+  readonly name?: string | undefined
+  readonly scopes?: readonly ApiScope[] | undefined
+  readonly tokens?: ApiTokens | undefined
 }
 
 /** The default settings of the tokens of an API. */

@@ -14,6 +14,7 @@ import type { ApiTokens } from '../../src/ports/records/api.ts'
 import { assertStoreUnchanged } from '../support/store-dump.ts'
 import { openTestServer } from '../support/server.ts'
 import { WHOLE_FILE } from '../support/authorize-answers.ts'
+import { anApiDeclaration } from '../support/records.ts'
 
 const server = await openTestServer(WHOLE_FILE)
 const { context } = server
@@ -23,7 +24,10 @@ async function anApi(tokens: Partial<ApiTokens> = {}) {
   declared += 1
   const resource = `https://api-${declared}.example`
   const scopes = [{ name: 'read', sentence: 'Read', grantedTo: 'users' } as const]
-  return createApi(context, { resource, name: 'Notes', scopes, tokens: { ...SERVER_TOKENS, ...tokens } })
+  return createApi(
+    context,
+    anApiDeclaration(resource, { name: 'Notes', scopes, tokens: { ...SERVER_TOKENS, ...tokens } }),
+  )
 }
 
 /** As an operator does who has just looked at it. */
@@ -43,7 +47,7 @@ const REFUSED: readonly (readonly [tokens: Partial<ApiTokens>, why: RegExp])[] =
 for (const [tokens, why] of REFUSED) {
   test(`an API that wants tokens such as ${JSON.stringify(tokens)} is refused when it is declared or changed`, async () => {
     const { resource } = await anApi()
-    const wish = { name: undefined, scopes: undefined, tokens: { ...SERVER_TOKENS, ...tokens } }
+    const wish = { tokens: { ...SERVER_TOKENS, ...tokens } }
     await assertStoreUnchanged(server, async () => {
       await assert.rejects(anApi(tokens), (cause) => cause instanceof AdminError && why.test(cause.message))
       await assert.rejects(change(resource, wish), (cause) => cause instanceof AdminError)
@@ -52,26 +56,24 @@ for (const [tokens, why] of REFUSED) {
 }
 
 test('INT-04: the issuer cannot be declared as an API, because it is the audience of tokens without a resource', async () => {
-  const wish = { name: undefined, scopes: [], tokens: SERVER_TOKENS }
   await assertStoreUnchanged(server, () =>
     assert.rejects(
-      createApi(context, { ...wish, resource: server.origin }),
+      createApi(context, anApiDeclaration(server.origin)),
       (cause) => cause instanceof AdminError && /needs another identifier/.test(cause.message),
     ),
   )
-  assert.equal((await createApi(context, { ...wish, resource: `${server.origin}/mcp` })).credentials, undefined)
+  assert.equal((await createApi(context, anApiDeclaration(`${server.origin}/mcp`))).credentials, undefined)
 })
 
 test('a change of an API leaves its other members and its credentials unchanged', async () => {
   const { resource } = await anApi({ lifetime: 60 })
   const { id } = await createApiCredentials(context, resource)
   const before = await requireApi(context, resource)
-  const same = { name: undefined, scopes: undefined, tokens: undefined }
-  assert.deepEqual(await change(`${resource}/`, same), before)
+  assert.deepEqual(await change(`${resource}/`, {}), before)
   assert.deepEqual(await requireApi(context, resource), before)
-  await change(resource, { ...same, tokens: { ...SERVER_TOKENS, format: 'opaque' } })
-  await change(resource, { ...same, name: '' })
-  await change(resource, { ...same, scopes: [] })
+  await change(resource, { tokens: { ...SERVER_TOKENS, format: 'opaque' } })
+  await change(resource, { name: '' })
+  await change(resource, { scopes: [] })
   const after = await requireApi(context, resource)
   assert.deepEqual(after, {
     ...before,

@@ -7,17 +7,17 @@ import { runTask } from '../../src/admin/run-task.ts'
 import type { TaskContext } from '../../src/admin/task.ts'
 import { requireTask } from '../../src/cli/lib/perform-task.ts'
 import { openTestServer } from '../support/server.ts'
+import { anApiDeclaration } from '../support/records.ts'
 
 test('of two concurrent updates of one API the second is rejected, and restores nothing that the first removed', async (t) => {
   const { context } = await openTestServer(t)
   const scope = (name: string) => ({ name, sentence: `May ${name}`, grantedTo: 'users' }) as const
   const resource = 'https://api.example'
-  await createApi(context, { resource, name: 'Old', scopes: [scope('read'), scope('admin')], tokens: SERVER_TOKENS })
+  await createApi(context, anApiDeclaration(resource, { name: 'Old', scopes: [scope('read'), scope('admin')] }))
   const before = await requireApi(context, resource)
-  const nothing = { name: undefined, scopes: undefined, tokens: undefined }
   const [withdrawn, renamed] = await Promise.allSettled([
-    updateApi(context, before, { ...nothing, scopes: [scope('read')] }),
-    updateApi(context, before, { ...nothing, name: 'New' }),
+    updateApi(context, before, { scopes: [scope('read')] }),
+    updateApi(context, before, { name: 'New' }),
   ])
   assert.equal(withdrawn.status, 'fulfilled')
   assert.ok(renamed.status === 'rejected' && renamed.reason instanceof AdminError)
@@ -28,8 +28,7 @@ test('of two concurrent updates of one API the second is rejected, and restores 
 
 test('of two concurrent declarations of one API, with and without the slash after its origin, the second is rejected', async (t) => {
   const { context } = await openTestServer(t)
-  const declare = (resource: string) =>
-    createApi(context, { resource, name: undefined, scopes: [], tokens: SERVER_TOKENS })
+  const declare = (resource: string) => createApi(context, anApiDeclaration(resource))
   const [one, other] = await Promise.allSettled([declare('https://api.example'), declare('https://api.example/')])
   assert.equal(one.status, 'fulfilled')
   assert.ok(other.status === 'rejected' && other.reason instanceof AdminError)
@@ -43,7 +42,7 @@ test('of two concurrent declarations of one API, with and without the slash afte
 test('of two concurrent changes of the tokens of one API the second is rejected, however late the first came', async (t) => {
   const { context } = await openTestServer(t)
   const resource = 'https://api.example'
-  await createApi(context, { resource, name: undefined, scopes: [], tokens: SERVER_TOKENS })
+  await createApi(context, anApiDeclaration(resource))
   const change = (own: TaskContext, tokens: object) =>
     runTask(own, requireTask('api.update'), { resource, tokens }, () => undefined)
   const first = asAdministrator(context, COMMAND_LINE)

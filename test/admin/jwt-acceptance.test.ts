@@ -5,6 +5,7 @@ import { jwtNotice } from '../../src/cli/lib/jwt-notice.ts'
 import { obtainTokens, type Tokens } from '../../tools/flow.ts'
 import type { Members } from '../support/admin-server.ts'
 import { openOffice, type Office } from './office.ts'
+import { anApiDeclaration } from '../support/records.ts'
 
 const SHORT = 'https://short.example'
 const LONG = 'https://long.example'
@@ -19,7 +20,7 @@ async function declareApis({ stage: { server } }: Office): Promise<void> {
     [OPAQUE, { ...tokens, format: 'opaque', lifetime: 36_000 }],
   ] as const
   for (const [resource, made] of rows) {
-    await createApi(server.context, { resource, name: undefined, scopes: [], tokens: made })
+    await createApi(server.context, anApiDeclaration(resource, { tokens: made }))
   }
 }
 

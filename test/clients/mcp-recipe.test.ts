@@ -11,6 +11,7 @@ import { openTestServer, type TestServer } from '../support/server.ts'
 import { openMemoryProvider } from './memory-provider.ts'
 import { newestSdk } from './mcp-sdk.ts'
 import { openPerson } from '../support/person.ts'
+import { anApiDeclaration } from '../support/records.ts'
 
 /** The server of docs/mcp.md and its two ways to check a token. */
 const [SERVER = '', BY_INTROSPECTION = '', LOCALLY = ''] = [
@@ -41,7 +42,10 @@ async function followRecipe(
   const port = await freePort()
   const resource = `http://127.0.0.1:${port}/mcp`
   const scopes = [{ name: 'notes:read', sentence: 'Read your notes', grantedTo: 'users' } as const]
-  await createApi(server.context, { resource, name: 'Notes', scopes, tokens: { ...SERVER_TOKENS, format } })
+  await createApi(
+    server.context,
+    anApiDeclaration(resource, { name: 'Notes', scopes, tokens: { ...SERVER_TOKENS, format } }),
+  )
   const { id, secret } = await createApiCredentials(server.context, resource)
   server.clock.advance(2000)
   const child = spawn(process.execPath, ['--input-type=module', '--eval', `${SERVER}\n${verify}`], {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { createApi, createApiCredentials, SERVER_TOKENS } from '../../src/admin/apis.ts'
+import { createApi, createApiCredentials } from '../../src/admin/apis.ts'
 import { createUser } from '../../src/admin/users.ts'
 import {
   authorizeUrl,
@@ -23,6 +23,7 @@ import {
   type Tokens,
 } from '../../tools/flow.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
+import { anApiDeclaration } from '../support/records.ts'
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 /** Values that the caller chose. None of them may appear in a log either. */
@@ -224,7 +225,7 @@ test('a complaint finds its log line: the header, the error page and the line ha
 test('the log of refused API credentials names existing credentials whose secret was wrong, and never an invented id', async (t) => {
   const server = await openTestServer(t)
   const resource = 'https://api.acme.test'
-  await createApi(server.context, { resource, name: undefined, scopes: [], tokens: SERVER_TOKENS })
+  await createApi(server.context, anApiDeclaration(resource))
   const { id } = await createApiCredentials(server.context, resource)
   server.clock.advance(2000)
   for (const name of [id, `${id}x`]) {

@@ -14,6 +14,7 @@ import { CachingVerifier } from './caching-verifier.ts'
 import { closedFirst } from '../support/closed-first.ts'
 import { openStillClocks } from '../support/still-clocks.ts'
 import { anApi } from '../support/records.ts'
+import { anApiDeclaration } from '../support/records.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -30,12 +31,12 @@ async function openOne(t: TestContext, env: Record<string, string> = {}): Promis
 }
 
 function declare({ context }: TestServer, resource: string, algorithm: SigningAlgorithm | undefined) {
-  return createApi(context, { resource, name: undefined, scopes: [READ], tokens: { ...SERVER_TOKENS, algorithm } })
+  return createApi(context, anApiDeclaration(resource, { scopes: [READ], tokens: { ...SERVER_TOKENS, algorithm } }))
 }
 
 async function change({ context }: TestServer, resource: string, algorithm: SigningAlgorithm | undefined) {
   const before = await requireApi(context, resource)
-  return updateApi(context, before, { name: undefined, scopes: undefined, tokens: { ...SERVER_TOKENS, algorithm } })
+  return updateApi(context, before, { tokens: { ...SERVER_TOKENS, algorithm } })
 }
 
 async function issue(server: TestServer, client: RegisteredClient, resource: string | undefined) {

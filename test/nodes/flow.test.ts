@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { createApi, SERVER_TOKENS } from '../../src/admin/apis.ts'
+import { createApi } from '../../src/admin/apis.ts'
 import { disableClient, enableClient } from '../../src/admin/clients.ts'
 import { disableUser } from '../../src/admin/users.ts'
 import {
@@ -26,6 +26,7 @@ import { createAda } from '../support/accounts.ts'
 import { openMigratedDatabase } from '../support/migrated-database.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../support/server.ts'
 import { assertInvalidGrant } from '../support/token-answers.ts'
+import { anApiDeclaration } from '../support/records.ts'
 
 /** Two servers on one PostgreSQL, like two machines behind a load balancer. */
 
@@ -125,9 +126,9 @@ test('an API that is declared on one node is known on the other within a second'
   const [first, resource] = ['https://first.example/', 'https://second.example/']
   const scopes = [{ name: 'status:read', sentence: 'Read the status', grantedTo: 'users-and-machines' }] as const
   const form = { grant_type: 'client_credentials', resource }
-  await createApi(a.context, { resource: first, name: undefined, scopes, tokens: SERVER_TOKENS })
+  await createApi(a.context, anApiDeclaration(first, { scopes }))
   assert.equal((await requestToken(b, client, form)).json<{ readonly error: string }>().error, 'invalid_target')
-  await createApi(a.context, { resource, name: undefined, scopes, tokens: SERVER_TOKENS })
+  await createApi(a.context, anApiDeclaration(resource, { scopes }))
   a.clock.advance(NEWS_MS)
   const answer = await requestToken(b, client, form)
   assert.equal(answer.statusCode, 200, answer.body)

@@ -27,6 +27,7 @@ import {
 import { openTestServer } from '../support/server.ts'
 import { WHOLE_FILE } from '../support/authorize-answers.ts'
 import { introspect } from '../support/token-questions.ts'
+import { anApiDeclaration } from '../support/records.ts'
 
 /** Each principal of a grant is disabled, deleted or invalidated between two steps of the flow. */
 
@@ -39,7 +40,7 @@ const apis: readonly RegisteredClient[] = await Promise.all(
   (['jwt', 'opaque'] as const).map(async (format) => {
     const resource = `https://${format}.example`
     const scopes = [{ name: 'read', sentence: 'Read', grantedTo: 'users-and-machines' } as const]
-    await createApi(server.context, { resource, name: undefined, scopes, tokens: { ...SERVER_TOKENS, format } })
+    await createApi(server.context, anApiDeclaration(resource, { scopes, tokens: { ...SERVER_TOKENS, format } }))
     const { id, secret } = await createApiCredentials(server.context, resource)
     return { client_id: id, client_secret: secret, resource }
   }),

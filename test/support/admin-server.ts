@@ -1,7 +1,7 @@
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import type { TestContext } from 'node:test'
 import { createAdminCredential } from '../../src/admin/admin-credentials.ts'
-import { createApi, SERVER_TOKENS } from '../../src/admin/apis.ts'
+import { createApi } from '../../src/admin/apis.ts'
 import { pathParameters, placeOf, type Task } from '../../src/admin/task.ts'
 import { TASKS } from '../../src/admin/tasks.ts'
 import { parseClientId, type ClientId, type OrganizationId, type UserId } from '../../src/protocol/ids.ts'
@@ -21,6 +21,7 @@ import {
 } from '../../tools/flow.ts'
 import { openTestServer, type TestServer } from './server.ts'
 import { aMembership, anInstallation, anOrganization } from './records.ts'
+import { anApiDeclaration } from './records.ts'
 
 /** A server with an administration, and what its operators may meet there. */
 export interface AdminServer {
@@ -134,7 +135,7 @@ export function adminServerOf(server: TestServer): AdminServer {
     },
     async makeApi() {
       const resource = aResource()
-      await createApi(context, { resource, name: undefined, scopes: [], tokens: SERVER_TOKENS })
+      await createApi(context, anApiDeclaration(resource))
       return resource
     },
   }

@@ -4,6 +4,7 @@ import type { ApiScope, ApiTokens } from '../../src/ports/records/api.ts'
 import { authorizeUrl, PlainBrowser, signInAndAllow, type RegisteredClient } from '../../tools/flow.ts'
 import { createAda } from './accounts.ts'
 import { openTestServer, type TestServer, type TestServerOptions } from './server.ts'
+import { anApiDeclaration } from './records.ts'
 
 export const JWT_API = 'https://jwt.example'
 export const OPAQUE_API = 'https://opaque.example'
@@ -22,7 +23,7 @@ export async function declareApi(
   tokens: Partial<ApiTokens> = {},
   scopes: readonly ApiScope[] = SCOPES,
 ): Promise<RegisteredClient> {
-  await createApi(context, { resource, name: undefined, scopes, tokens: { ...SERVER_TOKENS, ...tokens } })
+  await createApi(context, anApiDeclaration(resource, { scopes, tokens: { ...SERVER_TOKENS, ...tokens } }))
   const { id, secret } = await createApiCredentials(context, resource)
   return { client_id: id, client_secret: secret }
 }

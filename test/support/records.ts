@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { SERVER_TOKENS, type ApiDeclaration } from '../../src/admin/apis.ts'
 import type { AuthorizationRecord } from '../../src/ports/records/authorization.ts'
 import type { ClientRecord } from '../../src/ports/records/client.ts'
 import type { FamilyRecord, GrantRecord } from '../../src/ports/records/grant.ts'
@@ -237,6 +238,11 @@ export function anApi(differing: Partial<ApiRecord> = {}): ApiRecord {
     createdAt: NOW,
     ...differing,
   }
+}
+
+/** What an operator declares of an API: without scopes, and with the settings of the server. */
+export function anApiDeclaration(resource: string, differing: Partial<ApiDeclaration> = {}): ApiDeclaration {
+  return { resource, name: undefined, scopes: [], tokens: SERVER_TOKENS, ...differing }
 }
 
 /** A key that was created this many milliseconds after NOW. */

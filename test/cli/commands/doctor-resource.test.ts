@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { createApi, SERVER_TOKENS } from '../../../src/admin/apis.ts'
+import { createApi } from '../../../src/admin/apis.ts'
 import type { Finding } from '../../../src/admin/doctor/finding.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { knowApis } from '../../support/apis.ts'
 import { command, openServerForCommands } from '../../support/command.ts'
+import { anApiDeclaration } from '../../support/records.ts'
 
 /** Each case is an MCP server of its own, which serves what real ones have served. */
 
@@ -73,7 +74,7 @@ async function openMcpServer(t: Pick<TestContext, 'after'>, manner: Manner): Pro
       { name: 'notes:read', sentence: 'Read your notes', grantedTo: 'users' },
       { name: 'notes:export', sentence: 'Export your notes', grantedTo: 'approved-clients' },
     ] as const
-    await createApi(server.context, { resource, name: undefined, scopes, tokens: SERVER_TOKENS })
+    await createApi(server.context, anApiDeclaration(resource, { scopes }))
     knowApis(server)
   }
   return url

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { createApi, createApiCredentials, SERVER_TOKENS } from '../../../src/admin/apis.ts'
+import { createApi, createApiCredentials } from '../../../src/admin/apis.ts'
 import { disableClient, enableClient } from '../../../src/admin/clients.ts'
 import { disableUser } from '../../../src/admin/users.ts'
 import { createAda } from '../../support/accounts.ts'
@@ -18,6 +18,7 @@ import { openTestServer, type TestServer } from '../../support/server.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { introspect, isActive, revoke } from '../../support/token-questions.ts'
+import { anApiDeclaration } from '../../support/records.ts'
 
 const API = 'https://api.example'
 const OTHER_API = 'https://other.example'
@@ -29,7 +30,7 @@ async function openWithApis(): Promise<{ server: TestServer; api: RegisteredClie
   const scopes = [{ name: 'read', sentence: 'Read', grantedTo: 'users-and-machines' } as const]
   const credentials: RegisteredClient[] = []
   for (const resource of [API, OTHER_API]) {
-    await createApi(server.context, { resource, name: undefined, scopes, tokens: SERVER_TOKENS })
+    await createApi(server.context, anApiDeclaration(resource, { scopes }))
     const { id, secret } = await createApiCredentials(server.context, resource)
     credentials.push({ client_id: id, client_secret: secret })
   }

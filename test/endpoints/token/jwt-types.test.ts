@@ -86,7 +86,7 @@ test('after an API changes to typ JWT, the next token of a grant has it', async 
   const client = await registerClient(server, { scope: 'read' })
   const tokens = await obtainTokens(server, client, { scope: 'read', resource })
   assert.equal(typeOf(tokens.access_token), 'at+jwt')
-  const wish = { name: undefined, scopes: undefined, tokens: { ...SERVER_TOKENS, jwtType: 'JWT' as const } }
+  const wish = { tokens: { ...SERVER_TOKENS, jwtType: 'JWT' as const } }
   await updateApi(server.context, await requireApi(server.context, resource), wish)
   knowApis(server)
   assert.equal(typeOf(tokensOf(await refresh(server, client, tokens.refresh_token ?? '')).access_token), 'JWT')

@@ -29,6 +29,7 @@ import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { introspect } from '../../support/token-questions.ts'
+import { anApiDeclaration } from '../../support/records.ts'
 
 const API = 'https://api.example'
 const OPAQUE_API = 'https://opaque.example'
@@ -42,9 +43,9 @@ const scopes: readonly ApiScope[] = [
   { name: 'admin', sentence: 'Administer', grantedTo: 'approved-clients' },
   { name: 'own', sentence: 'See what is yours', grantedTo: 'users' },
 ]
-await createApi(server.context, { resource: API, name: undefined, scopes, tokens: SERVER_TOKENS })
+await createApi(server.context, anApiDeclaration(API, { scopes }))
 const opaque = { ...SERVER_TOKENS, format: 'opaque' } as const
-await createApi(server.context, { resource: OPAQUE_API, name: undefined, scopes, tokens: opaque })
+await createApi(server.context, anApiDeclaration(OPAQUE_API, { scopes, tokens: opaque }))
 server.clock.advance(2000)
 const ada = await createPerson(server)
 const eve = await createPerson(server, 'eve@acme.test')

@@ -39,7 +39,7 @@ await declareApi(server, FILES, {}, [])
 knowApis(server)
 
 async function setScopes(own: TestServer, resource: string, scopes: readonly ApiScope[]): Promise<void> {
-  await updateApi(own.context, await requireApi(own.context, resource), { name: undefined, scopes, tokens: undefined })
+  await updateApi(own.context, await requireApi(own.context, resource), { scopes })
   knowApis(own)
 }
 

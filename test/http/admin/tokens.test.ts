@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { createApi, SERVER_TOKENS } from '../../../src/admin/apis.ts'
 import { obtainTokens, refresh, requestToken } from '../../../tools/flow.ts'
 import { openAdminServer, type Members, type AdminServer } from '../../support/admin-server.ts'
+import { anApiDeclaration } from '../../support/records.ts'
 
 interface Inspection {
   readonly kind: string
@@ -88,12 +89,13 @@ test('inspecting an opaque token shows the same as inspecting a JWT', async (t) 
   const { stage, perform, inspect } = await openWithAdministrator(t)
   const resource = 'https://opaque.example'
   const tokens = { ...SERVER_TOKENS, format: 'opaque' } as const
-  await createApi(stage.server.context, {
-    resource,
-    name: undefined,
-    scopes: [{ name: 'read', sentence: 'Read', grantedTo: 'users-and-machines' }],
-    tokens,
-  })
+  await createApi(
+    stage.server.context,
+    anApiDeclaration(resource, {
+      scopes: [{ name: 'read', sentence: 'Read', grantedTo: 'users-and-machines' }],
+      tokens,
+    }),
+  )
   stage.server.clock.advance(2000)
   const token = await machineToken(stage, { resource })
   assert.match(token, /^gat_/)

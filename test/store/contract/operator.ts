@@ -102,18 +102,13 @@ export const operatorCases: Suite = (check) => {
       await performAll(first, 'declareApi', [api, other])
       await perform(first, 'setApiCredentials', { resource: api.resource, credentials })
       const changes = [
-        {
-          name: undefined,
-          scopes: [],
-          scopesSince: new Map(),
-          tokens: { ...tokens, format: 'opaque', lifetime: 60, algorithm: 'EdDSA' },
-        },
-        { name: 'Other', scopes: api.scopes, scopesSince, tokens: { ...tokens, jwtType: 'JWT' } },
-        { name: 'Other', scopes: api.scopes, scopesSince: new Map(), tokens },
+        { name: undefined, scopes: [], tokens: { ...tokens, format: 'opaque', lifetime: 60, algorithm: 'EdDSA' } },
+        { name: 'Other', scopesSince, tokens: { ...tokens, jwtType: 'JWT' } },
+        { name: 'Other' },
       ] as const
       let previous: ApiDefinition = api
       for (const change of changes) {
-        const next = { resource: api.resource, ...change }
+        const next = { ...api, ...change }
         assert.equal(await perform(first, 'updateApi', { previous, api: next }), 'changed')
         assert.equal(await perform(first, 'updateApi', { previous, api: { ...next, name: 'late' } }), 'conflict')
         previous = next
@@ -132,10 +127,9 @@ export const operatorCases: Suite = (check) => {
       10,
       (index) =>
         ({
-          resource: api.resource,
+          ...api,
           name: `number ${index}`,
           scopes: [],
-          scopesSince: new Map(),
           tokens: { ...api.tokens, lifetime: 60 + index },
         }) as const,
     )

@@ -14,7 +14,7 @@ export interface Row {
 export function rowsOf(): readonly Row[] {
   return TASKS.map((task) => {
     const rule = RULES[task.name]
-    assert.ok(rule, `There is no rule for ${task.name}: who may do it?`)
+    assert.ok(rule, `Add to RULES in test/http/admin/rules.ts who may perform ${task.name}.`)
     return { task, rule }
   })
 }

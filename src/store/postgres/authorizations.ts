@@ -1,15 +1,15 @@
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { Reads } from '../../ports/store.ts'
 import type { Input } from '../../ports/operations.ts'
-import type { Approval } from '../../ports/operation-inputs.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { AuthorizationId } from '../../protocol/ids.ts'
-import { scopeTokens } from '../../protocol/scope.ts'
-import { authorizationOf, consentTarget, fixedRequest } from '../rows.ts'
+import { authorizationOf, fixedRequest } from '../rows.ts'
+import { rememberConsent } from '../shared/grants.ts'
 import { columns, jsonLines } from './column-parameters.ts'
 import type { Database, Query } from './database.ts'
 import { openBatchLoader } from './batch-loader.ts'
 import { valuesOf, type Handlers } from './handlers.ts'
+import { runSteps } from './steps.ts'
 
 const INSERT = {
   name: 'insert-authorizations',
@@ -45,16 +45,6 @@ const FIND = {
   name: 'find-authorizations',
   text: 'select * from authorizations where authorization_id = any($1::text[])',
 }
-const REMEMBER = {
-  name: 'remember-consent',
-  text: `insert into consents as c (user_id, client_id, redirect_host, resources, scope, given_at)
-    values ($1, $2, $3, $4, $5, $6)
-    on conflict (user_id, client_id, redirect_host, resources) do update set given_at = excluded.given_at, scope = (
-      select coalesce(string_agg(distinct token collate "C", ' ' order by token collate "C"), '')
-      from unnest(string_to_array(case when c.given_at >= $7 then c.scope else '' end || ' ' || excluded.scope, ' '))
-        as token where token <> '')`,
-}
-
 export function authorizationStatements(database: Database) {
   const handlers = {
     startAuthorization: {
@@ -70,7 +60,9 @@ export function authorizationStatements(database: Database) {
       async run(query, inputs) {
         const rows = columns(inputs, 'id', 'userId', 'organizationId', 'codeHash', 'now', 'codeExpiresAt')
         const approved = valuesOf(await query(APPROVE, rows), 'authorization_id')
-        for (const input of inputs) if (approved.has(input.id)) await remember(query, input)
+        for (const { id, remember, now } of inputs) {
+          if (remember !== undefined && approved.has(id)) await runSteps(query, rememberConsent(remember, now))
+        }
         return answerAll(query, inputs, approved, 'approved' as const)
       },
     },
@@ -94,13 +86,6 @@ export function authorizationStatements(database: Database) {
     findAuthorization: openBatchLoader((ids: readonly AuthorizationId[]) => findAll(database.query, ids)),
   } satisfies Partial<Reads>
   return { handlers, reads }
-}
-
-async function remember(query: Query, { remember: consent, now }: Approval): Promise<void> {
-  if (consent === undefined) return
-  const { userId, clientId, redirectHost, since } = consent
-  const sorted = scopeTokens(consent.scope).toSorted().join(' ')
-  await query(REMEMBER, [userId, clientId, redirectHost, consentTarget(consent), sorted, now, since])
 }
 
 /**

@@ -2,7 +2,6 @@ import type { OperationResult, StoreDriver } from '../../ports/store.ts'
 import type { Operation } from '../../ports/operations.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { installationKey, membershipKey } from '../operation-table.ts'
-import { auditStatements } from './audit.ts'
 import { authorizationStatements } from './authorizations.ts'
 import { clientStatements } from './clients.ts'
 import { commitBatch } from './commit.ts'
@@ -11,7 +10,6 @@ import type { Handlers } from './handlers.ts'
 import { hitHandlers } from './hits.ts'
 import { migrateAt } from './migrate-at.ts'
 import { opaqueTokenStatements } from './opaque-tokens.ts'
-import { operatorStatements } from './operator.ts'
 import { openRecordCache } from './record-cache.ts'
 import { recordReads } from './records.ts'
 import { revocationStatements } from './revocations.ts'
@@ -35,17 +33,14 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const records = recordReads(database)
   const opaqueTokens = opaqueTokenStatements(database)
   const revocations = revocationStatements(database)
-  const audit = auditStatements(database)
   const handlers: Handlers = {
     ...sharedHandlers,
     ...clients.handlers,
     ...authorizations.handlers,
     ...tokens.handlers,
     ...hitHandlers,
-    ...operatorStatements,
     ...opaqueTokens.handlers,
     ...revocations.handlers,
-    ...audit.handlers,
     ...sweepHandlers,
   }
 
@@ -72,7 +67,6 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...records,
     ...opaqueTokens.reads,
     ...revocations.reads,
-    ...audit.reads,
     findClient: (id) => cache.read(id, (key) => clients.reads.findClient(key)),
     findUser: (id) => cache.read(id, (key) => records.findUser(key)),
     findOrganization: (id) => cache.read(id, (key) => records.findOrganization(key)),

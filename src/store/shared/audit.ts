@@ -2,8 +2,8 @@ import type { AuditLinkRecord } from '../../ports/records/audit.ts'
 import type { Page } from '../../ports/store.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { AUDIT_LINKS } from '../operator-tables.ts'
-import { idBefore } from '../rows.ts'
-import { rows, shared, type Steps } from './statement.ts'
+import { idBefore, type Row } from '../rows.ts'
+import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 /** Its parameters are in the order of the columns, so that `AUDIT_LINKS.write` returns them. */
 export const ADD_AUDIT_LINK = shared(
@@ -12,6 +12,21 @@ export const ADD_AUDIT_LINK = shared(
 const LIST = shared(
   'select * from audit_links where link_id < :before and link_id >= :since order by link_id desc limit :limit',
 )
+const CHAINS = shared(
+  `select chain_id from audit_links where sequence = 0 and link_id >= :since order by link_id desc limit :limit`,
+)
+const HEAD = shared('select * from audit_links where chain_id = :chainId order by sequence desc limit 1')
+
+export const auditHandlers = {
+  recordEvent: {
+    // At least one key is required. The commit's audit link contains the event, so there is nothing else to do.
+    keys: () => ['events'],
+    isShared: true,
+    *run() {
+      return 'recorded'
+    },
+  },
+} satisfies SharedHandlers
 
 /** Reads of the audit (docs/audit.md). */
 export const auditReads = {
@@ -22,5 +37,18 @@ export const auditReads = {
   }: Page<string> & { readonly since: EpochMs }): Steps<readonly AuditLinkRecord[]> {
     const found = yield* rows(LIST, { before: before ?? '~', since: idBefore(since, ''), limit })
     return found.map(AUDIT_LINKS.read)
+  },
+  *listAuditHeads({
+    since,
+    limit,
+  }: {
+    readonly since: EpochMs
+    readonly limit: number
+  }): Steps<readonly AuditLinkRecord[]> {
+    const heads: Row[] = []
+    for (const { chain_id: chainId } of yield* rows(CHAINS, { since: idBefore(since, ''), limit })) {
+      heads.push(...(yield* rows(HEAD, { chainId })))
+    }
+    return heads.map(AUDIT_LINKS.read)
   },
 }

@@ -1,8 +1,9 @@
 import type { ConsentKey, GrantRecord } from '../../ports/records/grant.ts'
+import type { Approval } from '../../ports/operation-inputs.ts'
 import type { GrantFilter, Page } from '../../ports/store.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { ClientId, GrantId, UserId } from '../../protocol/ids.ts'
-import type { Scope } from '../../protocol/scope.ts'
+import { NO_SCOPE, scopeTokens, unite, type Scope } from '../../protocol/scope.ts'
 import { consentTarget } from '../rows.ts'
 import { GRANTS } from '../tables.ts'
 import { rows, shared, type SharedStatement, type Steps } from './statement.ts'
@@ -29,6 +30,19 @@ const FIND_CONSENT = shared(
    where user_id = :userId and client_id = :clientId and redirect_host = :redirectHost and resources = :target
      and given_at >= :since`,
 )
+/** Changes nothing where a consent to another scope is valid, but locks its row even then. */
+const REMEMBER = shared(
+  `insert into consents as c (user_id, client_id, redirect_host, resources, scope, given_at)
+   values (:userId, :clientId, :redirectHost, :target, :scope, :now)
+   on conflict (user_id, client_id, redirect_host, resources)
+   do update set scope = excluded.scope, given_at = excluded.given_at
+     where c.given_at < :since or c.scope = excluded.scope
+   returning user_id`,
+)
+const EXTEND = shared(
+  `update consents set scope = :scope, given_at = :now
+   where user_id = :userId and client_id = :clientId and redirect_host = :redirectHost and resources = :target`,
+)
 const HAS_CONSENTED = shared(
   'select scope from consents where user_id = :userId and client_id = :clientId and given_at >= :since limit 1',
 )
@@ -46,6 +60,19 @@ export const grantReads = {
   *hasConsented(userId: UserId, clientId: ClientId, since: EpochMs): Steps<boolean> {
     return (yield* rows(HAS_CONSENTED, { userId, clientId, since })).length > 0
   },
+}
+
+/** Remembers a consent. A consent that is still valid is extended by the scope. */
+export function* rememberConsent(consent: NonNullable<Approval['remember']>, now: EpochMs): Steps<void> {
+  const key = { ...consent, target: consentTarget(consent), now }
+  const remembered = yield* rows(REMEMBER, { ...key, scope: sorted(consent.scope) })
+  if (remembered.length === 1) return
+  const scope = unite((yield* grantReads.findConsent(consent)) ?? NO_SCOPE, consent.scope)
+  yield* rows(EXTEND, { ...key, scope: sorted(scope) })
+}
+
+function sorted(scope: Scope): string {
+  return scopeTokens(scope).toSorted().join(' ')
 }
 
 /** Searches by the filter that leaves the fewest rows. A user has few enough grants to sort them. */

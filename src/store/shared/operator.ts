@@ -12,16 +12,21 @@ import {
   CLOCK_NOTE,
   clockNotesOf,
   clockNoteValue,
+  firstKey,
   LAST_BACKUP,
   timeOf,
 } from '../settings.ts'
 import { assignments, isUnchanged, previousValues } from '../table.ts'
 import { change, idKey, listPage, outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
+/** Serializes declarations of trailing-slash variants of one resource, so that the next statement sees a concurrent insert. */
+const DECLARE_IN_TURN = shared(
+  `insert into settings (name, value) values ('declaring', :resource)
+   on conflict (name) do update set value = excluded.value`,
+)
+const FIND_API = shared('select resource from apis where resource = :variant')
 const DECLARE_API = shared(
-  `insert into apis (${APIS.names}) select ${APIS.parameters}
-   where not exists (select 1 from apis where resource = :variant)
-   on conflict (resource) do nothing returning resource`,
+  `insert into apis (${APIS.names}) values (${APIS.parameters}) on conflict (resource) do nothing returning resource`,
 )
 const UPDATE_API = shared(
   `update apis set ${assignments(API_CHANGES)}
@@ -33,12 +38,11 @@ const SET_CREDENTIALS = shared(
 const LIST_APIS = shared('select * from apis order by resource')
 /** Of nodes that see the same newest key of an algorithm only one adds the next: a key has one successor. */
 const ADD_KEY = shared(
-  `insert into signing_keys (${SIGNING_KEYS.names}, follows) select ${SIGNING_KEYS.parameters}, :follows from (
-     select max(key_id) as newest from signing_keys
-     where algorithm = (select algorithm from signing_keys where key_id = :follows)) as known
-   where newest = :follows and newest < :key_id
+  `insert into signing_keys (${SIGNING_KEYS.names}, follows) values (${SIGNING_KEYS.parameters}, :follows)
    on conflict (follows) do nothing returning key_id`,
 )
+const REMOVE_KEY = shared('delete from signing_keys where key_id = :id returning key_id')
+const ADD_FIRST_KEY = shared(`insert into signing_keys (${SIGNING_KEYS.names}) values (${SIGNING_KEYS.parameters})`)
 const LIST_KEYS = shared('select * from signing_keys order by key_id')
 const NOTE = shared(
   'insert into settings (name, value) values (:name, :value) on conflict (name) do update set value = excluded.value',
@@ -46,6 +50,8 @@ const NOTE = shared(
 const INSERT_SETTING_ONCE = shared(
   'insert into settings (name, value) values (:name, :value) on conflict (name) do nothing',
 )
+/** A node that waited for the first key of another algorithm then tries again for its own algorithm. */
+const FIRST_KEY_ROUNDS = 2
 const FIND_SETTING = shared('select value from settings where name = :name')
 const CREATE_CREDENTIAL = shared(
   `insert into admin_credentials (${ADMIN_CREDENTIALS.names}) values (${ADMIN_CREDENTIALS.parameters})`,
@@ -57,9 +63,13 @@ export const operatorHandlers = {
   declareApi: {
     keys: ({ resource }) => [resource, slashVariant(resource) ?? []].flat(),
     *run(api) {
+      const variant = slashVariant(api.resource)
+      if (variant !== undefined) {
+        yield* rows(DECLARE_IN_TURN, api)
+        if ((yield* rows(FIND_API, { variant })).length === 1) return 'taken'
+      }
       const values = APIS.values({ ...api, credentials: undefined, scopesSince: new Map() })
-      const declared = yield* rows(DECLARE_API, { ...values, variant: slashVariant(api.resource) })
-      return declared.length === 1 ? 'declared' : 'taken'
+      return (yield* rows(DECLARE_API, values)).length === 1 ? 'declared' : 'taken'
     },
   },
   updateApi: {
@@ -80,20 +90,45 @@ export const operatorHandlers = {
     keys: idKey,
     run: outcome('delete from apis where resource = :id returning resource', 'deleted', 'unknown'),
   },
+  /**
+   * Nodes that see no key of an algorithm write the same setting, one after the other, and the first adds the key. A store
+   * without any key has one setting for all algorithms.
+   */
+  addFirstKey: {
+    keys: () => ['signing-keys'],
+    *run(key) {
+      for (let round = 1; round <= FIRST_KEY_ROUNDS; round += 1) {
+        const before = yield* operatorReads.listKeys()
+        // Releases with a single algorithm use `first-key`, too.
+        yield* rows(NOTE, { name: before.length === 0 ? 'first-key' : `first-key:${key.algorithm}`, value: key.id })
+        const keys = yield* operatorReads.listKeys()
+        const first = firstKey(keys, key.algorithm)
+        if (first !== undefined) return first
+        // Another node added the first key of another algorithm, so the setting is another one now.
+        if (keys.length > 0 && before.length === 0) continue
+        yield* rows(ADD_FIRST_KEY, SIGNING_KEYS.values(key))
+        return key
+      }
+      throw new Error(`The first ${key.algorithm} key was removed while it was being created.`)
+    },
+  },
   addKey: {
     keys: () => ['signing-keys'],
     *run({ key, follows }) {
+      const keys = yield* operatorReads.listKeys()
+      const algorithm = keys.find(({ id }) => id === follows)?.algorithm
+      const newest = keys.findLast((one) => one.algorithm === algorithm)
+      if (newest?.id !== follows || newest.id >= key.id) return 'conflict'
       return (yield* rows(ADD_KEY, { ...SIGNING_KEYS.values(key), follows })).length === 1 ? 'added' : 'conflict'
     },
   },
   removeKey: {
     keys: () => ['signing-keys'],
-    run: outcome(
-      `delete from signing_keys where key_id = :id and exists (select 1 from signing_keys where key_id = :replacement)
-       returning key_id`,
-      'removed',
-      'unknown',
-    ),
+    *run({ id, replacement }) {
+      const keys = yield* operatorReads.listKeys()
+      if (!keys.some((key) => key.id === replacement)) return 'unknown'
+      return (yield* rows(REMOVE_KEY, { id })).length === 1 ? 'removed' : 'unknown'
+    },
   },
   noteServerAlgorithm: {
     keys: () => [`setting:${ALGORITHM}`],

@@ -2,9 +2,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { AuthorizationId } from '../../protocol/ids.ts'
-import { NO_SCOPE, scopeTokens, unite } from '../../protocol/scope.ts'
-import { authorizationOf, consentTarget, fixedRequest, recordOf, type Row } from '../rows.ts'
-import { grantReads } from '../shared/grants.ts'
+import { authorizationOf, fixedRequest, recordOf, type Row } from '../rows.ts'
+import { rememberConsent } from '../shared/grants.ts'
 import type { Handlers } from './handlers.ts'
 import type { RunSteps } from './steps.ts'
 
@@ -26,10 +25,6 @@ export function authorizationStatements(database: DatabaseSync, run: RunSteps) {
     `update authorizations set status = 'burned'
      where authorization_id = ? and code_hash = ? and status = 'approved' and expires_at > ?`,
   )
-  const remember = database.prepare(
-    `insert into consents (user_id, client_id, redirect_host, resources, scope, given_at) values (?, ?, ?, ?, ?, ?)
-     on conflict (user_id, client_id, redirect_host, resources) do update set scope = excluded.scope, given_at = excluded.given_at`,
-  )
 
   function whyNot(id: AuthorizationId, now: EpochMs): 'decided' | 'unknown' {
     const row = find.get(id) as Row | undefined
@@ -44,14 +39,10 @@ export function authorizationStatements(database: DatabaseSync, run: RunSteps) {
       insert.run(id, clientId, browserHash, JSON.stringify(fixedRequest(authorization)), createdAt, expiresAt)
       return 'started'
     },
-    approveAuthorization({ id, userId, organizationId, codeHash, now, codeExpiresAt, remember: consent }) {
+    approveAuthorization({ id, userId, organizationId, codeHash, now, codeExpiresAt, remember }) {
       const { changes } = approve.run(userId, organizationId ?? null, codeHash, now, codeExpiresAt, id, now)
       if (changes === 0) return whyNot(id, now)
-      if (consent !== undefined) {
-        const scope = unite(run(grantReads.findConsent(consent)) ?? NO_SCOPE, consent.scope)
-        const sorted = scopeTokens(scope).toSorted().join(' ')
-        remember.run(consent.userId, consent.clientId, consent.redirectHost, consentTarget(consent), sorted, now)
-      }
+      if (remember !== undefined) run(rememberConsent(remember, now))
       return 'approved'
     },
     denyAuthorization: ({ id, now }) => (deny.run(id, now).changes === 1 ? 'denied' : whyNot(id, now)),

@@ -10,7 +10,7 @@ import { findSetting, operatorReads } from '../shared/operator.ts'
 import { freeBytes } from './database-file.ts'
 import { openDatabase } from './database.ts'
 import { schemaState } from './migrate.ts'
-import { findClockNotes } from './operator.ts'
+import { findClockNotes } from './clock-notes.ts'
 import { openSteps } from './steps.ts'
 
 /** The number of reported problems; the first one decides what to do. */

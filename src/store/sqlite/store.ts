@@ -6,8 +6,9 @@ import { type Operation } from '../../ports/operations.ts'
 import type { Chains } from '../../audit/chain.ts'
 import { auditEvents } from '../operation-effects.ts'
 import { installationKey, membershipKey } from '../operation-table.ts'
+import { AUDIT_LINKS } from '../operator-tables.ts'
 import { failAll, commitEachAlone } from '../commit-each-alone.ts'
-import { auditStatements } from './audit.ts'
+import { ADD_AUDIT_LINK } from '../shared/audit.ts'
 import { authorizationStatements } from './authorizations.ts'
 import { beginWriting, type LockPatience } from './begin-writing.ts'
 import { startCheckpoints } from './checkpoints.ts'
@@ -18,7 +19,7 @@ import type { Handlers } from './handlers.ts'
 import { hitStatements } from './hits.ts'
 import { migrate } from './migrate.ts'
 import { opaqueTokenStatements } from './opaque-tokens.ts'
-import { findClockNotes, operatorStatements } from './operator.ts'
+import { findClockNotes } from './clock-notes.ts'
 import { openRecordCache } from './record-cache.ts'
 import { recordStatements } from './records.ts'
 import { revocationStatements } from './revocations.ts'
@@ -56,17 +57,15 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
   const records = recordStatements(database)
   const opaqueTokens = opaqueTokenStatements(database)
   const revocations = revocationStatements(database)
-  const audit = auditStatements(database)
+  const addAuditLink = database.prepare(ADD_AUDIT_LINK.sqlite)
   const handlers: Handlers = {
     ...sharedHandlers(runSteps),
     ...clients,
     ...authorizations,
     ...tokens,
     ...hitStatements(database),
-    ...operatorStatements(runSteps),
     ...opaqueTokens,
     ...revocations,
-    ...audit,
     ...sweepStatements(database, runSteps),
   }
   const reads = sharedReads((steps) => read(() => runSteps(steps)))
@@ -93,7 +92,7 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
     transactions,
     database,
     run,
-    addAuditLink: audit.addAuditLink,
+    addAuditLink: (link) => void addAuditLink.run(...AUDIT_LINKS.write(link)),
   }
   return {
     batchesInFlight: 1,
@@ -127,7 +126,6 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
       await nextTurn()
       return reads.listAuditLinks(page)
     },
-    listAuditHeads: async (page) => read(() => audit.listAuditHeads(page)),
     findClockNotes: async () => read(() => runSteps(findClockNotes())),
   }
 }

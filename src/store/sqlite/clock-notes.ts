@@ -1,16 +1,9 @@
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { ClockNotes } from '../../protocol/clock.ts'
-import { SIGNING_KEYS } from '../operator-tables.ts'
 import { rows, shared, type Steps } from '../shared/statement.ts'
 import { operatorReads } from '../shared/operator.ts'
-import { firstKey, noteOfNewestRow } from '../settings.ts'
-import type { Handlers } from './handlers.ts'
-import type { RunSteps } from './steps.ts'
+import { noteOfNewestRow } from '../settings.ts'
 
-const ADD_FIRST_KEY = shared(
-  `insert into signing_keys (${SIGNING_KEYS.names}) select ${SIGNING_KEYS.parameters}
-   where not exists (select 1 from signing_keys where algorithm = :algorithm)`,
-)
 const FIND_NEWEST_ROW = shared(
   `select max(at) as at from (
      select max(created_at) as at from signing_keys
@@ -19,16 +12,6 @@ const FIND_NEWEST_ROW = shared(
      union all select created_at from (select created_at from sessions order by session_id desc limit 1)
      union all select issued_at * 1000 from (select issued_at from clients order by client_id desc limit 1))`,
 )
-
-/** What SQLite does otherwise than PostgreSQL for signing keys and for the clock, because it has one writer and no clock. */
-export function operatorStatements(run: RunSteps) {
-  return {
-    addFirstKey(key) {
-      run(rows(ADD_FIRST_KEY, SIGNING_KEYS.values(key)))
-      return firstKey(run(operatorReads.listKeys()), key.algorithm) ?? key
-    },
-  } satisfies Partial<Handlers>
-}
 
 /** Needs only the tables of the first migration. */
 export function* findClockNotes(): Steps<ClockNotes> {

@@ -46,8 +46,20 @@ export interface ServerFacts {
   readonly connections: { readonly used: number; readonly limit: number }
   /** Settings of the connection that differ from what this node requested. */
   readonly changedSettings: readonly { readonly name: string; readonly value: string; readonly wanted: string }[]
+  /** The tables as Citus distributes them; undefined if it does not. */
+  readonly cluster: ClusterFacts | undefined
   /** Settings of the server that are off although a crash then loses committed transactions. */
   readonly unsafeSettings: readonly string[]
+}
+
+/** The machines and tables of a database that Citus distributes. */
+export interface ClusterFacts {
+  /** How many machines hold shards. */
+  readonly machines: number
+  /** Tables that are stored otherwise than this release expects, with the column by which each should be distributed. */
+  readonly misplaced: readonly { readonly table: string; readonly by: string; readonly wanted: string }[]
+  /** Machines on which transactions over several machines fail. */
+  readonly withoutPreparedTransactions: readonly string[]
 }
 
 /**

@@ -34,6 +34,30 @@ const PLANTED: readonly (readonly [fault: string, sql: string])[] = [
   ['OFFSET', 'select * from clients order by client_id limit $1 offset $2'],
   ['a count over a hot table', 'select count(*) from grants where user_id = $1'],
   ['a count over a hot table', 'select (select count(client_id) from clients) as clients'],
+  [
+    'a subquery in ON CONFLICT',
+    'insert into consents values ($1) on conflict (user_id) do update set scope = (select max(token) from unnest($2) as token)',
+  ],
+  [
+    'a lateral join',
+    'select l.* from c cross join lateral (select * from audit_links as m where m.chain_id = c.chain_id limit 1) as l',
+  ],
+  [
+    'a change of a copied table that reads a table',
+    'insert into signing_keys (key_id) select $1 from (select max(key_id) as newest from signing_keys) as known',
+  ],
+  [
+    'a change of a copied table that reads a table',
+    'delete from signing_keys where key_id = $1 and exists (select 1 from signing_keys where key_id = $2)',
+  ],
+  [
+    'a change of a copied table that reads a table',
+    'with won as (insert into settings (name) select $1 where not exists (select 1 from signing_keys) returning name) select 1 from won',
+  ],
+  [
+    'rows that are found by arrays, without their shards',
+    'delete from grants as g using unnest($1::text[]) as i (id) where g.grant_id = i.id',
+  ],
   ['JSON in the database', `select metadata->>'client_name' from clients where client_id = $1`],
   ['JSON in the database', 'select metadata::jsonb from clients where client_id = $1'],
   ['JSON in the database', `select json_extract(metadata, '$.client_name') from clients where client_id = ?`],
@@ -55,6 +79,8 @@ test('text that only looks like a fault is not reported', () => {
     'insert into hits (bucket, window_start, count) values ($1, $2, $3) on conflict (bucket, window_start) do nothing',
     'update hits set count = count + 1 where bucket = $1 and window_start = i.now',
     'select count(*) from apis',
+    'delete from grants as g using unnest($1::text[]) as i (id) where g.grant_id = i.id /*citus and g.grant_id = any($1::text[])*/',
+    `insert into settings (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value`,
     'create table links (link_id text not null primary key, sequence bigint not null)',
     `select * from settings where name = 'offset; now() for update'`,
     'select * from clients -- not for update\n where client_id = $1',

@@ -1,61 +1,25 @@
+import { COPIED_TABLES, SHARD_KEYS } from '../../src/store/postgres/distribution.ts'
+
 /**
  * The rules "SQL that scales out" (docs/scaling.md) as functions over statements and schemas, so that tests can plant
  * faults.
  */
 
-/** The column by which each table is sharded: its primary key starts with it, and the credential or the path contains it. */
-export const SHARD_KEYS: Readonly<Record<string, string>> = {
-  clients: 'client_id',
-  authorizations: 'authorization_id',
-  grants: 'grant_id',
-  revoked_tokens: 'token_id',
-  users: 'user_id',
-  sessions: 'session_id',
-  browsers: 'user_id',
-  consents: 'user_id',
-  hits: 'bucket',
-  organizations: 'organization_id',
-  memberships: 'user_id',
-  installations: 'client_id',
-  opaque_tokens: 'token_id',
-  audit_links: 'link_id',
-}
+/** Tables that are not distributed: each machine has a copy, or only the coordinator has them. */
+export const WHOLE_TABLES: readonly string[] = [...COPIED_TABLES, 'migration_progress', 'migration_lease']
 
-/** Small tables that are rarely written and read whole: each machine has a copy. */
-export const COPIED_TABLES: readonly string[] = [
-  'apis',
-  'signing_keys',
-  'settings',
-  'admin_credentials',
-  'migrations',
-  'migration_progress',
-  'migration_lease',
-]
+const CHANGED_COPY = COPIED_TABLES.filter((table) => table !== 'migrations').join('|')
 
-/** Tables with a key that Citus copies all the same: emails are unique over all users, and shared keys over all clients. */
-const COPIED_BY_CITUS = ['clients', 'users']
-
-/** The tables whose rows lie beside those of another table. */
-const COLOCATED: Readonly<Record<string, string>> = { browsers: 'authorizations', consents: 'browsers' }
-
-/** The part of docs/scaling.md that distributes the tables. */
+/** The part of docs/scaling.md that says how the tables are distributed. */
 export const DISTRIBUTION = {
   page: 'docs/scaling.md',
   name: 'distribution',
   text: [
-    '```sql',
-    'create extension if not exists citus;',
-    'set citus.shard_count = 32;',
-    ...Object.entries(SHARD_KEYS)
-      .filter(([table]) => !COPIED_BY_CITUS.includes(table))
-      .map(([table, key]) => {
-        const beside = COLOCATED[table] === undefined ? '' : `, colocate_with => '${COLOCATED[table]}'`
-        return `select create_distributed_table('${table}', '${key}'${beside});`
-      }),
-    ...[...COPIED_BY_CITUS, ...COPIED_TABLES]
-      .filter((table) => !table.startsWith('migration'))
-      .map((table) => `select create_reference_table('${table}');`),
-    '```',
+    '| Table | Rows |',
+    '|---|---|',
+    ...Object.entries(SHARD_KEYS).map(([table, key]) => `| \`${table}\` | distributed by \`${key}\` |`),
+    ...COPIED_TABLES.map((table) => `| \`${table}\` | a copy on each machine |`),
+    '| `migration_progress`, `migration_lease` | on the coordinator |',
     '',
   ].join('\n'),
 }
@@ -80,6 +44,18 @@ const RULES: readonly Rule[] = [
   { fault: 'SKIP LOCKED', pattern: /\bskip\s+locked\b/ },
   { fault: 'a savepoint', pattern: /\bsavepoint\b|\brollback\s+to\b/ },
   { fault: 'OFFSET', pattern: /\boffset\b/ },
+  { fault: 'a subquery in ON CONFLICT', pattern: /\bon\s+conflict\b[^;]*\(\s*select\b/ },
+  { fault: 'a lateral join', pattern: /\blateral\b/ },
+  {
+    fault: 'a change of a copied table that reads a table',
+    pattern: new RegExp(
+      `\\b(insert\\s+into|update|delete\\s+from)\\s+(${CHANGED_COPY})\\b[^;]*\\bselect\\b[^;]*\\bfrom\\s+\\w`,
+    ),
+  },
+  {
+    fault: 'rows that are found by arrays, without their shards',
+    pattern: /^\s*(select|delete)\b(?=[^;]*\bunnest\()(?![^;]*\/\*citus [^*]*= any\(\$)(?![^;]*[.]\w+ = any\(\$)/,
+  },
   { fault: 'JSON in the database', pattern: /->|#>|@>|\bjsonb?\b|\bjsonb?_/ },
   { fault: 'an id made by the database', pattern: /\b(gen_random_\w+|uuid\w*|random|randomblob)\b/ },
   {
@@ -150,7 +126,7 @@ export interface Schema {
 /** Returns the rules that a schema breaks. */
 export function schemaFaults({ columns, uniques, objects }: Schema): readonly string[] {
   const tables = [...new Set(columns.map(({ table }) => table))]
-  const expected = [...Object.keys(SHARD_KEYS), ...COPIED_TABLES]
+  const expected = [...Object.keys(SHARD_KEYS), ...WHOLE_TABLES]
   return [
     ...tables.filter((table) => !expected.includes(table)).map((table) => `${table} has no shard key in this test`),
     ...columns

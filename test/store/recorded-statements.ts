@@ -3,6 +3,8 @@ import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { listMigrations, readScript } from '../../src/store/migrations.ts'
 import { inSqlite } from '../../src/store/shared/statement.ts'
+import { forCitus } from '../../src/store/postgres/distribution.ts'
+import { oneRowOf } from '../../src/store/postgres/query.ts'
 import { normalized } from './portable-sql.ts'
 
 /** The statements that were executed and those in the source: each list is checked against the other. */
@@ -69,7 +71,13 @@ export function listSource(store: StoreKind): readonly SourceStatement[] {
     })),
   )
   return [...literals.filter(({ text }) => isSql(text) && !isPragma(text)), ...migrations]
-    .map(({ file, text }) => ({ file, text: normalized(store === 'sqlite' ? inSqlite(text) : text) }))
+    .flatMap(({ file, text }) => {
+      const texts =
+        store === 'sqlite'
+          ? [inSqlite(text)]
+          : new Set([text, forCitus(text), oneRowOf({ name: '', text })?.text ?? text])
+      return [...texts].map((one) => ({ file, text: normalized(one) }))
+    })
     .map(({ file, text }) => ({ file, text, pattern: patternOf(text) }))
     .toSorted((one, other) => gapsOf(one.text) - gapsOf(other.text))
 }
@@ -82,7 +90,7 @@ function patternOf(text: string): RegExp {
       .map((between) => RegExp.escape(between))
       .join('[$?]\\d+'),
   )
-  return new RegExp(`^${parts.join('.+')}$`)
+  return new RegExp(`^${parts.join('.*')}$`)
 }
 
 function gapsOf(text: string): number {

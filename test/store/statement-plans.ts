@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type pg from 'pg'
-import { SHARD_KEYS, type Access, type Schema } from './portable-sql.ts'
+import { SHARD_KEYS } from '../../src/store/postgres/distribution.ts'
+import type { Access, Schema } from './portable-sql.ts'
 
 /** Plans and schemas as the real databases report them. */
 

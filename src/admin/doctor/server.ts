@@ -10,6 +10,7 @@ export function checkServer(location: string, server: ServerFacts): readonly Fin
   return [
     ...checkDurability(location, server),
     ...checkSettings(server),
+    ...checkCluster(server),
     ...checkConnection(location, server),
     checkClock(server),
   ]
@@ -37,6 +38,28 @@ function checkSettings({ changedSettings, role }: ServerFacts): readonly Finding
     losesCommits
       ? failed('settings', `Acknowledged commits can be lost: ${found}.`, remedy)
       : warning('settings', `The connections do not have the settings of Grantor: ${found}.`, remedy),
+  ]
+}
+
+function checkCluster({ cluster }: ServerFacts): readonly Finding[] {
+  if (cluster === undefined) return []
+  const { machines, misplaced, withoutPreparedTransactions } = cluster
+  const tables = misplaced.map(({ table, by, wanted }) => `${table} (${by} instead of ${wanted})`).join(', ')
+  return [
+    misplaced.length === 0
+      ? ok('distribution', `The tables are distributed over ${machines} machines.`)
+      : failed(
+          'distribution',
+          `These tables are not stored as this release expects: ${tables}.`,
+          'Run: grantor database distribute',
+        ),
+    ...withoutPreparedTransactions.map((machine) =>
+      failed(
+        'distribution',
+        `max_prepared_transactions is 0 on ${machine}, so that every transaction over several machines fails.`,
+        'Set it there to at least max_connections, and restart that machine.',
+      ),
+    ),
   ]
 }
 

@@ -20,6 +20,9 @@ export const BACKUP_TABLES: Readonly<Record<string, 'stored' | 'omitted'>> = {
   opaque_tokens: 'omitted',
   signing_keys: 'omitted',
   revoked_tokens: 'omitted',
+  // `grantor database distribute` makes these of the users and clients.
+  emails: 'omitted',
+  shared_clients: 'omitted',
   // Counters of attempts end after minutes.
   hits: 'omitted',
   // The header has the version of the schema.

@@ -5,18 +5,20 @@ import type { EpochMs } from '../../protocol/brand.ts'
 import type { AuthorizationId } from '../../protocol/ids.ts'
 import { authorizationOf, fixedRequest } from '../rows.ts'
 import { rememberConsent } from '../shared/grants.ts'
-import { columns, jsonLines } from './column-parameters.ts'
-import type { Database, Query } from './database.ts'
+import { columns, jsonTexts } from './column-parameters.ts'
+import type { Database } from './database.ts'
+import type { Query } from './query.ts'
 import { openBatchLoader } from './batch-loader.ts'
 import { valuesOf, type Handlers } from './handlers.ts'
+import { insertion, insertRows } from './insertion.ts'
 import { runSteps } from './steps.ts'
 
-const INSERT = {
+const INSERT = insertion({
   name: 'insert-authorizations',
-  text: `insert into authorizations (authorization_id, client_id, browser_hash, created_at, expires_at, request, status)
-    select i.*, 'pending'
-    from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], string_to_array($6, chr(10))) as i`,
-}
+  into: 'authorizations (authorization_id, client_id, browser_hash, created_at, expires_at, request, status)',
+  types: ['text', 'text', 'text', 'bigint', 'bigint', 'json'],
+  constants: [`'pending'`],
+})
 const APPROVE = {
   name: 'approve-authorizations',
   text: `update authorizations as a
@@ -38,7 +40,8 @@ const BURN = {
   name: 'burn-codes',
   text: `update authorizations as a set status = 'burned'
     from unnest($1::text[], $2::text[], $3::bigint[]) as i (id, code_hash, now)
-    where a.authorization_id = i.id and a.code_hash = i.code_hash and a.status = 'approved' and a.expires_at > i.now
+    where a.authorization_id = i.id
+      and a.code_hash = i.code_hash and a.status = 'approved' and a.expires_at > i.now
     returning a.authorization_id`,
 }
 const FIND = {
@@ -51,7 +54,7 @@ export function authorizationStatements(database: Database) {
       keys: ({ id }) => [id],
       async run(query, inputs) {
         const rows = columns(inputs, 'id', 'clientId', 'browserHash', 'createdAt', 'expiresAt')
-        await query(INSERT, [...rows, jsonLines(inputs, fixedRequest)])
+        await insertRows(query, INSERT, [...rows, jsonTexts(inputs, fixedRequest)])
         return inputs.map(() => 'started' as const)
       },
     },

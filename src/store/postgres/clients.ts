@@ -1,47 +1,68 @@
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { Reads } from '../../ports/store.ts'
+import type { Input } from '../../ports/operations.ts'
 import type { ClientId } from '../../protocol/ids.ts'
 import { AUDIT_LINKS } from '../operator-tables.ts'
+import type { Row } from '../rows.ts'
 import { CLIENTS } from '../tables.ts'
-import { columns, jsonLines, placeholders } from './column-parameters.ts'
-import type { Database, Parameter } from './database.ts'
+import { columns, jsonTexts, placeholders, type Scalar } from './column-parameters.ts'
+import type { Database } from './database.ts'
+import type { Query } from './query.ts'
 import { openBatchLoader } from './batch-loader.ts'
+import { releaseSharedKeys } from './distributed-keys.ts'
 import { valuesOf, type Handlers } from './handlers.ts'
+import { arraysOf, insertion, insertRows, type Insertion } from './insertion.ts'
 
-const INSERT = {
+const INSERT = insertion({
   name: 'insert-clients',
-  text: `insert into clients (client_id, issued_at, secret_hash, management_hash, metadata, held_until)
-    select i.*, 0 from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], string_to_array($5, chr(10))) as i`,
-}
+  into: 'clients (client_id, issued_at, secret_hash, management_hash, metadata, held_until)',
+  types: ['text', 'bigint', 'text', 'text', 'json'],
+  constants: ['0'],
+})
 const INSERT_WITH_AUDIT = {
   name: 'insert-clients-with-audit',
   text: `with link as (
       insert into audit_links (${AUDIT_LINKS.names})
-      values (${placeholders(AUDIT_LINKS, 6)}))
-    insert into clients (client_id, issued_at, secret_hash, management_hash, metadata, held_until)
-    select i.*, 0 from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], string_to_array($5, chr(10))) as i`,
+      values (${placeholders(AUDIT_LINKS, INSERT.types.length + 1)}))
+    ${INSERT.text}`,
 }
-const SHARE = {
+const SHARE = insertion({
   name: 'share-clients',
-  text: `insert into clients as c (client_id, issued_at, shared_key, held_until, metadata)
-    select * from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], string_to_array($5, chr(10)))
-    on conflict (shared_key) where shared_key is not null
+  into: 'clients as c (client_id, issued_at, shared_key, held_until, metadata)',
+  types: ['text', 'bigint', 'text', 'bigint', 'json'],
+  ending: `on conflict (shared_key) where shared_key is not null
     do update set held_until = greatest(c.held_until, excluded.held_until)
     returning *`,
-}
+})
+/** The same in two statements, for clients that are distributed by their ids. */
+const SHARE_KEYS = insertion({
+  name: 'share-keys',
+  into: 'shared_clients as s (shared_key, client_id)',
+  types: ['text', 'text'],
+  ending: 'on conflict (shared_key) do update set client_id = s.client_id returning shared_key, client_id',
+})
+const SHARE_BY_ID = insertion({
+  name: 'share-clients-by-id',
+  into: 'clients as c (client_id, issued_at, shared_key, held_until, metadata)',
+  types: ['text', 'bigint', 'text', 'bigint', 'json'],
+  ending: `on conflict (client_id) do update set held_until = greatest(c.held_until, excluded.held_until)
+    returning *`,
+})
 const USE = {
   name: 'use-clients',
   text: `update clients as c set used_at = coalesce(c.used_at, i.now)
-    from unnest($1::text[], $2::bigint[]) as i (id, now) where c.client_id = i.id returning c.client_id`,
+    from unnest($1::text[], $2::bigint[]) as i (id, now) where c.client_id = i.id
+    returning c.client_id`,
 }
 const HOLD = {
   name: 'hold-clients',
   text: `update clients as c set held_until = greatest(c.held_until, i.until)
-    from unnest($1::text[], $2::bigint[]) as i (id, until) where c.client_id = i.id returning c.client_id`,
+    from unnest($1::text[], $2::bigint[]) as i (id, until) where c.client_id = i.id
+    returning c.client_id`,
 }
 const DELETE = {
   name: 'delete-clients',
-  text: 'delete from clients where client_id = any($1::text[]) returning client_id',
+  text: 'delete from clients where client_id = any($1::text[]) returning client_id, shared_key',
 }
 const DELETE_INSTALLATIONS = {
   name: 'delete-installations-of-clients',
@@ -58,14 +79,15 @@ export function clientStatements(database: Database) {
     registerClient: {
       keys: ({ id }) => [id],
       async run(query, inputs) {
-        await query(INSERT, registrationRows(inputs))
+        await insertRows(query, INSERT, registrationRows(inputs))
         return inputs.map(() => 'registered' as const)
       },
       atOnce: {
         outcome: () => 'registered',
         writesAudit: true,
+        onOneMachine: true,
         async run(query, inputs, link) {
-          const rows = registrationRows(inputs)
+          const rows = arraysOf(INSERT, registrationRows(inputs))
           if (link === undefined) await query(INSERT, rows)
           else await query(INSERT_WITH_AUDIT, [...rows, ...AUDIT_LINKS.write(link)])
           return inputs.map(() => true)
@@ -80,16 +102,7 @@ export function clientStatements(database: Database) {
         const firsts = [...Map.groupBy(inputs, ({ client }) => client.dedupeKey).values()].flatMap(
           ([first]) => first ?? [],
         )
-        const rows = await query(SHARE, [
-          ...columns(
-            firsts,
-            ({ client }) => client.id,
-            ({ client }) => client.issuedAt,
-            ({ client }) => client.dedupeKey,
-            'retainUntil',
-          ),
-          jsonLines(firsts, ({ client }) => client.metadata),
-        ])
+        const rows = query.isDistributed ? await shareById(query, firsts) : await share(query, SHARE, firsts)
         const clients = new Map(rows.map((row) => [row['shared_key'], CLIENTS.read(row)]))
         return inputs.map(({ client }) => clients.get(client.dedupeKey) as ClientRecord)
       },
@@ -116,8 +129,10 @@ export function clientStatements(database: Database) {
     deleteClient: {
       keys: (id) => [id],
       async run(query, inputs) {
-        const deleted = valuesOf(await query(DELETE, [inputs]), 'client_id')
+        const rows = await query(DELETE, [inputs])
+        await releaseSharedKeys(query, rows)
         await query(DELETE_INSTALLATIONS, [inputs])
+        const deleted = valuesOf(rows, 'client_id')
         return inputs.map((id) => (deleted.has(id) ? 'deleted' : 'unknown'))
       },
     },
@@ -142,9 +157,43 @@ export function clientStatements(database: Database) {
   return { handlers, reads }
 }
 
-function registrationRows(inputs: readonly ClientRecord[]): readonly Parameter[] {
+function share(
+  query: Query,
+  insert: Insertion,
+  registrations: readonly Input<'registerPublicClient'>[],
+): Promise<readonly Row[]> {
+  const rows = columns(
+    registrations,
+    ({ client }) => client.id,
+    ({ client }) => client.issuedAt,
+    ({ client }) => client.dedupeKey,
+    'retainUntil',
+  )
+  return insertRows(query, insert, [...rows, jsonTexts(registrations, ({ client }) => client.metadata)])
+}
+
+/** The row of a shared key stays locked until the commit, so its client is not removed meanwhile. */
+async function shareById(
+  query: Query,
+  registrations: readonly Input<'registerPublicClient'>[],
+): Promise<readonly Row[]> {
+  const keys = columns(
+    registrations,
+    ({ client }) => client.dedupeKey,
+    ({ client }) => client.id,
+  )
+  const rows = await insertRows(query, SHARE_KEYS, keys)
+  const ids = new Map(rows.map((row) => [row['shared_key'], row['client_id'] as ClientId]))
+  const shared = registrations.map(({ client, retainUntil }) => ({
+    client: { ...client, id: ids.get(client.dedupeKey ?? '') ?? client.id },
+    retainUntil,
+  }))
+  return share(query, SHARE_BY_ID, shared)
+}
+
+function registrationRows(inputs: readonly ClientRecord[]): readonly (readonly Scalar[])[] {
   return [
     ...columns(inputs, 'id', 'issuedAt', 'secretHash', 'managementHash'),
-    jsonLines(inputs, ({ metadata }) => metadata),
+    jsonTexts(inputs, ({ metadata }) => metadata),
   ]
 }

@@ -6,7 +6,8 @@ import { failAll, commitEachAlone } from '../commit-each-alone.ts'
 import { auditEvents } from '../operation-effects.ts'
 import { AUDIT_LINKS } from '../operator-tables.ts'
 import { ADD_AUDIT_LINK } from '../shared/audit.ts'
-import { answerDeadline, type Database, type Finish, type PostgresOptions, type Query } from './database.ts'
+import { answerDeadline, type Database, type Finish, type PostgresOptions } from './database.ts'
+import type { Query } from './query.ts'
 import { allOrFirstFault } from './faults.ts'
 import type { Handlers } from './handlers.ts'
 import { cutIntoWaves, type Wave } from './waves.ts'
@@ -19,11 +20,13 @@ type AnyHandler = {
   readonly atOnce?: {
     readonly outcome: (input: unknown) => unknown
     readonly writesAudit?: true
+    readonly onOneMachine?: true
     readonly run: (query: Query, inputs: readonly unknown[], link?: AuditLinkRecord) => Promise<readonly boolean[]>
   }
 }
 
 interface Committing {
+  readonly isDistributed: boolean
   readonly audit: PostgresOptions['audit'] | undefined
   readonly handlers: Handlers
   readonly transact: <T>(work: (query: Query, finish: Finish) => Promise<T>) => Promise<T>
@@ -45,6 +48,7 @@ export async function commitBatch(
     (name) => (handlers[name] as AnyHandler).isShared === true,
   )
   const means: Committing = {
+    isDistributed: database.isDistributed,
     handlers,
     audit,
     transact: (work) => database.transact(work, answerBy),
@@ -83,7 +87,7 @@ async function commitWave(means: Committing, wave: Wave, results: OperationResul
  * or all if the database rejected the statement.
  */
 async function commitAtOnce(means: Committing, wave: Wave, results: OperationResult[]): Promise<Wave> {
-  const atOnce = findAtOnce(means.handlers, wave)
+  const atOnce = findAtOnce(means, wave)
   if (atOnce === undefined) return wave
   const operations = wave.map(({ operation }) => operation)
   const inputs = operations.map(({ input }) => input)
@@ -105,10 +109,12 @@ async function commitAtOnce(means: Committing, wave: Wave, results: OperationRes
 }
 
 /** The fast path needs operations of one kind, because a wave is one transaction. */
-function findAtOnce(handlers: Handlers, wave: Wave): AnyHandler['atOnce'] {
+function findAtOnce({ handlers, isDistributed }: Committing, wave: Wave): AnyHandler['atOnce'] {
   const [first, last] = [wave[0]?.operation, wave.at(-1)?.operation]
   if (first === undefined || first.name !== last?.name) return undefined
-  return (handlers[first.name] as AnyHandler).atOnce
+  const { atOnce } = handlers[first.name] as AnyHandler
+  // Several rows are several statements on Citus, which one transaction commits with less work.
+  return isDistributed && (atOnce?.onOneMachine === true || wave.length > 1) ? undefined : atOnce
 }
 
 /** Commits all operations in one transaction or, if the database rejects one of them, each in its own. */

@@ -2,20 +2,8 @@ import pg from 'pg'
 import { StoreUnavailable } from '../../ports/store.ts'
 import type { Chains } from '../../audit/chain.ts'
 import type { Row } from '../rows.ts'
-import { arrayLiteral, type Scalar } from './column-parameters.ts'
-import { allOrFirstFault, faultOf, checkFault, unavailable } from './faults.ts'
-
-/** A statement, which each connection prepares once under its name. */
-export interface Statement {
-  readonly name: string
-  readonly text: string
-}
-
-/** A single value, or an array with one column of many rows. */
-export type Parameter = Scalar | readonly Scalar[]
-
-/** Runs one statement and returns its rows. */
-export type Query = (statement: Statement, parameters?: readonly Parameter[]) => Promise<readonly Row[]>
+import { openQuery, type Parameter, type Query, type Statement } from './query.ts'
+import { allOrFirstFault, checkFault, unavailable } from './faults.ts'
 
 /**
  * Names the statement that is sent together with the commit, so that it costs no extra round trip. Its rows are not
@@ -29,6 +17,8 @@ export interface PostgresOptions {
   readonly connections: number
   /** Writes the audit. Absent: no audit is written. */
   readonly audit?: Chains
+  /** Whether to use the statements for tables that Citus distributes. Absent: the store looks whether they are. */
+  readonly isDistributed?: boolean
 }
 
 /**
@@ -36,6 +26,7 @@ export interface PostgresOptions {
  * time.
  */
 export interface Database {
+  readonly isDistributed: boolean
   /** Runs one statement in its own transaction. */
   readonly query: Query
   /**
@@ -77,6 +68,9 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   idle_in_transaction_session_timeout: String(ANSWER_TIMEOUT_MS),
 }
 
+/** Citus chooses the shards of a statement by its parameters, which a plan that is made once does not have. */
+const DISTRIBUTED_SETTINGS = { ...SESSION_SETTINGS, plan_cache_mode: 'force_custom_plan' }
+
 const INT8 = 20
 
 /** Statements without a name are not prepared. */
@@ -84,14 +78,19 @@ const BEGIN = { name: '', text: 'begin' }
 const COMMIT = { name: '', text: 'commit' }
 const ROLLBACK = { name: '', text: 'rollback' }
 
+/** The settings that a connection must have. */
+export function sessionSettings(isDistributed: boolean): Readonly<Record<string, string>> {
+  return isDistributed ? DISTRIBUTED_SETTINGS : SESSION_SETTINGS
+}
+
 /** The options of every connection. */
-export function connectionOptions(url: string): pg.ClientConfig {
+export function connectionOptions(url: string, isDistributed = false): pg.ClientConfig {
   return {
     connectionString: url,
     application_name: 'grantor',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
-    options: Object.entries(SESSION_SETTINGS)
+    options: Object.entries(sessionSettings(isDistributed))
       .map(([name, value]) => `-c ${name}=${value.replaceAll(' ', '\\ ')}`)
       .join(' '),
     // Milliseconds are exact as a number until the year 287396.
@@ -100,9 +99,9 @@ export function connectionOptions(url: string): pg.ClientConfig {
 }
 
 /** Opens a pool of connections. It connects on first use. */
-export function openDatabase({ url, connections }: Omit<PostgresOptions, 'audit'>): Database {
+export function openDatabase({ url, connections, isDistributed = false }: Omit<PostgresOptions, 'audit'>): Database {
   const pool = new pg.Pool({
-    ...connectionOptions(url),
+    ...connectionOptions(url, isDistributed),
     max: connections,
     idleTimeoutMillis: 60_000,
     keepAliveInitialDelayMillis: 10_000,
@@ -119,7 +118,7 @@ export function openDatabase({ url, connections }: Omit<PostgresOptions, 'audit'
     const client = await connect(pool)
     let isUsable = false
     try {
-      const result = await work(openQuery(client, answerBy))
+      const result = await work(openQuery(client, answerBy, isDistributed))
       isUsable = true
       return result
     } catch (cause) {
@@ -160,12 +159,15 @@ export function openDatabase({ url, connections }: Omit<PostgresOptions, 'audit'
     }
   }
 
+  async function runAlone(statement: Statement, parameters: readonly Parameter[] = []): Promise<readonly Row[]> {
+    // No text in PostgreSQL contains this character, so no row matches.
+    if (parameters.some((value) => typeof value === 'string' && value.includes('\0'))) return []
+    return run((query) => query(statement, parameters), answerDeadline())
+  }
+
   return {
-    async query(statement, parameters = []) {
-      // No text in PostgreSQL contains this character, so no row matches.
-      if (parameters.some((value) => typeof value === 'string' && value.includes('\0'))) return []
-      return run((query) => query(statement, parameters), answerDeadline())
-    },
+    isDistributed,
+    query: Object.assign(runAlone, { isDistributed }),
     transact: (work, answerBy) => run((query) => transact(query, work), answerBy),
     once: run,
     async close() {
@@ -193,24 +195,6 @@ async function transact<T>(query: Query, work: (query: Query, finish: Finish) =>
     // If the database is unavailable, the connection is destroyed, which ends the transaction.
     if (checkFault(cause) !== 'unavailable') await query(ROLLBACK)
     throw cause
-  }
-}
-
-function openQuery(client: pg.PoolClient, answerBy: number): Query {
-  return async ({ name, text }, parameters = []) => {
-    // The network may lose a statement or its response. PostgreSQL's own limits cannot report that.
-    const query_timeout = Math.ceil(answerBy - performance.now())
-    if (query_timeout <= 0) throw new StoreUnavailable('PostgreSQL was too slow')
-    try {
-      const values = parameters.map((value) =>
-        typeof value === 'object' && value !== null ? arrayLiteral(value) : value,
-      )
-      const config = { name, text, values, query_timeout }
-      const { rows } = await client.query<Row>(config)
-      return rows
-    } catch (cause) {
-      throw faultOf(cause)
-    }
   }
 }
 

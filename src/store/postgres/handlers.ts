@@ -1,7 +1,7 @@
 import type { AuditLinkRecord } from '../../ports/records/audit.ts'
 import type { Input, OperationName, Outcome } from '../../ports/operations.ts'
 import type { Row } from '../rows.ts'
-import type { Query } from './database.ts'
+import type { Query } from './query.ts'
 
 /** How operations of one kind are applied, many at a time. */
 export interface Handler<Name extends OperationName> {
@@ -27,6 +27,8 @@ export interface AtOnce<Name extends OperationName> {
   readonly outcome: (input: Input<Name>) => Outcome<Name>
   /** Whether the statement writes the audit link as well. If not, the operations must have no audit event. */
   readonly writesAudit?: true
+  /** The statement changes rows of several keys, so that `run` is faster where the tables are distributed. */
+  readonly onOneMachine?: true
   /** Returns which operations were applied. With `link` these must be all. */
   readonly run: (
     query: Query,

@@ -2,14 +2,15 @@ import type { EpochMs } from '../../protocol/brand.ts'
 import { windowStart } from '../rows.ts'
 import { columns } from './column-parameters.ts'
 import type { Handlers } from './handlers.ts'
+import { insertion, insertRows } from './insertion.ts'
 
-const COUNT_HITS = {
+const COUNT_HITS = insertion({
   name: 'count-hits',
-  text: `insert into hits as h (bucket, window_start, window_end, count)
-    select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])
-    on conflict (bucket, window_start) do update set count = h.count + excluded.count
+  into: 'hits as h (bucket, window_start, window_end, count)',
+  types: ['text', 'bigint', 'bigint', 'bigint'],
+  ending: `on conflict (bucket, window_start) do update set count = h.count + excluded.count
     returning h.bucket, h.window_start, h.count`,
-}
+})
 const FORGIVE_HITS = {
   name: 'forgive-hits',
   text: `update hits as h set count = greatest(h.count - i.by, 0)
@@ -22,7 +23,8 @@ export const hitHandlers = {
   countHit: {
     keys: (hit) => [`hit:${hit.bucket}:${windowStart(hit)}`],
     async run(query, inputs) {
-      const rows = await query(
+      const rows = await insertRows(
+        query,
         COUNT_HITS,
         columns(inputs, 'bucket', windowStart, (hit) => windowStart(hit) + hit.windowMs, 'by'),
       )

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { DatabaseFacts, DatabaseInspection, ServerFacts } from '../../ports/inspection.ts'
+import type { ClusterFacts, DatabaseFacts, DatabaseInspection, ServerFacts } from '../../ports/inspection.ts'
 import type { KeyRecord } from '../../ports/records/key.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { listMigrations } from '../migrations.ts'
@@ -7,7 +7,9 @@ import type { Row } from '../rows.ts'
 import { LAST_BACKUP, NO_MASTER_KEY, noteOfNewestRow, timeOf } from '../settings.ts'
 import { masterKeyReads } from '../shared/master-key.ts'
 import { operatorReads } from '../shared/operator.ts'
-import { connectionOptions, SESSION_SETTINGS, type Query } from './database.ts'
+import { connectionOptions, sessionSettings } from './database.ts'
+import type { RunStatement } from './query.ts'
+import { isDistributed, placementOf, readCluster, type Cluster } from './distribution.ts'
 import { forOperator } from './explain.ts'
 import { schemaState } from './migrate.ts'
 import { runSteps } from './steps.ts'
@@ -53,14 +55,26 @@ const CONTENT = `select (select count(*) from apis) as apis,
 
 /** Inspects the database as the server would open it, over its own connection, and changes nothing. */
 export async function inspectPostgres(url: string): Promise<Inspection> {
+  // The settings of a server on distributed tables are known after a first look.
+  const distributed = await inspect(url, false, isDistributed)
+  if (typeof distributed !== 'boolean') return distributed
+  return inspect(url, distributed, (client) => look(client, distributed))
+}
+
+/** Runs one inspection. Returns why the database cannot be used, if the inspection fails. */
+async function inspect<T>(
+  url: string,
+  distributed: boolean,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T | Inspection> {
   let client: pg.Client | undefined
   try {
-    client = new pg.Client({ ...connectionOptions(url), query_timeout: ANSWER_TIMEOUT_MS })
+    client = new pg.Client({ ...connectionOptions(url, distributed), query_timeout: ANSWER_TIMEOUT_MS })
     // If the connection breaks, the running statement fails and reports that.
     client.on('error', () => undefined)
     await client.connect()
     await client.query('begin read only')
-    const found = await look(client)
+    const found = await work(client)
     await client.end()
     return found
   } catch (cause) {
@@ -70,7 +84,7 @@ export async function inspectPostgres(url: string): Promise<Inspection> {
   }
 }
 
-async function look(client: pg.Client): Promise<Inspection> {
+async function look(client: pg.Client, distributed: boolean): Promise<Inspection> {
   const { rows } = await client.query<Row>(SERVER)
   const server = rows[0] as Row
   const obstacle = findObstacle(server) ?? (await findClosedTables(client, server))
@@ -87,7 +101,7 @@ async function look(client: pg.Client): Promise<Inspection> {
     appliedMigrations: applied.map(({ version }) => version),
     missingMigrations: missing.map(({ version, name }) => `${String(version).padStart(4, '0')}-${name}`),
     unknownMigrations: unknown.map(({ version }) => version),
-    home: await readHome(client, server),
+    home: await readHome(client, server, distributed),
     ...(hasTables
       ? await readContent(client)
       : { time: undefined, apis: 0, masterKey: NO_MASTER_KEY, backedUpAt: undefined }),
@@ -124,10 +138,12 @@ async function findClosedTables(client: pg.Client, { role }: Row): Promise<strin
   return `The role ${String(role)} may not read and change ${tables}. Grant it: grant select, insert, update, delete on ${tables} to ${pg.escapeIdentifier(String(role))}`
 }
 
-async function readHome(client: pg.Client, server: Row): Promise<ServerFacts> {
+async function readHome(client: pg.Client, server: Row, distributed: boolean): Promise<ServerFacts> {
+  const cluster = distributed ? await readCluster(client) : undefined
+  const wantedSettings = sessionSettings(distributed)
   const { rows } = await client.query<{ readonly name: string; readonly setting: string }>(
     'select name, setting from pg_settings where name = any($1)',
-    [[...Object.keys(SESSION_SETTINGS), ...UNSAFE_WHEN_OFF]],
+    [[...Object.keys(wantedSettings), ...UNSAFE_WHEN_OFF]],
   )
   const settings = new Map(rows.map(({ name, setting }) => [name, setting]))
   return {
@@ -137,10 +153,21 @@ async function readHome(client: pg.Client, server: Row): Promise<ServerFacts> {
     isExposed: server['is_exposed'] !== null,
     clockAheadMs: await readClock(client),
     connections: { used: Number(server['used']), limit: Number(server['limit']) },
-    changedSettings: Object.entries(SESSION_SETTINGS)
+    changedSettings: Object.entries(wantedSettings)
       .map(([name, wanted]) => ({ name, value: settings.get(name) ?? 'unknown', wanted }))
       .filter(({ value, wanted }) => value !== wanted),
+    cluster: cluster && clusterFacts(cluster),
     unsafeSettings: UNSAFE_WHEN_OFF.filter((name) => settings.get(name) === 'off'),
+  }
+}
+
+function clusterFacts({ placements, machines, withoutPreparedTransactions }: Cluster): ClusterFacts {
+  return {
+    machines: machines.length,
+    misplaced: placements
+      .map(({ table, by }) => ({ table, by, wanted: placementOf(table) }))
+      .filter(({ by, wanted }) => by !== wanted),
+    withoutPreparedTransactions,
   }
 }
 
@@ -177,7 +204,7 @@ async function readContent(
 }
 
 /** Runs statements that are not prepared. */
-function queryOf(client: pg.Client): Query {
+function queryOf(client: pg.Client): RunStatement {
   return async ({ text }, values = []) => (await client.query<Row>(text, [...values])).rows
 }
 

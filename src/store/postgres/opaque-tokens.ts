@@ -2,16 +2,19 @@ import type { OpaqueTokenRecord } from '../../ports/records/api.ts'
 import type { Reads } from '../../ports/store.ts'
 import type { OpaqueTokenId } from '../../protocol/ids.ts'
 import { opaqueTokenOf } from '../rows.ts'
-import { columns, jsonLines } from './column-parameters.ts'
-import type { Database, Query } from './database.ts'
+import { columns, jsonTexts } from './column-parameters.ts'
+import type { Database } from './database.ts'
+import type { Query } from './query.ts'
 import { openBatchLoader } from './batch-loader.ts'
 import type { Handlers } from './handlers.ts'
+import { insertion, insertRows } from './insertion.ts'
 
-const ISSUE = {
+const ISSUE = insertion({
   name: 'issue-tokens',
-  text: `insert into opaque_tokens (token_id, token_hash, facts)
-    select i.* from unnest($1::text[], $2::text[], string_to_array($3, chr(10))) as i on conflict (token_id) do nothing`,
-}
+  into: 'opaque_tokens (token_id, token_hash, facts)',
+  types: ['text', 'text', 'json'],
+  ending: 'on conflict (token_id) do nothing',
+})
 const FIND = { name: 'find-opaque-tokens', text: 'select * from opaque_tokens where token_id = any($1::text[])' }
 
 export function opaqueTokenStatements(database: Database) {
@@ -42,5 +45,5 @@ export function opaqueTokenStatements(database: Database) {
 
 async function issue(query: Query, inputs: readonly OpaqueTokenRecord[]): Promise<void> {
   const rows = columns(inputs, 'id', 'hash')
-  await query(ISSUE, [...rows, jsonLines(inputs, ({ facts }) => facts)])
+  await insertRows(query, ISSUE, [...rows, jsonTexts(inputs, ({ facts }) => facts)])
 }

@@ -16,12 +16,14 @@ const FIND_ORGANIZATIONS = {
 const FIND_MEMBERSHIPS = {
   name: 'find-memberships',
   text: `select m.* from unnest($1::text[], $2::text[]) as i (user_id, organization_id)
-    join memberships as m on m.user_id = i.user_id and m.organization_id = i.organization_id`,
+    join memberships as m on m.user_id = i.user_id and m.organization_id = i.organization_id
+    /*citus where m.user_id = any($1::text[])*/`,
 }
 const FIND_INSTALLATIONS = {
   name: 'find-installations',
   text: `select n.* from unnest($1::text[], $2::text[]) as i (client_id, organization_id)
-    join installations as n on n.client_id = i.client_id and n.organization_id = i.organization_id`,
+    join installations as n on n.client_id = i.client_id and n.organization_id = i.organization_id
+    /*citus where n.client_id = any($1::text[])*/`,
 }
 
 /** Finds the records of a turn, each kind with one statement. */

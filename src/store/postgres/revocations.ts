@@ -3,6 +3,7 @@ import { columns } from './column-parameters.ts'
 import type { Database } from './database.ts'
 import { openBatchLoader } from './batch-loader.ts'
 import { valuesOf, type Handlers } from './handlers.ts'
+import { insertion, insertRows } from './insertion.ts'
 
 const REVOKE_GRANTS = {
   name: 'revoke-grants-at-once',
@@ -11,12 +12,12 @@ const REVOKE_GRANTS = {
     where g.grant_id = i.grant_id and g.revoked_at is null returning g.grant_id`,
 }
 const FIND_GRANTS = { name: 'find-known-grants', text: 'select grant_id from grants where grant_id = any($1::text[])' }
-const REVOKE_TOKENS = {
+const REVOKE_TOKENS = insertion({
   name: 'revoke-tokens',
-  text: `insert into revoked_tokens (token_id, expires_at)
-    select i.token_id, i.expires_at from unnest($1::text[], $2::bigint[]) as i (token_id, expires_at)
-    on conflict (token_id) do nothing returning token_id`,
-}
+  into: 'revoked_tokens (token_id, expires_at)',
+  types: ['text', 'bigint'],
+  ending: 'on conflict (token_id) do nothing returning token_id',
+})
 const FIND_REVOKED = {
   name: 'find-revoked-tokens',
   text: 'select token_id from revoked_tokens where token_id = any($1::text[])',
@@ -38,7 +39,7 @@ export function revocationStatements(database: Database) {
       keys: ({ tokenId }) => [`token:${tokenId}`],
       async run(query, inputs) {
         const rows = columns(inputs, 'tokenId', 'expiresAt')
-        const revoked = valuesOf(await query(REVOKE_TOKENS, rows), 'token_id')
+        const revoked = valuesOf(await insertRows(query, REVOKE_TOKENS, rows), 'token_id')
         return inputs.map(({ tokenId }) => (revoked.has(tokenId) ? 'revoked' : 'known'))
       },
     },

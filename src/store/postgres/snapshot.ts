@@ -2,6 +2,7 @@ import pg from 'pg'
 import { STORED_TABLES, type Cells, type Slice, type Snapshot } from '../backup/tables.ts'
 import { listMigrations } from '../migrations.ts'
 import { MASTER_KEY, MASTER_KEY_CHECK } from '../settings.ts'
+import { isDistributed } from './distribution.ts'
 import { forOperator } from './explain.ts'
 import { migratePostgres, schemaState } from './migrate.ts'
 
@@ -43,7 +44,7 @@ async function* slicesOf(client: pg.Client): AsyncGenerator<Slice> {
  * Creates the schema of a backup in an empty database, inserts its rows in one transaction, and then applies the newer
  * migrations. After a failure the database has no rows, and the same call can be made again.
  *
- * @throws Error if the database has rows
+ * @throws Error if the database has rows or is distributed
  */
 export function loadPostgres(
   url: string,
@@ -56,6 +57,11 @@ export function loadPostgres(
       Date.now(),
       listMigrations().filter(({ version }) => version <= schema),
     )
+    if (await isDistributed(client)) {
+      throw new Error(
+        'The tables are distributed. Restore into a database whose tables are not, and then distribute them.',
+      )
+    }
     await client.query('begin')
     // A server that starts now waits for this transaction, and then finds the restored rows.
     await client.query('lock table settings, users, clients in access exclusive mode')

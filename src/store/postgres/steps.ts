@@ -1,10 +1,10 @@
 import { SHARED_HANDLERS, SHARED_READS, type Promised } from '../shared/all.ts'
 import type { Steps } from '../shared/statement.ts'
-import type { Query } from './database.ts'
+import type { Query, RunStatement } from './query.ts'
 import { eachAlone, type Handlers } from './handlers.ts'
 
 /** Runs shared code. */
-export async function runSteps<T>(query: Query, steps: Steps<T>): Promise<T> {
+export async function runSteps<T>(query: RunStatement, steps: Steps<T>): Promise<T> {
   let step = steps.next()
   while (step.done !== true) {
     const { statement, values } = step.value

@@ -6,9 +6,10 @@ import { authorizationStatements } from './authorizations.ts'
 import { clientStatements } from './clients.ts'
 import { commitBatch } from './commit.ts'
 import { openDatabase, type PostgresOptions } from './database.ts'
+import { distributedHandlers, distributedReads } from './distributed-keys.ts'
 import type { Handlers } from './handlers.ts'
 import { hitHandlers } from './hits.ts'
-import { migrateAt } from './migrate-at.ts'
+import { prepareAt } from './migrate-at.ts'
 import { opaqueTokenStatements } from './opaque-tokens.ts'
 import { openRecordCache } from './record-cache.ts'
 import { recordReads } from './records.ts'
@@ -17,6 +18,13 @@ import { sharedHandlers, sharedReads } from './steps.ts'
 import { sweepHandlers } from './sweep.ts'
 import { tokenStatements } from './tokens.ts'
 
+/** At least one key is required. The commit's audit link contains the event, so there is nothing else to do. */
+const recordEvent: Handlers['recordEvent'] = {
+  keys: () => ['events'],
+  isShared: true,
+  run: async (_, inputs) => inputs.map(() => 'recorded'),
+}
+
 /** Two batches: one is being written to disk while the next is prepared. */
 const BATCHES_IN_FLIGHT = 2
 
@@ -24,8 +32,9 @@ const TIME = { name: 'time', text: 'select floor(extract(epoch from clock_timest
 
 /** Opens the store for several nodes: one PostgreSQL database, every commit synced. Migrates first. */
 export async function openPostgresStore(options: PostgresOptions): Promise<StoreDriver> {
-  await migrateAt(options.url, Date.now())
-  const database = openDatabase(options)
+  const isFoundDistributed = await prepareAt(options.url, Date.now())
+  const { isDistributed = isFoundDistributed } = options
+  const database = openDatabase({ ...options, isDistributed })
   const cache = openRecordCache()
   const clients = clientStatements(database)
   const authorizations = authorizationStatements(database)
@@ -42,6 +51,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...opaqueTokens.handlers,
     ...revocations.handlers,
     ...sweepHandlers,
+    recordEvent,
+    ...(isDistributed && distributedHandlers),
   }
 
   async function commit(operations: readonly Operation[]): Promise<readonly OperationResult[]> {
@@ -62,6 +73,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       return row?.['now'] as EpochMs
     },
     ...sharedReads(database.query),
+    ...(isDistributed && distributedReads(database)),
     ...authorizations.reads,
     ...tokens.reads,
     ...records,

@@ -1,7 +1,8 @@
 import type { Sweep } from '../../ports/operation-inputs.ts'
 import { consentKey, consentOf, idBefore, nextConsent } from '../rows.ts'
 import { sweepShared } from '../shared/sweep.ts'
-import type { Parameter, Query } from './database.ts'
+import type { Parameter, Query } from './query.ts'
+import { releaseSharedKeys } from './distributed-keys.ts'
 import { eachAlone, valuesOf, type Handlers } from './handlers.ts'
 import { runSteps } from './steps.ts'
 
@@ -12,7 +13,7 @@ const CLIENTS = {
   text: `delete from clients where client_id = any(array(
       select client_id from clients where used_at is null and client_id < $1 and held_until < $2 order by client_id limit $3))
       and used_at is null and held_until < $2
-    returning client_id`,
+    returning client_id, shared_key`,
 }
 const INSTALLATIONS = {
   name: 'sweep-installations',
@@ -30,7 +31,8 @@ const KNOWN_CLIENTS = {
 const CONSENTS = {
   name: 'sweep-consents',
   text: `delete from consents as c using unnest($1::text[], $2::text[]) as i (user_id, client_id)
-    where c.user_id = i.user_id and c.client_id = i.client_id returning c.user_id`,
+    where c.user_id = i.user_id /*citus and c.user_id = any($1::text[])*/ and c.client_id = i.client_id
+    returning c.user_id`,
 }
 export const sweepHandlers = {
   sweepExpired: {
@@ -49,7 +51,9 @@ export const sweepHandlers = {
 } satisfies Partial<Handlers>
 
 async function sweepClients(query: Query, parameters: readonly Parameter[]): Promise<number> {
-  const ids = (await query(CLIENTS, parameters)).map((row) => row['client_id'] as string)
+  const rows = await query(CLIENTS, parameters)
+  await releaseSharedKeys(query, rows)
+  const ids = rows.map((row) => row['client_id'] as string)
   if (ids.length > 0) await query(INSTALLATIONS, [ids])
   return ids.length
 }

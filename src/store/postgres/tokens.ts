@@ -5,10 +5,12 @@ import type { EpochMs } from '../../protocol/brand.ts'
 import type { GrantId } from '../../protocol/ids.ts'
 import { decideRotation } from '../refresh-rotation.ts'
 import { GRANTS, NEW_GRANT } from '../tables.ts'
-import { arrays, columns, qualified } from './column-parameters.ts'
-import type { Database, Query } from './database.ts'
+import { arrays, columns, qualified, type Scalar } from './column-parameters.ts'
+import type { Database } from './database.ts'
+import type { Query } from './query.ts'
 import { openBatchLoader } from './batch-loader.ts'
 import { valuesOf, type Handlers } from './handlers.ts'
+import { insertion, insertRows } from './insertion.ts'
 
 /** Redeems codes and inserts their grants in one statement: a grant exists exactly if its code was redeemed. */
 const REDEEM = {
@@ -22,10 +24,25 @@ const REDEEM = {
     insert into grants (${NEW_GRANT.names})
     select * from spent returning grant_id`,
 }
+/** The same as two statements: Citus would write the rows of the first to all machines. */
+const SPEND = {
+  name: 'spend-codes',
+  text: `update authorizations as a set status = 'redeemed', grant_id = i.grant_id
+    from unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) as i (id, code_hash, now, grant_id)
+    where a.authorization_id = i.id and a.code_hash = i.code_hash
+      and a.status = 'approved' and a.expires_at > i.now
+    returning a.grant_id`,
+}
+const INSERT = insertion({
+  name: 'insert-grants',
+  into: `grants (${NEW_GRANT.names})`,
+  types: NEW_GRANT.columns.map(({ type }) => type),
+})
 const FIND_REDEEMED = {
   name: 'find-redeemed',
   text: `select a.authorization_id, a.grant_id from unnest($1::text[], $2::text[]) as i (id, code_hash)
-    join authorizations as a on a.authorization_id = i.id and a.code_hash = i.code_hash and a.status = 'redeemed'`,
+    join authorizations as a on a.authorization_id = i.id and a.code_hash = i.code_hash and a.status = 'redeemed'
+    /*citus where a.authorization_id = any($1::text[])*/`,
 }
 const ROTATE = {
   name: 'rotate-families',
@@ -50,6 +67,7 @@ export function tokenStatements(database: Database) {
       keys: ({ id, grant }) => [id, grant.id],
       atOnce: {
         outcome: () => 'redeemed',
+        onOneMachine: true,
         async run(query, inputs) {
           const redeemed = await redeem(query, inputs)
           return inputs.map(({ grant }) => redeemed.has(grant.id))
@@ -96,18 +114,24 @@ export function tokenStatements(database: Database) {
 
 /** Returns the ids of the grants that were created. */
 async function redeem(query: Query, inputs: readonly Redemption[]): Promise<ReadonlySet<unknown>> {
-  const rows = columns(
+  const codes = columns(inputs, 'id', 'codeHash', 'now')
+  if (!query.isDistributed) return valuesOf(await query(REDEEM, [...codes, ...grantColumns(inputs)]), 'grant_id')
+  const ids = inputs.map(({ grant }) => grant.id)
+  const redeemed = valuesOf(await query(SPEND, [...codes, ids]), 'grant_id')
+  const created = inputs.filter(({ grant }) => redeemed.has(grant.id))
+  if (created.length > 0) await insertRows(query, INSERT, grantColumns(created))
+  return redeemed
+}
+
+function grantColumns(inputs: readonly Redemption[]): readonly (readonly Scalar[])[] {
+  return columns(
     inputs,
-    'id',
-    'codeHash',
-    'now',
     ...NEW_GRANT.columns.map(
       ({ write }) =>
         ({ grant }: Redemption) =>
           write(grant),
     ),
   )
-  return valuesOf(await query(REDEEM, rows), 'grant_id')
 }
 
 /** Returns the ids of the grants whose families were rotated. */

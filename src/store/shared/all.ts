@@ -1,6 +1,6 @@
 import type { Steps } from './statement.ts'
 import { accountHandlers, accountReads } from './accounts.ts'
-import { auditHandlers, auditReads } from './audit.ts'
+import { auditReads } from './audit.ts'
 import { clientHandlers, clientReads } from './clients.ts'
 import { grantReads } from './grants.ts'
 import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
@@ -15,7 +15,6 @@ export const SHARED_HANDLERS = {
   ...organizationHandlers,
   ...operatorHandlers,
   ...masterKeyHandlers,
-  ...auditHandlers,
 }
 
 /** The reads that both stores answer with the same statements. */

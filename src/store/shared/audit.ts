@@ -3,7 +3,7 @@ import type { Page } from '../../ports/store.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { AUDIT_LINKS } from '../operator-tables.ts'
 import { idBefore, type Row } from '../rows.ts'
-import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+import { rows, shared, type Steps } from './statement.ts'
 
 /** Its parameters are in the order of the columns, so that `AUDIT_LINKS.write` returns them. */
 export const ADD_AUDIT_LINK = shared(
@@ -16,17 +16,6 @@ const CHAINS = shared(
   `select chain_id from audit_links where sequence = 0 and link_id >= :since order by link_id desc limit :limit`,
 )
 const HEAD = shared('select * from audit_links where chain_id = :chainId order by sequence desc limit 1')
-
-export const auditHandlers = {
-  recordEvent: {
-    // At least one key is required. The commit's audit link contains the event, so there is nothing else to do.
-    keys: () => ['events'],
-    isShared: true,
-    *run() {
-      return 'recorded'
-    },
-  },
-} satisfies SharedHandlers
 
 /** Reads of the audit (docs/audit.md). */
 export const auditReads = {

@@ -66,6 +66,8 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
     ...hitStatements(database),
     ...opaqueTokens,
     ...revocations,
+    // The commit's audit link contains the event.
+    recordEvent: () => 'recorded',
     ...sweepStatements(database, runSteps),
   }
   const reads = sharedReads((steps) => read(() => runSteps(steps)))

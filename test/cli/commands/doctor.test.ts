@@ -330,6 +330,7 @@ function checkServer(difference: Partial<ServerFacts>): readonly string[] {
     clockAheadMs: 2000,
     connections: { used: 90, limit: 100 },
     changedSettings: [],
+    cluster: undefined,
     unsafeSettings: [],
     ...difference,
   }
@@ -355,6 +356,20 @@ test('doctor finds a PostgreSQL server that can lose commits, replaces settings,
   )
   assert.match(checkServer({ isExposed: true })[0] ?? '', /^connections: .*not encrypted.*sslmode=verify-full/)
   assert.match(checkServer({ connections: { used: 91, limit: 100 } })[0] ?? '', /^connections: 91 of 100/)
+})
+
+test('doctor finds tables that Citus does not store as this release expects, and a machine without prepared transactions', () => {
+  const cluster = { machines: 2, misplaced: [], withoutPreparedTransactions: [] }
+  assert.deepEqual(checkServer({ cluster }), [])
+  const misplaced = [{ table: 'users', by: 'local', wanted: 'user_id' }]
+  assert.match(
+    checkServer({ cluster: { ...cluster, misplaced } })[0] ?? '',
+    /^distribution: .*users \(local instead of user_id\).*grantor database distribute/,
+  )
+  assert.match(
+    checkServer({ cluster: { ...cluster, withoutPreparedTransactions: ['w1:5432'] } })[0] ?? '',
+    /^distribution: max_prepared_transactions is 0 on w1:5432/,
+  )
 })
 
 test('doctor finds a differing clock of the server, a damaged file and a full disk', () => {

@@ -7,11 +7,17 @@ import type { Stores } from './harness.ts'
 import { checkStoreContract } from './store-contract.ts'
 import { openSession } from '../../support/postgres.ts'
 
-/** Two pools on one database, each of which may have several batches in progress. Opening them takes longer than any test. */
+/**
+ * Two pools on one database, or on two machines of a cluster (prove/citus). Each may have several batches in progress. Opening
+ * them takes longer than any test.
+ */
 const file = { after: (end: unknown): void => after(end as () => unknown) }
-const url = await openMigratedDatabase(file)
-const open = (): Promise<StoreDriver> => openPostgresStore({ url, connections: 4, audit: openTestChains() })
-const stores: Stores = { first: await open(), second: await open() }
+const [url, otherUrl = url] = (process.env['CONTRACT_DATABASES'] ?? (await openMigratedDatabase(file))).split(' ') as [
+  string,
+]
+const open = (address: string): Promise<StoreDriver> =>
+  openPostgresStore({ url: address, connections: 4, audit: openTestChains() })
+const stores: Stores = { first: await open(url), second: await open(otherUrl) }
 after(async () => void (await Promise.all([stores.first.close(), stores.second.close()])))
 const cleaner = await openSession(file, url)
 

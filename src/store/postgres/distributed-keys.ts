@@ -1,0 +1,83 @@
+import type { UserRecord } from '../../ports/records/user.ts'
+import type { Input } from '../../ports/operations.ts'
+import type { UserId } from '../../protocol/ids.ts'
+import type { Row } from '../rows.ts'
+import { accountHandlers } from '../shared/accounts.ts'
+import { clientHandlers } from '../shared/clients.ts'
+import { USERS } from '../tables.ts'
+import { placeholders } from './column-parameters.ts'
+import type { Query } from './query.ts'
+import { eachAlone, type Handlers } from './handlers.ts'
+import { runSteps } from './steps.ts'
+
+const CLAIM_EMAIL = {
+  name: 'claim-email',
+  text: 'insert into emails (email, user_id) values ($1, $2) on conflict (email) do nothing returning user_id',
+}
+const INSERT_USER = {
+  name: 'insert-distributed-user',
+  text: `insert into users (${USERS.names}) values (${placeholders(USERS, 1)})`,
+}
+const FIND_EMAIL = { name: 'find-email', text: 'select email from users where user_id = $1' }
+const RELEASE_EMAIL = { name: 'release-email', text: 'delete from emails where email = $1 and user_id = $2' }
+/** An aggregate returns a row even if there is no account, so that both cases take equally long (threats.md UI-08). */
+const FIND_OWNER = {
+  name: 'find-owner-of-email',
+  text: 'select coalesce(max(user_id), $2) as user_id from emails where email = $1',
+}
+const FIND_SHARED_KEY = {
+  name: 'find-shared-key',
+  text: 'select client_id, shared_key from clients where client_id = $1',
+}
+const RELEASE_SHARED_KEYS = {
+  name: 'release-shared-keys',
+  text: 'delete from shared_clients where shared_key = any($1::text[]) and client_id = any($2::text[])',
+}
+
+/**
+ * Operations where Citus distributes users and clients by their ids. No index can hold that an email or a shared key is
+ * unique over all shards, so it is the primary key of a row of its own, in the same transaction.
+ */
+export const distributedHandlers = {
+  createUser: {
+    keys: accountHandlers.createUser.keys,
+    run: eachAlone(async (query, user: UserRecord) => {
+      if ((await query(CLAIM_EMAIL, [user.email, user.id])).length === 0) return 'email-taken'
+      await query(INSERT_USER, USERS.write(user))
+      return 'created'
+    }),
+  },
+  deleteUser: {
+    keys: accountHandlers.deleteUser.keys,
+    run: eachAlone(async (query, id: UserId) => {
+      const [user] = await query(FIND_EMAIL, [id])
+      if (user !== undefined) await query(RELEASE_EMAIL, [user['email'] as string, id])
+      return runSteps(query, accountHandlers.deleteUser.run(id))
+    }),
+  },
+  disableClient: {
+    keys: clientHandlers.disableClient.keys,
+    run: eachAlone(async (query, input: Input<'disableClient'>) => {
+      await releaseSharedKeys(query, await query(FIND_SHARED_KEY, [input.id]))
+      return runSteps(query, clientHandlers.disableClient.run(input))
+    }),
+  },
+} satisfies Partial<Handlers>
+
+/** Ends the sharing of clients, given as rows with `client_id` and `shared_key`. */
+export async function releaseSharedKeys(query: Query, clients: readonly Row[]): Promise<void> {
+  const shared = clients.filter((row) => row['shared_key'] !== null)
+  if (!query.isDistributed || shared.length === 0) return
+  const columns = ['shared_key', 'client_id'].map((name) => shared.map((row) => row[name] as string))
+  await query(RELEASE_SHARED_KEYS, columns)
+}
+
+/** Finds the user of an email without asking all shards of the users. */
+export function distributedReads({ query }: { readonly query: Query }) {
+  return {
+    async findUserIdByEmail(email: string, otherwise: UserId): Promise<UserId> {
+      const [row] = await query(FIND_OWNER, [email, otherwise])
+      return (row?.['user_id'] ?? otherwise) as UserId
+    },
+  }
+}

@@ -44,6 +44,7 @@ const NOUNS: readonly Noun[] = [
   ],
   ['clock', 'Confirm the clock of a server on SQLite.', async () => (await import('./commands/clock.ts')).CLOCK_VERBS],
   ['issuer', 'The public address of the server.', async () => (await import('./commands/issuer.ts')).ISSUER_VERBS],
+  ['database', 'A database on several machines.', async () => (await import('./commands/database.ts')).DATABASE_VERBS],
   ['audit', 'The audit log.', async () => (await import('./commands/audit.ts')).AUDIT_VERBS],
   [
     'perform',

@@ -153,6 +153,12 @@ export async function readSchema({ database }: Config): Promise<SchemaState> {
   return readSqliteSchema(database.path)
 }
 
+/** Returns how a PostgreSQL database stores its tables, why they cannot be distributed now, and a function that does it. */
+export async function openDistribution(url: string) {
+  const { planDistribution, distributeAt } = await import('../store/postgres/migrate-at.ts')
+  return { ...(await planDistribution(url)), run: (shards: number) => distributeAt(url, shards) }
+}
+
 /** Inspects everything that is stored, for `grantor doctor`. Changes nothing. */
 export async function inspectStore(config: Config): Promise<StoreInspection> {
   const { database: choice } = config

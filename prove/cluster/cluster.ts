@@ -27,8 +27,8 @@ export interface Cluster {
 }
 
 export interface ClusterOptions {
-  /** postgres://… of an empty database. */
-  readonly databaseUrl: string
+  /** postgres://… of an empty database. The nodes take turns with the addresses. */
+  readonly databaseUrls: readonly string[]
   readonly nodes: number
   readonly drainSeconds: number
   readonly limitMs: number
@@ -46,7 +46,7 @@ export async function withCluster<Result>(
 ): Promise<Result> {
   const postgres = await startPostgres({ settings: { fsync: 'on' } })
   const { url } = await postgres.createDatabase()
-  const cluster = await openCluster({ ...options, databaseUrl: url, limitMs: LIMIT_MS })
+  const cluster = await openCluster({ ...options, databaseUrls: [url], limitMs: LIMIT_MS })
   const result = await campaign(cluster, postgres)
   await cluster.close()
   await postgres.remove()
@@ -54,7 +54,8 @@ export async function withCluster<Result>(
 }
 
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
-  const { databaseUrl, nodes: count, drainSeconds, limitMs } = options
+  const { databaseUrls, nodes: count, drainSeconds, limitMs } = options
+  const [databaseUrl = ''] = databaseUrls
   const folder = openFolder()
   const [port = 0, ...nodePorts] = await freePorts(count + 1)
   const settings = {
@@ -73,7 +74,13 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(folder, 'compile-cache'),
   }
   await addUser(settings)
-  const nodes = nodePorts.map((nodePort) => openServerProcess({ port: nodePort, folder, settings }))
+  const nodes = nodePorts.map((nodePort, index) =>
+    openServerProcess({
+      port: nodePort,
+      folder,
+      settings: { ...settings, DATABASE_URL: databaseUrls[index % databaseUrls.length] ?? databaseUrl },
+    }),
+  )
   const agent = new Agent({ keepAlive: true })
   const database = new pg.Pool({ connectionString: databaseUrl, max: 2 })
   // The campaigns kill the server while this client is connected.

@@ -15,8 +15,17 @@ export interface Campaign {
   readonly user: User
   /** Concurrent requests. */
   readonly parallel: number
+  /** Answers of 503. undefined: each of them is a violation. */
+  unavailable: number | undefined
   /** The codes that gave tokens so far. The store must have the same number of grants. */
   grants: number
+}
+
+export interface NodesOptions {
+  readonly rounds: number
+  readonly parallel: number
+  /** Whether a database that is too slow may be reported with 503. */
+  readonly mayBeUnavailable?: boolean
 }
 
 /** The refreshes of a family before the next family is created. */
@@ -29,11 +38,12 @@ const GENERATIONS = 10
 export async function proveNodes(
   cluster: Cluster,
   findings: Findings,
-  { rounds, parallel }: { readonly rounds: number; readonly parallel: number },
-): Promise<Readonly<Record<RoundKind, number>>> {
+  { rounds, parallel, mayBeUnavailable = false }: NodesOptions,
+): Promise<Readonly<Record<RoundKind | 'unavailable', number>>> {
   const client = await registerClient(openRemoteServer(cluster))
   const user = await openUser(cluster, client)
-  const campaign: Campaign = { cluster, findings, client, user, parallel, grants: 0 }
+  const unavailable = mayBeUnavailable ? 0 : undefined
+  const campaign: Campaign = { cluster, findings, client, user, parallel, unavailable, grants: 0 }
   const fewer = Math.ceil(rounds / 10)
   const counts: Record<RoundKind, number> = { code: 0, refresh: 0, theft: 0, walk: 0 }
 
@@ -49,5 +59,5 @@ export async function proveNodes(
   findings.progress(`${counts.refresh} rounds of one refresh token`)
   for (; counts.theft < fewer; counts.theft += 1) await theftRound(campaign)
   findings.progress(`${counts.theft} thefts`)
-  return counts
+  return { ...counts, unavailable: campaign.unavailable ?? 0 }
 }

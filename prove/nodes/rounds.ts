@@ -2,7 +2,7 @@ import type { GrantOutput } from '../cluster/grant-model.ts'
 import { openGrant, type Grant, type Outcome } from '../cluster/grant.ts'
 import type { Campaign } from './campaign.ts'
 import { walk } from '../cluster/user.ts'
-import { describeResult } from '../../tools/send.ts'
+import { describeResult, hasStatus } from '../../tools/send.ts'
 import { countGrants, findAuthorizationOf, findGrants } from '../cluster/stored.ts'
 
 /** Signs in on one node, consents on the next, redeems on the third and refreshes on the first. */
@@ -98,9 +98,12 @@ function tokensOf(output: GrantOutput | undefined): string | undefined {
 }
 
 /** Without faults, every answer must be tokens or `invalid_grant`. */
-function expectAnswers({ findings }: Campaign, round: string, outcomes: readonly Outcome[]): void {
-  for (const { output, result } of outcomes)
-    if (output === undefined) findings.report(`${round}: a request got ${describeResult(result)}`)
+function expectAnswers(campaign: Campaign, round: string, outcomes: readonly Outcome[]): void {
+  for (const { output, result } of outcomes) {
+    if (output !== undefined) continue
+    if (campaign.unavailable !== undefined && hasStatus(result, 503)) campaign.unavailable += 1
+    else campaign.findings.report(`${round}: a request got ${describeResult(result)}`)
+  }
 }
 
 function checkHistory({ findings }: Campaign, round: string, grant: Grant): void {

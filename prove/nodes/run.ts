@@ -12,7 +12,9 @@ const options = readOptions('prove:nodes', {
 })
 beginSession()
 const findings = openFindings()
-const counts = await withCluster({ nodes: 3, drainSeconds: 2 }, (cluster) => proveNodes(cluster, findings, options))
+const { unavailable: _, ...counts } = await withCluster({ nodes: 3, drainSeconds: 2 }, (cluster) =>
+  proveNodes(cluster, findings, options),
+)
 const lines = [
   ...Object.entries(counts).map(([kind, count]) => `rounds of ${kind}: ${count}`),
   `operations: ${findings.operations}`,

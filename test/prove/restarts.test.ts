@@ -12,7 +12,7 @@ test('a rolling restart fails no request, and a killed database loses nothing th
   const postgres = await startPostgres({ settings: { fsync: 'on' } })
   t.after(postgres.remove)
   const { url } = await postgres.createDatabase()
-  const cluster = await openCluster({ databaseUrl: url, nodes: 3, drainSeconds: 2, limitMs: LIMIT_MS })
+  const cluster = await openCluster({ databaseUrls: [url], nodes: 3, drainSeconds: 2, limitMs: LIMIT_MS })
   const findings = openFindings({ isPrinted: false })
   try {
     const rolling = await proveRolling(cluster, findings, 1)

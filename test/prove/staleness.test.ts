@@ -7,7 +7,7 @@ import { openTestDatabase } from '../support/postgres.ts'
 
 test('decision 0020: what ends on one node is inactive on another, a revocation from the first request after its response', async (t) => {
   const databaseUrl = await openTestDatabase(t)
-  const cluster = await openCluster({ databaseUrl, nodes: 2, drainSeconds: 0, limitMs: 20_000 })
+  const cluster = await openCluster({ databaseUrls: [databaseUrl], nodes: 2, drainSeconds: 0, limitMs: 20_000 })
   t.after(cluster.close)
   const { context, close } = await openStoreOf(cluster.settings)
   t.after(close)

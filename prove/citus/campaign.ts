@@ -1,0 +1,99 @@
+import { spawn, spawnSync } from 'node:child_process'
+import pg from 'pg'
+import { listMigrations } from '../../src/store/migrations.ts'
+import { distributeTables, findObstacle, readCluster, SHARD_KEYS } from '../../src/store/postgres/distribution.ts'
+import { migratePostgres } from '../../src/store/postgres/migrate.ts'
+import type { Findings } from '../findings.ts'
+import type { KillableDatabase } from '../restarts/campaign.ts'
+
+/** What a cluster of Citus must do besides serving requests. */
+
+/** Few shards, so that the contract, which empties all of them before each case, takes less than a minute. */
+const SHARDS = 8
+const ROWS = 1200
+
+/** Every kind of step of a migration, on a distributed table. */
+const PLANTED = {
+  version: 9001,
+  name: 'planted',
+  sql: `-- each statement by itself
+alter table grants add column /*postgres if not exists*/ planted bigint;
+create index /*postgres concurrently*/ if not exists grants_unplanted on grants (grant_id) where planted is null;
+-- repeat until no row changes
+update grants set planted = 1 where grant_id in (
+  select grant_id from grants where planted is null order by grant_id limit 500);
+drop index /*postgres concurrently*/ if exists grants_unplanted;
+`,
+}
+
+/**
+ * Migrates an empty database and distributes its tables.
+ * @throws Error if the database has rows, or its tables cannot be distributed
+ */
+export async function prepare(url: string): Promise<void> {
+  await withClient(url, async (client) => {
+    const { rowCount } = await client.query(`select 1 where to_regclass('clients') is not null`)
+    if (rowCount === 1) throw new Error('The database must be empty.')
+    await migratePostgres(client, Date.now())
+    const obstacle = await findObstacle(client)
+    if (obstacle !== undefined) throw new Error(obstacle)
+    await distributeTables(client, SHARDS)
+  })
+}
+
+/** Runs the store contract with one handle on each machine. Returns how many cases passed, of how many. */
+export function checkContract(urls: readonly string[], findings: Findings): string {
+  const { stdout } = spawnSync('node', ['--test', '--test-reporter=tap', 'test/store/contract/postgres.test.ts'], {
+    env: { ...process.env, CONTRACT_DATABASES: urls.slice(0, 2).join(' ') },
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  })
+  for (const [, title] of stdout.matchAll(/^not ok \d+ - (.+)$/gm)) findings.report(`contract: ${title}`)
+  const [passed, all] = ['pass', 'tests'].map((name) => new RegExp(`^# ${name} (\\d+)$`, 'm').exec(stdout)?.[1] ?? '0')
+  if (all === '0') findings.report('contract: it did not run')
+  return `${passed} of ${all}`
+}
+
+/** Applies a planted migration to rows on all machines, and empties the database. */
+export async function proveMigration(url: string, findings: Findings): Promise<void> {
+  await withClient(url, async (client) => {
+    await client.query(
+      `insert into grants (grant_id, client_id, user_id, scope, resources, created_at, expires_at)
+       select 'planted' || number, '', '', '', '[]', 0, 0 from generate_series(1, $1) as number`,
+      [ROWS],
+    )
+    await migratePostgres(client, Date.now(), [...listMigrations(), PLANTED])
+    const { rows } = await client.query<{ readonly count: string }>('select count(*) from grants where planted = 1')
+    if (Number(rows[0]?.count) !== ROWS) findings.report(`migration: ${rows[0]?.count} of ${ROWS} rows were filled`)
+    await client.query('alter table grants drop column planted')
+    await client.query('delete from migrations where version = $1', [PLANTED.version])
+    for (const table of [...Object.keys(SHARD_KEYS), 'apis', 'signing_keys', 'settings', 'admin_credentials']) {
+      await client.query(`delete from ${table}`)
+    }
+    const { placements = [] } = (await readCluster(client)) ?? {}
+    if (placements.some(({ by }) => by === 'local')) findings.report('migration: a table is not distributed')
+  })
+}
+
+/** A machine that is killed and started by commands of the caller. */
+export function commandDatabase(kill: string, start: string): KillableDatabase {
+  return { kill: () => runCommand(kill), start: () => runCommand(start) }
+}
+
+function runCommand(command: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('sh', ['-c', command], { stdio: ['ignore', 'ignore', 'inherit'] })
+    child.once('error', reject)
+    child.once('close', (code) => (code === 0 ? resolve() : reject(new Error(`${command} ended with ${code}.`))))
+  })
+}
+
+async function withClient(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString: url, application_name: 'prove:citus' })
+  await client.connect()
+  try {
+    await work(client)
+  } finally {
+    await client.end()
+  }
+}

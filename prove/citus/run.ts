@@ -1,0 +1,59 @@
+import { readOptions, string, whole } from '../../tools/options.ts'
+import { beginSession, giveUp } from '../../tools/session.ts'
+import { summarizeTimes } from '../../tools/statistics.ts'
+import { openCluster } from '../cluster/cluster.ts'
+import { openFindings, printReport } from '../findings.ts'
+import { proveNodes } from '../nodes/campaign.ts'
+import { proveKills } from '../restarts/campaign.ts'
+import { checkContract, commandDatabase, prepare, proveMigration } from './campaign.ts'
+
+/** `npm run prove:citus`. See docs/proofs.md. */
+
+const ADDRESS = /^postgres(ql)?:\/\/\S+(,postgres(ql)?:\/\/\S+)*$/
+const LIMIT_MS = 30_000
+
+const { url, rounds, parallel, kills, kill, start } = readOptions(
+  'prove:citus',
+  {
+    url: string(
+      'urls',
+      'the coordinator and, after commas, other machines that nodes use; the database is empty',
+      ADDRESS,
+    ),
+    rounds: whole('rounds of codes and of refreshes', 1000, [0, 1e6]),
+    parallel: whole('concurrent requests', 100, [1, 10_000]),
+    kills: whole('kills of a machine, with --kill and --start', 20, [0, 10_000]),
+    kill: string('command', 'kills a machine of the cluster, and returns when it is down'),
+    start: string('command', 'starts that machine, and returns when it is up'),
+  },
+  (values) => (values.url === undefined ? '--url is missing.' : undefined),
+)
+const urls = (url ?? '').split(',')
+
+beginSession()
+const findings = openFindings()
+await prepare(urls[0] ?? '').catch((cause: unknown) => giveUp(String(cause)))
+const lines = [`machines that nodes use: ${urls.length}`]
+lines.push(`cases of the contract: ${checkContract(urls, findings)}`)
+findings.progress('the contract')
+await proveMigration(urls[0] ?? '', findings)
+findings.progress('a migration')
+
+const cluster = await openCluster({ databaseUrls: urls, nodes: 2, drainSeconds: 1, limitMs: LIMIT_MS })
+const { unavailable, ...counts } = await proveNodes(cluster, findings, { rounds, parallel, mayBeUnavailable: true })
+lines.push(
+  ...Object.entries(counts).map(([kind, count]) => `rounds of ${kind}: ${count}`),
+  `  answers of 503: ${unavailable}`,
+)
+if (kill !== undefined && start !== undefined) {
+  const killed = await proveKills(cluster, findings, commandDatabase(kill, start), kills)
+  const { p50Ms, worstMs } = summarizeTimes(killed.windowsMs)
+  lines.push(
+    `machine killed: ${kills}`,
+    `  requests: ${killed.requests}, of them 503: ${killed.unavailable}`,
+    `  acknowledged writes: ${killed.acknowledged}, lost: ${killed.lost}, resurrected: ${killed.resurrected}`,
+    `  kill to the next acknowledged write: p50 ${p50Ms.toFixed(0)} ms, worst ${worstMs.toFixed(0)} ms`,
+  )
+}
+await cluster.close()
+printReport(`2 nodes on Citus, ${parallel} at once`, lines, findings)

@@ -1,4 +1,4 @@
-import { accessSync, constants, readFileSync, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { namesPostgres } from './database-url.ts'
 import { checkSecretFile, othersMayRead, type FileFacts } from '../protocol/secret-file.ts'
@@ -13,10 +13,15 @@ export type ConfigFile =
 /** Reads a file of `NAME=value` lines. `path` is undefined or empty when there is no file. */
 export function readConfigFile(path: string | undefined): ConfigFile {
   if (path === undefined || path === '') return { kind: 'read', values: {}, warnings: [] }
+  let file: number | undefined
   try {
-    return parseFile(path, readFileSync(path, 'utf8'), statSync(path))
+    // Opened once, so that what is checked is what is read.
+    file = openSync(path, 'r')
+    return parseFile(path, readFileSync(file, 'utf8'), fstatSync(file))
   } catch (cause) {
     return mistaken(`${path}, which cannot be read: ${(cause as Error).message}`)
+  } finally {
+    if (file !== undefined) closeSync(file)
   }
 }
 

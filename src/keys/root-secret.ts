@@ -1,18 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
+  constants,
   existsSync,
+  fstatSync,
   fsyncSync,
   linkSync,
   lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
+  readdirSync,
   renameSync,
   rmSync,
   writeSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { checkSecretFile } from '../protocol/secret-file.ts'
 
 /** The file beside the database that holds the root secret when the configuration does not set one. */
@@ -45,23 +48,37 @@ export function readPreviousSecret(path: string): string | undefined {
 export function renewRootSecret(path: string): string {
   // In this order, so that a process that is killed between the two leaves the old secret in both.
   renameSync(writeDraft(path, readSecretFile(path)), previousSecretPath(path))
+  return replacePendingSecret(path)
+}
+
+/** Puts a new secret into the file. The file of the previous one, which opens the database, stays. Returns the new secret. */
+export function replacePendingSecret(path: string): string {
   const secret = inventSecret()
   renameSync(writeDraft(path, secret), path)
   syncFolder(dirname(path))
   return secret
 }
 
-/** Removes the file of the previous root secret, if there is one. */
+/** Removes the file of the previous root secret, and drafts that a killed process has left. */
 export function removePreviousSecret(path: string): void {
   rmSync(previousSecretPath(path), { force: true })
+  const folder = dirname(path)
+  const isDraft = (name: string): boolean => name.startsWith(`${basename(path)}.`) && /\.[0-9a-f]{16}$/.test(name)
+  for (const name of readdirSync(folder).filter(isDraft)) rmSync(join(folder, name), { force: true })
 }
 
+/** The file is opened once, so that what is checked is what is read, and a link or a pipe is not followed. */
 function readSecretFile(path: string): string {
-  const status = lstatSync(path)
-  if (!status.isFile()) throw new Error(`${path} is not a file.`)
-  const fault = checkSecretFile(path, status, process.getuid?.(), 'nothing')
-  if (fault !== undefined) throw new Error(fault)
-  const secret = readFileSync(path, 'utf8').trim()
+  if (!lstatSync(path).isFile()) throw new Error(`${path} is not a file.`)
+  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  let secret: string
+  try {
+    const fault = checkSecretFile(path, fstatSync(file), process.getuid?.(), 'nothing')
+    if (fault !== undefined) throw new Error(fault)
+    secret = readFileSync(file, 'utf8').trim()
+  } finally {
+    closeSync(file)
+  }
   if (secret.length < 32)
     throw new Error(`${path} is damaged: it has no secret of at least 32 characters. Restore it from a backup.`)
   return secret

@@ -6,7 +6,7 @@ import type { Context } from '../ports/context.ts'
 import { readBackupHeader } from '../store/backup/read.ts'
 import type { Snapshot } from '../store/backup/tables.ts'
 import { PARTIAL, writeBackup, type Written } from '../store/backup/write.ts'
-import { readSecretText } from './store.ts'
+import { readSecretOf } from './store.ts'
 
 export interface BackupPlan {
   /** A file, or a folder that gets a file named by the time. */
@@ -56,7 +56,8 @@ export async function backUp(
   const secretPath = withSecret ? path + SECRET_SUFFIX : undefined
   if (secretPath !== undefined) {
     rmSync(secretPath, { force: true })
-    writeRootSecret(secretPath, readSecretText(config))
+    const { master_key: wrapped, secret_check: check } = readBackupHeader(path) ?? {}
+    writeRootSecret(secretPath, readSecretOf(config, { wrapped: wrapped ?? undefined, check }))
   }
   await store.replaceSetting({ name: 'last-backup', value: String(madeAt) })
   return { ...written, path, secretPath, removed: folder === undefined ? [] : prune(folder, basename(path), keep) }

@@ -9,11 +9,12 @@ import {
   type RootSecrets,
   type UnlockedMasterKey,
 } from '../keys/master-key.ts'
-import { removePreviousSecret, renewRootSecret } from '../keys/root-secret.ts'
+import { removePreviousSecret, renewRootSecret, replacePendingSecret } from '../keys/root-secret.ts'
 import { createSigningKey } from '../keys/signing-key.ts'
 import type { Context } from '../ports/context.ts'
 import type { Store } from '../ports/store.ts'
 import { openMasterKey } from '../protocol/secrets.ts'
+import { takeServerLock, type ServerLock } from '../store/sqlite/server-lock.ts'
 import { readRootSecrets, secretPath } from './store.ts'
 
 /** The result of changing the root secret. */
@@ -40,11 +41,32 @@ const PAGE = 1000
  *
  * @throws AdminError when the configuration has no new secret, or the secret is being changed by another process
  */
-export async function rotateSecret(context: Context, config: Config): Promise<SecretRotation> {
-  const { store, unlocked, newSecret, previous } = await prepare(context, config)
-  const wrapped = wrapMasterKey(unlocked.masterKey, newSecret, context.random)
-  if ((await store.rewrapMasterKey({ previous, wrapped })) === 'conflict') throw changedMeanwhile()
-  return finish(config, unlocked)
+export function rotateSecret(context: Context, config: Config): Promise<SecretRotation> {
+  return alone(config, async () => {
+    const { store, unlocked, newSecret, previous } = await prepare(context, config, 'kept')
+    const wrapped = wrapMasterKey(unlocked.masterKey, newSecret, context.random)
+    if ((await store.rewrapMasterKey({ previous, wrapped })) === 'conflict') throw changedMeanwhile()
+    return finish(store, config, unlocked)
+  })
+}
+
+/** Runs a change while no other process changes the files of the secret. In GRANTOR_SECRET, only the operator changes it. */
+async function alone<T>({ secret, database }: Config, change: () => Promise<T>): Promise<T> {
+  if (secret !== undefined) return change()
+  const lock = lockSecret(secretPath(database))
+  try {
+    return await change()
+  } finally {
+    lock.release()
+  }
+}
+
+function lockSecret(path: string): ServerLock {
+  try {
+    return takeServerLock(path)
+  } catch (cause) {
+    throw new Error(`Another process changes ${path}. Run this command again when it has ended.`, { cause })
+  }
 }
 
 /**
@@ -53,13 +75,20 @@ export async function rotateSecret(context: Context, config: Config): Promise<Se
  *
  * @throws AdminError as `rotateSecret` does
  */
-export async function replaceLeakedSecret(
+export function replaceLeakedSecret(
+  context: Context,
+  config: Config,
+): Promise<SecretRotation & { readonly ended: EndedCredentials }> {
+  return alone(config, () => replace(context, config))
+}
+
+async function replace(
   context: Context,
   config: Config,
 ): Promise<SecretRotation & { readonly ended: EndedCredentials }> {
   const { clock, random } = context
   const ended = await findEndingCredentials(context)
-  const { store, unlocked, newSecret, previous } = await prepare(context, config)
+  const { store, unlocked, newSecret, previous } = await prepare(context, config, 'leaked')
   const now = clock()
   const masterKey = succeedMasterKey(unlocked.masterKey, random, now)
   const secrets = openMasterKey(masterKey)
@@ -72,7 +101,7 @@ export async function replaceLeakedSecret(
   const wrapped = wrapMasterKey(masterKey, newSecret, random)
   const replacement = { previous, wrapped, check: masterKeyCheck(secrets), keys, now }
   if ((await store.replaceMasterKey(replacement)) === 'conflict') throw changedMeanwhile()
-  return { ...finish(config, { ...unlocked, masterKey }), ended }
+  return { ...(await finish(store, config, { ...unlocked, masterKey })), ended }
 }
 
 interface Preparation {
@@ -83,8 +112,11 @@ interface Preparation {
   readonly previous: string
 }
 
-/** Finds the new secret, or creates it in its file. An interrupted change is continued with the secret that it created. */
-async function prepare(context: Context, config: Config): Promise<Preparation> {
+/**
+ * Finds the new secret, or creates it in its file. An interrupted change is continued with the secret that it created, unless a
+ * secret leaked: that one may have, too.
+ */
+async function prepare(context: Context, config: Config, known: 'kept' | 'leaked'): Promise<Preparation> {
   const { store } = asAdministrator(context, COMMAND_LINE)
   const stored = await store.findMasterKey()
   const roots = readRootSecrets(config)
@@ -97,11 +129,20 @@ async function prepare(context: Context, config: Config): Promise<Preparation> {
       name: 'master-key',
       value: wrapMasterKey(unlocked.masterKey, rootOf(unlocked, roots), context.random),
     }))
-  return { store, unlocked, newSecret: newSecretOf(config, unlocked, roots), previous }
+  return { store, unlocked, newSecret: newSecretOf(config, unlocked, roots, known), previous }
 }
 
-function newSecretOf(config: Config, { under }: UnlockedMasterKey, roots: RootSecrets): string {
-  if (under === 'previous') return roots.current
+function newSecretOf(
+  config: Config,
+  { under }: UnlockedMasterKey,
+  roots: RootSecrets,
+  known: 'kept' | 'leaked',
+): string {
+  if (under === 'previous') {
+    return known === 'leaked' && config.secret === undefined
+      ? replacePendingSecret(secretPath(config.database))
+      : roots.current
+  }
   if (config.secret === undefined) return renewRootSecret(secretPath(config.database))
   if (roots.previous !== undefined) {
     throw new AdminError(
@@ -117,8 +158,11 @@ function rootOf({ under }: UnlockedMasterKey, { current, previous }: RootSecrets
   return under === 'previous' && previous !== undefined ? previous : current
 }
 
-function finish(config: Config, { masterKey }: UnlockedMasterKey): SecretRotation {
+/** Removes the previous secret from its file, if the database opens with the new one. */
+async function finish(store: Store, config: Config, { masterKey }: UnlockedMasterKey): Promise<SecretRotation> {
   const roots = readRootSecrets(config)
+  if (unlockMasterKey(await store.findMasterKey(), { ...roots, previous: undefined }) === undefined)
+    throw changedMeanwhile()
   const isMasterKeyFormerSecret = masterKey.root === roots.previous
   if (config.secret !== undefined) return { file: undefined, isMasterKeyFormerSecret }
   const file = secretPath(config.database)

@@ -62,9 +62,12 @@ export function readRootSecrets({ secret, previousSecret, database }: Config): R
   return { current: readRootSecret(path), previous: readPreviousSecret(path) ?? previousSecret }
 }
 
-/** Returns the root secret itself, for a backup with the secret. */
-export function readSecretText(config: Config): string {
-  return readRootSecrets(config).current
+/** Returns the root secret that opens this master key, for a backup with the secret. */
+export function readSecretOf(config: Config, stored: StoredMasterKey): string {
+  const roots = readRootSecrets(config)
+  const secret = roots[unlockMasterKey(stored, roots)?.under ?? 'current']
+  if (secret === undefined) throw new Error('The root secret was changed while the backup was made. Make another one.')
+  return secret
 }
 
 /**

@@ -20,7 +20,9 @@ export async function readIgnoredForwards(
     const response = await fetch(`http://${host}:${admin.port}/metrics`, {
       signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
     })
-    const lines = (await response.text()).matchAll(/^grantor_forwarded_addresses_ignored_total(?:\{.*\})? (\d+)$/gm)
+    const lines = ((await readText(response)) ?? '').matchAll(
+      /^grantor_forwarded_addresses_ignored_total(?:\{.*\})? (\d+)$/gm,
+    )
     return response.ok ? [...lines].reduce((sum, [, count]) => sum + Number(count), 0) : undefined
   } catch {
     return undefined

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { verifyAudit } from '../../../src/admin/verify-audit.ts'
+import { readConfig } from '../../../src/config/config.ts'
 import { previousSecretPath, renewRootSecret } from '../../../src/keys/root-secret.ts'
 import { openSecrets } from '../../../src/protocol/secrets.ts'
+import { replaceLeakedSecret, rotateSecret } from '../../../src/server/rotate-secret.ts'
+import { openRuntime } from '../../../src/server/server.ts'
 import { placeBlankDatabase } from '../../support/blank-database.ts'
 import { runHere } from '../../support/command.ts'
 import {
@@ -211,6 +214,46 @@ test('a change of the secret in a file that was interrupted is completed by the 
   assert.equal((await run(['secret', 'rotate'])).code, 0)
   assert.notEqual(readFileSync(path, 'utf8').trim(), secret)
   assert.equal((await requestToken(await open(), client, { grant_type: 'client_credentials' })).statusCode, 200)
+})
+
+test('two changes of the secret in a file at once: one of them succeeds, and the store opens', async (t) => {
+  const { folder, open, run } = await openFileEstate(t)
+  await (await open()).close()
+  const config = readConfig({ DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}`, LOG_LEVEL: 'silent' })
+  for (let round = 0; round < 5; round += 1) {
+    const runtimes = [await openRuntime(config), await openRuntime(config)]
+    const rotations = [rotateSecret, round % 2 === 0 ? rotateSecret : replaceLeakedSecret]
+    const outcomes = await Promise.allSettled(
+      runtimes.map(({ context }, index) => (rotations[index] ?? rotateSecret)(context, config)),
+    )
+    await Promise.all(runtimes.map(({ close }) => close()))
+    assert.deepEqual(outcomes.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
+    assert.equal((await run(['user', 'list'])).code, 0)
+    assert.ok(!existsSync(previousSecretPath(join(folder, 'grantor.secret'))))
+  }
+})
+
+test('after a leak the secret of an interrupted change is replaced, because it may have leaked too', async (t) => {
+  const { folder, open, run } = await openFileEstate(t)
+  await (await open()).close()
+  const pending = renewRootSecret(join(folder, 'grantor.secret'))
+  assert.equal((await run(['secret', 'rotate', '--leaked', '--yes'])).code, 0)
+  assert.notEqual(readFileSync(join(folder, 'grantor.secret'), 'utf8').trim(), pending)
+  assert.equal((await run(['user', 'list'])).code, 0)
+})
+
+test('a backup with the secret has the secret that opens it, also while the secret is being changed', async (t) => {
+  const { folder, open, run } = await openFileEstate(t)
+  await (await open()).close()
+  chmodSync(folder, 0o700)
+  renewRootSecret(join(folder, 'grantor.secret'))
+  const backup = join(folder, 'one.backup')
+  assert.equal((await run(['backup', '--to', backup, '--with-secret'])).code, 0)
+  const restored = join(temporaryFolder(t), 'restored')
+  const { code, stderr } = await run(['restore', '--from', backup], {
+    DATABASE_URL: `sqlite:${join(restored, 'grantor.db')}`,
+  })
+  assert.equal(code, 0, stderr)
 })
 
 test('a store of a release without a master key is opened, and its root secret can be changed', async (t) => {

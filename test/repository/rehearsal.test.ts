@@ -11,7 +11,7 @@ const { PATH = '', HOME = '/' } = process.env
 
 const STORES: Readonly<Record<string, (t: TestContext) => Promise<Readonly<Record<string, string>>>>> = {
   SQLite: async () => ({}),
-  PostgreSQL: async (t) => ({ DATABASE_URL: await openTestDatabase(t), RESTORED_URL: await openTestDatabase(t) }),
+  PostgreSQL: async (t) => ({ REHEARSAL_URL: await openTestDatabase(t), RESTORED_URL: await openTestDatabase(t) }),
 }
 
 for (const [store, settingsOf] of Object.entries(STORES)) {
@@ -19,8 +19,8 @@ for (const [store, settingsOf] of Object.entries(STORES)) {
     const environment = {
       PATH,
       HOME,
-      PORT: String(await freePort()),
-      GRANTOR_ADMIN_PORT: String(await freePort()),
+      REHEARSAL_PORT: String(await freePort()),
+      REHEARSAL_ADMIN_PORT: String(await freePort()),
       // No process checks its readiness.
       GRANTOR_DRAIN_SECONDS: '0',
       // With the cache a process starts in half the time.

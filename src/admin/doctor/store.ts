@@ -169,9 +169,13 @@ function checkClock({ now }: Examination, { home, time }: DatabaseFacts): readon
   ]
 }
 
-/** An installation that never made a backup may have another way to make them. */
-function checkBackup({ now }: Examination, { backedUpAt }: DatabaseFacts): readonly Finding[] {
-  if (backedUpAt === undefined) return []
+/** A server that is only for this machine needs no backup. */
+function checkBackup({ choices, now }: Examination, { backedUpAt }: DatabaseFacts): readonly Finding[] {
+  if (backedUpAt === undefined && choices.isLoopbackIssuer) return []
+  if (backedUpAt === undefined) {
+    const remedy = 'Run it every night (docs/operations/backup.md), unless PostgreSQL is backed up in another way.'
+    return [warning('backup', 'No backup was made with "grantor backup".', remedy)]
+  }
   const ageMs = now - backedUpAt
   const made = `The last backup was made at ${iso(backedUpAt)}`
   if (ageMs <= BACKUP_AGE_MS) return [ok('backup', `${made}.`)]

@@ -183,7 +183,8 @@ const SOUND: Examination = {
       time: undefined,
       apis: 1,
       masterKey: { wrapped: undefined, check: 'check' },
-      backedUpAt: undefined,
+      // Later than the time of every case.
+      backedUpAt: 1_900_000_000_000 as EpochMs,
     },
     secret: { kind: 'matches' },
     keys: [{ id: 'key' as never, algorithm: 'ES256', activeFrom: 1_799_000_000_000 as EpochMs, state: 'valid' }],
@@ -277,6 +278,15 @@ const CERTIFICATE_REMEDIES = [
   ['ERR_TLS_CERT_ALTNAME_INVALID', /certificate for the host of the issuer/],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /NODE_EXTRA_CA_CERTS=<file/],
 ] as const
+
+test('a server for others without a backup is warned about, and one for this machine only is not', () => {
+  const database = { ...SOUND.store.database, backedUpAt: undefined } as Examination['store']['database']
+  const store = { ...SOUND.store, database }
+  assert.match(judge({ store })[0] ?? '', /^backup: No backup was made with "grantor backup"/)
+  const issuer = 'http://localhost:3000'
+  const choices = { ...SOUND.choices, issuer, isLoopbackIssuer: true, host: 'localhost' }
+  assert.deepEqual(judge({ store, choices, probe: { ...SOUND.probe, issuer } as Examination['probe'] }), [])
+})
 
 test('a certificate that is refused, or expires within two weeks, gets advice about certificates', () => {
   const unreachable = { kind: 'unreachable', address: 'https://auth.acme.test', reason: 'refused' } as const

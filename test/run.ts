@@ -44,7 +44,10 @@ const matching = all.filter((file) => wanted.length === 0 || wanted.some((word) 
 const files = values.only === true ? matching : [...new Set([...matching, ...RULES])]
 
 const checking = values.only === true ? Promise.resolve() : checkAll()
-if (matching.length === 0) report('no test file matches', `No path of a test file contains ${wanted.join(' or ')}.`)
+for (const word of wanted) {
+  if (!all.some((file) => file.includes(word)))
+    report('no test file matches', `No path of a test file contains ${word}.`)
+}
 
 // The cluster ends with this process, however it ends.
 const cluster = await startPostgres({ settings: { max_connections: String(100 + 50 * availableParallelism()) } })

@@ -9,9 +9,9 @@ import { introduceAlgorithm } from './keys.ts'
 import { requireLimit, type Listed, type PageRequest } from './page.ts'
 import { requireDisplayText } from './display-text.ts'
 
-/** The maximum number of scopes of an API, which is that of a request. */
+/** An API has at most as many scopes as a request may name. */
 export const SCOPE_LIMIT = 100
-/** Every token request searches all APIs. */
+/** The maximum number of APIs, because every token request searches all of them. */
 const API_LIMIT = 1000
 /** In seconds, as for GRANTOR_ACCESS_TOKEN_LIFETIME: keys stay published for that long after they signed. */
 export const LIFETIME_LIMIT = 86_400
@@ -191,7 +191,8 @@ function requireResource(text: string, issuer: string): Resource {
   if (resource === undefined) {
     throw new AdminError(`"${text}" is not a resource: it must be an absolute URI without a fragment (RFC 8707 §2).`)
   }
-  // Tokens without a resource have the issuer as audience, and may have the scopes of all APIs: the API would accept them.
+  // An API with the issuer as its identifier would accept all tokens that were requested without a resource, because their
+  // audience is the issuer.
   if (text === issuer) {
     throw conflict(
       `"${text}" is this server, the audience of tokens without a resource: an API needs another identifier.`,

@@ -40,7 +40,7 @@ const EVENT_FILTER = z
   .meta({ enum: [...FILTERS] })
   .describe('An event, or a prefix with a dot at its end: client.')
 
-/** The maximum number of parameters in a query. */
+/** The maximum number of heads in one request, which is that of parameters in a query. */
 const HEAD_LIMIT = 100
 const SEEN = /^([A-Za-z0-9_-]{34}):(\d{1,9})$/
 /** A chain, a colon and a sequence. */

@@ -14,7 +14,7 @@ interface Records<Input extends z.ZodObject, Output extends z.ZodObject, Found> 
   readonly input: Input
   readonly output: Output
   readonly describe: (found: Found) => z.output<Output>
-  /** The record with the times that revoke its tokens. */
+  /** Returns the times from which it follows which tokens of the record are revoked. */
   readonly endOf: (found: Found) => {
     readonly disabledAt: EpochMs | undefined
     readonly notBefore: EpochMs | undefined
@@ -23,7 +23,7 @@ interface Records<Input extends z.ZodObject, Output extends z.ZodObject, Found> 
 
 type Change<Input extends z.ZodObject, Found> = (context: TaskContext, input: z.output<Input>) => Promise<Found>
 
-/** The makers of the rows of tasks that change one record of a noun. */
+/** Makes the rows of tasks that change one record. */
 interface ChangeTasks<Input extends z.ZodObject, Found> {
   /** A task that changes one record and returns the changed record. */
   readonly change: (verb: string, summary: string, run: Change<Input, Found>) => Task
@@ -31,10 +31,13 @@ interface ChangeTasks<Input extends z.ZodObject, Found> {
   readonly end: (verb: string, summary: string, run: Change<Input, Found>) => Task
 }
 
-/** Verbs that only take rights away, so a clock that differs does no harm. */
+/**
+ * Verbs that take rights away whatever the time is. `revoke-tokens` is not among them: it ends what was issued before now, so with a
+ * clock that is behind it would leave tokens valid.
+ */
 const ANY_CLOCK: ReadonlySet<string> = new Set(['disable', 'unverify'])
 
-/** Returns the makers of the tasks `POST <path>/<verb>` of a noun. */
+/** Returns two functions, each of which makes the row of a task `POST <path>/<verb>`. */
 export function changeTasks<Input extends z.ZodObject, Output extends z.ZodObject, Found>(
   records: Records<Input, Output, Found>,
 ): ChangeTasks<Input, Found> {

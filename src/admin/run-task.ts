@@ -26,7 +26,7 @@ export async function runTask<Input extends z.ZodObject, Output extends z.ZodObj
 
 /**
  * Performs the task at the time of the database, which is the same for all nodes (threats.md STO-13). Without a clock of the
- * database, a task is rejected while the clock of this node differs, unless the task revokes something.
+ * database, a task is rejected while the clock of this node differs, unless the task takes rights away whatever the time is.
  *
  * @throws AdminError when the clock differs, or the error of the task
  */

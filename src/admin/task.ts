@@ -39,8 +39,8 @@ export interface Task<Input extends z.ZodObject = z.ZodObject, Output extends z.
    */
   readonly extent: 'server' | 'organization'
   /**
-   * Allowed while the clock of the node differs, because the task revokes something or is about the clock. The default is true
-   * for DELETE, and false otherwise.
+   * Allowed while the clock of the node differs, because the task takes rights away whatever the time is, or is about the clock. The
+   * default is true for DELETE, and false otherwise.
    */
   readonly anyClock: boolean
   /** The task creates a record: the status is 201. */

@@ -4,7 +4,7 @@ import { auditLinkId, auditLinkParts, chainStart } from '../protocol/audit-link.
 import type { EpochMs } from '../protocol/brand.ts'
 import { mintOrderedId, type Random } from '../protocol/ids.ts'
 
-/** The hash chains that this process writes. It has one open chain for each transaction that runs at the same time. */
+/** The hash chains that this process writes. Transactions that run at the same time each write a chain of their own. */
 export interface Chains {
   /** Called once for each transaction, however often the transaction is retried. */
   readonly begin: () => Writing

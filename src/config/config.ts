@@ -95,7 +95,7 @@ function withoutFaulty(values: Readonly<Record<string, string | undefined>>, { i
 const COMMAND_TOKEN = 'GRANTOR_ADMIN_TOKEN'
 const PORT_LIMIT = 65_535
 
-/** Contains no character that has a special meaning in a shell (threats.md MET-06). */
+/** An address without characters that have a meaning in a shell (threats.md MET-06). */
 const PLAIN_ADDRESS = /^(\[[0-9a-f:.]+\]|[\w.-]+)[\w.:/-]*$/
 
 /** RFC 8414 §2: the issuer has no query and no fragment. It uses https unless it is a loopback address (decision 0023). */

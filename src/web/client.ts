@@ -27,7 +27,7 @@ export function trustLine({ branding, language, texts }: View, client: ClientVie
   </p>`
 }
 
-/** Where the browser goes after the answer, in full. */
+/** The whole address to which the browser is sent after the user has decided. */
 export function destination({ texts }: View, to: Destination): Markup {
   switch (to.kind) {
     case 'host':

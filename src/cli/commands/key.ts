@@ -50,7 +50,7 @@ export const KEY_VERBS: readonly AddVerb[] = [
   }),
 ]
 
-/** The times of the key show whether --now was given: without it the key waits a day. */
+/** With --now the key signs within a minute of its creation, otherwise a day later. The answer shows it only by these times. */
 function linesOf({ kid, created_at, active_from }: KeyDocument): readonly string[] {
   if (Date.parse(active_from) - Date.parse(created_at) > HURRY_MS) {
     return [`Created the key ${kid}. It is published, and signs from ${formatTime(active_from)} UTC.`]

@@ -15,8 +15,8 @@ const INITIALIZE = JSON.stringify({
 })
 
 /**
- * Sends a request to an API without a token, as a client does, reads its metadata, and requests the declaration from the
- * issuer. `issuer` is undefined when no server responds as the issuer.
+ * Sends a request without a token to an API, as a client does, reads the API's metadata, and asks the issuer whether it knows
+ * the API. `issuer` is undefined when no server responds as the issuer.
  */
 export async function probeResource(url: string, issuer: string | undefined): Promise<ResourceProbe> {
   const withoutToken = await ask(url)

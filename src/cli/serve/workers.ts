@@ -14,7 +14,7 @@ export function isWorker(): boolean {
   return cluster.isWorker
 }
 
-/** The metrics of the serving workers. */
+/** Collects the metrics of all workers that serve. */
 const workerMetrics = openWorkerMetrics()
 
 /** Starts a worker process that shares the port. The worker ends when this process ends. */

@@ -85,8 +85,8 @@ interface RegistrationOwner {
 }
 
 /**
- * Authenticates a request with a registration access token. RFC 7592 §2, RFC 6750 §2.1 and §3.1. The error is the same for a
- * client that is unknown, disabled or without such a token as for a wrong token.
+ * Authenticates a request with a registration access token. RFC 7592 §2, RFC 6750 §2.1 and §3.1. An unknown client,
+ * a disabled client and a client without such a token get the same error as a wrong token.
  *
  * @throws OAuthError invalid_token, temporarily_unavailable
  */

@@ -59,8 +59,8 @@ async function registerConfidential(context: Needs, metadata: ClientMetadata): P
 
 /**
  * Registers a public client, or returns the existing one with the same metadata (decision 0021), because many programs
- * register at every start. Such a client has no owner, so no registration access token is issued. Its clean-up deadline is
- * extended, so that it is not swept right after it is returned.
+ * register at every start. Such a client has no owner, so it gets no registration access token. The server keeps it for
+ * another lifetime of unused clients, so that the sweep does not remove it right after the answer.
  */
 async function registerPublic(context: Needs, metadata: ClientMetadata): Promise<Registered> {
   const now = context.clockCheck.now()

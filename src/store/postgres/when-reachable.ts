@@ -25,8 +25,8 @@ export async function whenReachable<T>(
 }
 
 /**
- * No server is listening, the connection broke, or the server is starting, stopping or full. A wrong host name is not
- * retried.
+ * Whether a retry may succeed: no server listens, the connection broke, or the server is starting, stopping or full. A wrong
+ * host name is not retried.
  */
 function isAbsent(cause: unknown): boolean {
   if (cause instanceof pg.DatabaseError) return ['57P01', '57P02', '57P03', '53300'].includes(cause.code ?? '')

@@ -6,7 +6,7 @@ import type { OrganizationId, SessionId, UserId } from '../../protocol/ids.ts'
 import { recordOf } from '../rows.ts'
 import { INSTALLATIONS, MEMBERSHIPS, ORGANIZATIONS, SESSIONS, USERS } from '../tables.ts'
 
-/** Finds single records by their keys. PostgreSQL finds many with one statement. */
+/** Prepares the statements that find one record by its key. PostgreSQL finds many records with one statement instead. */
 export function recordStatements(database: DatabaseSync) {
   const user = database.prepare('select * from users where user_id = ?')
   const session = database.prepare('select * from sessions where session_id = ?')

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { createAdminCredential } from '../admin/admin-credentials.ts'
 import { asAdministrator, COMMAND_LINE } from '../admin/administrators.ts'
 import type { Config } from '../config/config.ts'
-import { locationOf } from '../config/database-url.ts'
-import { unlockMasterKey } from '../keys/master-key.ts'
-import { readRootSecret, rootSecretPath, writeRootSecret } from '../keys/root-secret.ts'
+import { locationOf, type DatabaseChoice } from '../config/database-url.ts'
+import { unlockMasterKey, type RootSecrets } from '../keys/master-key.ts'
+import { readPreviousSecret, readRootSecret, rootSecretPath, writeRootSecret } from '../keys/root-secret.ts'
 import { isLoopbackHost } from '../protocol/loopback.ts'
 import type { Secrets } from '../protocol/secrets.ts'
 import { openBackup, type CheckedBackup } from '../store/backup/read.ts'
@@ -13,6 +13,7 @@ import { endEverything, type Slice } from '../store/backup/tables.ts'
 import { listMigrations } from '../store/migrations.ts'
 import { listBackups, SECRET_SUFFIX } from './backup.ts'
 import { openRuntime, openWorld, type World } from './server.ts'
+import { readRootSecrets } from './store.ts'
 
 export interface RestorePlan {
   readonly from: string
@@ -27,6 +28,8 @@ export interface Restored {
   readonly rows: Readonly<Record<string, number>>
   /** Where the previous database is now; undefined: there was none. */
   readonly replaced: string | undefined
+  /** Whether the restored store is encrypted under the previous root secret, which the place needs until it is rotated. */
+  readonly isUnderPreviousSecret: boolean
   /** The token of a new administrator. It is not stored and not shown again. */
   readonly adminToken: string
 }
@@ -50,35 +53,42 @@ export async function restore(config: Config, { from, replace }: RestorePlan): P
   }
   const backup = openBackup(from)
   try {
-    const { secret, secrets } = unlock(config, backup, from)
+    const { roots, secrets, under } = unlock(config, backup, from)
     refuseUnfit(config, backup, secrets, from)
-    const place = { ...config, secret, logLevel: 'silent' as const }
+    const { current: secret, previous: previousSecret } = roots
+    const place = { ...config, secret, previousSecret, logLevel: 'silent' as const }
+    const described = { ...describe(config, backup), isUnderPreviousSecret: under === 'previous' }
     const { database } = config
     if (database.kind === 'postgres') {
-      const { loadPostgres } = await import('../store/postgres/snapshot.ts')
-      const slices = (databaseNow: number) => endedSlices(backup, Math.max(databaseNow, Date.now()))
-      await loadPostgres(database.url, backup.header.schema, slices)
-      return { ...describe(config, backup), replaced: undefined, adminToken: await complete(place, backup) }
+      await fillPostgres(database, backup)
+      return { ...described, replaced: undefined, adminToken: await complete(place, backup) }
     }
     const { replaceSqlite } = await import('./replace-sqlite.ts')
     let adminToken = ''
-    const replaced = await replaceSqlite(database.path, replace, async (path, load) => {
-      load(backup.header.schema, endedSlices(backup, Date.now()))
-      adminToken = await complete({ ...place, database: { kind: 'sqlite', path } }, backup)
-      if (config.secret === undefined) writeRootSecret(rootSecretPath(database.path), secret)
+    const replaced = await replaceSqlite(database.path, {
+      replace,
+      async fill(path, load) {
+        load(backup.header.schema, endedSlices(backup, Date.now()))
+        adminToken = await complete({ ...place, database: { kind: 'sqlite', path } }, backup)
+        if (config.secret === undefined) writeRootSecret(rootSecretPath(database.path), secret)
+      },
+      requireUnchanged: () => requireSameSecrets(config, roots),
     })
-    return { ...describe(config, backup), replaced, adminToken }
+    return { ...described, replaced, adminToken }
   } finally {
     backup.close()
   }
 }
 
-/** Returns the root secret of the backup: that of the configuration or of the place, or the one beside the backup. */
-function unlock(
-  { secret, previousSecret, database }: Config,
-  { header }: CheckedBackup,
-  from: string,
-): { readonly secret: string; readonly secrets: Secrets } {
+/** The root secrets of the place, and what they open. */
+interface Unlocked {
+  readonly roots: RootSecrets
+  readonly secrets: Secrets
+  readonly under: keyof RootSecrets
+}
+
+/** Finds the root secret of the backup: one of the configuration or of the place, or the one beside the backup. */
+function unlock({ secret, previousSecret, database }: Config, { header }: CheckedBackup, from: string): Unlocked {
   const stored = { wrapped: header.master_key ?? undefined, check: header.secret_check }
   // The configuration rejects PostgreSQL without a secret.
   const own = database.kind === 'sqlite' ? rootSecretPath(database.path) : ''
@@ -89,12 +99,21 @@ function unlock(
       `The root secret of the backup is missing. Put it into ${own} (mode 600), or set GRANTOR_SECRET to it. Without the secret the backup cannot be restored.`,
     )
   }
-  const unlocked = unlockMasterKey(stored, { current: known, previous: previousSecret })
-  if (unlocked !== undefined) return { secret: known, secrets: unlocked.secrets }
+  const previous = (secret === undefined ? readPreviousSecret(own) : undefined) ?? previousSecret
+  const roots = { current: known, previous }
+  const unlocked = unlockMasterKey(stored, roots)
+  if (unlocked !== undefined) return { roots, secrets: unlocked.secrets, under: unlocked.under }
   const beside = files[1] === undefined ? '' : ` To use ${files[1]} instead, move ${own} to another place.`
   throw new Error(
     `${from} was made under another root secret than the one in ${files[0] ?? 'GRANTOR_SECRET'}. Set GRANTOR_SECRET_PREVIOUS to the secret of the time of the backup.${beside}`,
   )
+}
+
+/** Rejects a place whose secret was changed during the restore: the restored store would belong to no secret. */
+function requireSameSecrets(config: Config, { current, previous }: RootSecrets): void {
+  const now = readRootSecrets(config)
+  if (now.current === current && now.previous === previous) return
+  throw new Error('The root secret was changed during the restore. Nothing was replaced. Restore again.')
 }
 
 function refuseUnfit(config: Config, { header, sha256, mac }: CheckedBackup, secrets: Secrets, from: string): void {
@@ -111,6 +130,32 @@ function refuseUnfit(config: Config, { header, sha256, mac }: CheckedBackup, sec
   if (header.issuer !== config.issuer && !areLoopback) {
     throw new Error(
       `${from} belongs to the issuer ${header.issuer}, and GRANTOR_ISSUER is ${config.issuer}. Restore it with GRANTOR_ISSUER=${header.issuer}; afterwards "grantor issuer set" can change it.`,
+    )
+  }
+}
+
+/** Inserts the rows, unless a restore of the same backup was killed after it had inserted them. */
+async function fillPostgres(
+  database: Extract<DatabaseChoice, { readonly kind: 'postgres' }>,
+  backup: CheckedBackup,
+): Promise<void> {
+  const [{ loadPostgres }, { inspectPostgres }] = await Promise.all([
+    import('../store/postgres/snapshot.ts'),
+    import('../store/postgres/inspect.ts'),
+  ])
+  const { header } = backup
+  const found = await inspectPostgres(database.url)
+  const hasRows =
+    found.database.kind === 'opened' &&
+    found.database.masterKey.check === header.secret_check &&
+    found.database.backedUpAt === Date.parse(header.made_at)
+  if (!hasRows) {
+    const slices = (databaseNow: number) => endedSlices(backup, Math.max(databaseNow, Date.now()))
+    await loadPostgres(database.url, header.schema, slices)
+  } else if (found.keys.length > 0) {
+    // A backup has no keys. The store was opened after the rows were inserted.
+    throw new Error(
+      `${locationOf(database)} has the rows of this backup already. If its restore was interrupted, the rows are complete and only an administrator is missing. Run: grantor admin create --name restore --access write. To restore again, name an empty database in DATABASE_URL.`,
     )
   }
 }

@@ -19,6 +19,12 @@ const UNKNOWN: readonly string[] = [
   'Users, clients, memberships and APIs that were added do not exist. Such clients register again.',
 ]
 
+/** The next step when the place has a newer root secret than the backup. */
+const ROTATE: readonly string[] = [
+  'The restored database is under the previous root secret. Leave both secrets as they are configured now, and run:',
+  '  grantor secret rotate',
+]
+
 /** `grantor restore` */
 export function addRestore(parent: Command, terminal: Terminal): void {
   withJson(parent.command('restore'))
@@ -34,18 +40,19 @@ export function addRestore(parent: Command, terminal: Terminal): void {
     })
 }
 
-function describe({ location, madeAt, rows, replaced, adminToken }: Restored) {
+function describe({ location, madeAt, rows, replaced, isUnderPreviousSecret, adminToken }: Restored) {
   return {
     database: location,
     made_at: madeAt,
     rows,
     previous_database: replaced ?? null,
+    is_under_previous_secret: isUnderPreviousSecret,
     admin_token: adminToken,
     to_repeat: UNKNOWN,
   }
 }
 
-function linesOf({ location, madeAt, replaced, adminToken }: Restored): readonly string[] {
+function linesOf({ location, madeAt, replaced, isUnderPreviousSecret, adminToken }: Restored): readonly string[] {
   const time = `${formatTime(madeAt)} UTC`
   return [
     `Restored ${location} to its state of ${time}.`,
@@ -54,6 +61,7 @@ function linesOf({ location, madeAt, replaced, adminToken }: Restored): readonly
     'Invalid from now on: all access and refresh tokens, grants, sessions and signing keys, and the credentials of all',
     'administrators. Users sign in again, and APIs fetch the new keys.',
     `The token of a new administrator, which is shown only now: ${adminToken}`,
+    ...(isUnderPreviousSecret ? ['', ...ROTATE] : []),
     '',
     `Repeat what happened after ${time}. The logs of the servers and of the proxy name it:`,
     ...UNKNOWN.map((line) => `  ${line}`),

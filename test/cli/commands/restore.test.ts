@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import fs, { existsSync, readdirSync, type PathLike } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test, type TestContext } from 'node:test'
+import { renewRootSecret, rootSecretPath } from '../../../src/keys/root-secret.ts'
+import { openBackup } from '../../../src/store/backup/read.ts'
+import { endEverything } from '../../../src/store/backup/tables.ts'
+import { loadPostgres } from '../../../src/store/postgres/snapshot.ts'
+import { runHere } from '../../support/command.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
+import { openPlace, type Place } from '../../support/process.ts'
+
+/** Other processes that use the place of a SQLite database while it is restored. */
+
+interface Stage {
+  readonly place: Place
+  readonly path: string
+  readonly backup: string
+}
+
+/** A store with the organization Acme, a backup of it, and the organization Later, which is not in the backup. */
+async function openStage(t: TestContext): Promise<Stage> {
+  const place = await openPlace(t)
+  const [path, backup] = [join(place.folder, 'grantor.db'), join(place.folder, 'one.backup')]
+  for (const words of [
+    ['org', 'create', 'Acme'],
+    ['backup', '--to', backup],
+    ['org', 'create', 'Later'],
+  ]) {
+    const { code, stderr } = await runHere(place, words)
+    assert.equal(code, 0, stderr)
+  }
+  return { place, path, backup }
+}
+
+/** Calls `work` once, before the restore makes its draft. */
+function beforeDraft(t: TestContext, { path }: Stage, work: () => void): void {
+  const { rmSync } = fs
+  let isDone = false
+  t.mock.method(fs, 'rmSync', (file: string, options: object) => {
+    if (file === `${path}.restoring` && !isDone) {
+      isDone = true
+      work()
+    }
+    rmSync(file, options)
+  })
+  useMocks(t)
+}
+
+/** Calls `work` just before the draft gets the name of the database. */
+function beforeExchange(t: TestContext, { path }: Stage, work: () => void): void {
+  const { renameSync } = fs
+  t.mock.method(fs, 'renameSync', (from: PathLike, to: PathLike) => {
+    if (from === `${path}.restoring` && to === path) work()
+    renameSync(from, to)
+  })
+  useMocks(t)
+}
+
+function useMocks(t: TestContext): void {
+  syncBuiltinESMExports()
+  t.after(() => {
+    t.mock.restoreAll()
+    syncBuiltinESMExports()
+  })
+}
+
+const restoreFrom = ({ place, backup }: Stage, ...more: readonly string[]) =>
+  runHere(place, ['restore', '--from', backup, ...more])
+
+test('BAK-01: a command that opens the previous database while it is replaced writes no log beside the restored one', async (t) => {
+  const stage = await openStage(t)
+  const { place, path } = stage
+  const connections: DatabaseSync[] = []
+  t.after(() => connections.forEach((one) => one.close()))
+  beforeExchange(t, stage, () => {
+    const [early, late] = [new DatabaseSync(path, { timeout: 0 }), new DatabaseSync(path, { timeout: 0 })]
+    connections.push(early, late)
+    assert.throws(() => early.exec('pragma journal_mode = wal; create table t (x)'), /locked/)
+  })
+  const { code, stderr } = await restoreFrom(stage, '--replace')
+  assert.equal(code, 0, stderr)
+  for (const connection of connections)
+    assert.throws(() => connection.exec('pragma journal_mode = wal; create table t (x)'), /readonly/)
+  assert.deepEqual(
+    readdirSync(place.folder).filter((name) => /restoring|-wal|-shm|-journal/.test(name)),
+    [],
+  )
+  const { stdout } = await runHere(place, ['org', 'list'])
+  assert.deepEqual([/Acme/.test(stdout), /Later/.test(stdout)], [true, false])
+})
+
+test('a command that opened the previous database before it is replaced makes the restore fail', async (t) => {
+  const stage = await openStage(t)
+  let connection: DatabaseSync | undefined
+  t.after(() => connection?.close())
+  beforeDraft(t, stage, () => {
+    connection = new DatabaseSync(stage.path)
+    connection.prepare('select * from organizations').all()
+  })
+  const { code, stderr } = await restoreFrom(stage, '--replace')
+  assert.deepEqual([code, /is in use by another process/.test(stderr)], [1, true], stderr)
+  connection?.close()
+  connection = undefined
+  assert.match((await runHere(stage.place, ['org', 'list'])).stdout, /Later/)
+})
+
+test('a damaged database that a process has opened gets its name back when that process makes a log', async (t) => {
+  const stage = await openStage(t)
+  const { path, place } = stage
+  fs.writeFileSync(path, 'not a database', { mode: 0o600 })
+  beforeExchange(t, stage, () => fs.writeFileSync(`${path}-wal`, 'a log', { mode: 0o600 }))
+  const { code, stderr } = await restoreFrom(stage, '--replace')
+  assert.deepEqual([code, /Another process has opened/.test(stderr)], [1, true], stderr)
+  assert.equal(fs.readFileSync(path, 'utf8'), 'not a database')
+  assert.deepEqual(
+    readdirSync(place.folder).filter((name) => name.includes('restor')),
+    [],
+  )
+})
+
+test('a database that was created during a restore is not replaced without --replace', async (t) => {
+  const stage = await openStage(t)
+  const { path } = stage
+  const elsewhere = `${path}.elsewhere`
+  fs.renameSync(path, elsewhere)
+  beforeDraft(t, stage, () => fs.renameSync(elsewhere, path))
+  assert.match((await restoreFrom(stage)).stderr, /There is a database at .*--replace/)
+  assert.match((await runHere(stage.place, ['org', 'list'])).stdout, /Later/)
+})
+
+test('a root secret that is changed during a restore makes it fail, and the previous database stays', async (t) => {
+  const stage = await openStage(t)
+  beforeDraft(t, stage, () => void renewRootSecret(rootSecretPath(stage.path)))
+  const { code, stderr } = await restoreFrom(stage, '--replace')
+  assert.deepEqual([code, /secret was changed during the restore/.test(stderr)], [1, true], stderr)
+  assert.match((await runHere(stage.place, ['org', 'list'])).stdout, /Later/)
+})
+
+test('a backup under the previous root secret is restored with the file of that, and the next step is a rotation', async (t) => {
+  const stage = await openStage(t)
+  const { place, path } = stage
+  renewRootSecret(rootSecretPath(path))
+  const { code, stdout, stderr } = await restoreFrom(stage, '--replace')
+  assert.deepEqual([code, /under the previous root secret[^]*grantor secret rotate/.test(stdout)], [0, true], stderr)
+  assert.equal((await runHere(place, ['secret', 'rotate'])).code, 0)
+  assert.equal(existsSync(`${rootSecretPath(path)}.previous`), false)
+  assert.match((await runHere(place, ['org', 'list'])).stdout, /Acme/)
+})
+
+test('BAK-03: a restore into PostgreSQL that was killed after it had inserted the rows is completed by a repeat', async (t) => {
+  const { place, backup } = await openStage(t)
+  const secret = fs.readFileSync(rootSecretPath(join(place.folder, 'grantor.db')), 'utf8').trim()
+  const environment = { DATABASE_URL: await openTestDatabase(t), GRANTOR_SECRET: secret }
+  const opened = openBackup(backup)
+  const { header } = opened
+  const times = { madeAt: Date.parse(header.made_at), now: Date.now() }
+  await loadPostgres(environment.DATABASE_URL, header.schema, () =>
+    Array.from(opened.slices(), (slice) => endEverything(slice, times)),
+  )
+  opened.close()
+  const repeat = () => runHere(place, ['restore', '--from', backup], { environment })
+  const { code, stdout, stderr } = await repeat()
+  assert.deepEqual([code, /new administrator.*: gad_/.test(stdout)], [0, true], stderr)
+  assert.match((await runHere(place, ['org', 'list'], { environment })).stdout, /Acme/)
+  assert.match((await runHere(place, ['audit', 'list'], { environment })).stdout, /server\.restored/)
+  assert.match((await repeat()).stderr, /has the rows of this backup already.*grantor admin create/)
+})

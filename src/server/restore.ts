@@ -45,7 +45,9 @@ const ADMIN_DAYS = 90
  * @throws Error that says what is wrong
  */
 export async function restore(config: Config, { from, replace }: RestorePlan): Promise<Restored> {
-  if (statSync(from).isDirectory()) {
+  const status = statSync(from, { throwIfNoEntry: false })
+  if (status === undefined) throw new Error(`There is no backup at ${from}.`)
+  if (status.isDirectory()) {
     const newest = listBackups(from).at(-1)
     throw new Error(
       `${from} is a folder. ${newest === undefined ? 'It has no backup.' : `Its newest backup is ${join(from, newest)}.`}`,

@@ -63,7 +63,8 @@ function linesOf({ location, madeAt, replaced, isUnderPreviousSecret, adminToken
     `The token of a new administrator, which is shown only now: ${adminToken}`,
     ...(isUnderPreviousSecret ? ['', ...ROTATE] : []),
     '',
-    `Repeat what happened after ${time}. The logs of the servers and of the proxy name it:`,
+    `Repeat what happened after ${time}. If the lost database can be read, this lists it with its DATABASE_URL and secret:`,
+    `  grantor audit list --since ${madeAt}`,
     ...UNKNOWN.map((line) => `  ${line}`),
   ]
 }

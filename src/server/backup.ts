@@ -1,11 +1,11 @@
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { writeRootSecret } from '../keys/root-secret.ts'
 import type { Context } from '../ports/context.ts'
 import { readBackupHeader } from '../store/backup/read.ts'
 import type { Snapshot } from '../store/backup/tables.ts'
-import { PARTIAL, writeBackup, type Written } from '../store/backup/write.ts'
+import { draftOf, writeBackup, type BackupHeader, type Written } from '../store/backup/write.ts'
 import { readSecretOf } from './store.ts'
 
 export interface BackupPlan {
@@ -22,9 +22,13 @@ export interface Backup extends Written {
   readonly secretPath: string | undefined
   /** Older backups that were removed. */
   readonly removed: readonly string[]
+  /** Files in the folder that say that they were made in the future. They are neither counted nor removed. */
+  readonly fromFuture: readonly string[]
 }
 
 const NAME = /^grantor-\d{8}T\d{9}Z\.backup$/
+/** After this time a draft is what a backup that was killed has left. */
+const DRAFT_MS = 24 * 60 * 60 * 1000
 /** The root secret beside a backup. */
 export const SECRET_SUFFIX = '.secret'
 
@@ -44,30 +48,33 @@ export async function backUp(
   const path = folder === undefined ? to : join(folder, `grantor-${stampOf(madeAt)}.backup`)
   refuseOtherFile(path)
   if (withSecret) refuseOpenFolder(dirname(path))
-  const written = await withSnapshot(config, ({ schema, issuer, masterKey, slices }) => {
+  const { header, written } = await withSnapshot(config, async ({ schema, issuer, masterKey, slices }) => {
     const made_at = new Date(madeAt).toISOString()
     const { wrapped = null, check = '' } = masterKey
     const keys = { master_key: wrapped, secret_check: check }
-    const header = { schema, issuer: issuer ?? config.issuer, made_at, ...keys, release: version }
-    return writeBackup(path, { format: 'grantor-backup', version: 1, ...header }, slices, (sha256) =>
-      secrets.digest('backup', [sha256]),
-    )
+    const head = { schema, issuer: issuer ?? config.issuer, made_at, ...keys, release: version }
+    const first: BackupHeader = { format: 'grantor-backup', version: 1, ...head }
+    const authenticate = (sha256: string) => secrets.digest('backup', [sha256])
+    return { header: first, written: await writeBackup(path, first, slices, authenticate) }
   })
   const secretPath = withSecret ? path + SECRET_SUFFIX : undefined
   if (secretPath !== undefined) {
     rmSync(secretPath, { force: true })
-    const { master_key: wrapped, secret_check: check } = readBackupHeader(path) ?? {}
+    const { master_key: wrapped, secret_check: check } = header
     writeRootSecret(secretPath, readSecretOf(config, { wrapped: wrapped ?? undefined, check }))
   }
   await store.replaceSetting({ name: 'last-backup', value: String(madeAt) })
-  return { ...written, path, secretPath, removed: folder === undefined ? [] : prune(folder, basename(path), keep) }
+  removeOldDrafts(path, folder, clock())
+  const pruned =
+    folder === undefined || keep === undefined
+      ? { removed: [], fromFuture: [] }
+      : prune(folder, { name: basename(path), header }, keep, clock())
+  return { ...written, path, secretPath, ...pruned }
 }
 
 /** The names of the backups in a folder, oldest first. */
 export function listBackups(folder: string): readonly string[] {
-  return readdirSync(folder)
-    .filter((name) => NAME.test(name))
-    .toSorted()
+  return findBackups(folder).map(({ name }) => name)
 }
 
 async function withSnapshot<T>({ database }: Config, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
@@ -104,17 +111,75 @@ function refuseOpenFolder(folder: string): void {
   )
 }
 
-/** Removes all but the newest backups, with their secrets, and what earlier backups that were killed have left. */
-function prune(folder: string, newest: string, keep: number | undefined): readonly string[] {
-  const names = listBackups(folder)
-  const removed = keep === undefined ? [] : names.slice(0, Math.max(names.length - keep, 0))
+interface Found {
+  readonly name: string
+  readonly header: BackupHeader
+}
+
+/** The regular files in a folder that have the name and the header of a backup, oldest first. */
+function findBackups(folder: string): readonly Found[] {
+  return readdirSync(folder)
+    .filter((name) => NAME.test(name))
+    .flatMap((name) => {
+      const header = headerOf(join(folder, name))
+      return header === undefined ? [] : [{ name, header }]
+    })
+    .toSorted((one, other) => madeAtOf(one) - madeAtOf(other))
+}
+
+/** Returns undefined also for a file that this process cannot read, or that a newer release made. */
+function headerOf(path: string): BackupHeader | undefined {
+  try {
+    return isRegularFile(path) ? readBackupHeader(path) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function madeAtOf({ header }: Found): number {
+  return Date.parse(header.made_at)
+}
+
+/** Removes all but the newest backups of this store, with their secrets. The backup that was just made is always kept. */
+function prune(
+  folder: string,
+  made: Found,
+  keep: number,
+  now: number,
+): { readonly removed: readonly string[]; readonly fromFuture: readonly string[] } {
+  const others = findBackups(folder).filter(
+    ({ name, header }) => name !== made.name && isSameStore(header, made.header),
+  )
+  const fromFuture = others.filter((one) => madeAtOf(one) > now).map(({ name }) => name)
+  const older = others.filter((one) => madeAtOf(one) <= now).map(({ name }) => name)
+  const removed = older.slice(0, Math.max(older.length + 1 - keep, 0))
   for (const name of removed) {
-    rmSync(join(folder, name))
-    rmSync(join(folder, name + SECRET_SUFFIX), { force: true })
+    removeFile(join(folder, name))
+    removeFile(join(folder, name + SECRET_SUFFIX))
   }
-  for (const name of readdirSync(folder)) {
-    const isLeft = name.endsWith(PARTIAL) && NAME.test(name.slice(0, -PARTIAL.length)) && name < newest
-    if (isLeft) rmSync(join(folder, name), { force: true })
+  return { removed, fromFuture }
+}
+
+/** Several stores may have one folder. Two with the same issuer, for example two on localhost, have other master keys. */
+function isSameStore(one: BackupHeader, other: BackupHeader): boolean {
+  return one.issuer === other.issuer && one.secret_check === other.secret_check
+}
+
+/** Removes what earlier backups that were killed have left, but no draft that another process may be writing. */
+function removeOldDrafts(path: string, folder: string | undefined, now: number): void {
+  for (const name of readdirSync(dirname(path))) {
+    const complete = draftOf(name)
+    if (complete !== basename(path) && (folder === undefined || !NAME.test(complete ?? ''))) continue
+    const draft = join(dirname(path), name)
+    const status = lstatSync(draft, { throwIfNoEntry: false })
+    if (status !== undefined && status.mtimeMs < now - DRAFT_MS) removeFile(draft)
   }
-  return removed
+}
+
+function removeFile(path: string): void {
+  if (isRegularFile(path)) rmSync(path, { force: true })
+}
+
+function isRegularFile(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
 }

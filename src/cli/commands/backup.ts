@@ -33,12 +33,16 @@ export function addBackup(parent: Command, terminal: Terminal): void {
       const backup = await withRuntime(terminal, 'refuse', (context) =>
         backUp(config, { ...context, store: asAdministrator(context, COMMAND_LINE).store }, plan),
       )
-      const { path, secretPath, bytes, rows, removed } = backup
-      if (json) return terminal.printJson({ path, secret_path: secretPath ?? null, bytes, rows, removed })
+      const { path, secretPath, bytes, rows, removed, fromFuture } = backup
+      if (json) {
+        const names = { removed, from_future: fromFuture }
+        return terminal.printJson({ path, secret_path: secretPath ?? null, bytes, rows, ...names })
+      }
       const count = Object.values(rows).reduce((sum, one) => sum + one, 0)
       terminal.print([
         `Wrote ${path}: ${count} rows, ${Math.ceil(bytes / 1024)} KiB.`,
         ...removed.map((name) => `Removed ${name}.`),
+        ...fromFuture.map((name) => `Warning: ${name} has a time in the future. It was not counted and not removed.`),
         secretPath === undefined
           ? 'The root secret is not in it. Keep a copy of the secret in another place: without it the backup cannot be restored.'
           : `The root secret is in ${secretPath}. Move it to another place than the backup.`,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync } from 'node:fs'
+import { checkChunks, linesOf, openFile, recordChunks } from './lines.ts'
 import { BACKUP_TABLES, STORED_TABLES, type Cells, type Slice } from './tables.ts'
 import type { BackupEnd, BackupHeader, TableHead } from './write.ts'
 
@@ -9,34 +10,40 @@ export interface CheckedBackup {
   readonly rows: Readonly<Record<string, number>>
   readonly sha256: string
   readonly mac: string
-  /** Reads the rows. */
+  /** Reads the rows again. Throws, before it returns a row, if the file has changed there since it was checked. */
   readonly slices: () => Iterable<Slice>
   readonly close: () => void
 }
 
-const CHUNK_BYTES = 1024 * 1024
-const LINE_LIMIT_BYTES = 64 * 1024 * 1024
 const ROWS_IN_SLICE = 1000
+const BYTES_IN_SLICE = 1024 * 1024
 
 /**
- * Opens a backup and reads all of it, to find every damage before anything is written.
+ * Opens a backup and reads all of it, to find every damage before anything is written. The content is not authenticated yet, so
+ * no message repeats text of the file.
  *
  * @throws Error that says what is wrong with the file
  */
 export function openBackup(path: string): CheckedBackup {
-  const file = openSync(path, 'r')
+  const file = openFile(path)
   try {
-    const { header, end } = check(path, file)
-    return { header, ...end, slices: () => slicesOf(file), close: () => closeSync(file) }
+    const digests: string[] = []
+    const { header, rows, end } = check(path, file, digests)
+    const { sha256, mac } = end
+    return { header, rows, sha256, mac, slices: () => slicesOf(path, file, digests), close: () => closeSync(file) }
   } catch (cause) {
     closeSync(file)
     throw cause
   }
 }
 
-/** Returns the header of a backup; undefined if the file is not one. */
+/**
+ * Returns the header of a backup; undefined if the file is not one.
+ *
+ * @throws Error if a newer release made the backup, or the path is not a regular file
+ */
 export function readBackupHeader(path: string): BackupHeader | undefined {
-  const file = openSync(path, 'r')
+  const file = openFile(path)
   try {
     for (const line of linesOf(file)) return headerOf(line)
     return undefined
@@ -45,13 +52,19 @@ export function readBackupHeader(path: string): BackupHeader | undefined {
   }
 }
 
-function check(path: string, file: number): { readonly header: BackupHeader; readonly end: BackupEnd['end'] } {
+interface Checked {
+  readonly header: BackupHeader
+  readonly rows: Readonly<Record<string, number>>
+  readonly end: BackupEnd['end']
+}
+
+function check(path: string, file: number, digests: string[]): Checked {
   const hash = createHash('sha256')
   const counts: Record<string, number> = {}
   let header: BackupHeader | undefined
   let table: string | undefined
   let end: BackupEnd['end'] | undefined
-  for (const line of linesOf(file)) {
+  for (const line of linesOf(file, recordChunks(digests))) {
     if (header === undefined) {
       header = headerOf(line)
       if (header === undefined) throw new Error(`${path} is not a backup of Grantor.`)
@@ -65,7 +78,8 @@ function check(path: string, file: number): { readonly header: BackupHeader; rea
         }
         table = mark.table
         if (BACKUP_TABLES[table] !== 'stored')
-          throw new Error(`${path} has a table that this release does not know: ${table}.`)
+          throw new Error(`${path} has a table that this release does not know. A newer release may know it.`)
+        if (counts[table] !== undefined) throw new Error(`${path} is damaged: it has a table twice.`)
         counts[table] = 0
       } else if (table === undefined) throw new Error(`${path} is damaged: it has rows of no table.`)
       else counts[table] = (counts[table] ?? 0) + 1
@@ -76,7 +90,7 @@ function check(path: string, file: number): { readonly header: BackupHeader; rea
   if (hash.digest('hex') !== end.sha256) throw new Error(`${path} is damaged: its checksum is wrong.`)
   const missing = STORED_TABLES.filter((name) => counts[name] === undefined || counts[name] !== end.rows[name])
   if (missing.length > 0) throw new Error(`${path} is damaged: rows are missing in ${missing.join(', ')}.`)
-  return { header, end }
+  return { header, rows: counts, end }
 }
 
 const OPENING_BRACE = 0x7b
@@ -84,18 +98,23 @@ const OPENING_BRACE = 0x7b
 function headerOf(line: Buffer): BackupHeader | undefined {
   // Any file may be named here, also a large binary one.
   if (!line.includes('"grantor-backup"')) return undefined
-  const header = parseLine(line) as BackupHeader | undefined
+  const header: Partial<Record<keyof BackupHeader, unknown>> | undefined = parseLine(line)
   if (header?.format !== 'grantor-backup') return undefined
-  if (header.version === 1) return header
-  throw new Error('The backup was made by a newer release of Grantor. Restore it with that release.')
+  if (header.version !== 1) {
+    throw new Error('The backup was made by a newer release of Grantor. Restore it with that release.')
+  }
+  const { release, schema, issuer, made_at, master_key, secret_check } = header
+  const areTexts = [release, issuer, made_at, secret_check, master_key ?? ''].every((one) => typeof one === 'string')
+  const isValid = areTexts && Number.isSafeInteger(schema) && !Number.isNaN(Date.parse(String(made_at)))
+  return isValid ? (header as BackupHeader) : undefined
 }
 
 /** A line that is an object: the head of a table, or the end. The end is not part of the checksum. */
 function markOf(path: string, line: Buffer): TableHead | BackupEnd {
   const mark: Partial<TableHead & BackupEnd> | undefined = parseLine(line)
-  if (typeof mark?.table === 'string') return mark as TableHead
+  if (typeof mark?.table === 'string' && Array.isArray(mark.columns)) return mark as TableHead
   const { rows, sha256, mac } = (mark?.end ?? {}) as Partial<BackupEnd['end']>
-  if (typeof rows !== 'object' || typeof sha256 !== 'string' || typeof mac !== 'string') {
+  if (typeof rows !== 'object' || rows === null || typeof sha256 !== 'string' || typeof mac !== 'string') {
     throw new Error(`${path} is damaged: a line has no meaning.`)
   }
   return mark as BackupEnd
@@ -109,39 +128,25 @@ function parseLine(line: Buffer): object | undefined {
   }
 }
 
-function* slicesOf(file: number): Generator<Slice> {
+function* slicesOf(path: string, file: number, digests: readonly string[]): Generator<Slice> {
   let head: TableHead | undefined
   let rows: Cells[] = []
+  let bytes = 0
   let isFirst = true
-  for (const line of linesOf(file)) {
+  for (const line of linesOf(file, checkChunks(path, digests))) {
     const isMark = line[0] === OPENING_BRACE
-    if (head !== undefined && (isMark || rows.length >= ROWS_IN_SLICE)) {
+    if (head !== undefined && (isMark || rows.length >= ROWS_IN_SLICE || bytes >= BYTES_IN_SLICE)) {
       yield { ...head, rows }
       rows = []
+      bytes = 0
     }
-    if (!isMark) rows.push(JSON.parse(line.toString()) as Cells)
-    else if (isFirst) isFirst = false
+    if (!isMark) {
+      rows.push(JSON.parse(line.toString()) as Cells)
+      bytes += line.length
+    } else if (isFirst) isFirst = false
     else {
       const object = JSON.parse(line.toString()) as TableHead | BackupEnd
       head = 'end' in object ? undefined : object
     }
   }
-}
-
-/** Each line with its line break. */
-function* linesOf(file: number): Generator<Buffer> {
-  const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
-  let rest = Buffer.alloc(0)
-  for (let position = 0, length = -1; length !== 0; position += length) {
-    length = readSync(file, chunk, 0, CHUNK_BYTES, position)
-    const data = Buffer.concat([rest, chunk.subarray(0, length)])
-    let start = 0
-    for (let next = data.indexOf('\n'); next !== -1; next = data.indexOf('\n', start)) {
-      yield data.subarray(start, next + 1)
-      start = next + 1
-    }
-    rest = data.subarray(start)
-    if (rest.length > LINE_LIMIT_BYTES) break
-  }
-  if (rest.length > 0) yield rest
 }

@@ -64,20 +64,38 @@ export interface RestoreTimes {
   readonly now: number
 }
 
-/** Changes rows so that a restored store accepts nothing from before: the server's not-before time, and revoked administrators. */
+/**
+ * Changes rows so that a restored store accepts nothing from before: the server's not-before time, and revoked administrators.
+ *
+ * @throws Error if a column that the change needs is missing
+ */
 export function endEverything({ table, columns, rows }: Slice, { madeAt, now }: RestoreTimes): Slice {
-  const column = (name: string): number => columns.indexOf(name)
   if (table === 'admin_credentials') {
-    const revokedAt = column('revoked_at')
+    const revokedAt = columnOf(columns, 'revoked_at')
     return { table, columns, rows: rows.map((row) => row.with(revokedAt, row[revokedAt] ?? now)) }
   }
   if (table !== 'settings') return { table, columns, rows }
-  const name = column('name')
-  const setting = (key: string, value: string): Cells => columns.map((one) => (one === 'name' ? key : value))
+  const name = columnOf(columns, 'name')
+  const value = columnOf(columns, 'value')
+  const blank: Cells = columns.map(() => null)
+  const setting = (key: string, text: string): Cells => blank.with(name, key).with(value, text)
   const kept = rows.filter((row) => !OMITTED_SETTINGS.test(String(row[name])))
   return {
     table,
     columns,
     rows: [...kept, setting('not-before', String(now)), setting('last-backup', String(madeAt))],
   }
+}
+
+/** Refuses columns that the table does not have: their names become part of a statement. */
+export function checkColumns({ table, columns }: Slice, known: readonly string[]): void {
+  if (columns.length === 0 || !columns.every((name) => known.includes(name))) {
+    throw new Error(`The backup has a column of the table ${table} that its schema does not have.`)
+  }
+}
+
+function columnOf(columns: readonly string[], name: string): number {
+  const index = columns.indexOf(name)
+  if (index === -1) throw new Error(`The backup is damaged: the column ${name} is missing.`)
+  return index
 }

@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { closeSync, constants, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { HEADER_LIMIT_BYTES, LINE_LIMIT_BYTES } from './lines.ts'
 import type { Slice } from './tables.ts'
 
 /** The first line of a backup. Each other line is the head of a table, a row, or the end. */
@@ -43,8 +44,8 @@ export interface Written {
   readonly bytes: number
 }
 
-/** The name of a file that is still being written. */
-export const PARTIAL = '.partial'
+/** The end of the name of a file that is still being written. Its random part separates two backups to one path. */
+const DRAFT = /\.[0-9a-f]{16}\.partial$/
 const BUFFER_BYTES = 1024 * 1024
 
 /**
@@ -57,8 +58,7 @@ export async function writeBackup(
   slices: AsyncIterable<Slice>,
   authenticate: (sha256: string) => string,
 ): Promise<Written> {
-  const draft = path + PARTIAL
-  rmSync(draft, { force: true })
+  const draft = `${path}.${randomBytes(8).toString('hex')}.partial`
   const file = openSync(draft, 'wx', 0o600)
   try {
     const written = await writeLines(file, header, slices, authenticate)
@@ -74,6 +74,11 @@ export async function writeBackup(
   } finally {
     closeSync(file)
   }
+}
+
+/** Returns the name that a draft would get when it is complete; undefined if the name is not that of a draft. */
+export function draftOf(name: string): string | undefined {
+  return DRAFT.test(name) ? name.replace(DRAFT, '') : undefined
 }
 
 /** Puts the names of files in a folder on disk. */
@@ -103,11 +108,11 @@ async function writeLines(
     bytes += chunk.length
     waiting = ''
   }
-  waiting += `${JSON.stringify(header)}\n`
+  waiting += lineOf(header, HEADER_LIMIT_BYTES)
   for await (const { table, columns, rows } of slices) {
-    if (counts[table] === undefined) waiting += `${JSON.stringify({ table, columns } satisfies TableHead)}\n`
+    if (counts[table] === undefined) waiting += lineOf({ table, columns } satisfies TableHead)
     counts[table] = (counts[table] ?? 0) + rows.length
-    for (const row of rows) waiting += `${JSON.stringify(row)}\n`
+    for (const row of rows) waiting += lineOf(row)
     if (waiting.length > BUFFER_BYTES) flush()
   }
   flush()
@@ -116,6 +121,16 @@ async function writeLines(
   const last = Buffer.from(`${JSON.stringify(end)}\n`)
   writeAll(file, last)
   return { rows: counts, bytes: bytes + last.length }
+}
+
+/** Refuses a line that a restore would refuse. */
+function lineOf(value: unknown, limit = LINE_LIMIT_BYTES): string {
+  const line = `${JSON.stringify(value)}\n`
+  // A character has at most three bytes for each of its code units.
+  if (line.length * 3 > limit && Buffer.byteLength(line) > limit) {
+    throw new Error(`The store has a row of more than ${limit} bytes, which a backup cannot have.`)
+  }
+  return line
 }
 
 function writeAll(file: number, chunk: Buffer): void {

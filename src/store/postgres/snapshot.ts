@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { STORED_TABLES, type Cells, type Slice, type Snapshot } from '../backup/tables.ts'
+import { checkColumns, STORED_TABLES, type Cells, type Slice, type Snapshot } from '../backup/tables.ts'
 import { listMigrations } from '../migrations.ts'
 import { MASTER_KEY, MASTER_KEY_CHECK } from '../settings.ts'
 import { isDistributed } from './distribution.ts'
@@ -79,8 +79,10 @@ export function loadPostgres(
   })
 }
 
-async function insert(client: pg.Client, { table, columns, rows }: Slice): Promise<void> {
+async function insert(client: pg.Client, slice: Slice): Promise<void> {
+  const { table, columns, rows } = slice
   const types = new Map((await columnsOf(client, table)).map(({ name, type }) => [name, type]))
+  checkColumns(slice, [...types.keys()])
   const arrays = columns.map((name, index) => `$${index + 1}::${types.get(name) ?? 'text'}[]`)
   await client.query(
     `insert into ${table} (${columns.join(', ')}) select * from unnest(${arrays.join(', ')})`,

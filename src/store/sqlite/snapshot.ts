@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { STORED_TABLES, type Cells, type Slice, type Snapshot } from '../backup/tables.ts'
+import { checkColumns, STORED_TABLES, type Cells, type Slice, type Snapshot } from '../backup/tables.ts'
 import { openDatabase } from './database.ts'
 import { schemaState } from './migrate.ts'
 import { listMigrations } from '../migrations.ts'
@@ -58,9 +58,9 @@ export function loadSqlite(path: string, schema: number, slices: Iterable<Slice>
       listMigrations().filter(({ version }) => version <= schema),
     )
     database.exec('begin immediate')
-    for (const { table, columns, rows } of slices) {
-      const insert = inserter(database, table, columns)
-      for (const row of rows) insert(row)
+    for (const slice of slices) {
+      const insert = inserter(database, slice)
+      for (const row of slice.rows) insert(row)
     }
     database.exec('commit')
     migrate(database, Date.now())
@@ -69,11 +69,13 @@ export function loadSqlite(path: string, schema: number, slices: Iterable<Slice>
   }
 }
 
-function inserter(database: DatabaseSync, table: string, columns: readonly string[]): (row: Cells) => void {
+function inserter(database: DatabaseSync, slice: Slice): (row: Cells) => void {
+  const { table, columns } = slice
   const known = database
     .prepare(`select name from pragma_table_info('${table}')`)
     .all()
     .map(({ name }) => String(name))
+  checkColumns(slice, known)
   const marks = columns.map(() => '?').join(', ')
   if (!known.includes(SLOT)) {
     const insert = database.prepare(`insert into ${table} (${columns.join(', ')}) values (${marks})`)

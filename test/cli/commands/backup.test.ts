@@ -142,7 +142,6 @@ test('BAK-06: a backup is readable by its owner only, keeps the newest, and has 
   await runJsonHere(place, ['org', 'create', 'Acme'])
   const folder = join(place.folder, 'backups')
   mkdirSync(folder, { mode: 0o750 })
-  writeFileSync(join(folder, 'grantor-20200101T000000000Z.backup.partial'), '')
   writeFileSync(join(folder, 'notes'), '')
   const open = await runHere(place, ['backup', '--to', folder, '--with-secret'])
   assert.match(open.stderr, /chmod 700/)

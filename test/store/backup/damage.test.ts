@@ -46,7 +46,32 @@ const DAMAGES: readonly (readonly [
   [
     'a table that no release knows',
     (lines) => lines.toSpliced(1, 0, '{"table":"sqlite_master","columns":["name"]}\n'),
-    /does not know: sqlite_master/,
+    /a table that this release does not know\. /,
+  ],
+  [
+    'a table whose name has control characters',
+    (lines) => lines.toSpliced(1, 0, `{"table":"\\u001b[2J\\u009b2J","columns":["name"]}\n`),
+    /^grantor: [ -~]+ has a table that this release does not know\.[ -~]+\n$/,
+  ],
+  [
+    'a table twice',
+    (lines) => [...lines.slice(0, -1), lines[1] ?? '', ...lines.slice(-1)],
+    /damaged: it has a table twice/,
+  ],
+  [
+    'a header that is too long',
+    (lines) => lines.with(0, (lines[0] ?? '').replace('{', `{${' '.repeat(64 * 1024)}`)),
+    /is not a backup/,
+  ],
+  [
+    'a header without a time',
+    (lines) => lines.with(0, (lines[0] ?? '').replace('"made_at"', '"time"')),
+    /is not a backup/,
+  ],
+  [
+    'a row that is too long',
+    (lines) => [...lines.slice(0, -1), `["${'x'.repeat(1024 * 1024)}"]\n`, ...lines.slice(-1)],
+    /incomplete/,
   ],
 ]
 

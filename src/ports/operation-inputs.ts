@@ -13,6 +13,7 @@ export type SharedClient = ClientRecord & { readonly dedupeKey: string }
 
 export interface SecretRotation {
   readonly id: ClientId
+  /** The hash of the present secret, as the caller read it. */
   readonly previous: SecretHash
   readonly secretHash: SecretHash
   /** The other secret that remains valid until `keptUntil`: `previous`, or the one that `previous` replaced. */

@@ -70,7 +70,8 @@ export async function authorizationCode(
   const target = { scope: scopeFor(catalog, client, grant, resources, approval.approvedAt), resources }
   const issue = () =>
     issueGrantToken(context, grant, target, { profile, generation: 0, at: now, now, refreshToken: refresh?.token })
-  // An opaque token is stored in the same commit, so that a fault cannot redeem the code without a token (threats.md CODE-12).
+  // An opaque token is stored in the same turn, so that usually one batch commits both (threats.md CODE-12). If a crash separates
+  // them, the code is spent without a token, and the client asks the user again.
   const isStoredAtOnce = profile.format === 'opaque' && approval.kind === 'approved'
   const [outcome, stored] = await Promise.all([
     context.store.redeemCode({ id, codeHash: opened.hash, now, grant }),

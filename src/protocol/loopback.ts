@@ -12,3 +12,8 @@ export function isLoopbackHost(host: string): boolean {
 export function leadsToThisComputer(host: string): boolean {
   return isLoopbackHost(host) || host.endsWith('.localhost') || /^127\.\d+\.\d+\.\d+$/.test(host)
 }
+
+/** Whether a store of one issuer may be used as the other: they are the same text, or both are loopback addresses. */
+export function isCompatibleIssuer(one: string, other: string): boolean {
+  return one === other || [one, other].every((issuer) => isLoopbackHost(new URL(issuer).hostname))
+}

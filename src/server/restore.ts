@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts'
 import { locationOf, type DatabaseChoice } from '../config/database-url.ts'
 import { unlockMasterKey, type RootSecrets } from '../keys/master-key.ts'
 import { readPreviousSecret, readRootSecret, rootSecretPath, writeRootSecret } from '../keys/root-secret.ts'
-import { isLoopbackHost } from '../protocol/loopback.ts'
+import { isCompatibleIssuer } from '../protocol/loopback.ts'
 import type { Secrets } from '../protocol/secrets.ts'
 import { openBackup, type CheckedBackup } from '../store/backup/read.ts'
 import { endEverything, type Slice } from '../store/backup/tables.ts'
@@ -128,8 +128,7 @@ function refuseUnfit(config: Config, { header, sha256, mac }: CheckedBackup, sec
       `${from} has version ${header.schema} of the schema, and this release knows ${newest}. Restore it with release ${header.release} or a newer one.`,
     )
   }
-  const areLoopback = [header.issuer, config.issuer].every((one) => isLoopbackHost(new URL(one).hostname))
-  if (header.issuer !== config.issuer && !areLoopback) {
+  if (!isCompatibleIssuer(header.issuer, config.issuer)) {
     throw new Error(
       `${from} belongs to the issuer ${header.issuer}, and GRANTOR_ISSUER is ${config.issuer}. Restore it with GRANTOR_ISSUER=${header.issuer}; afterwards "grantor issuer set" can change it.`,
     )

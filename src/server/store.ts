@@ -18,7 +18,7 @@ import type { Log } from './log.ts'
 import type { Store, StoreDriver } from '../ports/store.ts'
 import type { Secrets } from '../protocol/secrets.ts'
 import type { Chains } from '../audit/chain.ts'
-import { isLoopbackHost } from '../protocol/loopback.ts'
+import { isCompatibleIssuer } from '../protocol/loopback.ts'
 import type { SchemaState } from '../store/migrations.ts'
 
 /** The process that opens the store: a server with many concurrent requests, or a command that runs and ends. */
@@ -65,7 +65,8 @@ export function readRootSecrets({ secret, previousSecret, database }: Config): R
 /** Returns the root secret that opens this master key, for a backup with the secret. */
 export function readSecretOf(config: Config, stored: StoredMasterKey): string {
   const roots = readRootSecrets(config)
-  const secret = roots[unlockMasterKey(stored, roots)?.under ?? 'current']
+  const unlocked = unlockMasterKey(stored, roots)
+  const secret = unlocked === undefined ? undefined : roots[unlocked.under]
   if (secret === undefined) throw new Error('The root secret was changed while the backup was made. Make another one.')
   return secret
 }
@@ -140,7 +141,7 @@ export async function refuseOtherIssuer(
   { issuer }: Pick<Config, 'issuer'>,
 ): Promise<void> {
   const known = await store.insertSettingOnce({ name: 'issuer', value: issuer })
-  if (known === issuer || [known, issuer].every((one) => isLoopbackHost(new URL(one).hostname))) return
+  if (isCompatibleIssuer(known, issuer)) return
   throw new Error(
     `This database belongs to the issuer ${known}, and GRANTOR_ISSUER is ${issuer}. If GRANTOR_ISSUER is wrong, correct it. If the address has changed, run: grantor issuer set ${issuer}`,
   )

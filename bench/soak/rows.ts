@@ -33,6 +33,7 @@ export async function countRows(
     hits: `window_end < ${now}`,
     revoked_tokens: `expires_at < ${now}`,
     opaque_tokens: `token_id < '${idBefore(now, '')}'`,
+    consumed: `expires_at < ${now}`,
     audit_links: `link_id < '${idBefore(chainStart((now - auditRetention * 1000) as EpochMs), '')}'`,
     consents: undefined,
     users: undefined,

@@ -24,6 +24,7 @@ const NOTHING = {
   hits: 0,
   revokedTokens: 0,
   opaqueTokens: 0,
+  consumed: 0,
   auditLinks: 0,
 } as const
 
@@ -61,8 +62,8 @@ export async function sweep({ clockCheck, settings, store }: Needs, place: Sweep
  * expired, as among the oldest rows, the next slice follows at once, otherwise later.
  */
 export function isWholeSlice(swept: Swept): boolean {
-  const { authorizations, authorizationsExamined, sessions, clients, hits, revokedTokens, opaqueTokens, auditLinks } =
-    swept
+  const { authorizations, authorizationsExamined, sessions, clients, hits, auditLinks } = swept
+  const { revokedTokens, opaqueTokens, consumed } = swept
   const found = Math.max(
     authorizations,
     authorizationsExamined,
@@ -71,6 +72,7 @@ export function isWholeSlice(swept: Swept): boolean {
     hits,
     revokedTokens,
     opaqueTokens,
+    consumed,
     auditLinks,
   )
   return found >= SLICE || Math.max(swept.grants, swept.consents) >= SLICE / 4

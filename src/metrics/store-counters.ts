@@ -57,6 +57,7 @@ const SWEPT: { readonly [Kind in Exclude<keyof Swept, keyof SweepPlace | 'author
   hits: true,
   revokedTokens: true,
   opaqueTokens: true,
+  consumed: true,
   auditLinks: true,
 }
 

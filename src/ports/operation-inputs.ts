@@ -108,6 +108,14 @@ export interface Hit {
   readonly by: number
 }
 
+/** A value that is accepted once, such as the `jti` of a client's assertion. */
+export interface ConsumedKey {
+  /** A keyed digest of the value, from which nobody can read it. */
+  readonly digest: string
+  /** From then on the value is rejected for another reason, so that its digest may be removed. */
+  readonly expiresAt: EpochMs
+}
+
 /**
  * Where each table's last slice ended. Rows that have to be examined, because no index finds what to delete, are examined in
  * slices in the order of their keys. '' at first, and after the end of the table.
@@ -150,6 +158,7 @@ export interface Swept extends SweepPlace {
   readonly hits: number
   readonly revokedTokens: number
   readonly opaqueTokens: number
+  readonly consumed: number
   readonly auditLinks: number
 }
 

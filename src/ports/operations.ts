@@ -2,6 +2,7 @@ import type {
   About,
   Approval,
   ClientUpdate,
+  ConsumedKey,
   Hit,
   InstallationKey,
   MembershipKey,
@@ -117,6 +118,12 @@ export interface Operations extends OperatorOperations {
     revocation: { readonly tokenId: string; readonly expiresAt: EpochMs } & About,
     outcome: 'revoked' | 'known',
   ]
+
+  /**
+   * Records 1 to 4 different values that are accepted once, all or none. `seen`: one of them was recorded before, so that of
+   * concurrent requests with one value, on any node, exactly one returns `fresh`.
+   */
+  consumeOnce: [keys: readonly ConsumedKey[], outcome: 'fresh' | 'seen']
 
   /** Creates an account. `email-taken`: the email has an account, possibly created at the same time. */
   createUser: [user: UserRecord, outcome: 'created' | 'email-taken']

@@ -100,6 +100,7 @@ export const OPERATIONS: { readonly [Name in OperationName]: OperationRow<Name> 
         ? { event: 'token.revoked', ...about, details: { token: tokenId } }
         : undefined,
   },
+  consumeOnce: { cache: 'kept', event: 'no-event' },
 
   createUser: { cache: 'kept', event: when('created', aboutUser('user.created')) },
   setPassword: { cache: idOf, event: when('changed', aboutUser('user.password-changed')) },

@@ -8,6 +8,7 @@ export const SHARD_KEYS: Readonly<Record<string, string>> = {
   sessions: 'session_id',
   revoked_tokens: 'token_id',
   opaque_tokens: 'token_id',
+  consumed: 'digest',
   hits: 'bucket',
   users: 'user_id',
   emails: 'email',

@@ -5,6 +5,7 @@ import { installationKey, membershipKey } from '../operation-table.ts'
 import { authorizationStatements } from './authorizations.ts'
 import { clientStatements } from './clients.ts'
 import { commitBatch } from './commit.ts'
+import { consumedHandlers } from './consumed.ts'
 import { openDatabase, type PostgresOptions } from './database.ts'
 import { distributedHandlers, distributedReads } from './distributed-keys.ts'
 import type { Handlers } from './handlers.ts'
@@ -50,6 +51,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...hitHandlers,
     ...opaqueTokens.handlers,
     ...revocations.handlers,
+    ...consumedHandlers,
     ...sweepHandlers,
     recordEvent,
     ...(isDistributed && distributedHandlers),

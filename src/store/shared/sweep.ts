@@ -36,6 +36,11 @@ const OPAQUE_TOKENS = shared(
      select token_id from opaque_tokens where token_id < :before order by token_id limit :limit))
    returning token_id`,
 )
+const CONSUMED = shared(
+  `delete from consumed where digest in (
+     select digest from consumed where expires_at < :before order by expires_at limit :limit)
+   returning digest`,
+)
 const AUDIT_LINKS = shared(
   `delete from audit_links where link_id = any(array(
      select link_id from audit_links where link_id < :before order by link_id limit :limit))
@@ -62,6 +67,7 @@ export function* sweepShared(sweep: Sweep): Steps<Omit<Swept, 'clients' | 'conse
     hits: yield* remove(HITS, now, limit),
     revokedTokens: yield* remove(REVOKED_TOKENS, sweep.revocationsBefore, limit),
     opaqueTokens: yield* remove(OPAQUE_TOKENS, idBefore(now, ''), limit),
+    consumed: yield* remove(CONSUMED, now, limit),
     auditLinks: yield* remove(AUDIT_LINKS, idBefore(sweep.auditBefore, ''), limit),
   }
 }

@@ -13,6 +13,7 @@ import { authorizationStatements } from './authorizations.ts'
 import { beginWriting, type LockPatience } from './begin-writing.ts'
 import { startCheckpoints } from './checkpoints.ts'
 import { clientStatements } from './clients.ts'
+import { consumedStatements } from './consumed.ts'
 import { freeBytes, watchFiles, type FileWatch } from './database-file.ts'
 import { isBusy, openDatabase, primaryCode } from './database.ts'
 import type { Handlers } from './handlers.ts'
@@ -66,6 +67,7 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
     ...hitStatements(database),
     ...opaqueTokens,
     ...revocations,
+    ...consumedStatements(database),
     // The commit's audit link contains the event.
     recordEvent: () => 'recorded',
     ...sweepStatements(database, runSteps),

@@ -5,6 +5,7 @@ import { authorizationCases } from './authorizations.ts'
 import { batchCases } from './batches.ts'
 import { clientCases } from './clients.ts'
 import { runSuite, type OpenStores, type Suite } from './harness.ts'
+import { consumedCases } from './consumed.ts'
 import { deletionCases } from './deletions.ts'
 import { grantListCases } from './grant-lists.ts'
 import { installationCases } from './installations.ts'
@@ -43,6 +44,7 @@ export const CONTRACT: readonly Suite[] = [
   keyCases,
   masterKeyCases,
   revocationCases,
+  consumedCases,
   sweepCases,
   walkCases,
   auditCases,

@@ -38,6 +38,7 @@ const NOTHING: Swept = {
   hits: 0,
   revokedTokens: 0,
   opaqueTokens: 0,
+  consumed: 0,
   auditLinks: 0,
 }
 

@@ -1,5 +1,6 @@
 import type { AppRedirects } from './app-redirect.ts'
 import type { Brand } from './brand.ts'
+import { findHostFault, findPathFault, readUri } from './canonical-uri.ts'
 import { isLoopbackHost, leadsToThisComputer } from './loopback.ts'
 
 /** A redirect URI to which an authorization response may be sent. The registered and the presented URI are compared byte for byte. */
@@ -21,7 +22,6 @@ export interface RedirectUriPolicy {
   readonly ownOrigin: string
 }
 
-const LENGTH_LIMIT = 2048
 /** Schemes that browsers execute, resolve locally or wrap around another scheme. No setting can allow them. */
 const BROWSER_SCHEMES: ReadonlySet<string> = new Set(
   'about blob chrome chrome-extension content data file filesystem ftp intent jar javascript mailto mhtml moz-extension ms-its resource sms tel vbscript view-source ws wss x-javascript'.split(
@@ -36,19 +36,13 @@ const RESPONSE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description
  * two parsers could disagree.
  */
 export function checkRedirectUri(text: string, policy: RedirectUriPolicy): RedirectUriVerdict {
-  if (text.length > LENGTH_LIMIT) return refused(`is longer than ${LENGTH_LIMIT} characters`)
-  if (!/^[\x21-\x7e]+$/.test(text)) return refused('has a space, a control character or a character outside ASCII')
-  if (/[\\"<>^`{|}]/.test(text)) return refused('has a character that must be percent-encoded')
+  const reading = readUri(text)
+  if (reading.kind === 'refused') return reading
   if (text.includes('*')) return refused('has a wildcard; register each URI')
-  if (text.includes('#')) return refused('has a fragment')
-  if (/%(?![0-9A-Fa-f]{2})/.test(text)) return refused('has a broken percent-escape')
-  const scheme = /^([a-z][a-z0-9+.-]*):/.exec(text)?.[1]
-  const url = scheme === undefined ? null : URL.parse(text)
-  if (scheme === undefined || url === null) return refused('is not an absolute URI with a lower-case scheme')
+  const { scheme, url } = reading
   if (BROWSER_SCHEMES.has(scheme)) return refused('has a scheme that browsers execute or handle themselves')
-  if (url.username !== '' || url.password !== '' || authorityOf(text).includes('@'))
-    return refused('has a user name or password')
-  if (pathIsAmbiguous(text)) return refused('has a path that two servers could read differently')
+  const fault = findPathFault(text, url)
+  if (fault !== undefined) return refused(fault)
   if (url.search !== '' && RESPONSE_PARAMETERS.some((name) => url.searchParams.has(name))) {
     return refused('has a query parameter that the authorization response sets')
   }
@@ -98,33 +92,14 @@ export function redirectHost(uri: string): string {
 }
 
 function checkWeb(text: string, url: URL, policy: RedirectUriPolicy): RedirectUriVerdict {
-  const authority = authorityOf(text)
-  const written = authority.replace(/:[0-9]{1,5}$/, '')
-  // The URL parser rewrites other spellings of a host (0x7f.1, 2130706433, upper case). Only the spelling that the parser does
-  // not change is accepted. The parser does not remove a dot at the end, which could hide the server's own host name.
-  if (authority === '' || written !== url.hostname || written.endsWith('.'))
-    return refused('has a host that is not in its canonical form')
-  if (authority !== url.host && authority !== `${url.host}:80`)
-    return refused('has a port that is not in its canonical form')
-  // The parser accepts `; , ' $` and similar characters in a host. They are delimiters of other grammars, such as the CSP header.
-  if (!/^([a-z0-9._-]+|\[[0-9a-f:]+\])$/.test(url.hostname))
-    return refused('has a host with characters other than letters, digits, dots, hyphens and underscores')
-  if (isReservedAddress(url.hostname)) return refused('has a reserved address as its host')
+  const fault = findHostFault(text, url)
+  if (fault !== undefined) return refused(fault)
   if (leadsHere(url, policy.ownOrigin)) return refused('leads to this server itself')
   if (url.protocol === 'http:' && !isLoopbackHost(url.hostname)) {
     return refused('uses http, which is allowed for 127.0.0.1, [::1] and localhost only')
   }
   if (url.protocol === 'http:' || url.href === text || url.href === withRootPath(text)) return { kind: 'usable' }
   return refused('is not in its canonical form')
-}
-
-/**
- * RFC 1122 §3.2.1.3: 0.0.0.0/8 is not a valid destination, but systems connect it to the local computer. IPv6 addresses that
- * begin with zeros are reserved (RFC 4291 §2.4): the unspecified address, and IPv4 addresses in IPv6 notation. The exception
- * is the loopback address `[::1]`.
- */
-function isReservedAddress(host: string): boolean {
-  return /^0\.[0-9.]+$/.test(host) || (host.startsWith('[::') && !isLoopbackHost(host))
 }
 
 /** Whether a URL has the server's own origin. All names of the local computer count as the same host. */
@@ -138,16 +113,6 @@ function leadsHere(url: URL, ownOrigin: string): boolean {
 /** The URL parser writes the empty path of `https://app.example?x=1` and `https://app.example` as `/`. */
 function withRootPath(text: string): string {
   return text.replace(/^(https:\/\/[^/?]+)(?=\?|$)/, '$1/')
-}
-
-function pathIsAmbiguous(text: string): boolean {
-  const path = text.replace(/^[a-z][a-z0-9+.-]*:(\/\/[^/?]*)?/, '').split('?', 1)[0] ?? ''
-  if (/%(2f|5c|2e|25|3b|00|0a|0d|09)/i.test(path) || path.includes(';') || path.startsWith('//')) return true
-  return path.split('/').some((segment) => segment === '.' || segment === '..')
-}
-
-function authorityOf(text: string): string {
-  return /^[a-z][a-z0-9+.-]*:\/\/([^/?]*)/.exec(text)?.[1] ?? ''
 }
 
 function splitLoopback(uri: string): { host: string; rest: string } | undefined {

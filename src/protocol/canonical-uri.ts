@@ -1,0 +1,67 @@
+import { isLoopbackHost } from './loopback.ts'
+
+/** A URI that every parser reads alike, as far as its text shows. */
+export type UriReading =
+  | { readonly kind: 'read'; readonly scheme: string; readonly url: URL }
+  /** `reason` is the end of a sentence that begins with the URI. */
+  | { readonly kind: 'refused'; readonly reason: string }
+
+/** The most characters of a URI that a client sends. */
+const LENGTH_LIMIT = 2048
+
+/** Parses an absolute URI. RFC 3986 §3. Refuses texts that two parsers could split differently. */
+export function readUri(text: string): UriReading {
+  if (text.length > LENGTH_LIMIT) return refused(`is longer than ${LENGTH_LIMIT} characters`)
+  if (!/^[\x21-\x7e]+$/.test(text)) return refused('has a space, a control character or a character outside ASCII')
+  if (/[\\"<>^`{|}]/.test(text)) return refused('has a character that must be percent-encoded')
+  if (text.includes('#')) return refused('has a fragment')
+  if (/%(?![0-9A-Fa-f]{2})/.test(text)) return refused('has a broken percent-escape')
+  const scheme = /^([a-z][a-z0-9+.-]*):/.exec(text)?.[1]
+  const url = scheme === undefined ? null : URL.parse(text)
+  if (scheme === undefined || url === null) return refused('is not an absolute URI with a lower-case scheme')
+  return { kind: 'read', scheme, url }
+}
+
+/** Returns why the user information or the path of a URI is not acceptable, as `reason` above; undefined if both are. */
+export function findPathFault(text: string, url: URL): string | undefined {
+  if (url.username !== '' || url.password !== '' || authorityOf(text).includes('@')) return 'has a user name or password'
+  return pathIsAmbiguous(text) ? 'has a path that two servers could read differently' : undefined
+}
+
+/** Returns why the host or the port of a web address is not acceptable, as `reason` above; undefined if both are. */
+export function findHostFault(text: string, url: URL): string | undefined {
+  const authority = authorityOf(text)
+  const written = authority.replace(/:[0-9]{1,5}$/, '')
+  // The URL parser rewrites other spellings of a host (0x7f.1, 2130706433, upper case). Only the spelling that the parser does
+  // not change is accepted. The parser does not remove a dot at the end, which could hide the server's own host name.
+  if (authority === '' || written !== url.hostname || written.endsWith('.'))
+    return 'has a host that is not in its canonical form'
+  if (authority !== url.host && authority !== `${url.host}:80`) return 'has a port that is not in its canonical form'
+  // The parser accepts `; , ' $` and similar characters in a host. They are delimiters of other grammars, such as the CSP header.
+  if (!/^([a-z0-9._-]+|\[[0-9a-f:]+\])$/.test(url.hostname))
+    return 'has a host with characters other than letters, digits, dots, hyphens and underscores'
+  return isReservedAddress(url.hostname) ? 'has a reserved address as its host' : undefined
+}
+
+/**
+ * RFC 1122 §3.2.1.3: 0.0.0.0/8 is not a valid destination, but systems connect it to the local computer. IPv6 addresses that
+ * begin with zeros are reserved (RFC 4291 §2.4): the unspecified address, and IPv4 addresses in IPv6 notation. The exception
+ * is the loopback address `[::1]`.
+ */
+function isReservedAddress(host: string): boolean {
+  return /^0\.[0-9.]+$/.test(host) || (host.startsWith('[::') && !isLoopbackHost(host))
+}
+
+function pathIsAmbiguous(text: string): boolean {
+  const path = text.replace(/^[a-z][a-z0-9+.-]*:(\/\/[^/?]*)?/, '').split('?', 1)[0] ?? ''
+  if (/%(2f|5c|2e|25|3b|00|0a|0d|09)/i.test(path) || path.includes(';') || path.startsWith('//')) return true
+  return path.split('/').some((segment) => segment === '.' || segment === '..')
+}
+
+function authorityOf(text: string): string {
+  return /^[a-z][a-z0-9+.-]*:\/\/([^/?]*)/.exec(text)?.[1] ?? ''
+}
+
+function refused(reason: string): UriReading {
+  return { kind: 'refused', reason }
+}

@@ -70,6 +70,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const host = settings.GRANTOR_HOST ?? (isLoopbackIssuer ? 'localhost' : '::')
   mistakes.push(...adminPortMistakes(settings))
   mistakes.push(...listenMistakes(settings, issuer, host), ...schemeMistakes(settings.GRANTOR_REDIRECT_SCHEMES))
+  mistakes.push(...outboundPortMistakes(settings.GRANTOR_OUTBOUND_PORTS))
   const database = readDatabaseUrl(settings.DATABASE_URL)
   if (database.kind === 'mistaken') mistakes.push(...database.mistakes)
   if (namesPostgres(settings.DATABASE_URL) && values['GRANTOR_SECRET'] === undefined) {
@@ -147,6 +148,12 @@ function adminPortMistakes({ PORT, GRANTOR_ADMIN_PORT: port }: SettingValues): r
     : []
 }
 
+function outboundPortMistakes(ports: readonly string[]): readonly string[] {
+  return ports
+    .filter((port) => !/^[1-9]\d{0,4}$/.test(port) || Number(port) > PORT_LIMIT)
+    .map((port) => `GRANTOR_OUTBOUND_PORTS has ${port}, which is not a port`)
+}
+
 /** Entries are schemes or patterns of apps. Schemes that a browser executes are rejected here and in every redirect URI. */
 function schemeMistakes(entries: readonly string[]): readonly string[] {
   return entries
@@ -179,6 +186,7 @@ function configOf(
     settings: {
       ...placed.settings,
       isLoopbackIssuer,
+      outbound: outboundOf(values, derived),
       grantTypes: OFFERED_GRANT_TYPES,
       redirectApps: openAppRedirects(values.GRANTOR_REDIRECT_SCHEMES),
     },
@@ -188,6 +196,22 @@ function configOf(
 
 function adminOf({ PORT, GRANTOR_ADMIN_PORT: chosen, GRANTOR_ADMIN_HOST: host }: SettingValues): Config['admin'] {
   return chosen === 'off' ? undefined : { host, port: chosen ?? PORT + 1, isChosen: chosen !== undefined }
+}
+
+/** No request may come back to this server: not on the ports on which it listens, nor on that of its proxy. */
+function outboundOf(
+  values: SettingValues,
+  { issuer, isLoopbackIssuer }: Pick<Config, 'issuer'> & Pick<Settings, 'isLoopbackIssuer'>,
+): Settings['outbound'] {
+  const { port, protocol } = new URL(issuer)
+  const issuerPort = port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port)
+  const listening = [values.PORT, adminOf(values)?.port ?? values.PORT, issuerPort]
+  return {
+    issuer,
+    isOn: values.GRANTOR_OUTBOUND === 'on',
+    ports: values.GRANTOR_OUTBOUND_PORTS.map(Number),
+    loopbackExcept: isLoopbackIssuer ? [...new Set(listening)] : undefined,
+  }
 }
 
 function tracesOf(settings: SettingValues): TraceConfig | undefined {

@@ -152,6 +152,14 @@ const ROWS = {
     z.stringbool().default(false),
     'Whether errors in authorization requests of unverified clients are sent by redirect instead of shown on a page with a link.',
   ),
+  GRANTOR_OUTBOUND: computed(
+    z.enum(['on', 'off']).default('on'),
+    'Whether the server may request documents and keys of clients: on or off. Off, it behaves as if every other host were down.',
+  ),
+  GRANTOR_OUTBOUND_PORTS: computed(
+    list.default(['443']),
+    'Ports of other hosts that the server may send these requests to, separated by commas.',
+  ),
   GRANTOR_NAME: setting('branding.name', z.string().min(1).max(60).default('Grantor'), 'Name on the pages.'),
   GRANTOR_ACCENT: setting(
     'branding.accent',

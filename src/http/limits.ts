@@ -46,18 +46,19 @@ const BUCKETS = 20_000
 /**
  * Rates that cannot be configured. For sign-ins only the rate of the whole server matters, because the store allows each
  * network 20 in 15 minutes. Revocations of single tokens beyond their rate are counted instead of being recorded one by one.
+ * A request of this server that is beyond its rate is not sent, as if the host were down.
  */
-const FIXED_RATES = { 'sign-in': 600, 'recorded-revocation': 20 } as const
+const FIXED_RATES = { 'sign-in': 600, 'recorded-revocation': 20, outbound: 30, 'outbound-host': 60 } as const
 /** The row of a revoked token is kept a day longer than that of an opaque token, so fewer of them are allowed. */
 const REVOCATION_DIVISOR = 10
-/** The rate of all networks together, of a budget that limits stored rows, as a multiple of the rate of one network. */
+/** The rate of all networks together, of a budget that limits stored rows or requests to others, as a multiple of the rate of one network. */
 const SERVER_RATES = 5
 /** Networks whose usage waits to be reported. Beyond the limit, a network's usage is reported after its next request. */
 const UNREPORTED_LIMIT = 10_000
 
 /**
  * Opens a token bucket for each budget and network (decision 0021). `perMinute` is both the rate and the burst. For budgets
- * that limit stored rows, all networks together have five times that rate, divided fairly.
+ * that limit stored rows or requests to other servers, all networks together have five times that rate, divided fairly.
  */
 export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number>>): NodeBudgets {
   const perMinute: Readonly<Record<BudgetName, number>> = {
@@ -73,6 +74,8 @@ export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number
     'stored-token': openRecentlyUsed(BUCKETS),
     'revoked-token': openRecentlyUsed(BUCKETS),
     'recorded-revocation': openRecentlyUsed(BUCKETS),
+    outbound: openRecentlyUsed(BUCKETS),
+    'outbound-host': openRecentlyUsed(BUCKETS),
   }
   const shares: Partial<Readonly<Record<BudgetName, FairShares>>> = {
     authorization: openFairShares(SERVER_RATES * perMinute.authorization),
@@ -80,6 +83,7 @@ export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number
     'stored-token': openFairShares(SERVER_RATES * perMinute['stored-token']),
     'revoked-token': openFairShares(SERVER_RATES * perMinute['revoked-token']),
     'recorded-revocation': openFairShares(SERVER_RATES * perMinute['recorded-revocation']),
+    outbound: openFairShares(SERVER_RATES * perMinute.outbound),
   }
   const unreported = new Map<Bucket, Omit<Usage, 'requests'>>()
 

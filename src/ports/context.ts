@@ -4,6 +4,7 @@ import type { EpochMs } from '../protocol/brand.ts'
 import type { GrantType } from '../protocol/grant-types.ts'
 import type { ClientId, GrantId, OrganizationId, Random, UserId } from '../protocol/ids.ts'
 import type { EventName } from '../protocol/event-names.ts'
+import type { OutboundPolicy } from '../protocol/outbound-url.ts'
 import type { RecentlyUsed } from '../protocol/recently-used.ts'
 import type { Resource } from '../protocol/resource.ts'
 import type { Scope } from '../protocol/scope.ts'
@@ -11,6 +12,7 @@ import type { Secrets } from '../protocol/secrets.ts'
 import type { ApiRecord, JwtType } from './records/api.ts'
 import type { AuditEvent } from './records/audit.ts'
 import type { KeyRecord, SigningAlgorithm } from './records/key.ts'
+import type { OutboundClient } from './outbound.ts'
 import type { Store } from './store.ts'
 
 /** What the use cases depend on. Each of them declares the part that it uses. */
@@ -40,6 +42,7 @@ export interface Context {
   readonly tokenReader: TokenReader
   readonly keys: SigningKeys
   readonly passwords: Passwords
+  readonly outbound: OutboundClient
   readonly budgets: Budgets
   /**
    * Sign-in buckets whose limit is reached, and until when this node refuses attempts without asking the store, so that a
@@ -98,6 +101,11 @@ export interface Settings {
    * 0006).
    */
   readonly isLoopbackIssuer: boolean
+  /** Where the server may send requests of its own. */
+  readonly outbound: OutboundPolicy & {
+    /** Whether it may send any. */
+    readonly isOn: boolean
+  }
   /** Refused authorization requests of unverified clients are returned by redirect, too (decision 0022). */
   readonly redirectErrors: boolean
   /** Seconds for which each signing key signs; 0: no automatic rotation. */
@@ -179,6 +187,10 @@ export type BudgetName =
   | 'revoked-token'
   /** Revocations of single tokens that the audit records one by one; further ones are counted. */
   | 'recorded-revocation'
+  /** Requests that the server sends because of a request of this network. */
+  | 'outbound'
+  /** The same to one host, whose name takes the place of the network. */
+  | 'outbound-host'
 
 /** A bucket of attempts that has reached its limit. */
 export interface SpentBucket {

@@ -24,7 +24,8 @@ export function readUri(text: string): UriReading {
 
 /** Returns why the user information or the path of a URI is not acceptable, as `reason` above; undefined if both are. */
 export function findPathFault(text: string, url: URL): string | undefined {
-  if (url.username !== '' || url.password !== '' || authorityOf(text).includes('@')) return 'has a user name or password'
+  if (url.username !== '' || url.password !== '' || authorityOf(text).includes('@'))
+    return 'has a user name or password'
   return pathIsAmbiguous(text) ? 'has a path that two servers could read differently' : undefined
 }
 

@@ -11,6 +11,7 @@ import { openStore, startAuditRecorder, type OpenedStore } from './audit.ts'
 import { openKeys, startKeepingKeys } from './keys.ts'
 import { openNodeClock, type NodeClock } from './node-clock.ts'
 import { openRandom } from './random.ts'
+import { OUTBOUND_LIMITS, openOutboundClient, SYSTEM_NETWORK, type Network } from '../outbound/outbound-client.ts'
 import { openStoredSecrets, refuseOtherIssuer, startWatchingMasterKey, type StoreUser } from './store.ts'
 import { openTelemetry, type Telemetry } from './telemetry.ts'
 import { VERSION } from './version.ts'
@@ -36,6 +37,8 @@ export interface World {
   readonly databaseClock: (ping: Store['ping']) => Promise<EpochMs | undefined>
   readonly random: Random
   readonly logger: Log
+  /** Where requests of the server go. */
+  readonly network: Network
 }
 
 /** What a command without a server needs: the context of the use-cases, and a way to close it. */
@@ -78,6 +81,7 @@ export function openWorld(config: Config): World {
     databaseClock: (ping) => ping(),
     random: openRandom(),
     logger: openLog(config.logLevel, openLineWriter(STANDARD_OUTPUT), {}),
+    network: SYSTEM_NETWORK,
   }
 }
 
@@ -182,7 +186,8 @@ async function makeContext(
   isStopping: () => boolean,
   telemetry: Telemetry | undefined,
 ): Promise<NodeContext> {
-  const { random, logger } = world
+  const { random, logger, network } = world
+  const budgets = openBudgets(config.rates)
   const store = openBatchingStore(driver, telemetry?.store)
   const secrets = await openStoredSecrets(store, config, random)
   keyChains(secrets)
@@ -206,7 +211,16 @@ async function makeContext(
     notBefore: openCachedValue(store.findNotBefore, clock),
     ...keys,
     passwords: openPasswords(random),
-    budgets: openBudgets(config.rates),
+    budgets,
+    outbound: openOutboundClient({
+      policy: config.settings.outbound,
+      isOn: config.settings.outbound.isOn,
+      userAgent: `grantor/${VERSION} (${config.issuer})`,
+      limits: OUTBOUND_LIMITS,
+      network,
+      budgets,
+      clock,
+    }),
     spentBuckets: openSpentBuckets(),
     settings: config.settings,
     record: logger.warn,

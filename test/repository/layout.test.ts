@@ -90,6 +90,24 @@ const PLANTED: readonly (readonly [rule: string, file: SourceFile])[] = [
   ['No imports were found', { path: 'src/http/bad.ts', text: `export const a = 1` }],
 ]
 
+for (const text of [
+  `import { request } from 'node:https'`,
+  `import { createServer, request } from 'node:http'`,
+  `import * as net from 'node:net'`,
+  `import {\n  isIP,\n  connect,\n} from 'node:net'`,
+  `import { lookup } from 'node:dns/promises'`,
+  `const { connect } = process.getBuiltinModule('node:tls')`,
+  `const { Agent } = process.getBuiltinModule('node:http')`,
+  `const answer = await fetch('https://app.example')`,
+  `const socket = new WebSocket('wss://app.example')`,
+]) {
+  test(`OUT-14: only one folder of the source opens connections; a planted violation is found: ${text}`, () => {
+    const file = { path: 'src/keys/bad.ts', text: `import './key-ring.ts'\n${text}` }
+    assert.deepEqual(findDisorder([file]), ['src/keys/bad.ts: only src/outbound/ opens connections.'])
+    assert.deepEqual(findDisorder([{ ...file, path: 'src/outbound/good.ts' }]), [])
+  })
+}
+
 for (const [rule, file] of PLANTED) {
   test(`a planted violation is found: ${rule}`, () => {
     assert.ok(

@@ -37,6 +37,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   store: { layers: [...INNER, 'audit'], packages: ['pg'], node: 'any', pure: false },
   keys: { layers: INNER, packages: [], node: 'any', pure: false },
   passwords: { layers: INNER, packages: [], node: 'any', pure: false },
+  outbound: { layers: INNER, packages: [], node: 'any', pure: false },
   metrics: { layers: INNER, packages: TELEMETRY_PACKAGES, node: 'any', pure: false },
   http: { layers: [...INNER, 'endpoints', 'admin', 'web'], packages: [], node: 'any', pure: false },
   config: { layers: INNER, packages: ['zod'], node: 'any', pure: false },
@@ -51,6 +52,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'store',
       'keys',
       'passwords',
+      'outbound',
       'metrics',
       'http',
       'config',
@@ -107,6 +109,18 @@ const IMPURE =
   /\b(Date\.now|new Date\(\)|Math\.random|process\.|performance\.now|setTimeout|setInterval|setImmediate|fetch\()/
 /** The configuration, and the command line's entry, which hands the terminal's part of it on. */
 const ENVIRONMENT_READERS: ReadonlySet<string> = new Set(['src/config/config.ts', 'src/cli/main.ts'])
+/**
+ * The folders that may open connections (threats.md OUT-14). `cli`: a command asks the servers that the operator names. The
+ * packages for the database and for traces connect too; LAYERS says which layers may import them.
+ */
+const MAY_CONNECT = ['outbound', 'cli']
+const CONNECTS =
+  /\bfetch\(|\bnew (WebSocket|EventSource)\b|\b(from|import|import\(|getBuiltinModule\()\s*['"]node:(https|http2|dns|dns\/promises|tls|dgram)['"]|import \* as \w+ from ['"]node:(http|net)['"]/
+/** What other folders may take of the modules that listen and connect. */
+const MAY_TAKE: Readonly<Record<string, readonly string[]>> = {
+  http: ['createServer', 'IncomingMessage', 'ServerResponse'],
+  net: ['createServer', 'isIP', 'isIPv4', 'isIPv6', 'BlockList'],
+}
 const VAGUE_NAMES = /\/(utils?|helpers?|common|types|misc)\.(ts|js)$/
 
 /** Every broken rule, a line each. Empty: the house is tidy. */
@@ -183,11 +197,26 @@ function checkSource(file: SourceFile): readonly string[] {
     disorder.push(`${path}: only config.ts reads the environment.`)
   if (/\bcatch\b *[({]/.test(text) && !CATCHERS.some((place) => place.test(path)))
     disorder.push(`${path}: nothing is caught here.`)
+  if (!MAY_CONNECT.includes(layerOf(path)) && opensConnections(text))
+    disorder.push(`${path}: only src/outbound/ opens connections.`)
   if (/^export default/m.test(text)) disorder.push(`${path}: exports are named.`)
   if (/\b(TODO|FIXME|XXX)\b/.test(file.text)) disorder.push(`${path}: what is left to do belongs in an issue.`)
   if (VAGUE_NAMES.test(path)) disorder.push(`${path}: a file is named for the thing in it.`)
   if (!/\/[a-z0-9]+(-[a-z0-9]+)*\.(ts|js)$/.test(path)) disorder.push(`${path}: file names are kebab-case.`)
   return disorder
+}
+
+function opensConnections(text: string): boolean {
+  if (CONNECTS.test(text)) return true
+  const taken = text.matchAll(
+    /\b(?:import|const) \{([^}]*)\} (?:from|= process\.getBuiltinModule\() *['"]node:(http|net)['"]/g,
+  )
+  return [...taken].some(([, names = '', module = '']) =>
+    names
+      .split(',')
+      .map((name) => name.trim())
+      .some((name) => name !== '' && !name.startsWith('type ') && MAY_TAKE[module]?.includes(name) !== true),
+  )
 }
 
 function checkSize({ path, text }: SourceFile): readonly string[] {

@@ -7,6 +7,7 @@ import inject, { type InjectOptions, type Response as LightMyRequestResponse } f
 import { openServer, type Server } from '../../src/server/server.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { openLog } from '../../src/server/log.ts'
+import { SYSTEM_NETWORK, type Network } from '../../src/outbound/outbound-client.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import type { GrantType } from '../../src/protocol/grant-types.ts'
 import { placeBlankDatabase } from './blank-database.ts'
@@ -49,6 +50,8 @@ export interface TestServerOptions {
   readonly listen?: boolean
   readonly folder?: string
   readonly clock?: TestClock
+  /** Name servers and public addresses of the test, where they are not those of the machine. */
+  readonly network?: Network
   /** Called with each log line, also while the server is still opening. */
   readonly onLog?: (line: string) => void
 }
@@ -85,6 +88,7 @@ export async function openTestServer(
     databaseClock: async (ping) => ((await ping()) === undefined ? undefined : (clock.database ?? clock.now)()),
     random: randomBytes,
     logger: openLog(config.logLevel, { write: keepLine, flush: async () => undefined }, {}),
+    network: options.network ?? SYSTEM_NETWORK,
   })
   const adminOrigin = `http://localhost:${adminPort}`
   let isOpen = true

@@ -1,0 +1,110 @@
+import type { LookupAddress } from 'node:dns'
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { UnacceptableReason, UnreachableReason } from '../ports/outbound.ts'
+
+/** One GET request over one connection. */
+export interface Exchange {
+  readonly url: URL
+  /** The addresses that were judged. The connection goes to one of them, and no name is resolved again. */
+  readonly addresses: readonly LookupAddress[]
+  /** Judges the address of the peer again, once it is connected. */
+  readonly isAllowed: (address: string) => boolean
+  readonly headers: Readonly<Record<string, string>>
+  /** Bytes of the body. */
+  readonly bodyLimit: number
+  /** Aborted when the answer must be complete. */
+  readonly signal: AbortSignal
+}
+
+export type ExchangeOutcome =
+  | { readonly kind: 'answered'; readonly headers: IncomingHttpHeaders; readonly body: Buffer }
+  | { readonly kind: 'not-modified'; readonly headers: IncomingHttpHeaders }
+  | { readonly kind: 'unreachable'; readonly reason: UnreachableReason; readonly detail?: string }
+  | { readonly kind: 'unacceptable'; readonly reason: UnacceptableReason; readonly detail?: string }
+
+/** Bytes of all response headers. A longer header section ends the connection. */
+const HEADER_LIMIT = 16_384
+const JSON_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.+-]+\+json)\s*(?:;|$)/i
+/** Statuses that say "not now". Networks in front of a site refuse programs with 403 while they suspect an attack. */
+const FOR_NOW: ReadonlySet<number> = new Set([403, 408, 425, 429])
+
+/**
+ * Sends a GET request, and reads at most `bodyLimit` bytes of the answer. Redirects are not followed. Whatever happens, the
+ * connection is closed afterwards.
+ */
+export function exchange(planned: Exchange): Promise<ExchangeOutcome> {
+  const { signal } = planned
+  return new Promise((resolve) => {
+    const sent = send(planned)
+    const timeOut = (): void => end({ kind: 'unreachable', reason: 'timeout' })
+    function end(outcome: ExchangeOutcome): void {
+      signal.removeEventListener('abort', timeOut)
+      resolve(outcome)
+      sent.destroy()
+    }
+    signal.addEventListener('abort', timeOut, { once: true })
+    sent.on('socket', (socket) =>
+      socket.once('connect', () => {
+        if (!planned.isAllowed(socket.remoteAddress ?? '')) end({ kind: 'unacceptable', reason: 'address' })
+      }),
+    )
+    sent.on('response', (response) => {
+      const refusal = judgeHead(response, planned)
+      if (refusal === undefined) readBody(response, planned.bodyLimit, end)
+      else end(refusal)
+    })
+    sent.on('upgrade', () => end({ kind: 'unacceptable', reason: 'status', detail: '101' }))
+    sent.on('error', (cause) => end(faultOf(cause)))
+    sent.on('close', () => end({ kind: 'unreachable', reason: 'connection-failed' }))
+    sent.end()
+  })
+}
+
+function send({ url, addresses, headers }: Exchange): ClientRequest {
+  const isTls = url.protocol === 'https:'
+  // Read at the first request: most servers never make one, and these modules take memory.
+  const { request } = isTls ? process.getBuiltinModule('node:https') : process.getBuiltinModule('node:http')
+  return request(url, {
+    method: 'GET',
+    headers,
+    // A connection of its own, without the proxy of the environment and without the sockets of other requests.
+    agent: false,
+    lookup: (_host, _options, done) => process.nextTick(done, null, addresses),
+    maxHeaderSize: HEADER_LIMIT,
+    // Stated, because NODE_TLS_REJECT_UNAUTHORIZED would change the default.
+    rejectUnauthorized: true,
+  })
+}
+
+/** Returns the outcome of an answer whose body is not read; undefined: the body is read. */
+function judgeHead(response: IncomingMessage, planned: Exchange): ExchangeOutcome | undefined {
+  const { statusCode: status = 0, headers } = response
+  if (status === 304 && planned.headers['If-None-Match'] !== undefined) return { kind: 'not-modified', headers }
+  if (status >= 300 && status < 400) return { kind: 'unacceptable', reason: 'redirect' }
+  if (status >= 500 || FOR_NOW.has(status)) return { kind: 'unreachable', reason: 'status', detail: String(status) }
+  if (status !== 200) return { kind: 'unacceptable', reason: 'status', detail: String(status) }
+  const isPlain = headers['content-encoding'] === undefined || headers['content-encoding'] === 'identity'
+  if (!isPlain || !JSON_TYPE.test(headers['content-type'] ?? ''))
+    return { kind: 'unacceptable', reason: 'content-type' }
+  return Number(headers['content-length'] ?? 0) > planned.bodyLimit ? TOO_LARGE : undefined
+}
+
+const TOO_LARGE: ExchangeOutcome = { kind: 'unacceptable', reason: 'too-large' }
+
+function readBody(response: IncomingMessage, limit: number, end: (outcome: ExchangeOutcome) => void): void {
+  const chunks: Buffer[] = []
+  let length = 0
+  response.on('data', (chunk: Buffer) => {
+    length += chunk.length
+    if (length > limit) end(TOO_LARGE)
+    else chunks.push(chunk)
+  })
+  response.on('error', (cause) => end(faultOf(cause)))
+  response.on('end', () => end({ kind: 'answered', headers: response.headers, body: Buffer.concat(chunks) }))
+}
+
+function faultOf(cause: NodeJS.ErrnoException): ExchangeOutcome {
+  const { code } = cause
+  if (code?.startsWith('HPE_') === true) return { kind: 'unacceptable', reason: 'malformed', detail: code }
+  return { kind: 'unreachable', reason: 'connection-failed', ...(code === undefined ? {} : { detail: code }) }
+}

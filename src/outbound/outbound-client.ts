@@ -1,0 +1,147 @@
+import { isUtf8 } from 'node:buffer'
+import type { Budgets } from '../ports/context.ts'
+import type { OutboundClient, OutboundOutcome, OutboundPurpose, OutboundRequest } from '../ports/outbound.ts'
+import type { EpochMs } from '../protocol/brand.ts'
+import { freshSeconds } from '../protocol/freshness.ts'
+import { isLoopbackHost } from '../protocol/loopback.ts'
+import { checkOutboundUrl, type OutboundPolicy } from '../protocol/outbound-url.ts'
+import { exchange, type ExchangeOutcome } from './exchange.ts'
+import { loopbackAddresses, openResolver, type Resolve } from './resolve.ts'
+import { openSlots } from './slots.ts'
+import { isPublicAddress } from './special-use-addresses.ts'
+
+/** How names become addresses, and which addresses may be connected to. Tests have name servers of their own. */
+export interface Network {
+  readonly resolve: Resolve
+  readonly isPublicAddress: (address: string) => boolean
+}
+
+/** The network of this machine. */
+export const SYSTEM_NETWORK: Network = { resolve: openResolver(undefined), isPublicAddress }
+
+export interface OutboundOptions {
+  /** Whether anything may be requested at all. */
+  readonly isOn: boolean
+  readonly policy: OutboundPolicy
+  readonly userAgent: string
+  readonly network: Network
+  readonly budgets: Pick<Budgets, 'take'>
+  readonly clock: () => EpochMs
+  readonly limits: Readonly<Record<OutboundPurpose, Limits>>
+}
+
+/** The limits of one request. */
+interface Limits {
+  /** Bytes of the body. */
+  readonly body: number
+  /** From the call until the answer is complete: waiting, resolving, connecting and reading. */
+  readonly deadlineMs: number
+}
+
+/** A client ID metadata document has at most 5 KB (draft-ietf-oauth-client-id-metadata-document §8.7). */
+export const OUTBOUND_LIMITS: Readonly<Record<OutboundPurpose, Limits>> = {
+  'client-document': { body: 5 * 1024, deadlineMs: 3000 },
+  'client-keys': { body: 64 * 1024, deadlineMs: 3000 },
+}
+
+/** Requests that are under way at the same time, in this process. */
+const CONCURRENT = { total: 32, perHost: 2 }
+/** Addresses of one host that are tried. */
+const ADDRESS_LIMIT = 8
+
+/**
+ * Opens the way out of this process (threats.md OUT-01 to OUT-14).
+ *
+ *  1. The URL must be one that may be requested: `checkOutboundUrl`.
+ *  2. Requests for one URL at the same time are one request.
+ *  3. The network of the caller and the host must be within their rates, and wait for a slot.
+ *  4. The host is resolved once, and each of its addresses must be public. An answer that has a private address among public
+ *     ones is an attack, so it is refused as a whole.
+ *  5. The connection goes to one of these addresses, whose name the certificate must have.
+ */
+export function openOutboundClient(options: OutboundOptions): OutboundClient {
+  const slots = openSlots(CONCURRENT)
+  const underWay = new Map<string, Promise<OutboundOutcome>>()
+
+  async function start(request: OutboundRequest, url: URL): Promise<OutboundOutcome> {
+    if (!isWithinBudgets(options, request, url)) return { kind: 'unreachable', reason: 'budget' }
+    const signal = AbortSignal.timeout(options.limits[request.purpose].deadlineMs)
+    const free = await slots.take(url.host, signal)
+    if (free === undefined) return { kind: 'unreachable', reason: 'timeout' }
+    try {
+      return await fetchUrl(options, request, url, signal)
+    } finally {
+      free()
+    }
+  }
+
+  return {
+    async get(request) {
+      if (!options.isOn) return { kind: 'unreachable', reason: 'off' }
+      const verdict = checkOutboundUrl(request.url, options.policy)
+      if (verdict.kind === 'refused') return { kind: 'unacceptable', reason: 'url', detail: verdict.reason }
+      const key = JSON.stringify([request.purpose, request.url, request.etag])
+      const shared = underWay.get(key)
+      if (shared !== undefined) return shared
+      const own = start(request, verdict.url).finally(() => underWay.delete(key))
+      underWay.set(key, own)
+      return own
+    },
+  }
+}
+
+function isWithinBudgets({ budgets, clock }: OutboundOptions, request: OutboundRequest, url: URL): boolean {
+  const now = clock()
+  const { purpose, hasCopy, network } = request
+  return (
+    budgets.take('outbound', network, now).isWithin &&
+    budgets.take('outbound-host', JSON.stringify([purpose, hasCopy, url.host]), now).isWithin
+  )
+}
+
+async function fetchUrl(
+  { limits, network, userAgent }: OutboundOptions,
+  { purpose, etag }: OutboundRequest,
+  url: URL,
+  signal: AbortSignal,
+): Promise<OutboundOutcome> {
+  const hostname = url.hostname.replaceAll(/[[\]]/g, '')
+  const isLoopback = isLoopbackHost(hostname)
+  const addresses = isLoopback ? loopbackAddresses(hostname) : await network.resolve(hostname, signal)
+  if (signal.aborted) return { kind: 'unreachable', reason: 'timeout' }
+  if (addresses.length === 0) return { kind: 'unreachable', reason: 'name-unresolved' }
+  const isAllowed = isLoopback ? isOneOf(addresses) : network.isPublicAddress
+  if (!addresses.every(({ address }) => isAllowed(address))) return { kind: 'unacceptable', reason: 'address' }
+  const outcome = await exchange({
+    url,
+    addresses: addresses.slice(0, ADDRESS_LIMIT),
+    isAllowed,
+    headers: {
+      Accept: 'application/json',
+      'Accept-Encoding': 'identity',
+      'User-Agent': userAgent,
+      ...(etag === undefined ? {} : { 'If-None-Match': etag }),
+    },
+    bodyLimit: limits[purpose].body,
+    signal,
+  })
+  return describe(outcome, etag)
+}
+
+function isOneOf(addresses: readonly { readonly address: string }[]): (address: string) => boolean {
+  return (address) => addresses.some((one) => one.address === address)
+}
+
+function describe(outcome: ExchangeOutcome, sent: string | undefined): OutboundOutcome {
+  if (outcome.kind === 'unreachable' || outcome.kind === 'unacceptable') return outcome
+  const { headers } = outcome
+  const fresh = freshSeconds(headers)
+  if (outcome.kind === 'not-modified') return { kind: 'not-modified', etag: sent, freshSeconds: fresh }
+  if (!isUtf8(outcome.body)) return { kind: 'unacceptable', reason: 'content-type' }
+  return { kind: 'fetched', text: outcome.body.toString('utf8'), etag: readEtag(headers.etag), freshSeconds: fresh }
+}
+
+/** RFC 9110 §8.8.3. The tag is stored and sent back. A longer one is not kept, so the copy is fetched whole next time. */
+function readEtag(text: string | undefined): string | undefined {
+  return text !== undefined && /^(W\/)?"[\x21\x23-\x7e]{0,128}"$/.test(text) ? text : undefined
+}

@@ -1,0 +1,69 @@
+/** What the server fetches. Each purpose has its own limits. */
+export type OutboundPurpose = 'client-document' | 'client-keys'
+
+export interface OutboundRequest {
+  readonly purpose: OutboundPurpose
+  readonly url: string
+  /** The entity tag of the copy that the caller has; undefined: it has none, or the copy came without one. RFC 9110 §13.1.2. */
+  readonly etag: string | undefined
+  /**
+   * Whether the caller has a copy. Copies are renewed from a budget of their own, so that requests for other URLs of the same
+   * host do not use it up.
+   */
+  readonly hasCopy: boolean
+  /** The network of the client or browser that causes the request. Its budget pays for it. */
+  readonly network: string
+}
+
+/** What became of a request. Facts, not errors: the caller decides what they mean. */
+export type OutboundOutcome =
+  | (Freshness & { readonly kind: 'fetched'; readonly text: string })
+  /** The copy that has the entity tag is still current. */
+  | (Freshness & { readonly kind: 'not-modified' })
+  /** The host could not be asked, or cannot answer now. A copy may serve meanwhile. */
+  | { readonly kind: 'unreachable'; readonly reason: UnreachableReason; readonly detail?: string | undefined }
+  /** The URL, its address or the answer is not acceptable. A copy must not serve. */
+  | { readonly kind: 'unacceptable'; readonly reason: UnacceptableReason; readonly detail?: string | undefined }
+
+interface Freshness {
+  readonly etag: string | undefined
+  /** For how many seconds the host lets the answer be used, from now on; undefined: it does not say. */
+  readonly freshSeconds: number | undefined
+}
+
+export type UnreachableReason =
+  /** Requests are switched off (`GRANTOR_OUTBOUND`). */
+  | 'off'
+  /** The network or the host has used up its rate. */
+  | 'budget'
+  /** No name server answered, or the name has no address. */
+  | 'name-unresolved'
+  /** No connection, a certificate that is not valid, or a connection that ended too early. `detail`: the code of Node.js. */
+  | 'connection-failed'
+  /** The answer was not complete in time. */
+  | 'timeout'
+  /** The host refuses requests for now. `detail`: the status. */
+  | 'status'
+
+export type UnacceptableReason =
+  /** `detail`: the rule that the URL breaks. */
+  | 'url'
+  /** The name has an address that is not one of the internet. */
+  | 'address'
+  | 'redirect'
+  /** `detail`: the status. */
+  | 'status'
+  /** The answer is not JSON by its type, is compressed, or is not UTF-8. */
+  | 'content-type'
+  | 'too-large'
+  /** The answer is not HTTP, or its headers are too large. `detail`: the code of the parser. */
+  | 'malformed'
+
+/**
+ * The only way out of this process, apart from the connections to the database and to the collector of traces. A request never
+ * has cookies or credentials, and never follows a redirect.
+ */
+export interface OutboundClient {
+  /** Requests a URL by GET. Never rejects. */
+  readonly get: (request: OutboundRequest) => Promise<OutboundOutcome>
+}

@@ -1,0 +1,57 @@
+import { findHostFault, findPathFault, readUri } from './canonical-uri.ts'
+import { isLoopbackHost } from './loopback.ts'
+
+/** Where the server may send requests of its own. */
+export interface OutboundPolicy {
+  readonly issuer: string
+  /** The ports of https URLs that may be requested. */
+  readonly ports: readonly number[]
+  /**
+   * The ports on which this server listens, if the issuer is a loopback address: then URLs of this computer may be requested on
+   * all other ports, with http too. undefined: URLs of this computer are refused.
+   */
+  readonly loopbackExcept: readonly number[] | undefined
+}
+
+/** Whether the server may request a URL. `reason` is the end of a sentence that begins with the URL. */
+export type OutboundUrlVerdict =
+  | { readonly kind: 'usable'; readonly url: URL }
+  | { readonly kind: 'refused'; readonly reason: string }
+
+/** The labels of a DNS name with at least one dot. The last label of an IPv4 address is a number. RFC 1123 §2.1. */
+const DNS_NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
+const USUAL_PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80 }
+
+/**
+ * Checks a URL that a client wants the server to request (threats.md OUT-10, OUT-11). This looks at the text alone: the address
+ * of the host is checked when it is resolved.
+ */
+export function checkOutboundUrl(text: string, policy: OutboundPolicy): OutboundUrlVerdict {
+  const reading = readUri(text)
+  if (reading.kind === 'refused') return reading
+  const { url } = reading
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return refused('does not use https')
+  const fault = findPathFault(text, url) ?? findHostFault(text, url)
+  if (fault !== undefined) return refused(fault)
+  if (url.href !== text) return refused('is not in its canonical form')
+  const port = url.port === '' ? USUAL_PORTS[url.protocol] : Number(url.port)
+  const portFault = isLoopbackHost(url.hostname) ? findLoopbackFault(port, policy) : findWebFault(url, port, policy)
+  return portFault === undefined ? { kind: 'usable', url } : refused(portFault)
+}
+
+function findLoopbackFault(port: number | undefined, { loopbackExcept }: OutboundPolicy): string | undefined {
+  if (loopbackExcept === undefined) return 'leads to this computer'
+  return port === undefined || loopbackExcept.includes(port) ? 'leads to this server itself' : undefined
+}
+
+function findWebFault(url: URL, port: number | undefined, { issuer, ports }: OutboundPolicy): string | undefined {
+  if (url.protocol !== 'https:') return 'does not use https'
+  if (!DNS_NAME.test(url.hostname)) return 'has a host that is not a DNS name with a dot'
+  // A document of this server could name the server again, and each request would cause another one.
+  if (url.hostname === new URL(issuer).hostname) return 'leads to this server itself'
+  return port === undefined || !ports.includes(port) ? 'has a port that is not allowed' : undefined
+}
+
+function refused(reason: string): OutboundUrlVerdict {
+  return { kind: 'refused', reason }
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { test } from 'node:test'
+import { openSlots } from '../../src/outbound/slots.ts'
+import type { OutboundOutcome } from '../../src/ports/outbound.ts'
+import { openWebHost, sendJson } from '../support/web-host.ts'
+import { briefly, getDocument, openClient, usualBudgets } from './open-client.ts'
+
+test('OUT-10, OUT-11: a URL that may not be requested causes no connection, and the outcome names the rule', async (t) => {
+  const host = await openWebHost(t, {}, sendJson({}))
+  const client = openClient({
+    policy: { issuer: 'http://localhost:3000', ports: [443], loopbackExcept: [3000, host.port] },
+  })
+  for (const url of [`http://localhost:${host.port}/`, `http://127.0.0.1:${host.port}/`, `https://[::1]:${host.port}/`])
+    assert.equal(briefly(await getDocument(client, url)), 'unacceptable url leads to this server itself')
+  assert.equal(
+    briefly(await getDocument(client, 'https://app.test:8443/client.json')),
+    'unacceptable url has a port that is not allowed',
+  )
+  assert.equal(host.connections(), 0)
+})
+
+test('OUT-12: a thousand requests for one URL at the same time are one request', async (t) => {
+  const host = await openWebHost(t, {}, sendJson({}))
+  const client = openClient()
+  const url = `http://localhost:${host.port}/client.json`
+  const outcomes = await Promise.all(Array.from({ length: 1000 }, () => getDocument(client, url)))
+  assert.deepEqual(new Set(outcomes.map(briefly)), new Set(['fetched']))
+  assert.equal(host.requests.length, 1)
+  await getDocument(client, url)
+  assert.equal(host.requests.length, 2, 'a later request is another one')
+})
+
+test('OUT-12: two requests to one host are under way at most, and the others wait', async (t) => {
+  let open: ServerResponse[] = []
+  let most = 0
+  const host = await openWebHost(t, {}, (_request, response) => {
+    most = Math.max(most, open.push(response))
+    if (open.length < 2) return
+    for (const waiting of open) waiting.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+    open = []
+  })
+  const client = openClient()
+  const urls = Array.from({ length: 20 }, (_, index) => `http://localhost:${host.port}/${index}`)
+  const outcomes = await Promise.all(urls.map((url) => getDocument(client, url)))
+  assert.deepEqual(new Set(outcomes.map(briefly)), new Set(['fetched']))
+  assert.deepEqual([host.requests.length, most], [20, 2])
+})
+
+test('OUT-12: slots are bounded in all and for each host; a waiter gets the first one that is free, or gives up', async () => {
+  const slots = openSlots({ total: 3, perHost: 2 })
+  const patient = new AbortController().signal
+  const impatience = new AbortController()
+  const [first, , other] = await Promise.all(['a', 'a', 'b'].map((host) => slots.take(host, patient)))
+  const started: string[] = []
+  const waiting = ['a', 'b', 'c'].map((host) =>
+    slots.take(host, host === 'c' ? impatience.signal : patient).then((free) => {
+      started.push(free === undefined ? `${host} gave up` : host)
+    }),
+  )
+  other?.()
+  await waiting[1]
+  assert.deepEqual(started, ['b'], 'host a has its two already')
+  impatience.abort()
+  await waiting[2]
+  first?.()
+  await waiting[0]
+  assert.deepEqual(started, ['b', 'c gave up', 'a'])
+  assert.equal(await slots.take('d', impatience.signal), undefined)
+})
+
+test('OUT-13: a network that used up its rate, and a host that did, count as a host that is down', async (t) => {
+  const host = await openWebHost(t, {}, sendJson({}))
+  const now = Date.now()
+  const client = openClient({ budgets: usualBudgets(), clock: () => now as never })
+  const count = async (network: string, hasCopy: boolean, requests: number): Promise<readonly OutboundOutcome[]> => {
+    const urls = Array.from({ length: requests }, (_, index) => `http://localhost:${host.port}/${network}/${index}`)
+    const asked = { purpose: 'client-document', etag: undefined, hasCopy, network } as const
+    return Promise.all(urls.map((url) => client.get({ ...asked, url })))
+  }
+  const tally = (outcomes: readonly OutboundOutcome[]) => outcomes.filter(({ kind }) => kind === 'fetched').length
+  const first = await count('192.0.2.1', false, 40)
+  assert.equal(tally(first), 30)
+  assert.deepEqual(new Set(first.slice(30).map(briefly)), new Set(['unreachable budget']))
+  assert.equal(tally(await count('198.51.100.1', false, 40)), 30)
+  assert.equal(tally(await count('203.0.113.1', false, 10)), 0, 'the host has had 60 requests')
+  assert.equal(tally(await count('9.9.9.9', true, 5)), 5, 'copies are renewed all the same')
+})
+
+test('OUT-13: with GRANTOR_OUTBOUND=off nothing is requested', async (t) => {
+  const host = await openWebHost(t, {}, sendJson({}))
+  const outcome = await getDocument(openClient({ isOn: false }), `http://localhost:${host.port}/`)
+  assert.deepEqual([briefly(outcome), host.connections()], ['unreachable off', 0])
+})
+
+test('the connection is closed after the answer', async (t) => {
+  const ended: Promise<unknown>[] = []
+  const host = await openWebHost(t, {}, (request, response) => {
+    ended.push(once(request.socket, 'close'))
+    sendJson({})(request, response)
+  })
+  await getDocument(openClient(), `http://localhost:${host.port}/`)
+  await Promise.all(ended)
+  assert.equal(ended.length, 1)
+})

@@ -32,6 +32,9 @@ export function growthOperations(
       await store.registerClient({
         id: mintClientId(now, randomBytes),
         issuedAt: toSeconds(now),
+        source: 'registration',
+        rules: { consent: 'asked' },
+        document: undefined,
         secretHash: aHash(),
         previousSecret: undefined,
         managementHash: aHash(),

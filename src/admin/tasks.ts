@@ -3,6 +3,7 @@ import { API_TASKS } from './api-tasks.ts'
 import { AUDIT_TASKS } from './audit-tasks.ts'
 import { CLIENT_TASKS } from './client-tasks.ts'
 import { CLOCK_TASKS } from './clock.ts'
+import { DOMAIN_TASKS } from './domains.ts'
 import { GRANT_TASKS } from './grants.ts'
 import { INSTALLATION_TASKS } from './installations.ts'
 import { KEY_TASKS } from './key-tasks.ts'
@@ -15,6 +16,7 @@ import { USER_TASKS } from './users.ts'
 /** The task table, from which the HTTP API, its OpenAPI description and the command line are derived. */
 export const TASKS: readonly Task[] = [
   ...CLIENT_TASKS,
+  ...DOMAIN_TASKS,
   ...USER_TASKS,
   ...ORGANIZATION_TASKS,
   ...MEMBER_TASKS,

@@ -16,6 +16,11 @@ const NOUNS: readonly Noun[] = [
   ['user', 'Users who sign in.', async () => (await import('./commands/user.ts')).USER_VERBS],
   ['client', 'Registered OAuth clients.', async () => (await import('./commands/client.ts')).CLIENT_VERBS],
   [
+    'domain',
+    'Domains of clients that are trusted or blocked.',
+    async () => (await import('./commands/domain.ts')).DOMAIN_VERBS,
+  ],
+  [
     'org',
     'Organizations, their members, and the clients that are installed for them.',
     async () => (await import('./commands/org.ts')).ORG_VERBS,

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { REGISTRATION_MODES } from '../protocol/client-policy.ts'
 import { computed, placeValues, schemasOf, setting, type Placed } from './setting.ts'
 import { isHeaderList } from './trace-config.ts'
 
@@ -57,6 +58,11 @@ const ROWS = {
   GRANTOR_DRAIN_SECONDS: computed(
     whole(0, 4).optional(),
     'Seconds that the server continues to serve after the signal to stop. Meanwhile /health/ready returns 503, so that load balancers choose other nodes. Default: 2, or 0 when standard output is a terminal.',
+  ),
+  GRANTOR_REGISTRATION: setting(
+    'settings.registration',
+    z.enum(REGISTRATION_MODES).default('open'),
+    'Who may register a client: open, every caller; closed, none. Clients that are registered stay usable. Administrators create clients in any mode.',
   ),
   GRANTOR_REGISTRATION_RATE: setting(
     'rates.registration',

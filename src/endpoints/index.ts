@@ -17,6 +17,7 @@ import { revoke } from './introspection/revoke.ts'
 import { showSignIn, signIn } from './authorization/sign-in.ts'
 import { showSignOut, signOut } from './authorization/sign-out.ts'
 import { token } from './token/token.ts'
+import { offersRegistration } from '../protocol/client-policy.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 
@@ -200,5 +201,10 @@ export function endpointsFor({ grantTypes }: Pick<Settings, 'grantTypes'>): read
 }
 
 function metadata(context: Context): Promise<Reply> {
-  return describeServer(context, endpointsFor(context.settings))
+  const endpoints = endpointsFor(context.settings)
+  const isOpen = offersRegistration(context.settings)
+  return describeServer(
+    context,
+    isOpen ? endpoints : endpoints.filter((row) => row.metadata !== 'registration_endpoint'),
+  )
 }

@@ -1,6 +1,8 @@
 import type { AccessTokenClaims, AccessTokenFacts } from '../protocol/access-token.ts'
 import type { AppRedirects } from '../protocol/app-redirect.ts'
 import type { EpochMs } from '../protocol/brand.ts'
+import type { RegistrationMode } from '../protocol/client-policy.ts'
+import type { DomainRules } from '../protocol/domain-rule.ts'
 import type { GrantType } from '../protocol/grant-types.ts'
 import type { ClientId, GrantId, OrganizationId, Random, UserId } from '../protocol/ids.ts'
 import type { EventName } from '../protocol/event-names.ts'
@@ -36,6 +38,8 @@ export interface Context {
   readonly actingAs: (actor: string) => Store
   /** The declared APIs, at most one second old. */
   readonly apis: () => Promise<readonly ApiRecord[]>
+  /** The operator's rules for domains, at most one second old. */
+  readonly domainRules: () => Promise<DomainRules>
   /** The server's not-before time: all sessions and tokens from before are revoked. At most one second old. */
   readonly notBefore: () => Promise<EpochMs>
   readonly tokens: TokenSigner
@@ -94,6 +98,8 @@ export interface Settings {
   readonly lifetimes: Lifetimes
   /** The grant types that clients can register and use. Others are known, but not offered (protocol/grant-types.ts). */
   readonly grantTypes: readonly GrantType[]
+  /** Who may register a client. Clients that are registered stay usable, and manage themselves, in any mode. */
+  readonly registration: RegistrationMode
   /** Private-use redirect URIs that are allowed although their scheme has no dot. */
   readonly redirectApps: AppRedirects
   /**

@@ -43,7 +43,9 @@ import type { AuditEvent } from './records/audit.ts'
  * keeps the first time.
  */
 export interface Operations extends OperatorOperations {
-  /** Registers a client. RFC 7591 §3.2.1. */
+  /** Stores a client that an administrator creates, with all of its members. It is never swept. */
+  createClient: [client: ClientRecord, outcome: 'created']
+  /** Registers a client, which has no rules and no document. RFC 7591 §3.2.1. */
   registerClient: [client: ClientRecord, outcome: 'registered']
   /**
    * Returns the client with this `dedupeKey`, registered now if there was none. Concurrent registrations return one client.

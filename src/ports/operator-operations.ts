@@ -4,6 +4,7 @@ import type { ClockNote } from '../protocol/clock.ts'
 import type { AdminCredentialId, KeyId } from '../protocol/ids.ts'
 import type { ApiCredentials, ApiDefinition, ApiRecord } from './records/api.ts'
 import type { AdminCredentialRecord } from './records/admin.ts'
+import type { DomainRuleRecord } from './records/domain-rule.ts'
 import type { KeyRecord, SigningAlgorithm } from './records/key.ts'
 
 /**
@@ -24,6 +25,9 @@ export interface OperatorOperations {
     outcome: 'changed' | 'unknown',
   ]
   deleteApi: [resource: string, outcome: 'deleted' | 'unknown']
+  /** Stores a rule for a domain, or replaces the rule with its pattern. */
+  setDomainRule: [rule: DomainRuleRecord, outcome: 'set']
+  removeDomainRule: [pattern: string, outcome: 'removed' | 'unknown']
   /**
    * Stores a key if its algorithm has none yet. Returns the algorithm's first key: nodes that start at the same time all
    * sign with one key.

@@ -1,4 +1,5 @@
 import type { AuthorizationErrorCode } from '../protocol/authorization-response.ts'
+import type { ClientTrust } from '../protocol/client-policy.ts'
 
 /** The content of each page, without HTML: the use cases make these, and the web layer renders them. */
 
@@ -24,7 +25,7 @@ export type Destination =
 export interface ClientView {
   /** undefined: the client registered no name, and the page says so. */
   readonly name: string | undefined
-  readonly verified: boolean
+  readonly trust: ClientTrust
   /** Age of the registration in whole seconds. */
   readonly ageSeconds: number
   readonly destination: Destination
@@ -127,6 +128,8 @@ export interface ErrorPage {
 /** The subject of an error page. Each has a heading and advice in every language. */
 export type ErrorProblem =
   | 'client-unknown'
+  /** The operator blocked the domain of the client. */
+  | 'client-not-allowed'
   | 'redirect-unknown'
   | 'request-malformed'
   | 'expired'

@@ -18,6 +18,7 @@ import type { SecretHash } from '../protocol/secrets.ts'
 import type { ApiRecord, OpaqueTokenRecord } from './records/api.ts'
 import type { AuthorizationRecord } from './records/authorization.ts'
 import type { ClientRecord } from './records/client.ts'
+import type { DomainRuleRecord } from './records/domain-rule.ts'
 import type { ConsentKey, GrantRecord } from './records/grant.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from './records/organization.ts'
 import type { SessionRecord, UserRecord } from './records/user.ts'
@@ -82,6 +83,8 @@ export interface Reads {
   readonly findConsent: (key: ConsentKey) => Promise<Scope | undefined>
   /** Whether the user consented to this client at or after `since`, under any key. */
   readonly hasConsented: (userId: UserId, clientId: ClientId, since: EpochMs) => Promise<boolean>
+  /** All rules for domains, ordered by pattern. */
+  readonly listDomainRules: () => Promise<readonly DomainRuleRecord[]>
   readonly listApis: () => Promise<readonly ApiRecord[]>
   readonly findAdminCredential: (id: AdminCredentialId) => Promise<AdminCredentialRecord | undefined>
   readonly listAdminCredentials: (page: Page<AdminCredentialId>) => Promise<readonly AdminCredentialRecord[]>

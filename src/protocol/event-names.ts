@@ -11,6 +11,7 @@ export const AUDIT_EVENT_TEXTS = {
     when: 'A client registered. Registering a public client again with the same metadata returns the existing client and is no event.',
     details: '`shared`: true for a public client',
   },
+  'client.created': { when: 'An administrator created the client.' },
   'client.updated': {
     when: "The client's metadata changed (RFC 7592).",
     details: '`identity_changed`: the name or a redirect host changed, so that users may not recognise the client',
@@ -105,6 +106,9 @@ export const AUDIT_EVENT_TEXTS = {
   'api.updated': { details: '`resource`' },
   'api.credentials-set': { when: 'The API got new credentials.', details: '`resource`' },
   'api.deleted': { details: '`resource`' },
+  'domain.trusted': { when: 'A domain is trusted from now on.', details: '`pattern`' },
+  'domain.blocked': { when: 'A domain is blocked from now on.', details: '`pattern`' },
+  'domain.forgotten': { when: 'A domain is neither trusted nor blocked any more.', details: '`pattern`' },
   'key.added': { when: 'A signing key was created.', details: '`key`' },
   'key.removed': { when: 'A signing key was removed.', details: '`key`' },
   'secret.rotated': {

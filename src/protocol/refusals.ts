@@ -46,6 +46,8 @@ export const REFUSALS = {
       method_wrong: 'the path does not have this method; in a browser a page says so. See `Allow`',
       path_unknown:
         "there is nothing at this path. Browsers, which prefer HTML in `Accept`, get a page that says so, and at the issuer's own address a page that explains the server. Read the metadata",
+      registration_closed:
+        'the operator closed registration, and the metadata has no `registration_endpoint` (404). Ask the operator for a client',
       input_malformed: 'the input of a task of the [administration](administration.md) is not acceptable. See `detail`',
     },
   },
@@ -190,6 +192,7 @@ export const REFUSALS = {
     reasons: {
       redirect_uri_not_allowed:
         'a redirect URI is dangerous or ambiguous, or none can be used; an app that is not known yet is allowed by `GRANTOR_REDIRECT_SCHEMES` ([configuration.md](configuration.md))',
+      domain_blocked: 'the operator blocked the host of a redirect URI (`grantor domain block`)',
     },
   },
   invalid_client_metadata: {

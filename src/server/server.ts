@@ -22,6 +22,7 @@ import type { Sample } from '../metrics/families.ts'
 import type { Context } from '../ports/context.ts'
 import type { Store } from '../ports/store.ts'
 import type { EpochMs } from '../protocol/brand.ts'
+import { openDomainRules } from '../protocol/domain-rule.ts'
 import type { Random } from '../protocol/ids.ts'
 import { startSweeping } from './sweeper.ts'
 import { openCachedValue } from '../store/cached-value.ts'
@@ -208,6 +209,7 @@ async function makeContext(
     store,
     actingAs: store.actingAs,
     apis: openCachedValue(store.listApis, clock),
+    domainRules: openCachedValue(async () => openDomainRules(await store.listDomainRules()), clock),
     notBefore: openCachedValue(store.findNotBefore, clock),
     ...keys,
     passwords: openPasswords(random),

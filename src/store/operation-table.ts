@@ -13,6 +13,7 @@ interface OperationRow<Name extends OperationName> {
 
 /** Every operation of the store. A new operation does not compile until it has a row here and a handler in each store. */
 export const OPERATIONS: { readonly [Name in OperationName]: OperationRow<Name> } = {
+  createClient: { cache: 'kept', event: aboutClient('client.created') },
   registerClient: { cache: 'kept', event: aboutClient('client.registered') },
   registerPublicClient: {
     // The time until which a client is kept from being swept is not part of its record.
@@ -140,6 +141,14 @@ export const OPERATIONS: { readonly [Name in OperationName]: OperationRow<Name> 
   updateApi: { cache: 'kept', event: when('changed', ({ api }) => aboutApi('api.updated')(api)) },
   setApiCredentials: { cache: 'kept', event: when('changed', aboutApi('api.credentials-set')) },
   deleteApi: { cache: 'kept', event: when('deleted', (resource) => aboutApi('api.deleted')({ resource })) },
+  setDomainRule: {
+    cache: 'kept',
+    event: ({ pattern, verdict }) => ({ event: `domain.${verdict}`, details: { pattern } }),
+  },
+  removeDomainRule: {
+    cache: 'kept',
+    event: when('removed', (pattern) => ({ event: 'domain.forgotten', details: { pattern } })),
+  },
   addFirstKey: {
     cache: 'kept',
     event: ({ id }, first) => (first.id === id ? { event: 'key.added', details: { key: id } } : undefined),

@@ -1,6 +1,7 @@
 import type { AdminCredentialRecord } from '../ports/records/admin.ts'
 import type { ApiDefinition, ApiRecord, ApiScope, ApiTokens } from '../ports/records/api.ts'
 import type { AuditLinkRecord } from '../ports/records/audit.ts'
+import type { DomainRuleRecord } from '../ports/records/domain-rule.ts'
 import type { KeyRecord } from '../ports/records/key.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import { bigint, group, json, optionalGroup, table, text, type Member } from './table.ts'
@@ -43,6 +44,13 @@ export const APIS = table<ApiRecord>({
   ...changeable,
   credentials: optionalGroup('credential_id', { id: text('credential_id'), secretHash: text('secret_hash') }),
   createdAt: bigint('created_at'),
+})
+
+export const DOMAIN_RULES = table<DomainRuleRecord>({
+  pattern: text('pattern'),
+  verdict: text('verdict'),
+  note: text('note'),
+  changedAt: bigint('changed_at'),
 })
 
 export const SIGNING_KEYS = table<KeyRecord>({

@@ -3,6 +3,7 @@ import type { GrantRecord } from '../ports/records/grant.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../ports/records/organization.ts'
 import type { SessionRecord, UserRecord } from '../ports/records/user.ts'
 import type { EpochMs } from '../protocol/brand.ts'
+import { USUAL_RULES, type ClientRules } from '../protocol/client-policy.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import { bigint, flag, json, optionalGroup, scope, table, text, without } from './table.ts'
 
@@ -50,10 +51,25 @@ export const INSTALLATIONS = table<InstallationRecord>({
   ...disabling,
 })
 
+/** `held_until` of a client that is never swept. Nodes of earlier releases keep it too. */
+export const HELD_FOR_EVER = Number.MAX_SAFE_INTEGER
+
 /** A registration inserts some of the columns, in the batches of both stores. */
 export const CLIENTS = table<ClientRecord>({
   id: text('client_id'),
   issuedAt: bigint('issued_at'),
+  source: text('source'),
+  rules: {
+    columns: [{ name: 'rules', type: 'text', write: (rules) => JSON.stringify(rules) }],
+    // A row that an earlier release wrote may lack rules.
+    read: (row) => ({ ...USUAL_RULES, ...(JSON.parse((row['rules'] ?? '{}') as string) as Partial<ClientRules>) }),
+  },
+  document: optionalGroup('document_url', {
+    url: text('document_url'),
+    fetchedAt: bigint('document_fetched_at'),
+    freshUntil: bigint('document_fresh_until'),
+    etag: text('document_etag'),
+  }),
   secretHash: text('secret_hash'),
   previousSecret: optionalGroup('previous_secret_hash', {
     hash: text('previous_secret_hash'),

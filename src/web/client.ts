@@ -16,11 +16,19 @@ export function clientName(client: ClientView, nameless: string): Markup {
   return isolate(`${characters.slice(0, maxNameLength).join('')}…`)
 }
 
-/** States whether the operator verified the client and, if not, how long ago it was registered. */
+/** States what the operator knows about the client and, if nothing, how long ago it was registered. */
 export function trustLine({ branding, language, texts }: View, client: ClientView): Markup {
-  if (client.verified) {
-    return html`<p class="trust">${tick}<span>${texts.verifiedBy(isolate(branding.name))}</span></p>`
+  switch (client.trust.level) {
+    case 'verified':
+      return html`<p class="trust">${tick}<span>${texts.verifiedBy(isolate(branding.name))}</span></p>`
+    case 'known-domain':
+      return html`<p class="trust">${tick}<span>${texts.from(host(client.trust.host))}</span></p>`
+    case 'unverified':
+      return unverifiedLine({ language, texts }, client)
   }
+}
+
+function unverifiedLine({ language, texts }: Pick<View, 'language' | 'texts'>, client: ClientView): Markup {
   const age = texts.registered(ago(language, client.ageSeconds) ?? texts.momentsAgo)
   return html`<p class="trust unverified">
     ${warning}<span><strong>${texts.unverified}</strong> · ${age}</span>

@@ -14,7 +14,7 @@ export function consentPage(view: View, page: ConsentPage): Markup {
     title: page.problem === undefined ? texts.consentTitle : texts.titleWithError(texts.consentTitle),
     main: html`<h1>${texts.consentHeading(clientName(page.client, texts.namelessApp))}</h1>
       ${trustLine(view, page.client)}
-      ${page.client.verified ? undefined : html`<p class="small muted lead">${texts.onlyIfStarted}</p>`}
+      ${page.client.trust.level === 'verified' ? undefined : html`<p class="small muted lead">${texts.onlyIfStarted}</p>`}
       ${permissions(view, page)}
       <dl class="facts">
         <div>

@@ -15,6 +15,7 @@ export const english: Texts = {
   unverified: 'Unverified',
   registered: (ago) => `registered ${ago}`,
   verifiedBy: (brand) => html`Verified by ${brand}`,
+  from: (host) => html`From ${host}`,
   appLinks: (scheme) => html`the app that opens ${scheme} links`,
 
   signInTitle: 'Sign in',
@@ -81,6 +82,11 @@ export const english: Texts = {
       heading: 'This app is not known here',
       happened: 'The app that sent you here is not registered, or was removed.',
       todo: 'Go back to the app, remove the connection there, and add it again.',
+    },
+    'client-not-allowed': {
+      heading: 'This app is not allowed here',
+      happened: 'The operator of this site does not allow this app, or the address that it would send you to.',
+      todo: 'If you need the app, ask the operator. Nothing was shared.',
     },
     'redirect-unknown': {
       heading: 'This return address is not known',

@@ -15,6 +15,7 @@ export const german: Texts = {
   unverified: 'Nicht geprüft',
   registered: (ago) => `registriert ${ago}`,
   verifiedBy: (brand) => html`Geprüft von ${brand}`,
+  from: (host) => html`Von ${host}`,
   appLinks: (scheme) => html`der App, die Links mit ${scheme} öffnet`,
 
   signInTitle: 'Anmelden',
@@ -86,6 +87,11 @@ export const german: Texts = {
       heading: 'Diese App ist hier nicht bekannt',
       happened: 'Die App, die Sie hergeschickt hat, ist nicht registriert oder wurde entfernt.',
       todo: 'Gehen Sie zurück zur App, entfernen Sie dort die Verbindung und fügen Sie sie neu hinzu.',
+    },
+    'client-not-allowed': {
+      heading: 'Diese App ist hier nicht erlaubt',
+      happened: 'Der Betreiber dieser Seite lässt diese App nicht zu, oder die Adresse, an die sie Sie schicken würde.',
+      todo: 'Wenn Sie die App brauchen, fragen Sie den Betreiber. Es wurde nichts weitergegeben.',
     },
     'redirect-unknown': {
       heading: 'Diese Zieladresse ist nicht bekannt',

@@ -26,6 +26,7 @@ export interface Texts {
   readonly unverified: string
   readonly registered: (ago: string) => string
   readonly verifiedBy: (brand: Markup) => Markup
+  readonly from: (host: Markup) => Markup
   readonly appLinks: (scheme: Markup) => Markup
 
   readonly signInTitle: string

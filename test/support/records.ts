@@ -43,6 +43,9 @@ export function aClient(differing: Partial<ClientRecord> = {}, madeAt: EpochMs =
   return {
     id: mintClientId(madeAt, randomBytes),
     issuedAt: toSeconds(madeAt),
+    source: 'registration',
+    rules: { consent: 'asked' },
+    document: undefined,
     secretHash: aHash(),
     managementHash: aHash(),
     dedupeKey: undefined,

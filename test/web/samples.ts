@@ -22,28 +22,35 @@ const hidden = { authorization: 'az_4f9c', csrf: 'cs_81d2' }
 
 export const cursor: ClientView = {
   name: 'Cursor',
-  verified: false,
+  trust: { level: 'unverified' },
   ageSeconds: 180,
   destination: { kind: 'this-computer', host: '127.0.0.1:43110' },
 }
 
 const verified: ClientView = {
   name: 'Build Board',
-  verified: true,
+  trust: { level: 'verified' },
   ageSeconds: 8_000_000,
   destination: { kind: 'host', host: 'board.example.com' },
 }
 
+const known: ClientView = {
+  name: 'Claude',
+  trust: { level: 'known-domain', host: 'claude.ai' },
+  ageSeconds: 8_000_000,
+  destination: { kind: 'host', host: 'claude.ai' },
+}
+
 const app: ClientView = {
   name: undefined,
-  verified: false,
+  trust: { level: 'unverified' },
   ageSeconds: 20,
   destination: { kind: 'app', scheme: 'com.example.notes' },
 }
 
 const endless: ClientView = {
   name: 'W'.repeat(5000),
-  verified: false,
+  trust: { level: 'unverified' },
   ageSeconds: 1e9,
   destination: { kind: 'host', host: `${'long-label.'.repeat(22)}example:8443` },
 }
@@ -107,6 +114,7 @@ const returnProblems: readonly ReturnProblem[] = [
 
 const errorProblems: readonly ErrorProblem[] = [
   'client-unknown',
+  'client-not-allowed',
   'redirect-unknown',
   'request-malformed',
   'expired',
@@ -131,6 +139,7 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
     { ...signIn, problem, email: problem.kind === 'email-missing' ? '' : 'ada@acme.test' },
   ]),
   ['consent', consent],
+  ['consent known domain', { ...consent, client: known }],
   ['consent verified', { ...consent, client: verified, account: { email: 'ada@acme.test', name: 'Ada Lovelace' } }],
   ['consent bare', { ...consent, client: app, scopes: [], resources: [] }],
   [

@@ -1,13 +1,13 @@
 import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { CookieChanges, Reply } from '../../ports/message.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
-import type { ClientRecord } from '../../ports/records/client.ts'
 import { answerUri, type AuthorizationAnswer } from '../../protocol/authorization-response.ts'
 import { after, type EpochMs } from '../../protocol/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { sameText, type MintedCredential } from '../../protocol/secrets.ts'
 import { errorPage } from '../error-page.ts'
 import { refuse, type Fault } from './authorization-error.ts'
+import type { Subject } from './interaction.ts'
 import { consentKey, type Approver } from './remembered-consent.ts'
 
 type Needs = Pick<Context, 'apis' | 'clockCheck' | 'issuer' | 'secrets' | 'settings'> & {
@@ -20,20 +20,22 @@ type Needs = Pick<Context, 'apis' | 'clockCheck' | 'issuer' | 'secrets' | 'setti
  * An authorization has one code, even if the form is submitted several times (threats.md UI-03). The code is derived from the
  * authorization and the approver. A repeated submission, usually a double click, therefore returns the same code until it is
  * redeemed or expires. A repeated submission for another organization is rejected, because a code has one meaning.
+ *
+ * An implied consent is not remembered: the user was not asked, and the rule that implies the consent may change.
  */
 export async function approve(
   context: Needs,
-  authorization: AuthorizationRecord,
-  client: ClientRecord,
-  approver: Approver,
+  subject: Subject,
+  { approver, isImplied }: { readonly approver: Approver; readonly isImplied: boolean },
   cookies: CookieChanges,
 ): Promise<Reply> {
+  const { authorization, client } = subject
   const now = context.clockCheck.now()
   const { id, browserHash } = authorization
   const { userId, organization } = approver
   const parts = [browserHash, userId, ...(organization === undefined ? [] : [organization.id])]
   const code = context.secrets.derive('authorization-code', id, parts)
-  const key = await consentKey(context, client, authorization, approver)
+  const key = isImplied ? undefined : await consentKey(context, subject, authorization, approver)
   const outcome = await context.store.approveAuthorization({
     id,
     userId,
@@ -71,7 +73,7 @@ const DENIED = { kind: 'error', error: 'access_denied', description: 'The person
  */
 export async function deny(
   context: Context,
-  { authorization, client }: { readonly authorization: AuthorizationRecord; readonly client: ClientRecord },
+  { authorization, client, rights }: Subject,
   userId: UserId,
   fault: Fault | undefined,
   cookies: CookieChanges,
@@ -82,7 +84,7 @@ export async function deny(
     about: { clientId: client.id, userId },
   })
   if (outcome !== 'denied') return errorPage(outcome === 'decided' ? 'already-completed' : 'expired')
-  if (fault !== undefined) return refuse(context, { ...authorization, client }, userId, fault, cookies)
+  if (fault !== undefined) return refuse(context, { ...authorization, client, rights }, userId, fault, cookies)
   const event: OutcomeEvent = { event: 'authorization.denied', client: client.id }
   return { ...answer(context, authorization, DENIED, cookies), event }
 }

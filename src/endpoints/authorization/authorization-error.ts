@@ -1,6 +1,6 @@
 import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { CookieChanges, Reply } from '../../ports/message.ts'
-import type { ClientRecord } from '../../ports/records/client.ts'
+import type { AllowedClient } from '../../principals/evaluate-client.ts'
 import { AUTHORIZATION_FAULTS, type AuthorizationFault } from '../../protocol/authorization-request.ts'
 import { answerUri, type AuthorizationErrorCode } from '../../protocol/authorization-response.ts'
 import type { UserId } from '../../protocol/ids.ts'
@@ -10,8 +10,7 @@ import { identityStart } from './remembered-consent.ts'
 import { reportScope, type ScopeRefusal } from '../token/scope-refusal.ts'
 
 /** A request whose client and redirect URI have been checked, so errors may be sent there. RFC 6749 §4.1.2.1. */
-export interface Trusted {
-  readonly client: ClientRecord
+export interface Trusted extends AllowedClient {
   readonly redirectUri: RedirectUri
   readonly state: string | undefined
 }
@@ -30,13 +29,13 @@ export const NOT_A_MEMBER: Fault = { error: 'access_denied', reason: 'organizati
 /**
  * Returns the error to the client (decision 0022).
  *
- * The browser is redirected at once if the client is verified, if this user has consented to it before, or if the setting
- * says so. Otherwise the user sees a page with a link that names the host: anyone can register a client, and an automatic
+ * The browser is redirected at once if the policy allows it for the client, if this user has consented to it before, or if the
+ * setting says so. Otherwise the user sees a page with a link that names the host: anyone can register a client, and an automatic
  * redirect would make the server an open redirector.
  */
 export async function refuse(
   context: Context,
-  { client, redirectUri, state }: Trusted,
+  { client, rights, redirectUri, state }: Trusted,
   userId: UserId | undefined,
   { error, reason, refusal }: Fault,
   cookies: CookieChanges = {},
@@ -46,11 +45,11 @@ export async function refuse(
   const event: OutcomeEvent = { event: 'authorization.refused', client: client.id, reason, description }
   const location = answerUri(redirectUri, { kind: 'error', error, description }, state, context.issuer)
   const isTrusted =
-    client.verifiedAt !== undefined ||
+    rights.mayReceiveErrors ||
     context.settings.redirectErrors ||
     (userId !== undefined && (await context.store.hasConsented(userId, client.id, identityStart(client))))
   if (isTrusted) return { kind: 'redirect', location, cookies, event }
-  const view = viewClient(client, redirectUri, context.clock())
+  const view = viewClient({ client, rights }, redirectUri, context.clock())
   return {
     kind: 'page',
     status: 400,

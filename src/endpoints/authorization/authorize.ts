@@ -10,6 +10,7 @@ import { checkRedirectUri, redirectUriMatches, type RedirectUri } from '../../pr
 import { NO_SCOPE } from '../../protocol/scope.ts'
 import { errorPage } from '../error-page.ts'
 import { openBrowser } from './interaction.ts'
+import { evaluateClient } from '../../principals/evaluate-client.ts'
 import { loadScopeCatalog, findResources, type ScopeCatalog } from '../token/scope-catalog.ts'
 import { nextStep, takeStep } from './next-step.ts'
 import { refuse, type Fault, type Trusted } from './authorization-error.ts'
@@ -37,16 +38,16 @@ export async function authorize(context: Context, request: Request): Promise<Rep
   if ('error' in requested) return refuse(context, trusted, userId, requested)
 
   const { prompts } = reading.request
-  const { client } = trusted
+  const { client, rights } = trusted
   const { authorization, cookies } = newAuthorization(context, request, trusted, reading.request, requested)
   // No session is newer than the request, so prompt=login ignores the one that exists.
   const session = prompts.has('login') ? undefined : signedIn
-  const step = await nextStep(context, { authorization, client }, session, { kind: 'not-asked' })
+  const step = await nextStep(context, { authorization, client, rights }, session, { kind: 'not-asked' })
   if (step.kind === 'deny' && step.fault !== undefined) return refuse(context, trusted, userId, step.fault)
   if (prompts.has('none') && step.kind === 'sign-in') return refuse(context, trusted, userId, NO_SESSION)
   if (prompts.has('none') && step.kind === 'consent') return refuse(context, trusted, userId, NO_CONSENT)
   await store(context, authorization, client)
-  return takeStep(context, { authorization, client, uiLocales: request.uiLocales }, step, cookies)
+  return takeStep(context, { authorization, client, rights, uiLocales: request.uiLocales }, step, cookies)
 }
 
 const NO_SESSION: Fault = { error: 'login_required', reason: 'no_session' }
@@ -59,8 +60,10 @@ async function establishTrust(context: Context, { params }: Request): Promise<Tr
   const client = id === undefined ? undefined : await context.store.findClient(id)
   if (client === undefined || client.disabledAt !== undefined) return errorPage('client-unknown')
   const redirectUri = chooseRedirectUri(context, client, params)
+  const allowed = await evaluateClient(context, client, { moment: 'use', redirectUri })
+  if ('kind' in allowed) return errorPage('client-not-allowed')
   if (redirectUri === undefined) return errorPage('redirect-unknown')
-  return { client, redirectUri, state: readState(params) }
+  return { ...allowed, redirectUri, state: readState(params) }
 }
 
 /** RFC 6749 §3.1.2.3: the redirect URI must be registered. It may be omitted if the client registered only one. */

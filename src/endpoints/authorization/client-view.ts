@@ -1,15 +1,15 @@
 import type { ClientView, Destination } from '../../ports/pages.ts'
-import type { ClientRecord } from '../../ports/records/client.ts'
+import type { AllowedClient } from '../../principals/evaluate-client.ts'
 import { toSeconds, type EpochMs } from '../../protocol/brand.ts'
 import type { ShownMetadata } from '../../protocol/client-identity.ts'
 import { isLoopback, isPrivateUse } from '../../protocol/redirect-uri.ts'
 
 /** Returns the client as the pages show it (decision 0022). */
-export function viewClient(client: ClientRecord, redirectUri: string, now: EpochMs): ClientView {
+export function viewClient({ client, rights }: AllowedClient, redirectUri: string, now: EpochMs): ClientView {
   const shown: ShownMetadata = client.metadata.descriptive
   return {
     name: shown.client_name,
-    verified: client.verifiedAt !== undefined,
+    trust: rights.trust,
     ageSeconds: Math.max(0, toSeconds(now) - client.issuedAt),
     destination: viewDestination(redirectUri),
   }

@@ -58,7 +58,7 @@ async function consentPage(
   interaction: Interaction,
   { signedIn, choices, problem }: Extract<Step, { readonly kind: 'consent' }>,
 ): Promise<Reply> {
-  const { authorization, client } = interaction
+  const { authorization } = interaction
   const { user } = signedIn
   const formToken = context.secrets.digest('csrf', formParts(interaction))
   const userToken = context.secrets.digest('csrf', userParts(interaction, signedIn))
@@ -74,7 +74,7 @@ async function consentPage(
         uiLocales: interaction.uiLocales,
       }),
       hidden: { authorization: authorization.id, csrf: `${formToken}.${userToken}` },
-      client: viewClient(client, authorization.redirectUri, context.clock()),
+      client: viewClient(interaction, authorization.redirectUri, context.clock()),
       scopes,
       resources,
       account: { email: user.email, name: user.name },

@@ -1,23 +1,27 @@
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
-import type { ClientRecord } from '../../ports/records/client.ts'
+import { evaluateClient, type AllowedClient, type PolicyNeeds } from '../../principals/evaluate-client.ts'
 import { parseAuthorizationId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import { identityStart } from './remembered-consent.ts'
 import { errorPage } from '../error-page.ts'
 
-/** A pending or approved authorization, in the browser that started it. */
-export interface Interaction {
+/** An authorization, with its client and what that may do with it. */
+export interface Subject extends AllowedClient {
   readonly authorization: AuthorizationRecord
-  readonly client: ClientRecord
+}
+
+/** A pending or approved authorization, in the browser that started it. */
+export interface Interaction extends Subject {
   readonly browserHash: SecretHash
   readonly uiLocales: string | undefined
 }
 
-type Needs = Pick<Context, 'clockCheck' | 'secrets'> & {
-  readonly store: Pick<Context['store'], 'findAuthorization' | 'findClient'>
-}
+type Needs = Pick<Context, 'clockCheck' | 'secrets'> &
+  PolicyNeeds & {
+    readonly store: Pick<Context['store'], 'findAuthorization' | 'findClient'>
+  }
 
 /** Finds the pending authorization that a page is shown for. Returns an error page if the user has already decided. */
 export async function findOpenInteraction(context: Needs, request: Request): Promise<Interaction | Reply> {
@@ -44,7 +48,10 @@ export async function findInteraction(context: Needs, request: Request): Promise
   if (client === undefined || client.disabledAt !== undefined) return errorPage('client-unknown')
   // The client has changed its name or redirect host since, and the page would show the new one.
   if (authorization.createdAt < identityStart(client)) return errorPage('expired')
-  return { authorization, client, browserHash: browser, uiLocales: request.uiLocales }
+  const { redirectUri } = authorization
+  const allowed = await evaluateClient(context, client, { moment: 'use', redirectUri })
+  if ('kind' in allowed) return errorPage('client-not-allowed')
+  return { ...allowed, authorization, browserHash: browser, uiLocales: request.uiLocales }
 }
 
 /** Returns the hash of the browser cookie; undefined if the cookie is missing or was not issued by this server. */

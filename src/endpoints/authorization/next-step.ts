@@ -2,12 +2,12 @@ import type { Context } from '../../ports/context.ts'
 import type { CookieChanges, Reply } from '../../ports/message.ts'
 import type { ConsentProblem } from '../../ports/pages.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
-import type { ClientRecord } from '../../ports/records/client.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import { approve, deny } from './approval.ts'
 import { NOT_A_MEMBER, type Fault } from './authorization-error.ts'
 import { chooseOrganization, findChoices, type OpenChoices } from './organization-choice.ts'
+import type { Subject } from './interaction.ts'
 import { findRemembered, type Approver } from './remembered-consent.ts'
 import type { SignedIn } from './session.ts'
 
@@ -20,7 +20,8 @@ export type Step =
       readonly choices: OpenChoices
       readonly problem: ConsentProblem | undefined
     }
-  | { readonly kind: 'approve'; readonly approver: Approver }
+  /** `isImplied`: the user was never asked (client-policy.ts). */
+  | { readonly kind: 'approve'; readonly approver: Approver; readonly isImplied: boolean }
   /** Without a fault, the user denied it. */
   | { readonly kind: 'deny'; readonly userId: UserId; readonly fault: Fault | undefined }
 
@@ -55,8 +56,9 @@ type Needs = Pick<Context, 'apis' | 'settings'> & {
  *  3. Organization. If the client named an organization, the user must be an active member of it; otherwise the authorization
  *     ends. If the client named none, the user may choose one of their own, or none.
  *  4. Consent. If the user allowed the client this access earlier, the consent page is skipped, unless consents for several
- *     organizations match. `prompt=consent` always shows the page. So does an unverified client with a redirect URI that other
- *     programs could receive.
+ *     organizations match. It is also skipped for a first-party client, whose consent is implied, unless the user has to choose
+ *     an organization. `prompt=consent` always shows the page. So does an unverified client with a redirect URI that other
+ *     programs could receive (client-policy.ts).
  *  5. Approval. The authorization is marked as approved and the browser carries the code to the client.
  *
  * No endpoint decides which endpoint follows. Each parses its request, calls this function and replies:
@@ -75,10 +77,11 @@ type Needs = Pick<Context, 'apis' | 'settings'> & {
  */
 export async function nextStep(
   context: Needs,
-  { authorization, client }: Subject,
+  subject: Subject,
   signedIn: SignedIn | undefined,
   answer: ConsentAnswer,
 ): Promise<Step> {
+  const { authorization, rights } = subject
   if (signedIn === undefined || isTooOld(authorization, signedIn)) return { kind: 'sign-in' }
   const userId = signedIn.user.id
   if (answer.kind === 'deny') return { kind: 'deny', userId, fault: undefined }
@@ -87,17 +90,14 @@ export async function nextStep(
   if (answer.kind === 'allow') {
     const chosen = chooseOrganization(choices, answer.organization)
     if (typeof chosen === 'string') return { kind: 'consent', signedIn, choices, problem: chosen }
-    return { kind: 'approve', approver: { userId, ...chosen } }
+    return { kind: 'approve', approver: { userId, ...chosen }, isImplied: false }
   }
   const mayUseEarlier = answer.kind === 'not-asked' && !authorization.mustConsent
-  const earlier = mayUseEarlier ? await findRemembered(context, client, authorization, userId, choices) : undefined
-  if (earlier !== undefined) return { kind: 'approve', approver: earlier }
+  const earlier = mayUseEarlier ? await findRemembered(context, subject, authorization, userId, choices) : undefined
+  if (earlier !== undefined) return { kind: 'approve', approver: earlier, isImplied: false }
+  const chosen = mayUseEarlier && rights.mayImplyConsent ? chooseOrganization(choices, undefined) : undefined
+  if (typeof chosen === 'object') return { kind: 'approve', approver: { userId, ...chosen }, isImplied: true }
   return { kind: 'consent', signedIn, choices, problem: undefined }
-}
-
-interface Subject {
-  readonly authorization: AuthorizationRecord
-  readonly client: ClientRecord
 }
 
 /** `prompt=login` requires a session that started after the request was made. */
@@ -112,10 +112,10 @@ export async function takeStep(
   step: Step,
   cookies: CookieChanges,
 ): Promise<Reply> {
-  const { authorization, client, uiLocales } = subject
+  const { authorization, uiLocales } = subject
   switch (step.kind) {
     case 'approve':
-      return approve(context, authorization, client, step.approver, cookies)
+      return approve(context, subject, step, cookies)
     case 'deny':
       return deny(context, subject, step.userId, step.fault, cookies)
     case 'sign-in':

@@ -2,9 +2,10 @@ import type { Context } from '../../ports/context.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { ConsentKey } from '../../ports/records/grant.ts'
+import type { AllowedClient } from '../../principals/evaluate-client.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
-import { isLoopback, isPrivateUse, redirectHost } from '../../protocol/redirect-uri.ts'
+import { redirectHost } from '../../protocol/redirect-uri.ts'
 import { resourcesKey } from '../../protocol/resource.ts'
 import { isWithin } from '../../protocol/scope.ts'
 import { loadScopeCatalog, sharedScopesSince } from '../token/scope-catalog.ts'
@@ -21,13 +22,11 @@ export interface Approver {
 /** Returns the key of a stored consent; undefined for clients that must ask each time (decision 0022). */
 export async function consentKey(
   context: Pick<Context, 'apis' | 'settings'>,
-  client: ClientRecord,
+  { client, rights }: AllowedClient,
   asked: Asked,
   { userId, organization }: Approver,
 ): Promise<ConsentKey | undefined> {
-  // RFC 8252 §8.6: any program can listen on loopback or claim a scheme, so a consent to one program must not serve another.
-  const anyoneMayListen = isLoopback(asked.redirectUri) || isPrivateUse(asked.redirectUri)
-  if (client.verifiedAt === undefined && anyoneMayListen) return undefined
+  if (!rights.mayRememberConsent) return undefined
   const { redirectUri, resources } = asked
   const sharedSince = resources.length > 1 ? sharedScopesSince(await loadScopeCatalog(context), resources) : 0
   return {
@@ -51,7 +50,7 @@ export function identityStart(client: ClientRecord): EpochMs {
  */
 export async function findRemembered(
   context: Pick<Context, 'apis' | 'settings'> & { readonly store: Pick<Context['store'], 'findConsent'> },
-  client: ClientRecord,
+  allowed: AllowedClient,
   asked: Asked,
   userId: UserId,
   choices: OpenChoices,
@@ -59,7 +58,7 @@ export async function findRemembered(
   const organizations = choices.kind === 'fixed' ? [choices.organization] : [...choices.organizations, undefined]
   const answers = await Promise.all(
     organizations.map(async (organization) => {
-      const key = await consentKey(context, client, asked, { userId, organization })
+      const key = await consentKey(context, allowed, asked, { userId, organization })
       const scope = key === undefined ? undefined : await context.store.findConsent(key)
       return scope !== undefined && isWithin(asked.scope, scope) ? { userId, organization } : undefined
     }),

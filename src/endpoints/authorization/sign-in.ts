@@ -144,7 +144,7 @@ function signInPage(
   email: string,
   problem: SignInProblem | undefined,
 ): Reply {
-  const { authorization, client, uiLocales } = interaction
+  const { authorization, uiLocales } = interaction
   const csrf = context.secrets.digest('csrf', csrfParts(interaction))
   return {
     kind: 'page',
@@ -158,7 +158,7 @@ function signInPage(
       kind: 'sign-in',
       action: pageAddress(context.issuer, PATHS.signIn, { authorization: undefined, uiLocales }),
       hidden: { authorization: authorization.id, csrf },
-      client: viewClient(client, authorization.redirectUri, context.clock()),
+      client: viewClient(interaction, authorization.redirectUri, context.clock()),
       email,
       problem,
     },

@@ -2,6 +2,7 @@ import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { AccessTokenFacts } from '../../protocol/access-token.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
+import { isVerified } from '../../protocol/client-policy.ts'
 import { findToken } from '../../principals/find-token.ts'
 import { hasExpiredEverywhere } from '../../principals/has-expired-everywhere.ts'
 import { authenticateClient, type AuthenticatedClient } from '../token/authenticate-client.ts'
@@ -56,7 +57,7 @@ async function revokeToken(
   const caller = client.secretHash === undefined ? network : client.id
   takeStoredTokenBudget(context, client, caller, 'revoked-token')
   const { budgets, clock, report, store } = context
-  const isRecorded = client.verifiedAt !== undefined || budgets.take('recorded-revocation', caller, clock()).isWithin
+  const isRecorded = isVerified(client) || budgets.take('recorded-revocation', caller, clock()).isWithin
   const revocation = { tokenId, expiresAt: (expiresAt * 1000) as EpochMs }
   const about = { clientId: client.id, userId, organizationId }
   const outcome = await store.revokeToken(isRecorded ? { ...revocation, about } : revocation)

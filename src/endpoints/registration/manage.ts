@@ -11,6 +11,7 @@ import { countFailure } from '../token/authenticate-client.ts'
 import { describeRegistration } from './response.ts'
 import {
   readRegistrationRequest,
+  requireAllowed,
   takeRegistrationBudget,
   type RegistrationEcho,
   type RegistrationNeeds,
@@ -56,6 +57,7 @@ export async function updateClient(
   const { metadata, echo } = await readRegistrationRequest(context, request.body, (members) =>
     checkMembers(members, client, context),
   )
+  await requireAllowed(context, { ...client, metadata }, 'use')
   const outcome = await context.store.updateClient({
     id: client.id,
     previous: client.metadata,

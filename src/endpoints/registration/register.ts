@@ -1,14 +1,16 @@
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import { after, toSeconds, type EpochMs } from '../../protocol/brand.ts'
+import { newClient } from '../../principals/new-client.ts'
+import { after } from '../../protocol/brand.ts'
 import type { ClientMetadata } from '../../protocol/client-metadata.ts'
-import { mintClientId, mintOrderedId } from '../../protocol/ids.ts'
-import { NO_SCOPE } from '../../protocol/scope.ts'
+import { mintOrderedId } from '../../protocol/ids.ts'
+import { offersRegistration } from '../../protocol/client-policy.ts'
+import { invalidRequest } from '../../protocol/errors.ts'
 import type { CredentialKind } from '../../protocol/secrets.ts'
 import { canonicalMetadata } from '../../protocol/shared-client.ts'
 import { describeRegistration, type ShownCredentials } from './response.ts'
-import { readRegistrationRequest, takeRegistrationBudget, type RegistrationNeeds } from './request.ts'
+import { readRegistrationRequest, requireAllowed, takeRegistrationBudget, type RegistrationNeeds } from './request.ts'
 
 type Needs = RegistrationNeeds &
   Pick<Context, 'budgets' | 'clock' | 'clockCheck' | 'random' | 'secrets'> & {
@@ -18,15 +20,16 @@ type Needs = RegistrationNeeds &
 /**
  * Dynamic client registration. RFC 7591 §3; the specification, "Register OAuth client".
  *
- *  §3.1    Any caller may register a client. Every field is optional.
+ *  §3.1    Any caller may register a client, unless the operator closed registration. Every field is optional.
  *  §2      Unsupported values are omitted from the response. Dangerous values cause an error (decision 0017).
  *  §3.2.1  The response is 201 with all registered metadata and the secret, which is not shown again. A client with a secret
  *          also receives a registration access token (RFC 7592 §3).
  *  §3.2.2  An error is 400, or 422 if a value has the wrong type. It lists all problems at once.
  *
- * @throws OAuthError invalid_client_metadata, invalid_redirect_uri, temporarily_unavailable
+ * @throws OAuthError invalid_client_metadata, invalid_redirect_uri, invalid_request, temporarily_unavailable
  */
 export async function register(context: Needs, request: Request): Promise<Reply> {
+  if (!offersRegistration(context.settings)) throw invalidRequest('registration_closed', { status: 404 })
   takeRegistrationBudget(context, request.network)
   const { metadata, echo } = await readRegistrationRequest(context, request.body, () => [])
   const registered =
@@ -49,10 +52,11 @@ async function registerConfidential(context: Needs, metadata: ClientMetadata): P
   const secret = mint('client-secret')
   const management = mint('management-token')
   const client = {
-    ...newClient(context, now, metadata),
+    ...newClient(context, now, metadata, 'registration'),
     secretHash: secret.hash,
     managementHash: management.hash,
   }
+  await requireAllowed(context, client, 'enter')
   await context.store.registerClient(client)
   return { client, secret: secret.token, managementToken: management.token, isRepeated: false }
 }
@@ -65,27 +69,9 @@ async function registerConfidential(context: Needs, metadata: ClientMetadata): P
 async function registerPublic(context: Needs, metadata: ClientMetadata): Promise<Registered> {
   const now = context.clockCheck.now()
   const dedupeKey = context.secrets.digest('shared-client', [canonicalMetadata(metadata)])
-  const own = { ...newClient(context, now, metadata), dedupeKey }
+  const own = { ...newClient(context, now, metadata, 'registration'), dedupeKey }
+  await requireAllowed(context, own, 'enter')
   const retainUntil = after(now, context.settings.lifetimes.unusedClient * 1000)
   const client = await context.store.registerPublicClient({ client: own, retainUntil })
   return { client, secret: undefined, managementToken: undefined, isRepeated: client.id !== own.id }
-}
-
-function newClient({ random }: Pick<Context, 'random'>, now: EpochMs, metadata: ClientMetadata): ClientRecord {
-  return {
-    id: mintClientId(now, random),
-    issuedAt: toSeconds(now),
-    secretHash: undefined,
-    managementHash: undefined,
-    dedupeKey: undefined,
-    metadata,
-    usedAt: undefined,
-    verifiedAt: undefined,
-    disabledAt: undefined,
-    identityFrom: undefined,
-    previousSecret: undefined,
-    approvedScope: NO_SCOPE,
-    notBefore: undefined,
-    lastUsedAt: undefined,
-  }
 }

@@ -1,11 +1,14 @@
 import type { Context } from '../../ports/context.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
+import { evaluateClient, type PolicyNeeds } from '../../principals/evaluate-client.ts'
 import { readRegistration, type ClientMetadata } from '../../protocol/client-metadata.ts'
-import { OAuthError, tooManyRequests } from '../../protocol/errors.ts'
+import type { PolicyQuestion } from '../../protocol/client-policy.ts'
+import { invalidRequest, OAuthError, tooManyRequests } from '../../protocol/errors.ts'
 import { readJson } from '../../protocol/json.ts'
-import type { Problem } from '../../protocol/validation.ts'
+import { problem, type Problem } from '../../protocol/validation.ts'
 import { loadScopeCatalog, declaresScope } from '../token/scope-catalog.ts'
 
-export type RegistrationNeeds = Pick<Context, 'apis' | 'issuer' | 'settings'>
+export type RegistrationNeeds = PolicyNeeds & Pick<Context, 'apis' | 'issuer'>
 
 /** Fields that are echoed as null because they were sent as null, and fields for which the server substitutes a value. */
 export type RegistrationEcho = Readonly<Record<string, null | false>>
@@ -66,6 +69,25 @@ function nullsOf(fields: readonly string[]): RegistrationEcho {
  */
 function substitutesFor({ dpop_bound_access_tokens: sent }: Readonly<Record<string, unknown>>): RegistrationEcho {
   return typeof sent === 'boolean' ? { dpop_bound_access_tokens: false } : {}
+}
+
+/**
+ * Refuses a client that the policy of the server does not allow with its new metadata.
+ *
+ * @throws OAuthError invalid_redirect_uri, invalid_request
+ */
+export async function requireAllowed(
+  context: PolicyNeeds,
+  client: ClientRecord,
+  moment: PolicyQuestion['moment'],
+): Promise<void> {
+  const allowed = await evaluateClient(context, client, { moment, redirectUri: undefined })
+  if (!('kind' in allowed)) return
+  if (allowed.reason !== 'domain-blocked') throw invalidRequest('registration_closed', { status: 404 })
+  const { uri } = allowed
+  const loc = ['body', 'redirect_uris', String(client.metadata.redirectUris.indexOf(uri))]
+  const problems = [problem(loc, 'value_error', 'The operator of this server has blocked this host.', uri, {})]
+  throw new OAuthError('invalid_redirect_uri', 'domain_blocked', { problems })
 }
 
 /** @throws OAuthError temporarily_unavailable */

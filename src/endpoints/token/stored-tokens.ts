@@ -1,4 +1,5 @@
 import type { Context } from '../../ports/context.ts'
+import { isVerified } from '../../protocol/client-policy.ts'
 import { tooManyRequests } from '../../protocol/errors.ts'
 import type { AuthenticatedClient } from './authenticate-client.ts'
 
@@ -15,7 +16,7 @@ export function takeStoredTokenBudget(
   caller: string,
   budget: 'stored-token' | 'revoked-token',
 ): void {
-  if (client.verifiedAt !== undefined) return
+  if (isVerified(client)) return
   const outcome = budgets.take(budget, caller, clock())
   if (!outcome.isWithin) throw tooManyRequests(budget, outcome)
 }

@@ -1,13 +1,29 @@
 import type { EpochMs, EpochSeconds } from '../../protocol/brand.ts'
 import type { ClientMetadata } from '../../protocol/client-metadata.ts'
+import type { ClientRules, ClientSource } from '../../protocol/client-policy.ts'
 import type { ClientId } from '../../protocol/ids.ts'
 import type { Scope } from '../../protocol/scope.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 
-/** A registered client. RFC 7591 §3.2.1. */
+/** A client metadata document as it was fetched last. */
+export interface MetadataDocument {
+  readonly url: string
+  readonly fetchedAt: EpochMs
+  /** The document is not fetched again before this time. */
+  readonly freshUntil: EpochMs
+  /** RFC 9110 §8.8.3; undefined if the response had none. */
+  readonly etag: string | undefined
+}
+
+/** A client. RFC 7591 §3.2.1. */
 export interface ClientRecord {
   readonly id: ClientId
   readonly issuedAt: EpochSeconds
+  /** How the client came to the server. Only the policy reads it (client-policy.ts). */
+  readonly source: ClientSource
+  readonly rules: ClientRules
+  /** The metadata document of a client whose `client_id` is its URL; undefined for others. */
+  readonly document: MetadataDocument | undefined
   /** undefined for a public client. */
   readonly secretHash: SecretHash | undefined
   /** The secret that was replaced last. It is accepted beside the current secret until `until`. */

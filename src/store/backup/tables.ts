@@ -7,6 +7,7 @@ export const BACKUP_TABLES: Readonly<Record<string, 'stored' | 'omitted'>> = {
   browsers: 'stored',
   consents: 'stored',
   apis: 'stored',
+  domain_rules: 'stored',
   organizations: 'stored',
   memberships: 'stored',
   installations: 'stored',

@@ -4,13 +4,13 @@ import type { Input } from '../../ports/operations.ts'
 import type { ClientId } from '../../protocol/ids.ts'
 import { AUDIT_LINKS } from '../operator-tables.ts'
 import type { Row } from '../rows.ts'
-import { CLIENTS } from '../tables.ts'
+import { CLIENTS, HELD_FOR_EVER } from '../tables.ts'
 import { columns, jsonTexts, placeholders, type Scalar } from './column-parameters.ts'
 import type { Database } from './database.ts'
 import type { Query } from './query.ts'
 import { openBatchLoader } from './batch-loader.ts'
 import { releaseSharedKeys } from './distributed-keys.ts'
-import { valuesOf, type Handlers } from './handlers.ts'
+import { eachAlone, valuesOf, type Handlers } from './handlers.ts'
 import { arraysOf, insertion, insertRows, type Insertion } from './insertion.ts'
 
 const INSERT = insertion({
@@ -25,6 +25,10 @@ const INSERT_WITH_AUDIT = {
       insert into audit_links (${AUDIT_LINKS.names})
       values (${placeholders(AUDIT_LINKS, INSERT.types.length + 1)}))
     ${INSERT.text}`,
+}
+const CREATE = {
+  name: 'create-client',
+  text: `insert into clients (${CLIENTS.names}, held_until) values (${placeholders(CLIENTS, 1)}, ${HELD_FOR_EVER})`,
 }
 const SHARE = insertion({
   name: 'share-clients',
@@ -93,6 +97,13 @@ export function clientStatements(database: Database) {
           return inputs.map(() => true)
         },
       },
+    },
+    createClient: {
+      keys: ({ id }) => [id],
+      run: eachAlone(async (query, client: ClientRecord) => {
+        await query(CREATE, CLIENTS.write(client))
+        return 'created' as const
+      }),
     },
     registerPublicClient: {
       keys: ({ client }) => [`shared:${client.dedupeKey}`, client.id],

@@ -23,7 +23,14 @@ export const SHARD_KEYS: Readonly<Record<string, string>> = {
 }
 
 /** Small tables that are rarely written: each machine has a copy. */
-export const COPIED_TABLES: readonly string[] = ['apis', 'signing_keys', 'settings', 'admin_credentials', 'migrations']
+export const COPIED_TABLES: readonly string[] = [
+  'apis',
+  'domain_rules',
+  'signing_keys',
+  'settings',
+  'admin_credentials',
+  'migrations',
+]
 
 /** How a table is stored. */
 export interface Placement {

@@ -2,6 +2,7 @@ import type { Steps } from './statement.ts'
 import { accountHandlers, accountReads } from './accounts.ts'
 import { auditReads } from './audit.ts'
 import { clientHandlers, clientReads } from './clients.ts'
+import { domainRuleHandlers, domainRuleReads } from './domain-rules.ts'
 import { grantReads } from './grants.ts'
 import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
 import { operatorHandlers, operatorReads } from './operator.ts'
@@ -14,6 +15,7 @@ export const SHARED_HANDLERS = {
   ...accountHandlers,
   ...organizationHandlers,
   ...operatorHandlers,
+  ...domainRuleHandlers,
   ...masterKeyHandlers,
 }
 
@@ -24,6 +26,7 @@ export const SHARED_READS = {
   ...accountReads,
   ...organizationReads,
   ...operatorReads,
+  ...domainRuleReads,
   ...masterKeyReads,
   ...auditReads,
   ...walkReads,

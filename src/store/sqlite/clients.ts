@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { ClientId } from '../../protocol/ids.ts'
 import { recordOf, type Row } from '../rows.ts'
-import { CLIENTS } from '../tables.ts'
+import { CLIENTS, HELD_FOR_EVER } from '../tables.ts'
 import type { Handlers } from './handlers.ts'
 import { slotOf } from './slot.ts'
 
@@ -10,6 +10,10 @@ export function clientStatements(database: DatabaseSync) {
   const insert = database.prepare(
     `insert into clients (slot, client_id, issued_at, secret_hash, management_hash, metadata, held_until)
      values (iif(exists (select 1 from clients where slot = ?1), null, ?1), ?2, ?3, ?4, ?5, ?6, 0)`,
+  )
+  const create = database.prepare(
+    `insert into clients (slot, held_until, ${CLIENTS.names})
+     values (iif(exists (select 1 from clients where slot = ?1), null, ?1), ${HELD_FOR_EVER}, ${CLIENTS.columns.map(() => '?').join(', ')})`,
   )
   const share = database.prepare(
     `insert into clients (slot, client_id, issued_at, metadata, shared_key, held_until)
@@ -33,6 +37,10 @@ export function clientStatements(database: DatabaseSync) {
       const { id, issuedAt, secretHash, managementHash, metadata } = client
       insert.run(slotOf(id), id, issuedAt, secretHash ?? null, managementHash ?? null, JSON.stringify(metadata))
       return 'registered'
+    },
+    createClient(client) {
+      create.run(slotOf(client.id), ...CLIENTS.write(client))
+      return 'created'
     },
     registerPublicClient: ({ client: { id, issuedAt, metadata, dedupeKey }, retainUntil }) =>
       CLIENTS.read(share.get(slotOf(id), id, issuedAt, JSON.stringify(metadata), dedupeKey, retainUntil) as Row),

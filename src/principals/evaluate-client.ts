@@ -1,0 +1,32 @@
+import type { Context } from '../ports/context.ts'
+import type { ClientRecord } from '../ports/records/client.ts'
+import {
+  evaluateClientPolicy,
+  type ClientPolicy,
+  type ClientRights,
+  type PolicyQuestion,
+  type PolicyRefusal,
+} from '../protocol/client-policy.ts'
+
+export type PolicyNeeds = Pick<Context, 'domainRules' | 'settings'>
+
+/** A client that the policy of the server allows, and what it may do. `evaluateClient` returns it. */
+export interface AllowedClient {
+  readonly client: ClientRecord
+  readonly rights: ClientRights
+}
+
+/** Applies the policy of the server, as the operator set it at most a second ago, to a client. */
+export async function evaluateClient(
+  context: PolicyNeeds,
+  client: ClientRecord,
+  question: Omit<PolicyQuestion, 'client'>,
+): Promise<AllowedClient | PolicyRefusal> {
+  const verdict = evaluateClientPolicy(await readClientPolicy(context), { client, ...question })
+  return verdict.kind === 'refused' ? verdict : { client, rights: verdict.rights }
+}
+
+/** Returns the policy of the server. No client metadata document is read yet, so none is accepted. */
+export async function readClientPolicy({ domainRules, settings }: PolicyNeeds): Promise<ClientPolicy> {
+  return { registration: settings.registration, documents: 'off', domains: await domainRules() }
+}

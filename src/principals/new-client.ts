@@ -1,0 +1,35 @@
+import type { Context } from '../ports/context.ts'
+import type { ClientRecord } from '../ports/records/client.ts'
+import { toSeconds, type EpochMs } from '../protocol/brand.ts'
+import type { ClientMetadata } from '../protocol/client-metadata.ts'
+import { USUAL_RULES, type ClientSource } from '../protocol/client-policy.ts'
+import { mintClientId } from '../protocol/ids.ts'
+import { NO_SCOPE } from '../protocol/scope.ts'
+
+/** Returns a client that has a new id and nothing else but its metadata: no credentials, and no rights. */
+export function newClient(
+  { random }: Pick<Context, 'random'>,
+  now: EpochMs,
+  metadata: ClientMetadata,
+  source: ClientSource,
+): ClientRecord {
+  return {
+    id: mintClientId(now, random),
+    issuedAt: toSeconds(now),
+    source,
+    rules: USUAL_RULES,
+    document: undefined,
+    secretHash: undefined,
+    managementHash: undefined,
+    dedupeKey: undefined,
+    metadata,
+    usedAt: undefined,
+    verifiedAt: undefined,
+    disabledAt: undefined,
+    identityFrom: undefined,
+    previousSecret: undefined,
+    approvedScope: NO_SCOPE,
+    notBefore: undefined,
+    lastUsedAt: undefined,
+  }
+}

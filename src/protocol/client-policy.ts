@@ -1,0 +1,165 @@
+import type { EpochMs } from './brand.ts'
+import type { DomainRules } from './domain-rule.ts'
+import { isLoopback, isPrivateUse } from './redirect-uri.ts'
+
+/** How a client came to the server: an administrator created it, it registered (RFC 7591), or its id is the URL of its metadata document. */
+export const CLIENT_SOURCES = ['operator', 'registration', 'document'] as const
+export type ClientSource = (typeof CLIENT_SOURCES)[number]
+
+/** What the operator knows about a client. The rights of a client follow from it, except those that its rules give. */
+export const TRUST_LEVELS = ['verified', 'known-domain', 'unverified'] as const
+export type TrustLevel = (typeof TRUST_LEVELS)[number]
+
+/** Who may register: every caller, or none. */
+export const REGISTRATION_MODES = ['open', 'closed'] as const
+export type RegistrationMode = (typeof REGISTRATION_MODES)[number]
+
+/** Which client metadata documents are accepted: all, those of trusted domains, or none. */
+export type DocumentMode = 'open' | 'trusted' | 'off'
+
+/** What the operator decided about one client. It has an effect only for a client that an operator created. */
+export interface ClientRules {
+  /** `implied`: the users of a first-party client are not asked for consent. */
+  readonly consent: 'asked' | 'implied'
+}
+
+export const USUAL_RULES: ClientRules = { consent: 'asked' }
+
+/** The part of the policy that is the same for all clients. */
+export interface ClientPolicy {
+  readonly registration: RegistrationMode
+  readonly documents: DocumentMode
+  readonly domains: DomainRules
+}
+
+/** What the policy reads of a client. */
+export interface PolicyClient {
+  readonly source: ClientSource
+  readonly verifiedAt: EpochMs | undefined
+  readonly rules: ClientRules
+  readonly document: { readonly url: string } | undefined
+  readonly metadata: { readonly redirectUris: readonly string[] }
+}
+
+export interface PolicyQuestion {
+  readonly client: PolicyClient
+  /** `enter`: the client is not stored yet. `use`: it is. */
+  readonly moment: 'enter' | 'use'
+  /** The redirect URI of an authorization request; undefined where there is none. */
+  readonly redirectUri: string | undefined
+}
+
+/** The trust level, as the pages show it. */
+export type ClientTrust =
+  | { readonly level: 'verified' | 'unverified' }
+  /** The host of the client's metadata document, or the one that receives the authorization response. */
+  | { readonly level: 'known-domain'; readonly host: string }
+
+/** What a client may do. */
+export interface ClientRights {
+  readonly trust: ClientTrust
+  /** Errors of its authorization requests are redirected to it, also if the user has never consented to the client. */
+  readonly mayReceiveErrors: boolean
+  /** A consent is remembered, so that the user is not asked again for the same access. */
+  readonly mayRememberConsent: boolean
+  /** The user is not asked for consent, unless the request has `prompt=consent`. */
+  readonly mayImplyConsent: boolean
+}
+
+export type ClientVerdict = { readonly kind: 'allowed'; readonly rights: ClientRights } | PolicyRefusal
+
+export type PolicyRefusal =
+  /** `uri`: the first redirect URI, or the metadata document, whose domain is blocked. */
+  | { readonly kind: 'refused'; readonly reason: 'domain-blocked'; readonly uri: string }
+  | { readonly kind: 'refused'; readonly reason: 'registration-closed' | 'documents-off' | 'document-untrusted' }
+
+/**
+ * Decides whether a client may enter the server or be used, and what it may do. Nothing else reads where a client comes from,
+ * whether it is verified, the rules for domains or the modes; test/repository/layout.ts checks it.
+ *
+ *  1. A client of a blocked domain is refused, wherever it comes from.
+ *  2. A mode that is closed refuses new clients. Clients that are stored stay usable.
+ *  3. The trust level is `verified` for a client that an operator created or verified. It is `known-domain` if every redirect URI
+ *     and the metadata document have a trusted domain.
+ *  4. The rights follow from the level and from where the redirect URI leads.
+ */
+export function evaluateClientPolicy(
+  policy: ClientPolicy,
+  { client, moment, redirectUri }: PolicyQuestion,
+): ClientVerdict {
+  const uri = findBlocked(policy, client)
+  if (uri !== undefined) return { kind: 'refused', reason: 'domain-blocked', uri }
+  const closed = moment === 'enter' ? findClosed(policy, client) : undefined
+  if (closed !== undefined) return { kind: 'refused', reason: closed }
+  const trust = trustOf(policy, client, redirectUri)
+  const isChecked = isVerified(client)
+  // RFC 8252 §8.6: any program can listen on loopback or claim a scheme, so a consent to one program must not serve another.
+  const isWeb = redirectUri !== undefined && hasDomain(redirectUri)
+  return {
+    kind: 'allowed',
+    rights: {
+      trust,
+      mayReceiveErrors: trust.level !== 'unverified',
+      mayRememberConsent: redirectUri !== undefined && (isWeb || isChecked),
+      mayImplyConsent: client.source === 'operator' && client.rules.consent === 'implied' && isWeb,
+    },
+  }
+}
+
+/**
+ * Whether an operator created or verified the client. This does not depend on the domains, so a token request can ask it
+ * without reading them.
+ */
+export function isVerified({ source, verifiedAt }: Pick<PolicyClient, 'source' | 'verifiedAt'>): boolean {
+  return source === 'operator' || verifiedAt !== undefined
+}
+
+/** Whether the server has a registration endpoint for new clients. RFC 7591 §3. */
+export function offersRegistration({ registration }: Pick<ClientPolicy, 'registration'>): boolean {
+  return registration !== 'closed'
+}
+
+function findBlocked({ domains }: ClientPolicy, { document, metadata }: PolicyClient): string | undefined {
+  if (document !== undefined && domains.ofDocument(document.url) === 'blocked') return document.url
+  return metadata.redirectUris.find((uri) => hasDomain(uri) && domains.ofHost(new URL(uri).hostname) === 'blocked')
+}
+
+function findClosed(policy: ClientPolicy, { source, document }: PolicyClient) {
+  switch (source) {
+    case 'operator':
+      return undefined
+    case 'registration':
+      return offersRegistration(policy) ? undefined : 'registration-closed'
+    case 'document':
+      if (policy.documents === 'off' || document === undefined) return 'documents-off'
+      if (policy.documents === 'open' || policy.domains.ofDocument(document.url) === 'trusted') return undefined
+      return 'document-untrusted'
+  }
+}
+
+function trustOf(policy: ClientPolicy, client: PolicyClient, redirectUri: string | undefined): ClientTrust {
+  if (isVerified(client)) return { level: 'verified' }
+  const host = knownHost(policy, client, redirectUri)
+  return host === undefined ? { level: 'unverified' } : { level: 'known-domain', host }
+}
+
+/**
+ * Returns the host that a client of a known domain is shown with. A redirect URI to the user's own computer is known where
+ * the metadata document of a known domain names it, and otherwise any program may have registered it.
+ */
+function knownHost(
+  { domains }: ClientPolicy,
+  { document, metadata: { redirectUris } }: PolicyClient,
+  redirectUri: string | undefined,
+): string | undefined {
+  if (document !== undefined && domains.ofDocument(document.url) !== 'trusted') return undefined
+  const isKnown = (uri: string): boolean =>
+    hasDomain(uri) ? domains.ofHost(new URL(uri).hostname) === 'trusted' : document !== undefined
+  if (redirectUris.length === 0 || !redirectUris.every(isKnown)) return undefined
+  return new URL(document?.url ?? redirectUri ?? redirectUris[0] ?? '').host
+}
+
+/** Whether a redirect URI leads to a host on the network, and not to a program on the user's computer. */
+function hasDomain(uri: string): boolean {
+  return !isLoopback(uri) && !isPrivateUse(uri)
+}

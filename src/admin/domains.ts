@@ -43,7 +43,7 @@ function requirePattern(text: string, verdict: DomainVerdict): string {
 }
 
 /** Lists the rules in the order of their patterns. `before` is the last row of the previous page. */
-export async function listDomainRules(
+async function listDomainRules(
   { store }: Needs<'listDomainRules'>,
   page: PageRequest<string>,
 ): Promise<Listed<DomainRuleRecord, string>> {
@@ -56,7 +56,7 @@ export async function listDomainRules(
 /** Removes the rule of a pattern, and returns the pattern. @throws AdminError when there is no such rule */
 export async function forgetDomain({ store }: Needs<'removeDomainRule'>, text: string): Promise<string> {
   const read = parseDomainPattern(text, 'blocked')
-  const pattern = read.kind === 'refused' ? text : read.pattern
+  const pattern = read.kind === 'pattern' ? read.pattern : text
   if ((await store.removeDomainRule(pattern)) === 'removed') return pattern
   throw unknown(`There is no rule for ${text}. See "grantor domain list".`)
 }
@@ -110,6 +110,7 @@ export const DOMAIN_TASKS: readonly Task[] = [
       pattern: PATTERN.optional(),
       known: z
         .literal(true)
+        .meta({ examples: [true] })
         .optional()
         .describe(`The domains of widespread clients instead of a pattern: ${KNOWN_DOMAINS.join(', ')}.`),
       note: NOTE,

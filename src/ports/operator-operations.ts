@@ -26,7 +26,7 @@ export interface OperatorOperations {
   ]
   deleteApi: [resource: string, outcome: 'deleted' | 'unknown']
   /** Stores a rule for a domain, or replaces the rule with its pattern. */
-  setDomainRule: [rule: DomainRuleRecord, outcome: 'set']
+  setDomainRule: [rule: DomainRuleRecord, outcome: 'stored']
   removeDomainRule: [pattern: string, outcome: 'removed' | 'unknown']
   /**
    * Stores a key if its algorithm has none yet. Returns the algorithm's first key: nodes that start at the same time all

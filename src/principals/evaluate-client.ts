@@ -27,6 +27,6 @@ export async function evaluateClient(
 }
 
 /** Returns the policy of the server. No client metadata document is read yet, so none is accepted. */
-export async function readClientPolicy({ domainRules, settings }: PolicyNeeds): Promise<ClientPolicy> {
+async function readClientPolicy({ domainRules, settings }: PolicyNeeds): Promise<ClientPolicy> {
   return { registration: settings.registration, documents: 'off', domains: await domainRules() }
 }

@@ -7,8 +7,7 @@ export const CLIENT_SOURCES = ['operator', 'registration', 'document'] as const
 export type ClientSource = (typeof CLIENT_SOURCES)[number]
 
 /** What the operator knows about a client. The rights of a client follow from it, except those that its rules give. */
-export const TRUST_LEVELS = ['verified', 'known-domain', 'unverified'] as const
-export type TrustLevel = (typeof TRUST_LEVELS)[number]
+export type TrustLevel = 'verified' | 'known-domain' | 'unverified'
 
 /** Who may register: every caller, or none. */
 export const REGISTRATION_MODES = ['open', 'closed'] as const
@@ -19,7 +18,7 @@ export type DocumentMode = 'open' | 'trusted' | 'off'
 
 /** What the operator decided about one client. It has an effect only for a client that an operator created. */
 export interface ClientRules {
-  /** `implied`: the users of a first-party client are not asked for consent. */
+  /** `implied`: the users of a first-party client are not asked for consent to the scope that the operator registered for it. */
   readonly consent: 'asked' | 'implied'
 }
 
@@ -62,7 +61,7 @@ export interface ClientRights {
   readonly mayReceiveErrors: boolean
   /** A consent is remembered, so that the user is not asked again for the same access. */
   readonly mayRememberConsent: boolean
-  /** The user is not asked for consent, unless the request has `prompt=consent`. */
+  /** The user is not asked for consent to the registered scope, unless the request has `prompt=consent`. */
   readonly mayImplyConsent: boolean
 }
 

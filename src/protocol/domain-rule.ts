@@ -16,8 +16,9 @@ export interface DomainRules {
   readonly ofDocument: (url: string) => DomainVerdict | undefined
 }
 
-/** The shape of a pattern, for descriptions of an API. `parseDomainPattern` refuses more. */
-export const DOMAIN_PATTERN_FORM = /^(?:(?:\*\.)?[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]|https:\/\/[\x21-\x7e]+)$/
+/** The shape of a pattern: a host, hosts below a host or top-level domain, an IPv6 address, or a URL. `parseDomainPattern` refuses more. */
+export const DOMAIN_PATTERN_FORM =
+  /^(?:(?:\*\.)?(?:[A-Za-z0-9_-]+\.)+[A-Za-z0-9_-]+|\*\.[A-Za-z0-9_-]+|\[[0-9A-Fa-f:.]+\]|https:\/\/[\x21-\x7e]+)$/
 /** The most rules of a server, because each node has a copy of them. */
 export const DOMAIN_RULE_LIMIT = 1000
 /** Characters. A host name has at most 253, and the id of a client with a metadata document at most 512. */
@@ -59,7 +60,7 @@ export type DomainPattern =
 export function parseDomainPattern(text: string, verdict: DomainVerdict): DomainPattern {
   if (text.startsWith('https://')) return readDocument(text)
   const isBelow = text.startsWith('*.')
-  const host = hostOf(isBelow ? text.slice('*.'.length) : text)
+  const host = DOMAIN_PATTERN_FORM.test(text) ? hostOf(isBelow ? text.slice('*.'.length) : text) : undefined
   if (host === undefined) {
     return refused('is neither a host such as app.example, nor *.app.example, nor the https URL of a document')
   }
@@ -73,8 +74,8 @@ export function parseDomainPattern(text: string, verdict: DomainVerdict): Domain
 /** An IPv4 or IPv6 address, as the URL parser writes them. */
 const ADDRESS = /^(\[.*\]|[0-9.]+)$/
 
+/** The host as the URL parser writes it; undefined if no URL can have it. */
 function hostOf(text: string): string | undefined {
-  if (!DOMAIN_PATTERN_FORM.test(text) || text.includes('*') || text.endsWith('.')) return undefined
   return URL.parse(`https://${text}/`)?.hostname
 }
 
@@ -87,7 +88,7 @@ function readDocument(text: string): DomainPattern {
     : refused('is not the URL of a client metadata document: it must have a path, no fragment, and its canonical form')
 }
 
-/** Suffixes of more than one label below which many people have hosts. A name of one label is a suffix anyway. */
+/** Suffixes of more than one label below which many people have hosts. A top-level domain is one anyway. */
 const COMMON_SUFFIXES: ReadonlySet<string> = new Set(
   `ac.uk co.uk gov.uk org.uk com.au net.au org.au co.jp ne.jp co.kr co.nz co.za co.in com.br com.cn com.mx com.tr com.tw
    amplifyapp.com appspot.com azurewebsites.net blogspot.com cloudfront.net firebaseapp.com fly.dev github.io gitlab.io

@@ -11,11 +11,11 @@ export const AUDIT_EVENT_TEXTS = {
     when: 'A client registered. Registering a public client again with the same metadata returns the existing client and is no event.',
     details: '`shared`: true for a public client',
   },
-  'client.created': { when: 'An administrator created the client.' },
   'client.updated': {
     when: "The client's metadata changed (RFC 7592).",
     details: '`identity_changed`: the name or a redirect host changed, so that users may not recognise the client',
   },
+  'client.created': { when: 'An administrator created the client.' },
   'client.deleted': {
     when: 'The client or an administrator deleted the client. Sweeps of clients that never got a token are no event.',
   },

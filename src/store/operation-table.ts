@@ -143,7 +143,10 @@ export const OPERATIONS: { readonly [Name in OperationName]: OperationRow<Name> 
   deleteApi: { cache: 'kept', event: when('deleted', (resource) => aboutApi('api.deleted')({ resource })) },
   setDomainRule: {
     cache: 'kept',
-    event: ({ pattern, verdict }) => ({ event: `domain.${verdict}`, details: { pattern } }),
+    event: ({ pattern, verdict }) => ({
+      event: verdict === 'trusted' ? 'domain.trusted' : 'domain.blocked',
+      details: { pattern },
+    }),
   },
   removeDomainRule: {
     cache: 'kept',

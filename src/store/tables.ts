@@ -58,7 +58,7 @@ export const HELD_FOR_EVER = Number.MAX_SAFE_INTEGER
 export const CLIENTS = table<ClientRecord>({
   id: text('client_id'),
   issuedAt: bigint('issued_at'),
-  source: text('source'),
+  source: text('source', 'registration'),
   rules: {
     columns: [{ name: 'rules', type: 'text', write: (rules) => JSON.stringify(rules) }],
     // A row that an earlier release wrote may lack rules.

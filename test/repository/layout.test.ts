@@ -76,6 +76,20 @@ const PLANTED: readonly (readonly [rule: string, file: SourceFile])[] = [
   ['reads the clock', { path: 'src/protocol/bad.ts', text: `import './ids.ts'\nexport const now = Date.now()` }],
   ['only config.ts reads the environment', { path: 'src/http/bad.ts', text: `import './app.ts'\nprocess.env['PORT']` }],
   ['nothing is caught here', { path: 'src/endpoints/bad.ts', text: `import './token.ts'\ntry { x() } catch { y() }` }],
+  ...[
+    'const isKnown = client.verifiedAt !== undefined',
+    `if (client.source === 'operator') allow()`,
+    'const { id, source } = client',
+    'const rules = await context.domainRules()',
+    `if (context.settings.registration === 'open') allow()`,
+    'const { registration } = context.settings',
+  ].map(
+    (line) =>
+      [
+        'only client-policy.ts decides',
+        { path: 'src/endpoints/bad.ts', text: `import './token.ts'\n${line}` },
+      ] as const,
+  ),
   ['exports are named', { path: 'src/http/bad.ts', text: `import './app.ts'\nexport default 1` }],
   ['a file is named for the thing', { path: 'src/http/utils.ts', text: `import './app.ts'` }],
   ['file names are kebab-case', { path: 'src/http/badName.ts', text: `import './app.ts'` }],

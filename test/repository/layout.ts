@@ -121,6 +121,16 @@ const MAY_TAKE: Readonly<Record<string, readonly string[]>> = {
   http: ['createServer', 'IncomingMessage', 'ServerResponse'],
   net: ['createServer', 'isIP', 'isIPv4', 'isIPv6', 'BlockList'],
 }
+/** What a client may do depends on these. Only `evaluateClientPolicy` decides by them. */
+const POLICY_FACTS = [
+  /\bverifiedAt\b(?!: undefined)/,
+  /\bdomainRules\b/,
+  /\bsettings\??\.registration\b|[{,]\s*registration\s*[,}]/,
+  /\b(client|candidate|record|found|before)\??\.source\b|[{,]\s*source\s*[,}]|\bsource [!=]==/,
+]
+/** The policy; what gathers its facts or makes a new client; the declaration, storage and configuration of the facts; what shows them. */
+const POLICY_READERS =
+  /^src\/(protocol\/client-policy|principals\/(evaluate|new)-client|server\/server|admin\/client-tasks|(ports|store|config)\/.*)\.ts$/
 const VAGUE_NAMES = /\/(utils?|helpers?|common|types|misc)\.(ts|js)$/
 
 /** Every broken rule, a line each. Empty: the house is tidy. */
@@ -199,6 +209,8 @@ function checkSource(file: SourceFile): readonly string[] {
     disorder.push(`${path}: nothing is caught here.`)
   if (!MAY_CONNECT.includes(layerOf(path)) && opensConnections(text))
     disorder.push(`${path}: only src/outbound/ opens connections.`)
+  if (!POLICY_READERS.test(path) && POLICY_FACTS.some((fact) => fact.test(text)))
+    disorder.push(`${path}: only client-policy.ts decides by the source, verification, domain or mode of a client.`)
   if (/^export default/m.test(text)) disorder.push(`${path}: exports are named.`)
   if (/\b(TODO|FIXME|XXX)\b/.test(file.text)) disorder.push(`${path}: what is left to do belongs in an issue.`)
   if (VAGUE_NAMES.test(path)) disorder.push(`${path}: a file is named for the thing in it.`)

@@ -47,6 +47,7 @@ const NOT_SWEPT: Readonly<Record<string, string>> = {
   emails: 'an email is deleted with its user',
   shared_clients: 'a key is deleted with its client',
   apis: BY_OPERATOR,
+  domain_rules: BY_OPERATOR,
   browsers: 'a user has at most BROWSER_LIMIT, and they are deleted with the user',
   settings: 'it has one row for each name',
   signing_keys: 'a key is removed when no token needs it any more (src/admin/keys.ts)',

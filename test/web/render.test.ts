@@ -72,6 +72,17 @@ test('UI-10: the consent page names the app, its age, its destination, the scope
   assert.match(renderer.render(consent, 'en'), /<code><bdi>logs:read<\/bdi><\/code>/)
 })
 
+test('the consent page of a client of a known domain names the domain', () => {
+  for (const [language, line] of [
+    ['en', 'From claude.ai'],
+    ['de', 'Von claude.ai'],
+  ] as const) {
+    const text = textOf(renderer.render(sample('consent known domain', 'consent'), language))
+    assert.ok(text.includes(line), text)
+    assert.doesNotMatch(text, /Unverified|Nicht geprüft/)
+  }
+})
+
 test('the consent page of a verified client has no warning about the client', () => {
   const text = textOf(renderer.render(sample('consent verified', 'consent'), 'en'))
   assert.doesNotMatch(text, /Unverified|Anyone can register/)

@@ -3,6 +3,7 @@ import type { CookieChanges, Reply } from '../../ports/message.ts'
 import type { ConsentProblem } from '../../ports/pages.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { UserId } from '../../protocol/ids.ts'
+import { isWithin, NO_SCOPE } from '../../protocol/scope.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import { approve, deny } from './approval.ts'
 import { NOT_A_MEMBER, type Fault } from './authorization-error.ts'
@@ -56,8 +57,8 @@ type Needs = Pick<Context, 'apis' | 'settings'> & {
  *  3. Organization. If the client named an organization, the user must be an active member of it; otherwise the authorization
  *     ends. If the client named none, the user may choose one of their own, or none.
  *  4. Consent. If the user allowed the client this access earlier, the consent page is skipped, unless consents for several
- *     organizations match. It is also skipped for a first-party client, whose consent is implied, unless the user has to choose
- *     an organization. `prompt=consent` always shows the page. So does an unverified client with a redirect URI that other
+ *     organizations match. It is also skipped for a first-party client that requests no more than the operator registered for it,
+ *     unless the user has to choose an organization. `prompt=consent` always shows the page. So does an unverified client with a redirect URI that other
  *     programs could receive (client-policy.ts).
  *  5. Approval. The authorization is marked as approved and the browser carries the code to the client.
  *
@@ -95,7 +96,8 @@ export async function nextStep(
   const mayUseEarlier = answer.kind === 'not-asked' && !authorization.mustConsent
   const earlier = mayUseEarlier ? await findRemembered(context, subject, authorization, userId, choices) : undefined
   if (earlier !== undefined) return { kind: 'approve', approver: earlier, isImplied: false }
-  const chosen = mayUseEarlier && rights.mayImplyConsent ? chooseOrganization(choices, undefined) : undefined
+  const isImplied = mayUseEarlier && rights.mayImplyConsent && (await isOwnAccess(context, subject))
+  const chosen = isImplied ? chooseOrganization(choices, undefined) : undefined
   if (typeof chosen === 'object') return { kind: 'approve', approver: { userId, ...chosen }, isImplied: true }
   return { kind: 'consent', signedIn, choices, problem: undefined }
 }
@@ -103,6 +105,13 @@ export async function nextStep(
 /** `prompt=login` requires a session that started after the request was made. */
 function isTooOld(authorization: AuthorizationRecord, { session }: SignedIn): boolean {
   return authorization.mustSignIn && session.createdAt < authorization.createdAt
+}
+
+/** Whether the request is within the scope that the operator registered for the client, and for no API without scopes. */
+async function isOwnAccess({ apis }: Pick<Needs, 'apis'>, { authorization, client }: Subject): Promise<boolean> {
+  const { resources, scope } = authorization
+  const isUnlimited = (await apis()).some((api) => resources.includes(api.resource) && api.scopes.length === 0)
+  return !isUnlimited && isWithin(scope, client.metadata.scope ?? NO_SCOPE)
 }
 
 /** Carries out a step of a stored authorization. A step that needs a page redirects to it. */

@@ -1,7 +1,7 @@
--- How a client came to the server, what an operator decided about it (JSON; null: nothing), and its metadata document. The rules for
--- domains are read as a whole.
+-- How a client came to the server (null: it registered), what an operator decided about it (JSON; null: nothing), and its
+-- metadata document. The rules for domains are read as a whole.
 
-alter table clients add column source text not null default 'registration';
+alter table clients add column source text;
 
 alter table clients add column rules text;
 

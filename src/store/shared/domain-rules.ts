@@ -13,7 +13,7 @@ export const domainRuleHandlers = {
     keys: ({ pattern }) => [`domain:${pattern}`],
     *run(rule) {
       yield* rows(SET, DOMAIN_RULES.values(rule))
-      return 'set'
+      return 'stored'
     },
   },
   removeDomainRule: {

@@ -63,6 +63,18 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'client.rotate-secret': writes(A_CLIENT),
   'client.delete': writes(A_CLIENT),
   'client.approve-scopes': writes(async (stage) => ({ ...(await A_CLIENT(stage)), scope: 'payments' })),
+  'domain.list': reads(NOTHING),
+  'domain.trust': writes(() => ({ pattern: 'trusted.example' })),
+  'domain.block': writes(() => ({ pattern: 'blocked.example' })),
+  'domain.forget': writes(async ({ server }) => {
+    await server.context.store.setDomainRule({
+      pattern: 'forgotten.example',
+      verdict: 'blocked',
+      note: undefined,
+      changedAt: server.context.clock(),
+    })
+    return { pattern: 'forgotten.example' }
+  }),
   'user.list': reads(NOTHING),
   'user.show': reads(A_USER),
   'user.create': writes(({ anEmail }) => ({ email: anEmail(), password: 'correct horse' }), 201),

@@ -4,6 +4,7 @@ import { auditCases } from './audit.ts'
 import { authorizationCases } from './authorizations.ts'
 import { batchCases } from './batches.ts'
 import { clientCases } from './clients.ts'
+import { domainRuleCases } from './domain-rules.ts'
 import { runSuite, type OpenStores, type Suite } from './harness.ts'
 import { consumedCases } from './consumed.ts'
 import { deletionCases } from './deletions.ts'
@@ -13,6 +14,7 @@ import { keyCases } from './keys.ts'
 import { masterKeyCases } from './master-key.ts'
 import { membershipCases } from './memberships.ts'
 import { opaqueTokenCases } from './opaque-tokens.ts'
+import { operatorClientCases } from './operator-clients.ts'
 import { operatorCases } from './operator.ts'
 import { organizationCases } from './organizations.ts'
 import { revocationCases } from './revocations.ts'
@@ -29,6 +31,7 @@ import { walkCases } from './walks.ts'
 export const CONTRACT: readonly Suite[] = [
   clientCases,
   sharedClientCases,
+  operatorClientCases,
   authorizationCases,
   tokenCases,
   textCases,
@@ -39,6 +42,7 @@ export const CONTRACT: readonly Suite[] = [
   installationCases,
   grantListCases,
   operatorCases,
+  domainRuleCases,
   opaqueTokenCases,
   administratorCases,
   keyCases,

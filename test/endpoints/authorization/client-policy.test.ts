@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { newClient } from '../../../src/principals/new-client.ts'
+import type { ClientRecord } from '../../../src/ports/records/client.ts'
+import type { Scope } from '../../../src/protocol/scope.ts'
+import {
+  authorizeUrl,
+  EMAIL,
+  locationOf,
+  obtainCode,
+  PASSWORD,
+  PlainBrowser,
+  redeem,
+  refresh,
+  registerClient,
+  type RegisteredClient,
+  type Tokens,
+} from '../../../tools/flow.ts'
+import { createAda } from '../../support/accounts.ts'
+import {
+  assertErrorRedirect,
+  assertLocalPage,
+  assertReturnPage,
+  consentedBrowser,
+  isCodeAnswer,
+  WHOLE_FILE,
+} from '../../support/authorize-answers.ts'
+import { declareApi, JWT_API, knowApis } from '../../support/apis.ts'
+import { forgetRule, judgeDomain } from '../../support/domains.ts'
+import { addMember, createOrganization, createPerson } from '../../support/organizations.ts'
+import { openTestServer } from '../../support/server.ts'
+import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
+
+const server = await openTestServer(WHOLE_FILE)
+await createAda(server)
+const UNLIMITED_API = 'https://unlimited.example'
+
+test('WAY-01: while its domain is blocked, a client starts no authorization and continues none; its tokens stay valid', async () => {
+  const client = await registerClient(server, { redirect_uris: ['https://app.bad.example/cb'] })
+  const asked = { redirect_uri: 'https://app.bad.example/cb' }
+  const url = authorizeUrl(client, asked)
+  const tokens = await redeem(server, client, await obtainCode(server, client, asked), asked)
+  const { refresh_token = '' } = tokens.json<Tokens>()
+  const browser = new PlainBrowser(server)
+  const signIn = await browser.get(locationOf(await browser.get(url)))
+  const other = await consentedBrowser(server, await registerClient(server))
+  const consent = await other.get(locationOf(await other.get(authorizeUrl(client, { ...asked, prompt: 'consent' }))))
+  await judgeDomain(server, '*.bad.example', 'blocked')
+  for (const attempt of [
+    () => new PlainBrowser(server).get(url),
+    () => browser.submit(signIn, { email: EMAIL, password: PASSWORD }),
+    () => other.submit(consent, { decision: 'allow' }),
+    () => other.submit(consent, { decision: 'deny' }),
+  ]) {
+    assertLocalPage(await assertStoreUnchanged(server, attempt), 403)
+  }
+  assert.equal((await refresh(server, client, refresh_token)).statusCode, 200)
+  await forgetRule(server, '*.bad.example')
+  assert.ok(isCodeAnswer(await other.submit(consent, { decision: 'allow' })))
+})
+
+test('WAY-01: a client of a trusted domain is shown with it, and its errors are redirected', async () => {
+  const redirect_uri = 'https://app.known.example/callback'
+  const client = await registerClient(server, { redirect_uris: [redirect_uri] })
+  const faulty = authorizeUrl(client, { redirect_uri, response_type: 'x' })
+  const get = () => new PlainBrowser(server).get(faulty)
+  assertReturnPage(await get(), 'unsupported_response_type', 'app.known.example')
+  await judgeDomain(server, 'app.known.example', 'trusted')
+  assertErrorRedirect(server, await get(), 'unsupported_response_type', 'the-state', redirect_uri)
+  const browser = await consentedBrowser(server, await registerClient(server))
+  const url = authorizeUrl(client, { redirect_uri })
+  const page = await browser.get(locationOf(await browser.get(url)))
+  assert.match(page.body, /From <code><bdi>app\.known\.example<\/bdi><\/code>/)
+  assert.doesNotMatch(page.body, /Unverified/)
+  assert.match(page.body, /Anyone can register an app under any name/)
+  await judgeDomain(server, 'app.known.example', 'blocked')
+  assertLocalPage(await get(), 403)
+})
+
+test('WAY-01: a client that also has a redirect to loopback is not of a known domain', async () => {
+  await judgeDomain(server, 'half.example', 'trusted')
+  const redirect_uris = ['https://half.example/cb', 'http://127.0.0.1/cb']
+  const client = await registerClient(server, { redirect_uris })
+  for (const redirect_uri of redirect_uris) {
+    const page = await new PlainBrowser(server).get(authorizeUrl(client, { redirect_uri, response_type: 'x' }))
+    assert.deepEqual([page.statusCode, page.body.includes('Unverified')], [400, true])
+  }
+})
+
+test('WAY-03: the users of a first-party client are not asked for consent, and none is remembered', async () => {
+  const { client } = await createFirstParty()
+  const browser = await consentedBrowser(server, await registerClient(server))
+  const before = selectAll(server, 'select * from consents').length
+  assert.ok(isCodeAnswer(await browser.get(authorizeUrl(client))))
+  assert.ok(isCodeAnswer(await browser.get(authorizeUrl(client, { prompt: 'none' }))))
+  const fresh = new PlainBrowser(server)
+  const signIn = await fresh.get(locationOf(await fresh.get(authorizeUrl(client))))
+  assert.ok(isCodeAnswer(await fresh.submit(signIn, { email: EMAIL, password: PASSWORD })))
+  assert.equal(selectAll(server, 'select * from consents').length, before)
+})
+
+test('WAY-03: a first-party client asks for consent with prompt=consent, and with a redirect to the user’s computer', async () => {
+  const { client } = await createFirstParty({}, [
+    'http://127.0.0.1/cb',
+    'com.example.app:/cb',
+    'https://localhost:4000/cb',
+  ])
+  const browser = await consentedBrowser(server, await registerClient(server))
+  for (const parameters of [
+    { prompt: 'consent' },
+    { redirect_uri: 'http://127.0.0.1:4000/cb' },
+    { redirect_uri: 'com.example.app:/cb' },
+    { redirect_uri: 'https://localhost:4000/cb' },
+  ])
+    assert.match(locationOf(await browser.get(authorizeUrl(client, parameters))), /\/consent\?/)
+})
+
+test('WAY-03: rules of a client that registered imply nothing, even if it is verified', async () => {
+  const { client } = await createFirstParty({ source: 'registration', verifiedAt: server.context.clock() })
+  const browser = await consentedBrowser(server, await registerClient(server))
+  assert.match(locationOf(await browser.get(authorizeUrl(client))), /\/consent\?/)
+})
+
+test('WAY-03: consent is implied for the scope that the operator registered, and for nothing wider', async (t) => {
+  const own = await openTestServer(t)
+  await createAda(own)
+  await declareApi(own, JWT_API)
+  await declareApi(own, UNLIMITED_API, {}, [])
+  knowApis(own)
+  const { client } = await createFirstParty({}, [], own)
+  const browser = await consentedBrowser(own, await registerClient(own))
+  const isImplied = async (parameters: Readonly<Record<string, string>>): Promise<boolean> =>
+    isCodeAnswer(await browser.get(authorizeUrl(client, parameters)))
+  assert.equal(await isImplied({}), true)
+  assert.equal(await isImplied({ scope: 'read' }), true)
+  assert.equal(await isImplied({ scope: 'read', resource: JWT_API }), true)
+  assert.equal(await isImplied({ scope: 'read write' }), false)
+  assert.equal(await isImplied({ scope: 'write' }), false)
+  assert.equal(await isImplied({ resource: UNLIMITED_API, scope: '' }), false)
+})
+
+test('WAY-03: a user of a first-party client who belongs to an organization chooses for which one', async (t) => {
+  const own = await openTestServer(t)
+  const userId = await createPerson(own)
+  const { client } = await createFirstParty({}, [], own)
+  const organizationId = await createOrganization(own, 'Acme')
+  await addMember(own, userId, organizationId)
+  const browser = new PlainBrowser(own)
+  const signIn = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
+  assert.match(locationOf(await browser.submit(signIn, { email: EMAIL, password: PASSWORD })), /\/consent\?/)
+  assert.ok(isCodeAnswer(await browser.get(authorizeUrl(client, { org_id: organizationId }))))
+})
+
+/** A first-party client for the scope `read`, with the redirect URI of tools/flow.ts and these. */
+async function createFirstParty(
+  differing: Partial<ClientRecord> = {},
+  redirectUris: readonly string[] = [],
+  { context } = server,
+): Promise<{ readonly client: RegisteredClient }> {
+  const secret = context.secrets.mint('client-secret', randomBytes(1).toString('hex').repeat(17), randomBytes)
+  const record: ClientRecord = {
+    ...newClient(
+      context,
+      context.clock(),
+      {
+        redirectUris: ['https://app.example/callback', ...redirectUris],
+        authMethod: 'client_secret_post',
+        grantTypes: ['authorization_code'],
+        responseTypes: ['code'],
+        scope: 'read' as Scope,
+        descriptive: { client_name: 'Ours' },
+      },
+      'operator',
+    ),
+    secretHash: secret.hash,
+    rules: { consent: 'implied' },
+    ...differing,
+  }
+  await context.store.createClient(record)
+  return { client: { client_id: record.id, client_secret: secret.token } }
+}

@@ -34,6 +34,11 @@ const CLIENT_DOCUMENT = z
     not_before: ISO_OR_NULL.describe('The not-before time: tokens of the client issued earlier are revoked.'),
     redirect_uris: z.array(z.string()),
     token_endpoint_auth_method: z.string(),
+    token_endpoint_auth_signing_alg: z.string().optional(),
+    jwks: z
+      .object({ keys: z.array(z.record(z.string(), z.unknown())) })
+      .optional()
+      .describe('The public keys of a client with `private_key_jwt`.'),
     grant_types: z.array(z.string()),
     response_types: z.array(z.string()),
     scope: z.string().optional(),
@@ -52,11 +57,11 @@ export type ClientDocument = z.output<typeof CLIENT_DOCUMENT>
 
 /** A client as the operator sees it, without the hashes of its secrets. */
 function describeClient(client: ClientRecord): z.output<typeof CLIENT_DOCUMENT> {
-  const { id, issuedAt, metadata, secretHash, previousSecret } = client
+  const { id, issuedAt, metadata, previousSecret } = client
   return {
     client_id: id,
     client_id_issued_at: issuedAt,
-    has_secret: secretHash !== undefined,
+    has_secret: ['client_secret_post', 'client_secret_basic'].includes(metadata.authMethod),
     previous_secret_until: isoOrNull(previousSecret?.until),
     approved_scope: client.approvedScope,
     used_at: isoOrNull(client.usedAt),

@@ -100,7 +100,7 @@ export interface NewClientSecret {
   readonly previousUntil: EpochMs
 }
 
-/** Rotates the secret of a client, as the client itself can. @throws AdminError when there is no such client, or it is public */
+/** Rotates the secret of a client, as the client itself can. @throws AdminError when there is no such client, or it has no secret */
 export async function rotateSecret(
   context: Needs<'findClient' | 'rotateClientSecret'> & Pick<Context, 'clock' | 'random' | 'secrets'>,
   text: string,
@@ -111,8 +111,8 @@ export async function rotateSecret(
   switch (outcome.kind) {
     case 'rotated':
       return { id: client.id, secret: outcome.secret, previousUntil: outcome.previousUntil }
-    case 'public':
-      throw conflict(`The client ${client.id} is public: it has no secret.`)
+    case 'no-secret':
+      throw conflict(`The client ${client.id} has no secret: it is public, or authenticates with keys.`)
     case 'wrong-secret':
     case 'conflict':
       throw conflict(`The client ${client.id} was changed at the same time. Check its state, then try again.`)

@@ -3,6 +3,7 @@ import type { Context } from '../ports/context.ts'
 import type { InstallationKey } from '../ports/operation-inputs.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
 import type { InstallationRecord } from '../ports/records/organization.ts'
+import { isConfidential } from '../protocol/client-auth.ts'
 import type { ClientId, OrganizationId } from '../protocol/ids.ts'
 import { scopeTokens, type Scope } from '../protocol/scope.ts'
 import { conflict, unknown, type AdminError } from './admin-error.ts'
@@ -163,7 +164,7 @@ async function installClient(
   const { store, clock } = context
   await requireOrganization(context, key.organizationId)
   const client = await requireClient(context, key.clientId)
-  if (client.secretHash === undefined || !client.metadata.grantTypes.includes('client_credentials')) {
+  if (!isConfidential(client) || !client.metadata.grantTypes.includes('client_credentials')) {
     throw conflict(`The client ${client.id} did not register for client_credentials, so it cannot act without a user.`)
   }
   await requireDeclared(context, allowed.scope)

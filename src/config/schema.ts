@@ -82,7 +82,7 @@ const ROWS = {
   GRANTOR_STORED_TOKEN_RATE: setting(
     'rates.stored-token',
     whole(1, 1e9).default(6000),
-    'Opaque tokens per minute that an unverified client may get without a user. A tenth of it limits revocations of single access tokens, per confidential client, or per network for public clients.',
+    'Opaque tokens per minute that an unverified client may get without a user, and assertions with which it may authenticate. A tenth of it limits revocations of single access tokens, per confidential client, or per network for public clients.',
   ),
   GRANTOR_CODE_LIFETIME: setting(
     'settings.lifetimes.code',

@@ -81,7 +81,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     audience: 'json',
     cors: true,
     metadata: 'token_endpoint',
-    budgets: ['client-authentication', 'stored-token'],
+    budgets: ['client-authentication', 'client-assertion', 'stored-token'],
     run: token,
   },
   {
@@ -93,7 +93,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     cors: true,
     priority: 'high',
     metadata: 'revocation_endpoint',
-    budgets: ['client-authentication', 'revoked-token', 'recorded-revocation'],
+    budgets: ['client-authentication', 'client-assertion', 'revoked-token', 'recorded-revocation'],
     run: revoke,
   },
   {
@@ -104,7 +104,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     audience: 'json',
     priority: 'high',
     metadata: 'introspection_endpoint',
-    budgets: ['client-authentication'],
+    budgets: ['client-authentication', 'client-assertion'],
     run: introspect,
   },
   {

@@ -36,7 +36,7 @@ export interface NodeBudgets extends Budgets {
   readonly keepUnreported: (usage: Usage) => void
 }
 
-type ConfiguredBudget = Exclude<BudgetName, keyof typeof FIXED_RATES | 'revoked-token'>
+type ConfiguredBudget = Exclude<BudgetName, keyof typeof FIXED_RATES | 'client-assertion' | 'revoked-token'>
 
 const MINUTE_MS = 60_000
 /** Credits that one request costs. Each millisecond adds `perMinute` credits, so there are no fractions to lose. */
@@ -64,6 +64,7 @@ export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number
   const perMinute: Readonly<Record<BudgetName, number>> = {
     ...configured,
     ...FIXED_RATES,
+    'client-assertion': configured['stored-token'],
     'revoked-token': Math.ceil(configured['stored-token'] / REVOCATION_DIVISOR),
   }
   const buckets: Readonly<Record<BudgetName, RecentlyUsed<Bucket>>> = {
@@ -72,6 +73,7 @@ export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number
     authorization: openRecentlyUsed(BUCKETS),
     'sign-in': openRecentlyUsed(BUCKETS),
     'stored-token': openRecentlyUsed(BUCKETS),
+    'client-assertion': openRecentlyUsed(BUCKETS),
     'revoked-token': openRecentlyUsed(BUCKETS),
     'recorded-revocation': openRecentlyUsed(BUCKETS),
     outbound: openRecentlyUsed(BUCKETS),
@@ -81,6 +83,7 @@ export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number
     authorization: openFairShares(SERVER_RATES * perMinute.authorization),
     'sign-in': openFairShares(SERVER_RATES * perMinute['sign-in']),
     'stored-token': openFairShares(SERVER_RATES * perMinute['stored-token']),
+    'client-assertion': openFairShares(SERVER_RATES * perMinute['client-assertion']),
     'revoked-token': openFairShares(SERVER_RATES * perMinute['revoked-token']),
     'recorded-revocation': openFairShares(SERVER_RATES * perMinute['recorded-revocation']),
     outbound: openFairShares(SERVER_RATES * perMinute.outbound),

@@ -14,6 +14,7 @@ import type { Secrets } from '../protocol/secrets.ts'
 import type { ApiRecord, JwtType } from './records/api.ts'
 import type { AuditEvent } from './records/audit.ts'
 import type { KeyRecord, SigningAlgorithm } from './records/key.ts'
+import type { ClientSignatures } from './client-signatures.ts'
 import type { OutboundClient } from './outbound.ts'
 import type { Store } from './store.ts'
 
@@ -45,6 +46,7 @@ export interface Context {
   readonly tokens: TokenSigner
   readonly tokenReader: TokenReader
   readonly keys: SigningKeys
+  readonly clientSignatures: ClientSignatures
   readonly passwords: Passwords
   readonly outbound: OutboundClient
   readonly budgets: Budgets
@@ -189,6 +191,8 @@ export type BudgetName =
   | 'sign-in'
   /** Opaque tokens that a client gets without a user. */
   | 'stored-token'
+  /** Assertions whose ids are stored. */
+  | 'client-assertion'
   /** Tokens that a client revokes one by one. */
   | 'revoked-token'
   /** Revocations of single tokens that the audit records one by one; further ones are counted. */

@@ -15,8 +15,8 @@ type Needs = Pick<Context, 'clock' | 'random' | 'secrets'> & {
 export type SecretRotationOutcome =
   /** `secret` is returned here once and cannot be read again. */
   | { readonly kind: 'rotated'; readonly secret: string; readonly previousUntil: EpochMs }
-  /** A public client has no secret. */
-  | { readonly kind: 'public' }
+  /** The client is public, or authenticates with keys. */
+  | { readonly kind: 'no-secret' }
   /** The secret was rotated or the client deleted at the same time, or this node does not know of that yet. */
   | { readonly kind: 'conflict' }
   /** The secret to keep is not a currently valid one. Nothing was changed. */
@@ -38,11 +38,11 @@ export interface RotationOptions {
  */
 export async function rotateClientSecret(
   { clock, random, secrets, store }: Needs,
-  client: Pick<ClientRecord, 'id' | 'secretHash' | 'previousSecret'>,
+  client: Pick<ClientRecord, 'id' | 'metadata' | 'secretHash' | 'previousSecret'>,
   wishes: RotationOptions,
 ): Promise<SecretRotationOutcome> {
-  const { id, secretHash: previous } = client
-  if (previous === undefined) return { kind: 'public' }
+  const { id, metadata, secretHash: previous } = client
+  if (previous === undefined || metadata.authMethod === 'private_key_jwt') return { kind: 'no-secret' }
   const now = clock()
   const kept = findKept(secrets, { ...client, secretHash: previous }, wishes, now)
   if (kept === undefined) return { kind: 'wrong-secret' }

@@ -10,6 +10,7 @@ import { redirectHost, withoutLoopbackPort } from './redirect-uri.ts'
 const IS_IDENTITY = {
   // What the client may do. The operator approves scopes separately (decision 0006).
   authMethod: false,
+  keys: false,
   grantTypes: false,
   responseTypes: false,
   scope: false,

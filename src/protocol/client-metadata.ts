@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { describeKeys, readClientKeys, type ClientKeys } from './client-keys.ts'
 import { LIST_LIMIT, readDescriptive, tooMany, type DescriptiveMetadata } from './descriptive-metadata.ts'
 import { needCode, usableGrantTypes, type GrantType } from './grant-types.ts'
 import { checkRedirectUri, type RedirectUriPolicy } from './redirect-uri.ts'
@@ -6,13 +7,15 @@ import { narrow, NO_SCOPE, parseScope, type Scope } from './scope.ts'
 import { problem, type Problem } from './validation.ts'
 
 /** RFC 7591 §2: how a client authenticates at the token endpoint. */
-export const CLIENT_AUTH_METHODS = ['client_secret_post', 'client_secret_basic', 'none'] as const
+export const CLIENT_AUTH_METHODS = ['client_secret_post', 'client_secret_basic', 'none', 'private_key_jwt'] as const
 export type ClientAuthMethod = (typeof CLIENT_AUTH_METHODS)[number]
 
 /** The registered metadata of a client, after negotiation: the members of `shape` below. Other members are ignored. */
 export interface ClientMetadata {
   readonly redirectUris: readonly string[]
   readonly authMethod: ClientAuthMethod
+  /** Present if the method is `private_key_jwt`. */
+  readonly keys?: ClientKeys
   readonly grantTypes: readonly GrantType[]
   readonly responseTypes: readonly 'code'[]
   /** undefined: the client registered no scope, so only decision 0006 limits it. '': no scope that it sent is declared. */
@@ -57,6 +60,10 @@ const shape = z.object({
   policy_uri: text,
   software_id: text,
   software_version: text,
+  // Ignored with other methods than private_key_jwt.
+  jwks: z.unknown().optional(),
+  jwks_uri: z.unknown().optional(),
+  token_endpoint_auth_signing_alg: z.unknown().optional(),
 })
 type Shape = z.infer<typeof shape>
 type Field = keyof Shape
@@ -92,6 +99,7 @@ export function readRegistration(body: unknown, policy: RegistrationPolicy): Reg
   const { grantTypes, responseTypes } = negotiateGrants(fields, authMethod, policy.grantTypes, fault)
   const scope = readScope(fields.scope, policy, fault)
   const descriptive = readDescriptive(fields, fault)
+  const keys = authMethod === 'private_key_jwt' ? { keys: readClientKeys(fields, fault) } : {}
 
   for (const { loc } of malformed) faults.delete(loc.join('.'))
   const problems = [...malformed, ...faults.values()]
@@ -99,7 +107,7 @@ export function readRegistration(body: unknown, policy: RegistrationPolicy): Reg
   if (problems.length > 0) {
     return { kind: 'not-allowed', problems, redirectUriAtFault: problems.some(({ loc }) => loc[1] === 'redirect_uris') }
   }
-  const metadata = { redirectUris, authMethod, grantTypes, responseTypes, scope, descriptive }
+  const metadata = { redirectUris, authMethod, ...keys, grantTypes, responseTypes, scope, descriptive }
   return { kind: 'accepted', metadata, nulls: NULLABLE.filter((field) => fields[field] === null) }
 }
 
@@ -207,6 +215,7 @@ export function describeMetadata(metadata: ClientMetadata): Readonly<Record<stri
   return {
     redirect_uris: metadata.redirectUris,
     token_endpoint_auth_method: metadata.authMethod,
+    ...(metadata.keys === undefined ? {} : describeKeys(metadata.keys)),
     grant_types: metadata.grantTypes,
     response_types: metadata.responseTypes,
     ...(metadata.scope === undefined ? {} : { scope: metadata.scope }),

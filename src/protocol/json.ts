@@ -5,12 +5,13 @@ export type JsonReading =
   | { readonly kind: 'read'; readonly value: unknown }
   | { readonly kind: 'malformed'; readonly status: 400 | 422; readonly problem: Problem }
 
-const DEPTH_LIMIT = 4
+/** A list in a key of `jwks` is on the fifth level. */
+const DEPTH_LIMIT = 5
 const MEMBER_LIMIT = 100
 /** Names that change an object's prototype in code that copies members carelessly. */
 const POISON: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** Parses a text that this server wrote. Returns undefined if it is not JSON, because it was changed since. */
+/** Parses a text of limited length. Returns undefined if it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,3 +1,4 @@
+import { AUTHENTICATION_REASONS } from './authentication-reasons.ts'
 import { OFFERED_GRANT_TYPES } from './grant-types.ts'
 
 /** One refusal of the server. Texts in Markdown are for docs/errors.md. */
@@ -55,19 +56,7 @@ export const REFUSALS = {
     status: 401,
     description: 'The client is unknown or did not authenticate as it registered.',
     remedy: 'Check the credentials; if they are right, the client was deleted: register again.',
-    reasons: {
-      client_missing: 'no client is named',
-      client_unknown:
-        'there is no such client: it was never registered, was deleted, or got no token within a day of its registration',
-      client_disabled: 'the operator disabled it with `grantor client disable`',
-      client_secret_missing: 'the client has a secret and did not send it',
-      client_secret_wrong:
-        'the secret is not a currently valid secret of the client ([registration.md](registration.md))',
-      client_secret_unexpected: 'the client registered `none` and sent a secret',
-      basic_malformed: 'the Authorization header is not Basic with an id and a secret',
-      api_credentials_wrong:
-        'an API introspected a token with wrong credentials; make new ones with `grantor api create-credentials`',
-    },
+    reasons: AUTHENTICATION_REASONS,
   },
   invalid_token: {
     status: 401,

@@ -81,7 +81,15 @@ export interface Secrets {
   readonly encryptionKey: KeyObject
 }
 
-export type DigestPurpose = 'credential' | 'csrf' | 'bucket' | 'shared-client' | 'store-check' | 'audit' | 'backup'
+export type DigestPurpose =
+  | 'credential'
+  | 'csrf'
+  | 'bucket'
+  | 'shared-client'
+  | 'client-assertion'
+  | 'store-check'
+  | 'audit'
+  | 'backup'
 
 const GENERATION_LENGTH = 6
 const SECRET_LENGTH = 43

@@ -40,6 +40,7 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'refresh_token',
   'password',
   'client_assertion',
+  'jwks',
   'registration_access_token',
   'token',
 ])

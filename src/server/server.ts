@@ -15,6 +15,7 @@ import { OUTBOUND_LIMITS, openOutboundClient, SYSTEM_NETWORK, type Network } fro
 import { openStoredSecrets, refuseOtherIssuer, startWatchingMasterKey, type StoreUser } from './store.ts'
 import { openTelemetry, type Telemetry } from './telemetry.ts'
 import { VERSION } from './version.ts'
+import { openClientSignatures } from '../keys/client-signatures.ts'
 import { openPasswords } from '../passwords/argon2.ts'
 import { openRowCounts } from '../metrics/row-counts.ts'
 import { renderMetrics } from '../metrics/exposition.ts'
@@ -212,6 +213,7 @@ async function makeContext(
     domainRules: openCachedValue(async () => openDomainRules(await store.listDomainRules()), clock),
     notBefore: openCachedValue(store.findNotBefore, clock),
     ...keys,
+    clientSignatures: openClientSignatures(),
     passwords: openPasswords(random),
     budgets,
     outbound: openOutboundClient({

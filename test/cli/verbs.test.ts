@@ -5,7 +5,9 @@ import { commandsDocument } from '../../src/cli/docs/commands-document.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { openTerminal } from '../../src/cli/lib/terminal.ts'
 import { TASKS } from '../../src/admin/tasks.ts'
+import { makeClientKey } from '../../tools/client-assertion.ts'
 import { createAda } from '../support/accounts.ts'
+import { registerKeyClient } from '../support/key-clients.ts'
 import { obtainTokens, requestToken, type RegisteredClient, type Tokens } from '../../tools/flow.ts'
 import { adminServerOf, type AdminServer } from '../support/admin-server.ts'
 import type { TestServer } from '../support/server.ts'
@@ -146,6 +148,15 @@ test('client: clients are listed by state, approved for scopes, given another se
   assert.match(await words('token', 'inspect', access_token), /kind +access/)
   assert.match(await words('token', 'inspect', access_token), /active +yes/)
   assert.match(await words('client', 'revoke-tokens', id), /All tokens of gci_\S+ are revoked/)
+})
+
+test('client: a client with keys is shown with the names of its keys, and has no secret to replace', async () => {
+  const keys = [makeClientKey('ES256', { kid: '2026-11' }), makeClientKey('EdDSA')].map(({ jwk }) => jwk)
+  const { client } = await registerKeyClient(server, { jwks: { keys } })
+  assert.match(await words('client', 'show', client.client_id), /has_secret +no\n[^]*jwks +2026-11, OKP\n/)
+  assert.deepEqual((await commandJson<{ jwks: object }>(['client', 'show', client.client_id])).jwks, { keys })
+  const { code, stderr } = await command(['client', 'rotate-secret', client.client_id])
+  assert.deepEqual([code, /has no secret: it is public, or authenticates with keys\./.test(stderr)], [1, true], stderr)
 })
 
 test('grant and token: grants are listed, and revoked by id or by a token', async () => {

@@ -4,9 +4,11 @@ import {
   auth,
   Client,
   ClientCredentialsProvider,
+  PrivateKeyJwtProvider,
   StreamableHTTPClientTransport,
   type OAuthClientProvider,
 } from '@modelcontextprotocol/client'
+import { registerKeyClient } from '../support/key-clients.ts'
 import { openMemoryProvider } from './memory-provider.ts'
 import { codeOf, linkOf, openOneOfThree, textOf, walkMcpLibrary, type McpLibrary, type McpMachine } from './mcp-walk.ts'
 
@@ -42,6 +44,16 @@ test(`RFC 6750 §3.1: ${library.name} registers the scope of the first challenge
     assert.equal(await callTool(provider, resourceServer.url), '7')
   }
   assert.equal(resourceServer.lastClaims()?.['scope'], 'notes:status notes:read')
+})
+
+test(`CA-01: ${library.name} calls a tool without a user, with a private key`, async (t) => {
+  const { server, resourceServer } = await openOneOfThree(t, undefined)
+  const { client, key } = await registerKeyClient(server, { grant_types: ['client_credentials'] })
+  const privateKey = key.privateKey.export({ format: 'pem', type: 'pkcs8' })
+  const options = { clientId: client.client_id, privateKey, algorithm: key.algorithm, expectedIssuer: server.origin }
+  for (let call = 0; call < 2; call += 1)
+    assert.equal(await callTool(new PrivateKeyJwtProvider(options), resourceServer.url), '7')
+  assert.equal(resourceServer.lastClaims()?.['scope'], 'notes:status')
 })
 
 async function callTool(authProvider: OAuthClientProvider, serverUrl: URL): Promise<string> {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import * as oauth from 'oauth4webapi'
 import { createAda } from '../support/accounts.ts'
+import { cryptoKey } from '../support/key-clients.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { openPerson } from '../support/person.ts'
 
@@ -45,6 +46,20 @@ test('oauth4webapi 3: a client without a user gets a token for itself', async (t
   const { access_token: token } = await oauth.processClientCredentialsResponse(server, client, response)
   assert.equal((await validate(party, token, RESOURCE)).sub, client.client_id)
 })
+
+for (const algorithm of ['ES256', 'EdDSA', 'PS256', 'RS256'] as const) {
+  test(`CA-01: oauth4webapi 3 completes the flow with ${algorithm} assertions, and refreshes`, async (t) => {
+    const { privateKey, jwk } = await cryptoKey(algorithm)
+    const method = { token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [jwk] } }
+    const party = { ...(await register(t, method)), authentication: oauth.PrivateKeyJwt(privateKey) }
+    const { server, client, authentication } = party
+    const first = await obtainTokens(party)
+    const token = first.refresh_token ?? ''
+    const response = await oauth.refreshTokenGrantRequest(server, client, authentication, token, INSECURE)
+    const { access_token: second } = await oauth.processRefreshTokenResponse(server, client, response)
+    assert.equal((await validate(party, second, RESOURCE)).client_id, client.client_id)
+  })
+}
 
 test('RFC 6749 §5.2: oauth4webapi reports invalid_grant for a code that was used before', async (t) => {
   const party = await register(t, {})

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import * as client from 'openid-client'
 import { createAda } from '../support/accounts.ts'
+import { cryptoKey } from '../support/key-clients.ts'
 import { freePort } from '../../tools/free-ports.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { openPerson } from '../support/person.ts'
@@ -85,6 +86,22 @@ for (const [method, authentication] of [
     assert.equal(tokens.token_type, 'bearer')
     assert.equal(tokens.scope, 'notes:read')
     assert.equal(tokens.refresh_token, undefined)
+  })
+}
+
+for (const algorithm of ['ES256', 'EdDSA', 'PS256', 'RS256'] as const) {
+  test(`CA-01: openid-client 6 gets, introspects and revokes a token with ${algorithm} assertions`, async (t) => {
+    const { privateKey, jwk } = await cryptoKey(algorithm)
+    const { config } = await register(
+      t,
+      { token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [jwk] }, grant_types: ['client_credentials'] },
+      client.PrivateKeyJwt({ key: privateKey, kid: 'one' }),
+    )
+    assert.equal(config.clientMetadata().client_secret, undefined)
+    const { access_token: token } = await client.clientCredentialsGrant(config, { scope: 'notes:read' })
+    assert.equal((await client.tokenIntrospection(config, token)).active, true)
+    await client.tokenRevocation(config, token)
+    assert.equal((await client.tokenIntrospection(config, token)).active, false)
   })
 }
 

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { endpointsFor } from '../../src/endpoints/index.ts'
 import type { Budgets } from '../../src/ports/context.ts'
 import { authorizeUrl, locationOf, PlainBrowser, postForm, registerClient, requestToken } from '../../tools/flow.ts'
+import { authentication, registerKeyClient } from '../support/key-clients.ts'
 import type { TestServer } from '../support/server.ts'
 import { OPAQUE_API, openWithOpaqueApis } from '../support/apis.ts'
 
@@ -30,6 +31,7 @@ test('BND-04: an endpoint takes exactly the budgets that its row names', async (
   const { server, api } = await openWithOpaqueApis(t)
   const { taken, asked } = recordTaken(server)
   const client = await registerClient(asked)
+  const app = await registerKeyClient(asked)
   const wrong = { ...client, client_secret: 'gcs_wrong' }
   const grant = { grant_type: 'client_credentials', resource: OPAQUE_API }
   await requestToken(asked, wrong, grant)
@@ -38,6 +40,9 @@ test('BND-04: an endpoint takes exactly the budgets that its row names', async (
     for (const client_secret of ['wrong', api.client_secret, client.client_secret])
       for (const { client_id } of [api, client])
         await postForm(asked, url, { token, client_id, client_secret: client_secret ?? '' })
+
+  for (const path of ['token', 'introspect', 'revoke'])
+    await postForm(asked, `/v2/oauth/${path}`, { ...grant, token, ...authentication(server, app) })
 
   const { pathname, search } = new URL(String(client['registration_client_uri']))
   for (const bearer of ['wrong', String(client['registration_access_token'])])

@@ -35,7 +35,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   web: { layers: INNER, packages: ['hono'], node: ['node:crypto'], pure: true },
   audit: { layers: INNER, packages: [], node: 'any', pure: false },
   store: { layers: [...INNER, 'audit'], packages: ['pg'], node: 'any', pure: false },
-  keys: { layers: INNER, packages: [], node: 'any', pure: false },
+  keys: { layers: INNER, packages: ['jose'], node: 'any', pure: false },
   passwords: { layers: INNER, packages: [], node: 'any', pure: false },
   outbound: { layers: INNER, packages: [], node: 'any', pure: false },
   metrics: { layers: INNER, packages: TELEMETRY_PACKAGES, node: 'any', pure: false },
@@ -102,7 +102,7 @@ const TOOL_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 /** Where `catch` stands: the one place that makes replies, adapters, commands, and rules that turn a throw into a fact. */
 const CATCHERS = [
   /^src\/(store|keys|passwords|http|cli|config|server)\//,
-  /^src\/protocol\/(json|message)\.ts$/,
+  /^src\/protocol\/(client-keys|json|message)\.ts$/,
   /^src\/endpoints\/(token\/authenticate-client|token\/token|authorization\/sign-in)\.ts$/,
 ]
 const IMPURE =

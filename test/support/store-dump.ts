@@ -6,8 +6,8 @@ import type { TestServer } from './server.ts'
 /** The rows of every table, in the order of their first two columns. */
 export type Dump = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
 
-/** Counters and the audit: a refused request may change them (threats.md, NSC). */
-const COUNTERS: readonly string[] = ['hits', 'audit_links']
+/** Counters, used assertions and the audit: a refused request may change them (threats.md, NSC). */
+const COUNTERS: readonly string[] = ['hits', 'consumed', 'audit_links']
 
 /** Reads everything that a server's store contains, over a separate connection. */
 export function dumpStore(server: Pick<TestServer, 'folder'>): Dump {

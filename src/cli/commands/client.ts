@@ -49,8 +49,11 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
   }),
   taskVerb<ClientDocument>({
     task: 'client.show',
-    say: ({ client_id, client_id_issued_at: seconds, ...client }, { paint }) =>
-      record({ client_id, client_id_issued_at: new Date(seconds * 1000).toISOString(), ...client }, paint),
+    say: ({ client_id, client_id_issued_at: seconds, jwks, ...client }, { paint }) => {
+      const issuedAt = new Date(seconds * 1000).toISOString()
+      const keys = jwks === undefined ? {} : { jwks: jwks.keys.map(({ kid, kty }) => kid ?? kty) }
+      return record({ client_id, client_id_issued_at: issuedAt, ...client, ...keys }, paint)
+    },
   }),
   taskVerb<ClientDocument>({
     task: 'client.verify',

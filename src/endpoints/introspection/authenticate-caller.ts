@@ -1,7 +1,7 @@
 import type { Context } from '../../ports/context.ts'
 import type { Request } from '../../ports/message.ts'
 import type { ApiRecord } from '../../ports/records/api.ts'
-import { readCredentials } from '../../protocol/client-auth.ts'
+import { isConfidential, readCredentials } from '../../protocol/client-auth.ts'
 import { invalidClient, OAuthError } from '../../protocol/errors.ts'
 import { matchesCredential } from '../../protocol/secrets.ts'
 import { authenticateClient, countFailure, type AuthenticatedClient } from '../token/authenticate-client.ts'
@@ -23,7 +23,7 @@ export async function authenticateCaller(context: Context, request: Request): Pr
   const { id, secret, usedBasic } = readCredentials(request.authorization, request.params)
   if (!id.startsWith('gap_')) {
     const client = await authenticateClient(context, request)
-    if (client.secretHash === undefined) throw new OAuthError('unauthorized_client', 'client_public', { status: 403 })
+    if (!isConfidential(client)) throw new OAuthError('unauthorized_client', 'client_public', { status: 403 })
     return { kind: 'client', client }
   }
   const api = (await context.apis()).find(({ credentials }) => credentials?.id === id)

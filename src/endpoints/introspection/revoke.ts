@@ -2,6 +2,7 @@ import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { AccessTokenFacts } from '../../protocol/access-token.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
+import { isConfidential } from '../../protocol/client-auth.ts'
 import { isVerified } from '../../protocol/client-policy.ts'
 import { findToken } from '../../principals/find-token.ts'
 import { hasExpiredEverywhere } from '../../principals/has-expired-everywhere.ts'
@@ -54,7 +55,7 @@ async function revokeToken(
   network: string,
 ): Promise<void> {
   // The id of a public client is not secret. A budget by client id would let one caller spend the budget of all users.
-  const caller = client.secretHash === undefined ? network : client.id
+  const caller = isConfidential(client) ? client.id : network
   takeStoredTokenBudget(context, client, caller, 'revoked-token')
   const { budgets, clock, report, store } = context
   const isRecorded = isVerified(client) || budgets.take('recorded-revocation', caller, clock()).isWithin

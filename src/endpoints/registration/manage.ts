@@ -3,6 +3,7 @@ import type { Reply, Request } from '../../ports/message.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import { isSameIdentity } from '../../protocol/client-identity.ts'
 import { matchesClientSecret } from '../../protocol/client-auth.ts'
+import { CLIENT_AUTH_METHODS } from '../../protocol/client-metadata.ts'
 import { invalidToken, unavailable } from '../../protocol/errors.ts'
 import { parseClientId } from '../../protocol/ids.ts'
 import { matchesCredential } from '../../protocol/secrets.ts'
@@ -132,7 +133,7 @@ function checkMembers(
     )
   if (method === 'none') {
     const msg = 'A confidential client cannot become public. Register a new public client.'
-    const expected = ['client_secret_post', 'client_secret_basic']
+    const expected = CLIENT_AUTH_METHODS.filter((known) => known !== 'none')
     problems.push(problem(['body', 'token_endpoint_auth_method'], 'literal_error', msg, method, { expected }))
   }
   return problems

@@ -58,7 +58,10 @@ async function registerConfidential(context: Needs, metadata: ClientMetadata): P
   }
   await requireAllowed(context, client, 'enter')
   await context.store.registerClient(client)
-  return { client, secret: secret.token, managementToken: management.token, isRepeated: false }
+  // A client with keys has a secret too, which is never shown: a node of the previous release knows no keys, and would take a
+  // client without a secret for a public one.
+  const shown = metadata.authMethod === 'private_key_jwt' ? undefined : secret.token
+  return { client, secret: shown, managementToken: management.token, isRepeated: false }
 }
 
 /**

@@ -32,6 +32,7 @@ export async function rotateSecret(context: Needs, request: Request): Promise<Re
     parseOptions(request.body),
   )
   if (outcome.kind === 'wrong-secret') throw wrongSecret()
+  if (outcome.kind === 'no-secret') throw noSecret()
   if (outcome.kind !== 'rotated') throw unavailable('client_changed_meanwhile', CONFLICT_RETRY_SECONDS)
   const shown = { secret: outcome.secret, managementToken: token }
   return {
@@ -61,6 +62,11 @@ function parseOptions(body: string): RotationOptions {
 
 function wrongSecret(): OAuthError {
   const msg = 'This is not a currently valid secret of this client.'
+  return refusal(400, problem(['body', 'client_secret'], 'value_error', msg, null, {}))
+}
+
+function noSecret(): OAuthError {
+  const msg = 'This client authenticates with keys, and has no secret.'
   return refusal(400, problem(['body', 'client_secret'], 'value_error', msg, null, {}))
 }
 

@@ -1,6 +1,7 @@
 import type { Context } from '../../ports/context.ts'
 import type { Reply } from '../../ports/message.ts'
 import type { ApiRecord } from '../../ports/records/api.ts'
+import { ASSERTION_ALGORITHMS } from '../../protocol/client-keys.ts'
 import { CLIENT_AUTH_METHODS } from '../../protocol/client-metadata.ts'
 import type { GrantType } from '../../protocol/grant-types.ts'
 import { advertisedScopes } from '../token/scope-catalog.ts'
@@ -54,8 +55,11 @@ function describe(
     response_modes_supported: ['query'],
     grant_types_supported: grantTypes,
     token_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
+    token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
     revocation_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
+    revocation_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
     introspection_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS.filter((method) => method !== 'none'),
+    introspection_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
     code_challenge_methods_supported: ['S256'],
     // OpenID Connect Discovery §3; Spring Boot rejects a document without it. A user's `sub` is the same for every client.
     subject_types_supported: ['public'],

@@ -89,7 +89,7 @@ test('decision 0005: all problems are listed at once, of policy and of syntax', 
 
 test('decision 0005: well-formed metadata that is not allowed is a 400 that names every field', async (t) => {
   const server = await openTestServer(t)
-  const body = { token_endpoint_auth_method: 'private_key_jwt', tos_uri: 'data:x', software_id: 'x'.repeat(257) }
+  const body = { token_endpoint_auth_method: 'tls_client_auth', tos_uri: 'data:x', software_id: 'x'.repeat(257) }
   const seen = assertError(await postJson(server, PATH, body), 400, 'invalid_client_metadata')
   assert.deepEqual(problemsOf(seen), [
     'body.software_id:too_long',
@@ -134,7 +134,7 @@ test('decision 0005: ctx has the expected values', async (t) => {
   const { detail = [] } = assertError(answer, 400, 'invalid_client_metadata')
   assert.deepEqual(
     detail.map(({ ctx }) => ctx),
-    [{ expected: ['client_secret_post', 'client_secret_basic', 'none'] }, { max_length: 128 }],
+    [{ expected: ['client_secret_post', 'client_secret_basic', 'none', 'private_key_jwt'] }, { max_length: 128 }],
   )
 })
 

@@ -130,7 +130,7 @@ test('REG-09: long lists, long addresses, long names, deep nesting and unexpecte
     [400, JSON.stringify({ redirect_uris: Array.from({ length: 11 }, (_, index) => `${SOUND}${index}`) })],
     [400, JSON.stringify({ redirect_uris: [SOUND + 'x'.repeat(2048)] })],
     [400, JSON.stringify({ client_name: 'x'.repeat(129) })],
-    [400, '{"x":[[[[1]]]]}'],
+    [400, '{"x":[[[[[1]]]]]}'],
     [400, '['.repeat(8000) + ']'.repeat(8000)],
     [400, `{${Array.from({ length: 1000 }, (_, index) => `"k${index}":1`).join()}}`],
     [400, '{"__proto__":{"admin":true}}'],
@@ -144,7 +144,7 @@ test('REG-09: long lists, long addresses, long names, deep nesting and unexpecte
     assert.match(answer.json().error, /^invalid_(client_metadata|redirect_uri)$/)
   }
   assert.equal(({} as { admin?: unknown }).admin, undefined)
-  assert.equal((await post('{"x":[[[1]]]}')).statusCode, 201)
+  assert.equal((await post('{"x":[[[[1]]]]}')).statusCode, 201)
 })
 
 test('REG-09: hostile registrations are rejected quickly', async (t) => {

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose'
+import { makeClientKey, type AssertionSigner } from '../../../tools/client-assertion.ts'
 import { authorizeUrl, locationOf, PlainBrowser, postForm, registerClient, requestToken } from '../../../tools/flow.ts'
+import { authentication, registerKeyClient } from '../../support/key-clients.ts'
 import { ask } from '../../support/raw-socket.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { declareApi } from '../../support/apis.ts'
 
 const WELL_KNOWN = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'] as const
 const HTTPS = { GRANTOR_ISSUER: 'https://auth.example', GRANTOR_HOST: '127.0.0.1' }
+const ALGORITHMS = ['ES256', 'EdDSA', 'Ed25519', 'PS256', 'RS256', 'ES384']
 
 interface Metadata {
   readonly issuer: string
@@ -122,9 +125,17 @@ test('MET-03: the document lists exactly what is implemented', async (t) => {
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: ['authorization_code', 'client_credentials', 'refresh_token'],
-    token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic', 'none'],
-    revocation_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic', 'none'],
-    introspection_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
+    token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic', 'none', 'private_key_jwt'],
+    token_endpoint_auth_signing_alg_values_supported: ALGORITHMS,
+    revocation_endpoint_auth_methods_supported: [
+      'client_secret_post',
+      'client_secret_basic',
+      'none',
+      'private_key_jwt',
+    ],
+    revocation_endpoint_auth_signing_alg_values_supported: ALGORITHMS,
+    introspection_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic', 'private_key_jwt'],
+    introspection_endpoint_auth_signing_alg_values_supported: ALGORITHMS,
     code_challenge_methods_supported: ['S256'],
     subject_types_supported: ['public'],
     prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
@@ -155,11 +166,25 @@ test('MET-03: every advertised client authentication method can be registered an
   const server = await openTestServer(t)
   const metadata = await read(server)
   for (const method of metadata['token_endpoint_auth_methods_supported'] as string[]) {
+    if (method === 'private_key_jwt') continue
     const client = await registerClient(server, { token_endpoint_auth_method: method })
     assert.equal(client['token_endpoint_auth_method'], method)
     const answer = await requestToken(server, client, { grant_type: 'refresh_token', refresh_token: 'x' })
     assert.equal(answer.json().error, 'invalid_grant', method)
   }
+})
+
+test('MET-03: private_key_jwt can be registered and used with every advertised algorithm', async (t) => {
+  const server = await openTestServer(t)
+  const metadata = await read(server)
+  for (const endpoint of ['token', 'revocation', 'introspection'])
+    for (const algorithm of metadata[`${endpoint}_endpoint_auth_signing_alg_values_supported`] as AssertionSigner[]) {
+      const bound = { token_endpoint_auth_signing_alg: algorithm }
+      const app = await registerKeyClient(server, bound, makeClientKey(algorithm))
+      const address = new URL(String(metadata[`${endpoint}_endpoint`])).pathname
+      const form = { grant_type: 'client_credentials', token: 'x', ...authentication(server, app) }
+      assert.equal((await postForm(server, address, form)).statusCode, 200, `${endpoint} ${algorithm}`)
+    }
 })
 
 test('MET-03: every advertised grant, response type, prompt, response mode and challenge method is accepted', async (t) => {

@@ -1,5 +1,6 @@
 import type { Context } from '../../../ports/context.ts'
 import type { IssuedToken } from '../../../protocol/access-token.ts'
+import { isConfidential } from '../../../protocol/client-auth.ts'
 import { invalidClient, invalidTarget, unauthorizedClient } from '../../../protocol/errors.ts'
 import type { Parameters } from '../../../protocol/message.ts'
 import type { Resource } from '../../../protocol/resource.ts'
@@ -31,7 +32,7 @@ export async function clientCredentials(
   client: AuthenticatedClient,
   form: Parameters,
 ): Promise<IssuedToken> {
-  if (client.secretHash === undefined) throw unauthorizedClient('client_public')
+  if (!isConfidential(client)) throw unauthorizedClient('client_public')
   // Taken before the first read, so that a revocation during this request also covers this token (threats.md INT-06).
   const now = context.clockCheck.now()
   const delegation = await findDelegation(context, client, form, now)

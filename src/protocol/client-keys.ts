@@ -1,0 +1,170 @@
+import { createPublicKey } from 'node:crypto'
+import * as z from 'zod'
+import { problem, type Problem } from './validation.ts'
+
+/** The algorithms with which a client may sign assertions. RFC 7518 §3.1, RFC 8037 §3.1, RFC 9864 §2.2. */
+export const ASSERTION_ALGORITHMS = ['ES256', 'EdDSA', 'Ed25519', 'PS256', 'RS256', 'ES384'] as const
+export type AssertionAlgorithm = (typeof ASSERTION_ALGORITHMS)[number]
+
+/** The keys of a client that authenticates with `private_key_jwt`. RFC 7591 §2. */
+export interface ClientKeys {
+  readonly kind: 'jwks'
+  readonly jwks: readonly PublicJwk[]
+  /** `token_endpoint_auth_signing_alg`. Absent: each of ASSERTION_ALGORITHMS. */
+  readonly algorithm?: AssertionAlgorithm
+}
+
+/** The members of a registration about keys, as sent. */
+export interface KeyFields {
+  readonly jwks?: unknown
+  readonly jwks_uri?: unknown
+  readonly token_endpoint_auth_signing_alg?: unknown
+}
+
+/** The most keys of a client. RFC 7517 §5 sets no limit, but an assertion without `kid` is compared with all of them. */
+const KEY_LIMIT = 20
+/** Longer moduli and exponents make a verification slow. */
+const RSA_BITS = { least: 2048, most: 8192 } as const
+const EXPONENT_LIMIT = 0xffff_ffffn
+
+const number = z.string().regex(/^[A-Za-z0-9_-]+$/)
+const named = { kid: z.string().min(1).max(256).exactOptional() }
+/** Public keys of RFC 7518 §6 and RFC 8037 §2, each with the algorithms that it can verify. Other members are dropped. */
+const publicJwk = z.union([
+  z.object({ kty: z.literal('EC'), crv: z.literal('P-256'), x: number, y: number, alg: one('ES256'), ...named }),
+  z.object({ kty: z.literal('EC'), crv: z.literal('P-384'), x: number, y: number, alg: one('ES384'), ...named }),
+  z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: number, alg: one('EdDSA', 'Ed25519'), ...named }),
+  z.object({ kty: z.literal('RSA'), n: number, e: number, alg: one('PS256', 'RS256'), ...named }),
+])
+
+function one<const Names extends readonly AssertionAlgorithm[]>(...names: Names) {
+  return z.enum(names).exactOptional()
+}
+
+/** A public key that verifies assertions. */
+export type PublicJwk = Readonly<z.output<typeof publicJwk>>
+
+/** RFC 7518 §6.2.2, §6.3.2 and §6.4.1: members of private and symmetric keys. */
+const SECRET_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'] as const
+
+/**
+ * Reads the keys of a registration with `private_key_jwt`. A faulty key is a fault of the registration; keys for encryption
+ * are dropped. No problem repeats a key, because it may be a private one.
+ */
+export function readClientKeys(fields: KeyFields, fault: (problem: Problem) => void): ClientKeys {
+  const algorithm = readAlgorithm(fields.token_endpoint_auth_signing_alg, fault)
+  const jwks = readKeys(fields, fault)
+  if (algorithm === undefined) return { kind: 'jwks', jwks }
+  if (jwks.length > 0 && !jwks.some((jwk) => algorithmsOf(jwk).includes(algorithm))) {
+    fault(faultOf(['token_endpoint_auth_signing_alg'], `No key of the set can verify ${algorithm}.`))
+  }
+  return { kind: 'jwks', jwks, algorithm }
+}
+
+function readAlgorithm(sent: unknown, fault: (problem: Problem) => void): AssertionAlgorithm | undefined {
+  if (sent === undefined || sent === null || sent === '') return undefined
+  const algorithm = ASSERTION_ALGORITHMS.find((name) => name === sent)
+  if (algorithm !== undefined) return algorithm
+  const msg = 'Assertions are not accepted with this algorithm.'
+  const expected = ASSERTION_ALGORITHMS
+  fault(problem(['body', 'token_endpoint_auth_signing_alg'], 'literal_error', msg, sent, { expected }))
+  return undefined
+}
+
+function readKeys({ jwks, jwks_uri: uri }: KeyFields, fault: (problem: Problem) => void): readonly PublicJwk[] {
+  const hasUri = uri !== undefined && uri !== null && uri !== ''
+  if (hasUri) {
+    fault(faultOf(['jwks_uri'], 'The server does not fetch keys. Send them in jwks.'))
+    return []
+  }
+  const keys = keysOf(jwks)
+  if (keys === undefined) {
+    const msg = 'A client with private_key_jwt registers its public keys: {"keys":[…]}.'
+    fault(problem(['body', 'jwks'], jwks === undefined ? 'missing' : 'value_error', msg, null, {}))
+    return []
+  }
+  if (keys.length > KEY_LIMIT) {
+    const msg = `There are more than ${KEY_LIMIT} keys.`
+    fault(problem(['body', 'jwks', 'keys'], 'too_many', msg, null, { max_length: KEY_LIMIT }))
+    return []
+  }
+  return readEach(keys, fault)
+}
+
+function readEach(keys: readonly unknown[], fault: (problem: Problem) => void): readonly PublicJwk[] {
+  const usable: PublicJwk[] = []
+  for (const [index, value] of keys.entries()) {
+    const reading = readPublicJwk(value)
+    if (reading.kind === 'usable') usable.push(reading.jwk)
+    if (reading.kind === 'refused') fault(faultOf(['jwks', 'keys', String(index)], reading.reason))
+  }
+  const ids = usable.flatMap(({ kid }) => (kid === undefined ? [] : [kid]))
+  if (new Set(ids).size < ids.length) fault(faultOf(['jwks', 'keys'], 'Two keys have the same kid.'))
+  if (usable.length === 0) fault(faultOf(['jwks', 'keys'], 'No key can be used for signatures.'))
+  return usable
+}
+
+/** The keys of a JWK Set; undefined if the value is not one. RFC 7517 §5. */
+function keysOf(jwks: unknown): readonly unknown[] | undefined {
+  const keys: unknown = typeof jwks === 'object' && jwks !== null && 'keys' in jwks ? jwks.keys : undefined
+  return Array.isArray(keys) ? keys : undefined
+}
+
+/** The result of reading a key. */
+type JwkReading =
+  | { readonly kind: 'usable'; readonly jwk: PublicJwk }
+  /** RFC 7517 §4.2 and §4.3: the key says that it is for something else, such as encryption. */
+  | { readonly kind: 'other-use' }
+  | { readonly kind: 'refused'; readonly reason: string }
+
+function readPublicJwk(value: unknown): JwkReading {
+  if (typeof value !== 'object' || value === null) return { kind: 'refused', reason: 'A key must be an object.' }
+  const members = value as Readonly<Record<string, unknown>>
+  if (SECRET_MEMBERS.some((name) => name in members)) {
+    return { kind: 'refused', reason: 'This is not a public key. Replace the key: its private part was sent.' }
+  }
+  const { use, key_ops: operations } = members
+  if ((use ?? 'sig') !== 'sig' || (Array.isArray(operations) && !operations.includes('verify'))) {
+    return { kind: 'other-use' }
+  }
+  const { success, data: jwk } = publicJwk.safeParse(value)
+  if (!success) {
+    const reason =
+      'A key must be an EC key on P-256 or P-384, an Ed25519 key or an RSA key, and its alg one that it can verify.'
+    return { kind: 'refused', reason }
+  }
+  const weakness = findWeakness(jwk)
+  return weakness === undefined ? { kind: 'usable', jwk } : { kind: 'refused', reason: weakness }
+}
+
+/** Returns why the key cannot be used. OpenSSL checks that a point is on its curve. */
+function findWeakness(jwk: PublicJwk): string | undefined {
+  try {
+    const { modulusLength, publicExponent } = createPublicKey({ key: jwk, format: 'jwk' }).asymmetricKeyDetails ?? {}
+    if (modulusLength === undefined || publicExponent === undefined) return undefined
+    if (modulusLength < RSA_BITS.least || modulusLength > RSA_BITS.most) {
+      return `An RSA key must have ${RSA_BITS.least} to ${RSA_BITS.most} bits.`
+    }
+    const isUsual = publicExponent >= 3n && publicExponent <= EXPONENT_LIMIT && publicExponent % 2n === 1n
+    return isUsual ? undefined : 'The exponent of an RSA key must be odd, and from 3 to 4294967295.'
+  } catch {
+    return 'The numbers of this key are not those of a public key.'
+  }
+}
+
+/** The algorithms whose signatures the key can verify. */
+function algorithmsOf({ kty, alg, ...jwk }: PublicJwk): readonly AssertionAlgorithm[] {
+  if (alg !== undefined) return [alg]
+  if (kty === 'RSA') return ['PS256', 'RS256']
+  if (kty === 'OKP') return ['EdDSA', 'Ed25519']
+  return 'crv' in jwk && jwk.crv === 'P-384' ? ['ES384'] : ['ES256']
+}
+
+function faultOf(path: readonly string[], msg: string): Problem {
+  return problem(['body', ...path], 'value_error', msg, null, {})
+}
+
+/** The keys under the names of RFC 7591 §2. */
+export function describeKeys({ jwks, algorithm }: ClientKeys): Readonly<Record<string, unknown>> {
+  return { jwks: { keys: jwks }, ...(algorithm === undefined ? {} : { token_endpoint_auth_signing_alg: algorithm }) }
+}

@@ -1,14 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { createUser } from '../../src/admin/users.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import type { Context } from '../../src/ports/context.ts'
-import {
-  mintOrganizationId,
-  mintUserId,
-  type ClientId,
-  type OrganizationId,
-  type UserId,
-} from '../../src/protocol/ids.ts'
+import { mintOrganizationId, type ClientId, type OrganizationId, type UserId } from '../../src/protocol/ids.ts'
 import { NO_SCOPE } from '../../src/protocol/scope.ts'
 import { registerClient, type RegisteredClient } from '../../tools/flow.ts'
 import { formBody, receive } from '../../tools/send.ts'
@@ -75,7 +70,8 @@ export async function measureStaleness(
   return results
 }
 
-async function openLane(cluster: Cluster, { store, clock, random }: Context): Promise<Lane> {
+async function openLane(cluster: Cluster, context: Context): Promise<Lane> {
+  const { store, clock, random } = context
   const metadata = {
     grant_types: ['client_credentials'],
     response_types: [],
@@ -84,12 +80,10 @@ async function openLane(cluster: Cluster, { store, clock, random }: Context): Pr
   const client = await registerClient(openRemoteServer(cluster), metadata)
   const now = clock()
   const clientId = client.client_id as ClientId
-  const userId = mintUserId(now, random)
   const organizationId = mintOrganizationId(now, random)
   const since = { createdAt: now, disabledAt: undefined, notBefore: now }
   const email = `${randomBytes(8).toString('hex')}@acme.test`
-  // No user signs in with this password.
-  await store.createUser({ ...since, id: userId, email, name: undefined, passwordHash: '' })
+  const { id: userId } = await createUser(context, { email, password: undefined, name: undefined })
   await store.createOrganization({ ...since, id: organizationId, name: 'Acme' })
   await store.addMember({ ...since, userId, organizationId })
   await store.install({ ...since, clientId, organizationId, scope: NO_SCOPE, actsForMembers: true })

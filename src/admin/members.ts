@@ -4,7 +4,7 @@ import type { MembershipKey } from '../ports/operation-inputs.ts'
 import type { MembershipRecord } from '../ports/records/organization.ts'
 import type { UserRecord } from '../ports/records/user.ts'
 import { MEMBERSHIP_LIMIT } from '../ports/store.ts'
-import { normalizeEmail } from '../protocol/account.ts'
+import { nameUser, normalizeEmail } from '../protocol/account.ts'
 import type { OrganizationId, UserId } from '../protocol/ids.ts'
 import { conflict, unknown, type AdminError } from './admin-error.ts'
 import { changeTasks } from './change-tasks.ts'
@@ -150,9 +150,9 @@ async function addMember(
     case 'added':
       return { membership, user }
     case 'member-already':
-      throw conflict(`${user.email} is already a member of ${name}. See "grantor org members ${organizationId}".`)
+      throw conflict(`${nameUser(user)} is already a member of ${name}. See "grantor org members ${organizationId}".`)
     case 'too-many':
-      throw conflict(`${user.email} belongs to ${MEMBERSHIP_LIMIT} organizations, which is the most.`)
+      throw conflict(`${nameUser(user)} belongs to ${MEMBERSHIP_LIMIT} organizations, which is the most.`)
   }
 }
 

@@ -12,7 +12,7 @@ import type { TaskContext } from './task.ts'
 export const NAMES = z
   .record(z.string(), z.string())
   .describe(
-    'Names by id: the e-mail address of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent.',
+    'Names by id: the e-mail address or else the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent.',
   )
 
 export type Names = Readonly<Record<string, string>>
@@ -36,7 +36,7 @@ export async function findNames(context: Needs, ids: Iterable<string | undefined
 async function findName(context: Needs, id: string): Promise<string | undefined> {
   const { store } = context
   const [userId, clientId] = [parseUserId(id), parseClientId(id)]
-  if (userId !== undefined) return findAddress(context, userId)
+  if (userId !== undefined) return findUserName(context, userId)
   if (clientId !== undefined) return (await store.findClient(clientId))?.metadata.descriptive.client_name
   const organizationId = parseOrganizationId(id)
   if (organizationId !== undefined) return (await store.findOrganization(organizationId))?.name
@@ -44,10 +44,11 @@ async function findName(context: Needs, id: string): Promise<string | undefined>
   return credentialId === undefined ? undefined : (await store.findAdminCredential(credentialId))?.name
 }
 
-async function findAddress({ store, administrator }: Needs, userId: UserId): Promise<string | undefined> {
+async function findUserName({ store, administrator }: Needs, userId: UserId): Promise<string | undefined> {
   const { organizationId } = administrator
   if (organizationId !== undefined && (await store.findMembership({ organizationId, userId })) === undefined) {
     return undefined
   }
-  return (await store.findUser(userId))?.email
+  const user = await store.findUser(userId)
+  return user?.email ?? user?.name
 }

@@ -11,7 +11,7 @@ import { MEMBER_TASKS } from './members.ts'
 import { ORGANIZATION_TASKS } from './organizations.ts'
 import type { Task } from './task.ts'
 import { TOKEN_TASKS } from './tokens.ts'
-import { USER_TASKS } from './users.ts'
+import { USER_TASKS } from './user-tasks.ts'
 
 /** The task table, from which the HTTP API, its OpenAPI description and the command line are derived. */
 export const TASKS: readonly Task[] = [

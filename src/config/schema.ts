@@ -124,6 +124,11 @@ const ROWS = {
     seconds(365 * DAY).default(DAY),
     'Seconds after which a client that never got a token is removed.',
   ),
+  GRANTOR_PASSWORDS: setting(
+    'settings.passwords',
+    z.enum(['on', 'off']).default('on'),
+    'Whether users can have passwords and sign in with them, on or off.',
+  ),
   GRANTOR_KEY_ROTATION: setting(
     'settings.keyRotation',
     whole(0, 3650 * DAY)

@@ -14,7 +14,8 @@ import { PATHS } from './paths.ts'
 import { describeResource } from './well-known/protected-resource.ts'
 import { register } from './registration/register.ts'
 import { revoke } from './introspection/revoke.ts'
-import { showSignIn, signIn } from './authorization/sign-in.ts'
+import { showSignIn } from './sign-in/page.ts'
+import { signInByPassword } from './sign-in/password.ts'
 import { showSignOut, signOut } from './authorization/sign-out.ts'
 import { token } from './token/token.ts'
 import { offersRegistration } from '../protocol/client-policy.ts'
@@ -142,7 +143,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     accepts: FORM,
     audience: 'page',
     budgets: ['sign-in'],
-    run: signIn,
+    run: signInByPassword,
   },
   {
     name: 'consent',

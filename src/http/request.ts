@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { Cookies, Request } from '../ports/message.ts'
+import { parseAgent } from '../protocol/agent.ts'
 import { invalidRequest, OAuthError, type RefusalOptions } from '../protocol/errors.ts'
 import { isMediaType, NO_PARAMETERS, parseForm, type Parameters } from '../protocol/message.ts'
 import { parsePreferences } from '../protocol/preferences.ts'
@@ -97,6 +98,7 @@ export function readRequest(
     authorization: headers.authorization,
     cookies: isPage ? jar.read(message) : NO_COOKIES,
     network,
+    agent: isPage ? parseAgent(headers['user-agent']) : undefined,
     fetchSite: isPage ? headers['sec-fetch-site'] : undefined,
     uiLocales,
     language: isPage ? chooseLanguage(uiLocales, headers['accept-language']) : 'en',

@@ -4,7 +4,7 @@ import type { EpochMs } from '../protocol/brand.ts'
 import type { RegistrationMode } from '../protocol/client-policy.ts'
 import type { DomainRules } from '../protocol/domain-rule.ts'
 import type { GrantType } from '../protocol/grant-types.ts'
-import type { ClientId, GrantId, OrganizationId, Random, UserId } from '../protocol/ids.ts'
+import type { ClientId, GrantId, OrganizationId, Random, SessionId, UserId } from '../protocol/ids.ts'
 import type { EventName } from '../protocol/event-names.ts'
 import type { OutboundPolicy } from '../protocol/outbound-url.ts'
 import type { RecentlyUsed } from '../protocol/recently-used.ts'
@@ -63,6 +63,8 @@ export interface Context {
    * ids and fixed texts, nothing of the request.
    */
   readonly report: (event: AuditEvent) => void
+  /** Records, some seconds later, that a browser has shown a page to the user of its session. */
+  readonly sessionSeen: (id: SessionId, at: EpochMs) => void
   /** Counts an issued access token. The audit records the counts once a minute. */
   readonly issued: (clientId: ClientId, grantType: GrantType) => void
   /**
@@ -116,6 +118,8 @@ export interface Settings {
   }
   /** Refused authorization requests of unverified clients are returned by redirect, too (decision 0022). */
   readonly redirectErrors: boolean
+  /** Whether users can have passwords and sign in with them. */
+  readonly passwords: 'on' | 'off'
   /** Seconds for which each signing key signs; 0: no automatic rotation. */
   readonly keyRotation: number
   /** The algorithm for APIs that require no other. */

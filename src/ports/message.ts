@@ -1,3 +1,4 @@
+import type { Agent } from '../protocol/agent.ts'
 import type { Parameters } from '../protocol/message.ts'
 import type { MintedCredential } from '../protocol/secrets.ts'
 import type { OutcomeEvent } from './context.ts'
@@ -15,6 +16,8 @@ export interface Request {
   readonly cookies: Cookies
   /** The caller's address (IPv6: its /64). Rate limits count by it. */
   readonly network: string
+  /** The browser, as its `User-Agent` names it. undefined: an unknown one, or the endpoint is for programs. */
+  readonly agent: Agent | undefined
   /** `Sec-Fetch-Site`, if the browser sent it. */
   readonly fetchSite: string | undefined
   /** OpenID Connect Core §3.1.2.1, as sent. The pages repeat it in their own links. */

@@ -1,13 +1,14 @@
 import type { KeyRecord } from './records/key.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { ClientMetadata } from '../protocol/client-metadata.ts'
-import type { AuthorizationId, ClientId, GrantId, OrganizationId, UserId } from '../protocol/ids.ts'
+import type { AuthorizationId, ClientId, GrantId, OrganizationId, SessionId, UserId } from '../protocol/ids.ts'
 import type { Scope } from '../protocol/scope.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import type { AuditEvent } from './records/audit.ts'
 import type { ClientRecord } from './records/client.ts'
 import type { ConsentKey, GrantRecord } from './records/grant.ts'
 import type { InstallationRecord, MembershipRecord } from './records/organization.ts'
+import type { SessionRecord } from './records/user.ts'
 
 export type SharedClient = ClientRecord & { readonly dedupeKey: string }
 
@@ -89,6 +90,13 @@ export type RotateOutcome =
   | { readonly kind: 'reused' }
   /** The grant was revoked, has expired or does not exist. */
   | { readonly kind: 'inactive' }
+
+export interface SessionStart {
+  readonly session: Omit<SessionRecord, 'rootId'>
+  readonly browserHash: SecretHash
+  /** The session that this browser had. */
+  readonly replaces: SessionId | undefined
+}
 
 export interface MasterKeyReplacement {
   readonly previous: string

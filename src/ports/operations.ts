@@ -11,6 +11,7 @@ import type {
   RotateOutcome,
   Rotation,
   SecretRotation,
+  SessionStart,
   SharedClient,
   Sweep,
   Swept,
@@ -24,7 +25,7 @@ import type { OpaqueTokenRecord } from './records/api.ts'
 import type { AuthorizationRecord } from './records/authorization.ts'
 import type { ClientRecord } from './records/client.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from './records/organization.ts'
-import type { SessionRecord, UserRecord } from './records/user.ts'
+import type { UserRecord } from './records/user.ts'
 import type { AuditEvent } from './records/audit.ts'
 
 /**
@@ -176,8 +177,13 @@ export interface Operations extends OperatorOperations {
   enableInstallation: [change: InstallationKey & { readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   uninstall: [installation: InstallationKey, outcome: 'removed' | 'unknown']
 
-  /** Starts a session and remembers that this browser signed in as this user. */
-  startSession: [start: { readonly session: SessionRecord; readonly browserHash: SecretHash }, outcome: 'started']
+  /**
+   * Starts a session and remembers that this browser signed in as this user. Ends the session in `replaces` if it is the same
+   * user's; the new session then has its root, and otherwise a root of its own.
+   */
+  startSession: [start: SessionStart, outcome: { readonly rootId: SessionId }]
+  /** Records when browsers last showed a page to the user. A later time replaces an earlier one; ended sessions are ignored. */
+  noteSessions: [sessions: readonly { readonly id: SessionId; readonly at: EpochMs }[], outcome: 'noted']
   endSession: [id: SessionId, outcome: 'ended' | 'unknown']
   /** Counts `by` attempts in a fixed window. The count is exact, so that parallel attempts cannot pass a limit. */
   countHit: [hit: Hit, outcome: { readonly count: number; readonly windowEndsAt: EpochMs }]

@@ -51,16 +51,26 @@ export interface HiddenFields {
   readonly csrf: string
 }
 
-/** Form for email and password. Posted to `action`. */
+/** The user who is signed in: the name, or what there is instead, and the email beside the name. */
+export interface AccountView {
+  readonly name: string
+  readonly detail: string | undefined
+}
+
+/** Forms to sign in, one for each offer, all with the same hidden fields. */
 export interface SignInPage {
   readonly kind: 'sign-in'
-  readonly action: string
   readonly hidden: HiddenFields
   readonly client: ClientView
+  /** What the sign-in methods offer, in order. Empty: nobody can sign in, which the page says. */
+  readonly offers: readonly SignInOffer[]
   /** The email that the user typed before, or the client's login_hint. */
   readonly email: string
   readonly problem: SignInProblem | undefined
 }
+
+/** What a sign-in method offers. Posted to `action`. `password`: with `email` and `password`. */
+export type SignInOffer = { readonly kind: 'password'; readonly action: string }
 
 /** Why the last attempt failed. */
 export type SignInProblem =
@@ -68,6 +78,8 @@ export type SignInProblem =
   | { readonly kind: 'email-missing' }
   | { readonly kind: 'password-missing' }
   | { readonly kind: 'password-too-long' }
+  /** The operator switched the sign-in method off. */
+  | { readonly kind: 'method-off' }
   | { readonly kind: 'throttled'; readonly retryAfterSeconds: number }
   | { readonly kind: 'busy'; readonly retryAfterSeconds: number }
 
@@ -80,7 +92,7 @@ export interface ConsentPage {
   readonly scopes: readonly ScopeView[]
   /** The APIs that the token will be for. Empty: Grantor itself. */
   readonly resources: readonly ResourceView[]
-  readonly account: { readonly email: string; readonly name: string | undefined }
+  readonly account: AccountView
   /** undefined: the user belongs to no organization. */
   readonly organization: OrganizationView | undefined
   readonly problem: ConsentProblem | undefined
@@ -148,7 +160,7 @@ export interface SignOutPage {
   readonly kind: 'sign-out'
   readonly action: string
   readonly csrf: string
-  readonly account: { readonly email: string } | undefined
+  readonly account: AccountView | undefined
 }
 
 /** The user is signed out now. */

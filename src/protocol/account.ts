@@ -1,6 +1,15 @@
 /** The longest address, in characters, that RFC 5321 §4.5.3.1.3 allows. */
 export const EMAIL_LIMIT = 254
 
+/** How messages name a user: by the email, else by the name, else by the id. */
+export function nameUser(user: {
+  readonly id: string
+  readonly email: string | null | undefined
+  readonly name: string | null | undefined
+}): string {
+  return user.email ?? user.name ?? user.id
+}
+
 /** Returns one spelling for all ways to type an email address, and '' for a text that is not an email address. */
 export function normalizeEmail(text: string): string {
   const email = text.trim().normalize('NFKC').toLowerCase()

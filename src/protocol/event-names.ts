@@ -71,7 +71,10 @@ export const AUDIT_EVENT_TEXTS = {
     when: 'How many tokens a client got in one minute (see below).',
     details: '`minute`, and a count for each grant type',
   },
-  'session.started': { when: 'A user signed in.' },
+  'session.started': {
+    when: 'A user signed in.',
+    details: '`methods`: how the user authenticated (RFC 8176), and `provider`',
+  },
   'sign-in.failed': {
     when: 'A sign-in had a wrong password or an unknown account; an unknown account has no `user_id`. Counted.',
     details:

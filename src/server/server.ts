@@ -1,6 +1,6 @@
 import type { Server as HttpServer } from 'node:http'
 import type { Config } from '../config/config.ts'
-import { openSpentBuckets } from '../endpoints/authorization/sign-in-throttle.ts'
+import { openSpentBuckets } from '../endpoints/sign-in/throttle.ts'
 import { createApp } from '../http/app.ts'
 import { openBudgets, type NodeBudgets } from '../http/limits.ts'
 import { listen, type Listening } from '../http/listen.ts'
@@ -25,6 +25,7 @@ import type { Store } from '../ports/store.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import { openDomainRules } from '../protocol/domain-rule.ts'
 import type { Random } from '../protocol/ids.ts'
+import { openSeenSessions, startNotingSessions, type SeenSessions } from './seen-sessions.ts'
 import { startSweeping } from './sweeper.ts'
 import { openCachedValue } from '../store/cached-value.ts'
 import { openBatchingStore } from '../store/batching-store.ts'
@@ -69,6 +70,7 @@ type NodeContext = Context & {
   readonly budgets: NodeBudgets
   readonly clockCheck: NodeClock
   readonly auditRecorder: AuditRecorder
+  readonly seenSessions: SeenSessions
 }
 
 const STANDARD_OUTPUT = 1
@@ -141,6 +143,7 @@ export async function openServer(
         ...keeping,
         startSharing(context.budgets, context),
         startWatchingMasterKey(context, logger),
+        startNotingSessions(context.seenSessions),
       ]
       flushing = setInterval(() => void logger.flush(), LOG_FLUSH_MS)
       const main = await listen(http, config)
@@ -200,6 +203,7 @@ async function makeContext(
   const keys = await openKeys(store, secrets, config, { clock, databaseNow, logger, random })
   const onFailure = telemetry?.metrics.countAuditFailure
   const auditRecorder = openAuditRecorder({ clock, store, chains, logger, onFailure })
+  const seenSessions = openSeenSessions({ store, logger })
   return {
     issuer: config.issuer,
     version: VERSION,
@@ -231,6 +235,8 @@ async function makeContext(
     report: auditRecorder.report,
     issued: auditRecorder.issued,
     auditRecorder,
+    sessionSeen: seenSessions.sessionSeen,
+    seenSessions,
     isStopping,
   }
 }

@@ -132,7 +132,17 @@ export const OPERATIONS: { readonly [Name in OperationName]: OperationRow<Name> 
   enableInstallation: { cache: installationKey, event: when('changed', aboutInstallation('installation.enabled')) },
   uninstall: { cache: installationKey, event: when('removed', aboutInstallation('installation.removed')) },
 
-  startSession: { cache: 'kept', event: ({ session: { userId } }) => ({ event: 'session.started', userId }) },
+  startSession: {
+    // The user's first sign-in changes the record of the user.
+    cache: ({ session }) => session.userId,
+    event: ({ session: { userId, authentication } }) => {
+      const { methods, providerId } = authentication
+      const provider = providerId === undefined ? {} : { provider: providerId }
+      return { event: 'session.started', userId, details: { methods: methods.join(' '), ...provider } }
+    },
+  },
+  // No decision depends on when a session was last seen.
+  noteSessions: { cache: 'kept', event: 'no-event' },
   endSession: { cache: 'kept', event: 'no-event' },
   countHit: { cache: 'kept', event: 'no-event' },
   forgiveHit: { cache: 'kept', event: 'no-event' },

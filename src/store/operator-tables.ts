@@ -4,7 +4,7 @@ import type { AuditLinkRecord } from '../ports/records/audit.ts'
 import type { DomainRuleRecord } from '../ports/records/domain-rule.ts'
 import type { KeyRecord } from '../ports/records/key.ts'
 import type { EpochMs } from '../protocol/brand.ts'
-import { bigint, group, json, optionalGroup, table, text, type Member } from './table.ts'
+import { bigint, group, json, optionalGroup, orElse, table, text, type Member } from './table.ts'
 
 /** The tables of what the operator configures and of the audit, as in tables.ts. */
 
@@ -59,11 +59,8 @@ export const SIGNING_KEYS = table<KeyRecord>({
   publicJwk: text('public_jwk'),
   encryptedPrivateKey: text('encrypted_private_key'),
   createdAt: bigint('created_at'),
-  activeFrom: {
-    ...bigint('active_from'),
-    // A key from before key rotation existed was the only one, and has signed since it was created.
-    read: (row) => (row['active_from'] ?? row['created_at']) as EpochMs,
-  },
+  // A key from before key rotation existed was the only one, and has signed since it was created.
+  activeFrom: orElse('created_at', bigint('active_from')),
 })
 
 export const ADMIN_CREDENTIALS = table<AdminCredentialRecord>({

@@ -127,6 +127,11 @@ export function bigint<T extends number | undefined>(name: string): Member<T> {
   }
 }
 
+/** The same member, where null means the value of another column. */
+export function orElse<T extends string | number | undefined>(other: string, { columns, read }: Member<T>): Member<T> {
+  return { columns, read: (row) => read(row) ?? (row[other] as T) }
+}
+
 /** A boolean, stored as 0 or 1. Null is false. */
 export function flag(name: string): Member<boolean> {
   return { columns: [{ name, type: 'bigint', write: Number, ifNull: '0' }], read: (row) => row[name] === 1 }

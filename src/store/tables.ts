@@ -2,10 +2,11 @@ import type { ClientRecord } from '../ports/records/client.ts'
 import type { GrantRecord } from '../ports/records/grant.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../ports/records/organization.ts'
 import type { SessionRecord, UserRecord } from '../ports/records/user.ts'
+import type { Authentication, AuthenticationMethod } from '../protocol/authentication.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import { USUAL_RULES, type ClientRules } from '../protocol/client-policy.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
-import { bigint, flag, json, optionalGroup, scope, table, text, without } from './table.ts'
+import { bigint, flag, group, json, optionalGroup, orElse, scope, table, text, without } from './table.ts'
 
 /** The columns of the schema (migrations/), each named once, and the records that they contain. */
 
@@ -14,16 +15,31 @@ const disabling = { disabledAt: bigint<EpochMs | undefined>('disabled_at'), notB
 export const USERS = table<UserRecord>({
   id: text('user_id'),
   email: text('email'),
+  emailVerifiedAt: bigint('email_verified_at'),
   name: text('name'),
   passwordHash: text('password_hash'),
+  firstSignedInAt: bigint('first_signed_in_at'),
   createdAt: bigint('created_at'),
   ...disabling,
 })
 
+/** Sessions that the previous release started have none of the newer columns. It knew only passwords. */
 export const SESSIONS = table<SessionRecord>({
   id: text('session_id'),
   hash: text('session_hash'),
   userId: text('user_id'),
+  rootId: orElse('session_id', text('root_id')),
+  authentication: group<Authentication>({
+    methods: {
+      columns: [{ name: 'methods', type: 'text', write: (methods) => methods.join(' ') }],
+      read: (row) => ((row['methods'] ?? 'pwd') as string).split(' ') as readonly AuthenticationMethod[],
+    },
+    at: orElse('created_at', bigint('authenticated_at')),
+    providerId: text('provider_id'),
+  }),
+  agent: optionalGroup('agent_browser', { browser: text('agent_browser'), system: text('agent_system') }),
+  network: text('network'),
+  seenAt: orElse('created_at', bigint('seen_at')),
   createdAt: bigint('created_at'),
   expiresAt: bigint('expires_at'),
 })

@@ -79,10 +79,10 @@ function resources({ branding }: View, page: ConsentPage): Fragment {
   })
 }
 
-function account({ account: { email, name } }: ConsentPage): Fragment {
-  return name === undefined
-    ? html`<dd>${isolate(email)}</dd>`
-    : html`<dd>${isolate(name)} <span class="muted">${isolate(email)}</span></dd>`
+function account({ account: { name, detail } }: ConsentPage): Fragment {
+  return detail === undefined
+    ? html`<dd>${isolate(name)}</dd>`
+    : html`<dd>${isolate(name)} <span class="muted">${isolate(detail)}</span></dd>`
 }
 
 function loopbackWarning({ texts }: View): Markup {

@@ -31,7 +31,7 @@ export function signOutPage(view: View, page: SignOutPage): Markup {
   return layout(view, {
     title: texts.signOutTitle,
     main: html`<h1>${texts.signOutHeading(isolate(branding.name))}</h1>
-      ${account === undefined ? undefined : html`<p class="lead">${texts.signOutAs(isolate(account.email))}</p>`}
+      ${account === undefined ? undefined : html`<p class="lead">${texts.signOutAs(isolate(account.detail ?? account.name))}</p>`}
       <p class="lead">${texts.signOutConsequence}</p>
       <form method="post" action="${page.action}">
         <input type="hidden" name="csrf" value="${page.csrf}" />

@@ -1,4 +1,4 @@
-import type { SignInPage, SignInProblem } from '../ports/pages.ts'
+import type { SignInOffer, SignInPage, SignInProblem } from '../ports/pages.ts'
 import { clientName } from './client.ts'
 import { stop } from './icons.ts'
 import { layout } from './layout.ts'
@@ -15,7 +15,7 @@ interface Complaint {
   readonly fields: readonly Field[]
 }
 
-/** The form for email and password. */
+/** The forms of the sign-in methods. */
 export function signInPage(view: View, page: SignInPage): Markup {
   const { texts } = view
   const complaint = page.problem === undefined ? undefined : describe(view, page.problem)
@@ -24,37 +24,53 @@ export function signInPage(view: View, page: SignInPage): Markup {
     main: html`<h1>${texts.signIn}</h1>
       <p class="lead muted">${continuation(view, page)}</p>
       ${complaint === undefined || complaint.fields.length === 1 ? undefined : general(complaint)}
-      <form method="post" action="${page.action}" novalidate>
-        <input type="hidden" name="authorization" value="${page.hidden.authorization}" />
-        <input type="hidden" name="csrf" value="${page.hidden.csrf}" />
-        <div class="field">
-          <label for="email">${texts.email}</label>
-          <input
-            id="email"
-            name="email"
-            type="email"
-            value="${page.email}"
-            autocomplete="username"
-            autocapitalize="none"
-            spellcheck="false"
-            ${focus(page, complaint, 'email')}${blame(complaint, 'email')}
-          />
-          ${beside(complaint, 'email')}
-        </div>
-        <div class="field">
-          <label for="password">${texts.password}</label>
-          <input
-            id="password"
-            name="password"
-            type="password"
-            autocomplete="current-password"
-            ${focus(page, complaint, 'password')}${blame(complaint, 'password')}
-          />
-          ${beside(complaint, 'password')}
-        </div>
-        <div class="buttons"><button class="button main" type="submit">${texts.signIn}</button></div>
-      </form>`,
+      ${page.offers.length === 0 ? html`<p class="part">${texts.noSignInMethod}</p>` : undefined}
+      ${page.offers.map((offer) => offerForm(view, page, offer, complaint))}`,
   })
+}
+
+function offerForm(view: View, page: SignInPage, offer: SignInOffer, complaint: Complaint | undefined): Markup {
+  switch (offer.kind) {
+    case 'password':
+      return passwordForm(view, page, offer.action, complaint)
+  }
+}
+
+function passwordForm({ texts }: View, page: SignInPage, action: string, complaint: Complaint | undefined): Markup {
+  return html`<form method="post" action="${action}" novalidate>
+    ${hidden(page)}
+    <div class="field">
+      <label for="email">${texts.email}</label>
+      <input
+        id="email"
+        name="email"
+        type="email"
+        value="${page.email}"
+        autocomplete="username"
+        autocapitalize="none"
+        spellcheck="false"
+        ${focus(page, complaint, 'email')}${blame(complaint, 'email')}
+      />
+      ${beside(complaint, 'email')}
+    </div>
+    <div class="field">
+      <label for="password">${texts.password}</label>
+      <input
+        id="password"
+        name="password"
+        type="password"
+        autocomplete="current-password"
+        ${focus(page, complaint, 'password')}${blame(complaint, 'password')}
+      />
+      ${beside(complaint, 'password')}
+    </div>
+    <div class="buttons"><button class="button main" type="submit">${texts.signIn}</button></div>
+  </form>`
+}
+
+function hidden({ hidden: { authorization, csrf } }: SignInPage): Markup {
+  return html`<input type="hidden" name="authorization" value="${authorization}" />
+    <input type="hidden" name="csrf" value="${csrf}" />`
 }
 
 /** Names the client that the user continues to, and its destination. */
@@ -80,6 +96,8 @@ function describe({ texts, language }: View, problem: SignInProblem): Complaint 
       return { text: texts.passwordMissing, fields: ['password'] }
     case 'password-too-long':
       return { text: texts.passwordTooLong, fields: ['password'] }
+    case 'method-off':
+      return { text: texts.methodOff, fields: [] }
     case 'throttled':
       return { text: texts.throttled(inAWhile(language, problem.retryAfterSeconds)), fields: [] }
     case 'busy':

@@ -29,6 +29,8 @@ export const english: Texts = {
   emailMissing: 'Enter your email.',
   passwordMissing: 'Enter your password.',
   passwordTooLong: 'This password is longer than any we accept. Check that you pasted the right text.',
+  methodOff: 'You cannot sign in that way here any more. Nothing was done.',
+  noSignInMethod: 'There is no way to sign in here right now. Tell the operator.',
   throttled: (when) => `Too many attempts. Try again ${when}.`,
   busy: (when) => `Many people are signing in right now. Try again ${when}.`,
 

@@ -29,6 +29,8 @@ export const german: Texts = {
   emailMissing: 'Geben Sie Ihre E-Mail-Adresse ein.',
   passwordMissing: 'Geben Sie Ihr Passwort ein.',
   passwordTooLong: 'So lange Passwörter gibt es hier nicht. Prüfen Sie, ob Sie den richtigen Text eingefügt haben.',
+  methodOff: 'Auf diesem Weg können Sie sich hier nicht mehr anmelden. Es ist nichts geschehen.',
+  noSignInMethod: 'Zurzeit gibt es hier keinen Weg, sich anzumelden. Sagen Sie es dem Betreiber.',
   throttled: (when) => `Zu viele Versuche. Versuchen Sie es ${when} noch einmal.`,
   busy: (when) => `Gerade melden sich sehr viele Menschen an. Versuchen Sie es ${when} noch einmal.`,
 

@@ -40,6 +40,8 @@ export interface Texts {
   readonly emailMissing: string
   readonly passwordMissing: string
   readonly passwordTooLong: string
+  readonly methodOff: string
+  readonly noSignInMethod: string
   readonly throttled: (when: string) => string
   readonly busy: (when: string) => string
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mintGrantId, mintUserId } from '../../src/protocol/ids.ts'
 import { EMAIL, obtainTokens, PASSWORD, requestToken, type RegisteredClient, type Tokens } from '../../tools/flow.ts'
+import { aUserOfProvider } from '../support/records.ts'
 import type { Members } from '../support/admin-server.ts'
 import { assertRefused, openOffice } from './office.ts'
 
@@ -27,6 +28,35 @@ test('a user is found by id or by address in any case, and no answer has the has
   }
   const password = perform('user.set-password', { ...nobody, password: PASSWORD })
   await assertRefused(password, 'unknown', /There is no user/)
+})
+
+test('a user without an address and a password is shown and named by what there is', async (t) => {
+  const { perform, stage } = await openOffice(t)
+  const { store } = stage.server.context
+  const [named, nameless] = [aUserOfProvider({ name: 'Grace' }), aUserOfProvider({ name: undefined })]
+  for (const user of [named, nameless]) await store.createUser(user)
+  const shown = await perform('user.show', { user_id: named.id })
+  assert.partialDeepStrictEqual(shown, { email: null, has_password: false, first_signed_in_at: null, name: 'Grace' })
+  const { users } = await perform<List>('user.list', {})
+  assert.deepEqual(users.map(({ user_id }) => user_id).filter((id) => id === named.id || id === nameless.id).length, 2)
+  const { organization_id } = await stage.makePeopledOrganization()
+  for (const [{ id }, name] of [
+    [named, 'Grace'],
+    [nameless, nameless.id],
+  ] as const) {
+    await perform('member.add', { organization_id, user_id: id })
+    const again = perform('member.add', { organization_id, user_id: id })
+    await assertRefused(again, 'conflict', new RegExp(`^${name} is already a member`))
+    assert.partialDeepStrictEqual(await perform('user.delete', { user_id: id }), { email: null, deleted: true })
+  }
+})
+
+test('with GRANTOR_PASSWORDS=off no user gets a password', async (t) => {
+  const { perform } = await openOffice(t, { GRANTOR_PASSWORDS: 'off' })
+  const off = /because GRANTOR_PASSWORDS is off/
+  await assertRefused(perform('user.create', { email: 'bob@acme.test', password: PASSWORD }), 'conflict', off)
+  const { user_id } = await perform('user.create', { email: 'bob@acme.test' })
+  await assertRefused(perform('user.set-password', { user_id, password: PASSWORD }), 'conflict', off)
 })
 
 test('ADM-09: revoking the tokens of a user or deleting the user makes the tokens inactive, and the address can be used again', async (t) => {

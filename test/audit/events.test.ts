@@ -53,7 +53,7 @@ test('audit: a sign-in and a consent are recorded with client, user and authoriz
   const { server, client, userId, told } = await openStage(t)
   await obtainCode(server, client)
   const [started, approved, ...rest] = await told()
-  assert.deepEqual(started, { event: 'session.started', userId })
+  assert.deepEqual(started, { event: 'session.started', userId, details: { methods: 'pwd' } })
   assert.deepEqual(approved, {
     event: 'authorization.approved',
     clientId: client.client_id,

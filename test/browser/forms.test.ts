@@ -107,7 +107,7 @@ test('UI-17: hostile text runs no script, loads nothing and does not change the 
         { name: 'x', sentence: hostile },
       ],
       resources: [{ name: hostile, identifier: hostile, isLimited: false }],
-      account: { email: hostile, name: hostile },
+      account: { name: hostile, detail: hostile },
     })
     await tab.goto(pages.address('shown', 'en'))
     assert.equal(await tab.getByRole('button').count(), 2)

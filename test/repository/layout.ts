@@ -103,7 +103,7 @@ const TOOL_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 const CATCHERS = [
   /^src\/(store|keys|passwords|http|cli|config|server)\//,
   /^src\/protocol\/(client-keys|json|message)\.ts$/,
-  /^src\/endpoints\/(token\/authenticate-client|token\/token|authorization\/sign-in)\.ts$/,
+  /^src\/endpoints\/(token\/authenticate-client|token\/token|sign-in\/password)\.ts$/,
 ]
 const IMPURE =
   /\b(Date\.now|new Date\(\)|Math\.random|process\.|performance\.now|setTimeout|setInterval|setImmediate|fetch\()/

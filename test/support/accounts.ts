@@ -9,7 +9,7 @@ const LEAST = { memory: 8, passes: 1, parallelism: 1 } as const
 
 /**
  * Creates an account whose password is hashed at the lowest cost. The hash contains its cost, so checking it is cheap too. With
- * the production cost a hash takes 50 ms of processor time; test/passwords and test/endpoints/authorization/sign-in.test.ts test that.
+ * the production cost a hash takes 50 ms of processor time; test/passwords and test/endpoints/sign-in/password.test.ts test that.
  */
 export function createAccount(
   { context }: Pick<TestServer, 'context'>,
@@ -20,7 +20,12 @@ export function createAccount(
     const tag = argon2Sync('argon2id', { message: password, nonce, tagLength: 32, ...LEAST })
     return `$argon2id$v=19$m=${LEAST.memory},t=${LEAST.passes},p=${LEAST.parallelism}$${unpadded(nonce)}$${unpadded(tag)}`
   }
-  return createUser({ ...context, passwords: { ...context.passwords, hash } }, account)
+  const { passwords, settings } = context
+  // Where passwords are off, accounts from before still have one.
+  return createUser(
+    { ...context, passwords: { ...passwords, hash }, settings: { ...settings, passwords: 'on' } },
+    account,
+  )
 }
 
 /** Creates the account of tools/flow.ts. */

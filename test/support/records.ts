@@ -7,7 +7,8 @@ import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '.
 import type { SessionRecord, UserRecord } from '../../src/ports/records/user.ts'
 import type { ApiRecord } from '../../src/ports/records/api.ts'
 import type { KeyRecord, SigningAlgorithm } from '../../src/ports/records/key.ts'
-import type { Approval, Redemption, Rotation, SharedClient } from '../../src/ports/operation-inputs.ts'
+import type { Approval, Redemption, Rotation, SessionStart, SharedClient } from '../../src/ports/operation-inputs.ts'
+import type { ProviderId } from '../../src/protocol/authentication.ts'
 import { toSeconds, type EpochMs } from '../../src/protocol/brand.ts'
 import {
   mintAuthorizationId,
@@ -170,13 +171,18 @@ export function aRotation(grant: GrantRecord, differing: Partial<Rotation> = {})
   }
 }
 
-export function aUser(differing: Partial<UserRecord> = {}): UserRecord {
+/** A user with an e-mail address. */
+type AddressedUser = UserRecord & { readonly email: string }
+
+export function aUser(differing: Partial<AddressedUser> = {}): AddressedUser {
   const id = mintUserId(NOW, randomBytes)
   return {
     id,
     email: `${id}@acme.test`,
+    emailVerifiedAt: at(-HOUR),
     name: 'Ada "the" O\'Lovelace',
     passwordHash: '$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$aGFzaA',
+    firstSignedInAt: at(-MINUTE),
     createdAt: NOW,
     disabledAt: undefined,
     notBefore: NOW,
@@ -219,11 +225,23 @@ export function anInstallation(differing: Partial<InstallationRecord> = {}): Ins
   }
 }
 
+/** A user who signs in at a provider: without an e-mail address and a password. */
+export function aUserOfProvider(differing: Partial<UserRecord> = {}): UserRecord {
+  const none = { email: undefined, emailVerifiedAt: undefined, passwordHash: undefined }
+  return { ...aUser(), ...none, firstSignedInAt: 0 as EpochMs, ...differing }
+}
+
 export function aSession(differing: Partial<SessionRecord> = {}): SessionRecord {
+  const id = mintSessionId(NOW, randomBytes)
   return {
-    id: mintSessionId(NOW, randomBytes),
+    id,
     hash: aHash(),
     userId: mintUserId(NOW, randomBytes),
+    rootId: id,
+    authentication: { methods: ['fed'], at: at(-MINUTE), providerId: 'entra' as ProviderId },
+    agent: { browser: 'Samsung Internet', system: 'Android' },
+    network: '2001:db8::/64',
+    seenAt: at(-1),
     createdAt: NOW,
     expiresAt: at(HOUR),
     ...differing,
@@ -241,6 +259,11 @@ export function anApi(differing: Partial<ApiRecord> = {}): ApiRecord {
     createdAt: NOW,
     ...differing,
   }
+}
+
+/** The start of a session that replaces none. */
+export function aSessionStart(differing: Partial<SessionStart> = {}): SessionStart {
+  return { session: aSession(), browserHash: aHash(), replaces: undefined, ...differing }
 }
 
 /** What an operator declares of an API: without scopes, and with the settings of the server. */

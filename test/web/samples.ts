@@ -55,7 +55,14 @@ const endless: ClientView = {
   destination: { kind: 'host', host: `${'long-label.'.repeat(22)}example:8443` },
 }
 
-const signIn = { kind: 'sign-in', action: '/sign-in', hidden, client: cursor, email: '', problem: undefined } as const
+const signIn = {
+  kind: 'sign-in',
+  hidden,
+  client: cursor,
+  offers: [{ kind: 'password', action: '/sign-in' }],
+  email: '',
+  problem: undefined,
+} as const
 
 const consent = {
   kind: 'consent',
@@ -68,7 +75,7 @@ const consent = {
     { name: 'logs:read', sentence: undefined },
   ],
   resources: [{ name: 'Builds API', identifier: 'https://builds.acme.test/mcp', isLimited: true }],
-  account: { email: 'ada@acme.test', name: undefined },
+  account: { name: 'ada@acme.test', detail: undefined },
   organization: undefined,
   problem: undefined,
   switchUri: '/switch?authorization=az_4f9c',
@@ -95,6 +102,7 @@ const signInProblems: readonly SignInProblem[] = [
   { kind: 'email-missing' },
   { kind: 'password-missing' },
   { kind: 'password-too-long' },
+  { kind: 'method-off' },
   { kind: 'throttled', retryAfterSeconds: 30 },
   { kind: 'busy', retryAfterSeconds: 5 },
 ]
@@ -132,6 +140,7 @@ const errorProblems: readonly ErrorProblem[] = [
 /** A sample of every page and of every case that looks different, by a name for test titles and screenshots. */
 export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
   ['sign-in', signIn],
+  ['sign-in without a method', { ...signIn, offers: [] }],
   ['sign-in for an app', { ...signIn, client: app }],
   ['sign-in for an endless name', { ...signIn, client: endless, email: `${'ada'.repeat(100)}@acme.test` }],
   ...signInProblems.map((problem): [string, Page] => [
@@ -140,7 +149,7 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
   ]),
   ['consent', consent],
   ['consent known domain', { ...consent, client: known }],
-  ['consent verified', { ...consent, client: verified, account: { email: 'ada@acme.test', name: 'Ada Lovelace' } }],
+  ['consent verified', { ...consent, client: verified, account: { name: 'Ada Lovelace', detail: 'ada@acme.test' } }],
   ['consent bare', { ...consent, client: app, scopes: [], resources: [] }],
   [
     'consent without limits',
@@ -159,7 +168,7 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
         { name: undefined, identifier: `https://api.example/${'path/'.repeat(40)}`, isLimited: false },
         { name: 'N'.repeat(300), identifier: 'https://second.example', isLimited: true },
       ],
-      account: { email: `${'ada'.repeat(60)}@acme.test`, name: 'Ada '.repeat(60) },
+      account: { name: 'Ada '.repeat(60), detail: `${'ada'.repeat(60)}@acme.test` },
     },
   ],
   ['consent for an organization', { ...consent, organization: { kind: 'fixed', name: 'Acme' } }],
@@ -172,7 +181,10 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
   ['return to an app', { ...returned, client: app, returnUri: 'com.example.notes:/cb?error=x' }],
   ['return endless', { ...returned, client: endless }],
   ...errorProblems.map((problem): [string, Page] => [`error ${problem}`, { kind: 'error', problem }]),
-  ['sign-out', { kind: 'sign-out', action: '/sign-out', csrf: 'cs_81d2', account: { email: 'ada@acme.test' } }],
+  [
+    'sign-out',
+    { kind: 'sign-out', action: '/sign-out', csrf: 'cs_81d2', account: { name: 'ada@acme.test', detail: undefined } },
+  ],
   ['sign-out without a session', { kind: 'sign-out', action: '/sign-out', csrf: 'cs_81d2', account: undefined }],
   ['signed-out', { kind: 'signed-out' }],
 ])

@@ -89,7 +89,8 @@ async function sayReady(config: Config, world: World, context: Context, person: 
   const { issuer, version } = context
   const { isLoopbackIssuer } = config.settings
   if (person !== undefined) {
-    const demo = isLoopbackIssuer && !hasUsers ? await createDemoUser(context) : undefined
+    const isDemo = isLoopbackIssuer && !hasUsers && config.settings.passwords === 'on'
+    const demo = isDemo ? await createDemoUser(context) : undefined
     const hasApis = (await context.store.listApis()).length > 0
     const { command } = person
     const logsRefusals = config.logLevel === 'debug' || config.logLevel === 'info'
@@ -115,8 +116,8 @@ async function createDemoUser(context: Context): Promise<{ readonly email: strin
   // Few starts need the tasks of users, and loading their schemas would make every start slower.
   const { createUser, inventPassword } = await import('../../admin/users.ts')
   const password = inventPassword(context.random)
-  const { email } = await createUser(context, { email: DEMO_EMAIL, password, name: 'Demo' })
-  return { email, password }
+  await createUser(context, { email: DEMO_EMAIL, password, name: 'Demo' })
+  return { email: DEMO_EMAIL, password }
 }
 
 function parseWorkers(text: string): number {

@@ -1,12 +1,18 @@
-import type { UserDocument } from '../../admin/users.ts'
+import type { UserDocument } from '../../admin/user-tasks.ts'
+import { nameUser } from '../../protocol/account.ts'
 import { readPassword } from '../lib/ask-password.ts'
 import { formatTime } from '../lib/columns.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
 interface CreateOptions {
   readonly email: string
-  readonly password?: string
+  /** false: the user gets no password. */
+  readonly password?: string | false
   readonly name?: string
+}
+
+function nameOf(user: UserDocument): string {
+  return nameUser({ ...user, id: user.user_id })
 }
 
 /** The verbs of `grantor user`. */
@@ -20,20 +26,21 @@ export const USER_VERBS: readonly AddVerb[] = [
           '--password <password>',
           'the password; - reads it from standard input; without the option the terminal asks for it',
         )
+        .option('--no-password', 'the user gets no password')
         .option('--name <name>', 'the name of the user, as the pages show it'),
     input: async ({ email, password, name }, terminal) => ({
       email,
       name,
-      password: await readPassword(terminal, password),
+      password: password === false ? undefined : await readPassword(terminal, password),
     }),
-    say: (user) => `Created ${user.email} (${user.user_id}).`,
+    say: (user) => `Created ${nameOf(user)} (${user.user_id}).`,
   }),
   listVerb<UserDocument>({
     task: 'user.list',
     rows: 'users',
     headings: ['EMAIL', 'NAME', 'CREATED (UTC)', 'STATE', 'ID'],
     cells: ({ email, name, created_at, disabled_at, user_id }) => [
-      [email, name ?? '–', formatTime(created_at), disabled_at === null ? 'active' : 'disabled', user_id],
+      [email ?? '–', name ?? '–', formatTime(created_at), disabled_at === null ? 'active' : 'disabled', user_id],
     ],
     empty: 'There are no users. Create one: grantor user create --email <address>',
   }),
@@ -46,23 +53,23 @@ export const USER_VERBS: readonly AddVerb[] = [
         'the password; - reads it from standard input; without the option the terminal asks for it',
       ),
     input: async ({ password }, terminal) => ({ password: await readPassword(terminal, password) }),
-    say: ({ email }) => `${email} has a new password. All sessions and grants of the user are revoked.`,
+    say: (user) => `${nameOf(user)} has a new password. All sessions and grants of the user are revoked.`,
   }),
   taskVerb<UserDocument>({
     task: 'user.disable',
-    say: ({ email }) => `${email} is disabled. To undo this: grantor user enable ${email}`,
+    say: (user) => `${nameOf(user)} is disabled. To undo this: grantor user enable ${user.email ?? user.user_id}`,
   }),
   taskVerb<UserDocument>({
     task: 'user.enable',
-    say: ({ email }) => `${email} is enabled and may sign in again.`,
+    say: (user) => `${nameOf(user)} is enabled and may sign in again.`,
   }),
   taskVerb<UserDocument>({
     task: 'user.revoke-tokens',
-    say: ({ email }) => `All sessions and tokens of ${email} are revoked.`,
+    say: (user) => `All sessions and tokens of ${nameOf(user)} are revoked.`,
   }),
-  taskVerb<{ readonly email: string }>({
+  taskVerb<{ readonly email: string | null; readonly user_id: string }>({
     task: 'user.delete',
-    say: ({ email }) =>
-      `Deleted ${email}, with all sessions, memberships and consents. Tokens of the user no longer work.`,
+    say: ({ email, user_id }) =>
+      `Deleted ${email ?? user_id}, with all sessions, memberships and consents. Tokens of the user no longer work.`,
   }),
 ]

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import { AdminError, unknown } from '../../admin/admin-error.ts'
-import type { UserDocument } from '../../admin/users.ts'
+import type { UserDocument } from '../../admin/user-tasks.ts'
 import type { MemberDocument } from '../../admin/members.ts'
 import { pathParameters, placeOf, type Task } from '../../admin/task.ts'
 import { parseUserId } from '../../protocol/ids.ts'

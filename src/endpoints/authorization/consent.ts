@@ -7,11 +7,11 @@ import type { Parameters } from '../../protocol/message.ts'
 import { NO_SCOPE, scopeTokens } from '../../protocol/scope.ts'
 import { formTarget, viewClient } from './client-view.ts'
 import { errorPage } from '../error-page.ts'
-import { findInteraction, findOpenInteraction, isCrossSite, type Interaction } from './interaction.ts'
+import { authorizationIn, findInteraction, findOpenInteraction, isCrossSite, type Interaction } from './interaction.ts'
 import { nextStep, takeStep, type ConsentAnswer, type Step } from './next-step.ts'
 import { WITHOUT, type OpenChoices } from './organization-choice.ts'
 import { PATHS, pageAddress } from '../paths.ts'
-import { findSignedIn, type SignedIn } from './session.ts'
+import { findSignedIn, viewAccount, type SignedIn } from './session.ts'
 
 /** Shows the consent page to the user who is signed in (decision 0022). */
 export async function showConsent(context: Context, request: Request): Promise<Reply> {
@@ -30,7 +30,7 @@ export async function showConsent(context: Context, request: Request): Promise<R
  */
 export async function consent(context: Context, request: Request): Promise<Reply> {
   if (isCrossSite(request)) return errorPage('forged')
-  const interaction = await findInteraction(context, request)
+  const interaction = await findInteraction(context, request, authorizationIn(request))
   if ('kind' in interaction) return interaction
   const [formToken, userToken] = (request.params.get('csrf') ?? '').split('.', 2)
   if (!context.secrets.digestMatches('csrf', formParts(interaction), formToken ?? '')) return errorPage('forged')
@@ -77,7 +77,7 @@ async function consentPage(
       client: viewClient(interaction, authorization.redirectUri, context.clock()),
       scopes,
       resources,
-      account: { email: user.email, name: user.name },
+      account: viewAccount(user),
       organization: viewChoices(choices, problem),
       problem,
       switchUri: pageAddress(context.issuer, PATHS.signIn, {

@@ -25,17 +25,22 @@ type Needs = Pick<Context, 'clockCheck' | 'secrets'> &
 
 /** Finds the pending authorization that a page is shown for. Returns an error page if the user has already decided. */
 export async function findOpenInteraction(context: Needs, request: Request): Promise<Interaction | Reply> {
-  const interaction = await findInteraction(context, request)
+  const interaction = await findInteraction(context, request, authorizationIn(request))
   if ('kind' in interaction) return interaction
   return interaction.authorization.status.kind === 'pending' ? interaction : errorPage('already-completed')
 }
 
+/** The id of the authorization that a request to a page names. */
+export function authorizationIn({ params }: Pick<Request, 'params'>): string {
+  return params.get('authorization') ?? ''
+}
+
 /**
- * Finds the authorization that the `authorization` parameter names. Returns an error page if there is none that this browser
- * may continue. An approved authorization is accepted, because a form may be submitted twice.
+ * Finds an authorization. Returns an error page if there is none that this browser may continue. An approved authorization is
+ * accepted, because a form may be submitted twice.
  */
-export async function findInteraction(context: Needs, request: Request): Promise<Interaction | Reply> {
-  const id = parseAuthorizationId(request.params.get('authorization') ?? '')
+export async function findInteraction(context: Needs, request: Request, text: string): Promise<Interaction | Reply> {
+  const id = parseAuthorizationId(text)
   const authorization = id === undefined ? undefined : await context.store.findAuthorization(id)
   if (authorization === undefined) return errorPage('expired')
   const browser = openBrowser(context, request)

@@ -1,10 +1,14 @@
 import type { Context } from '../../ports/context.ts'
 import type { Cookies } from '../../ports/message.ts'
+import type { AccountView } from '../../ports/pages.ts'
 import type { SessionRecord, UserRecord } from '../../ports/records/user.ts'
 import { isFromFuture } from '../../protocol/clock.ts'
 import type { SessionId } from '../../protocol/ids.ts'
 import { sameText } from '../../protocol/secrets.ts'
 import { isLiveSince } from '../../principals/invalid-principal.ts'
+
+/** A session's `seenAt` is not newer than this when it is recorded again. */
+const SEEN_MS = 5 * 60 * 1000
 
 /** The session of this browser, and its user. */
 export interface SignedIn {
@@ -12,7 +16,7 @@ export interface SignedIn {
   readonly user: UserRecord
 }
 
-type Needs = Pick<Context, 'clockCheck' | 'secrets' | 'notBefore'> & {
+type Needs = Pick<Context, 'clockCheck' | 'secrets' | 'notBefore' | 'sessionSeen'> & {
   readonly store: Pick<Context['store'], 'findSession' | 'findUser'>
 }
 
@@ -28,5 +32,12 @@ export async function findSignedIn(context: Needs, cookies: Cookies): Promise<Si
   const now = context.clockCheck.now()
   if (session.expiresAt <= now || isFromFuture(session.createdAt, now)) return undefined
   const [user, serverNotBefore] = await Promise.all([context.store.findUser(session.userId), context.notBefore()])
-  return isLiveSince(user, session.createdAt) && session.createdAt >= serverNotBefore ? { session, user } : undefined
+  if (!isLiveSince(user, session.createdAt) || session.createdAt < serverNotBefore) return undefined
+  if (now - session.seenAt >= SEEN_MS) context.sessionSeen(session.id, now)
+  return { session, user }
+}
+
+/** Returns the account as pages name it. */
+export function viewAccount({ id, email, name }: UserRecord): AccountView {
+  return { name: name ?? email ?? id, detail: name === undefined ? undefined : email }
 }

@@ -3,13 +3,13 @@ import type { Reply, Request } from '../../ports/message.ts'
 import { errorPage } from '../error-page.ts'
 import { isCrossSite } from './interaction.ts'
 import { addressOf, PATHS } from '../paths.ts'
-import { findSignedIn, type SignedIn } from './session.ts'
+import { findSignedIn, viewAccount, type SignedIn } from './session.ts'
 
 /** Shows a page that asks for confirmation: a link on another site must not sign the user out (threats.md UI-15). */
 export async function showSignOut(context: Context, request: Request): Promise<Reply> {
   const signedIn = await findSignedIn(context, request.cookies)
   const csrf = signedIn === undefined ? '' : context.secrets.digest('csrf', csrfParts(signedIn))
-  const account = signedIn === undefined ? undefined : { email: signedIn.user.email }
+  const account = signedIn === undefined ? undefined : viewAccount(signedIn.user)
   const page = { kind: 'sign-out', action: addressOf(context.issuer, PATHS.signOut), csrf, account } as const
   return { kind: 'page', status: 200, page }
 }

@@ -1,3 +1,5 @@
+import type { Agent } from '../../protocol/agent.ts'
+import type { Authentication } from '../../protocol/authentication.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { SessionId, UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
@@ -5,11 +7,15 @@ import type { SecretHash } from '../../protocol/secrets.ts'
 /** A user account of this server. */
 export interface UserRecord {
   readonly id: UserId
-  /** Lower-cased; unique. */
-  readonly email: string
+  /** Lower-cased; unique. undefined: the user signs in without one, at a provider. */
+  readonly email: string | undefined
+  /** When the user or a provider proved that the e-mail address is the user's. undefined: nobody has. */
+  readonly emailVerifiedAt: EpochMs | undefined
   readonly name: string | undefined
-  /** A PHC string. */
-  readonly passwordHash: string
+  /** A PHC string. undefined: the user has no password. */
+  readonly passwordHash: string | undefined
+  /** 0: the user never signed in. undefined: unknown, because the account is older than this record. */
+  readonly firstSignedInAt: EpochMs | undefined
   readonly createdAt: EpochMs
   readonly disabledAt: EpochMs | undefined
   /** Sessions and grants from before this time are revoked: the password changed, or the user was disabled. */
@@ -21,6 +27,18 @@ export interface SessionRecord {
   readonly id: SessionId
   readonly hash: SecretHash
   readonly userId: UserId
+  /**
+   * The first of the sessions that follow each other because the same user signs in again in the same browser. Clients know the
+   * user's session by it (OpenID Connect Front-Channel Logout 1.0 §3, `sid`).
+   */
+  readonly rootId: SessionId
+  readonly authentication: Authentication
+  /** undefined: an unknown browser. */
+  readonly agent: Agent | undefined
+  /** The network from which the user signed in, as rate limits count it. undefined: a previous release started the session. */
+  readonly network: string | undefined
+  /** When the browser last showed a page of this server to the user, to five minutes. */
+  readonly seenAt: EpochMs
   readonly createdAt: EpochMs
   readonly expiresAt: EpochMs
 }

@@ -42,7 +42,8 @@ export const distributedHandlers = {
   createUser: {
     keys: accountHandlers.createUser.keys,
     run: eachAlone(async (query, user: UserRecord) => {
-      if ((await query(CLAIM_EMAIL, [user.email, user.id])).length === 0) return 'email-taken'
+      const { id, email } = user
+      if (email !== undefined && (await query(CLAIM_EMAIL, [email, id])).length === 0) return 'email-taken'
       await query(INSERT_USER, USERS.write(user))
       return 'created'
     }),
@@ -50,8 +51,8 @@ export const distributedHandlers = {
   deleteUser: {
     keys: accountHandlers.deleteUser.keys,
     run: eachAlone(async (query, id: UserId) => {
-      const [user] = await query(FIND_EMAIL, [id])
-      if (user !== undefined) await query(RELEASE_EMAIL, [user['email'] as string, id])
+      const email = (await query(FIND_EMAIL, [id]))[0]?.['email']
+      if (typeof email === 'string') await query(RELEASE_EMAIL, [email, id])
       return runSteps(query, accountHandlers.deleteUser.run(id))
     }),
   },

@@ -72,7 +72,7 @@ const CITUS_PART = /\/\*citus (.+?)\*\//g
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   users: [
     'delete from emails',
-    'insert into emails (email, user_id) select email, user_id from users',
+    'insert into emails (email, user_id) select email, user_id from users where email is not null',
     'drop index if exists users_email',
     'create index users_email on users (email)',
   ],

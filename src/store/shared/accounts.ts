@@ -1,6 +1,6 @@
 import type { UserRecord } from '../../ports/records/user.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
-import type { UserId } from '../../protocol/ids.ts'
+import type { SessionId, UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import { BROWSER_LIMIT } from '../rows.ts'
 import { SESSIONS, USERS } from '../tables.ts'
@@ -33,7 +33,17 @@ const REVOKE_ALL_TOKENS = shared(
    where cast(settings.value as bigint) < cast(excluded.value as bigint)`,
 )
 const FIND_NOT_BEFORE = shared(`select value from settings where name = 'not-before'`)
+const REPLACE_SESSION = shared(
+  `delete from sessions where session_id = :replaces and user_id = :userId
+   returning coalesce(root_id, session_id) as root_id`,
+)
 const START_SESSION = shared(`insert into sessions (${SESSIONS.names}) values (${SESSIONS.parameters})`)
+const NOTE_FIRST_SIGN_IN = shared(
+  'update users set first_signed_in_at = :now where user_id = :userId and first_signed_in_at = 0',
+)
+const NOTE_SESSION = shared(
+  'update sessions set seen_at = :at where session_id = :id and coalesce(seen_at, created_at) < :at',
+)
 const MEET_BROWSER = shared(
   `insert into browsers (user_id, browser_hash, seen_at) values (:userId, :browserHash, :now)
    on conflict (user_id, browser_hash) do update set seen_at = excluded.seen_at`,
@@ -49,7 +59,7 @@ const FIND_BY_EMAIL = shared('select * from users where email = :email')
 
 export const accountHandlers = {
   createUser: {
-    keys: ({ id, email }) => [id, `email:${email}`],
+    keys: ({ id, email }) => (email === undefined ? [id] : [id, `email:${email}`]),
     *run(user) {
       return (yield* rows(INSERT, USERS.values(user))).length === 1 ? 'created' : 'email-taken'
     },
@@ -83,13 +93,23 @@ export const accountHandlers = {
     },
   },
   startSession: {
-    keys: ({ session }) => [session.id, session.userId],
-    *run({ session, browserHash }) {
-      const { userId, createdAt } = session
-      yield* rows(START_SESSION, SESSIONS.values(session))
-      yield* rows(MEET_BROWSER, { userId, browserHash, now: createdAt })
+    keys: ({ session, replaces }) => [session.id, session.userId, ...(replaces === undefined ? [] : [replaces])],
+    *run({ session, browserHash, replaces }) {
+      const { id, userId, createdAt: now } = session
+      const [replaced] = replaces === undefined ? [] : yield* rows(REPLACE_SESSION, { replaces, userId })
+      const rootId = (replaced?.['root_id'] ?? id) as SessionId
+      yield* rows(START_SESSION, SESSIONS.values({ ...session, rootId }))
+      yield* rows(NOTE_FIRST_SIGN_IN, { userId, now })
+      yield* rows(MEET_BROWSER, { userId, browserHash, now })
       yield* rows(FORGET_BROWSERS, { userId, limit: BROWSER_LIMIT })
-      return 'started'
+      return { rootId }
+    },
+  },
+  noteSessions: {
+    keys: (sessions) => sessions.map(({ id }) => id),
+    *run(sessions) {
+      for (const session of sessions) yield* rows(NOTE_SESSION, session)
+      return 'noted'
     },
   },
   endSession: {

@@ -8,6 +8,7 @@ interface User {
   readonly email: string
   readonly name: string | null
   readonly disabled_at: string | null
+  readonly has_password: boolean
   readonly not_before: string
 }
 
@@ -36,7 +37,7 @@ test('--json prints one document without a hash', async (t) => {
   const user = await runJsonHere<User>(place, ['user', 'create', ...ADA])
   assert.deepEqual(
     [user.email, user.name, user.disabled_at, Object.keys(user).length],
-    ['ada@acme.test', null, null, 6],
+    ['ada@acme.test', null, null, 9],
   )
   assert.notEqual((await runJsonHere<User>(place, ['user', 'disable', 'ada@acme.test'])).disabled_at, null)
   assert.equal((await runJsonHere<User>(place, ['user', 'enable', 'ada@acme.test'])).disabled_at, null)
@@ -48,6 +49,16 @@ test('--json prints one document without a hash', async (t) => {
   const [listed] = (JSON.parse(list.stdout) as { readonly users: readonly User[] }).users
   assert.partialDeepStrictEqual(changed, listed)
   assert.doesNotMatch(list.stdout, /argon2|hash/i)
+})
+
+test('a user can have no password, and get one later', async (t) => {
+  const place = await openPlace(t)
+  const create = ['user', 'create', '--email', 'ada@acme.test', '--no-password']
+  assert.match((await runHere(place, create)).stdout, /^Created ada@acme\.test \(gus_\S+\)\.\n$/)
+  const show = ['user', 'show', 'ada@acme.test']
+  assert.equal((await runJsonHere<User>(place, show)).has_password, false)
+  await runHere(place, ['user', 'set-password', ...ADA])
+  assert.equal((await runJsonHere<User>(place, show)).has_password, true)
 })
 
 test('a list continues where the previous page ended', async (t) => {

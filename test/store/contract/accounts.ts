@@ -1,18 +1,29 @@
 import assert from 'node:assert/strict'
 import type { Hit } from '../../../src/ports/operation-inputs.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { aHash, aSession, aUser, at, NOW } from '../../support/records.ts'
+import { aHash, aUser, aUserOfProvider, at, NOW } from '../../support/records.ts'
 
 export const accountCases: Suite = (check) => {
   check('createUser stores the whole account, which is found by id and by email', async ({ first, second }) => {
-    const named = aUser()
-    const nameless = aUser({ name: undefined })
-    for (const user of [named, nameless]) {
+    for (const user of [aUser(), aUser({ name: undefined })]) {
       assert.equal(await perform(first, 'createUser', user), 'created')
       assert.deepEqual(await second.findUser(user.id), user)
       assert.deepEqual(await second.findUserByEmail(user.email), user)
       assert.equal(await second.findUserIdByEmail(user.email, aUser().id), user.id)
     }
+  })
+
+  check('any number of accounts have no email and no password', async ({ first, second }) => {
+    const users = times(2, () => aUserOfProvider())
+    assert.deepEqual(await performAll(first, 'createUser', users), ['created', 'created'])
+    for (const user of users) assert.deepEqual(await second.findUser(user.id), user)
+    const listed = await second.listUsers({ before: undefined, limit: 100 })
+    for (const user of users)
+      assert.deepEqual(
+        listed.find(({ id }) => id === user.id),
+        user,
+      )
+    for (const { id } of users) assert.equal(await perform(first, 'deleteUser', id), 'deleted')
   })
 
   check('an id or email without an account finds nothing', async ({ first }) => {
@@ -142,50 +153,6 @@ export const accountCases: Suite = (check) => {
       rest.map(({ id }) => id),
       ids.slice(3),
     )
-  })
-
-  check('startSession stores the session and remembers the browser for this user', async ({ first, second }) => {
-    const [session, browserHash] = [aSession(), aHash()]
-    assert.equal(await perform(first, 'startSession', { session, browserHash }), 'started')
-    assert.deepEqual(await second.findSession(session.id), session)
-    assert.equal(await second.knowsBrowser(session.userId, browserHash), true)
-    assert.equal(await second.knowsBrowser(session.userId, aHash()), false)
-    assert.equal(await second.knowsBrowser(aSession().userId, browserHash), false)
-  })
-
-  check('a browser can start any number of sessions', async ({ first }) => {
-    const browserHash = aHash()
-    const one = aSession()
-    const two = aSession({ userId: one.userId })
-    await performAll(first, 'startSession', [
-      { session: one, browserHash },
-      { session: two, browserHash },
-    ])
-    assert.deepEqual(await first.findSession(two.id), two)
-    assert.equal(await first.knowsBrowser(one.userId, browserHash), true)
-  })
-
-  check('twenty browsers are remembered for each user: those seen last', async ({ first }) => {
-    const { userId } = aSession()
-    const browsers = Array.from({ length: 22 }, aHash)
-    for (const [index, browserHash] of browsers.entries())
-      await perform(first, 'startSession', { session: aSession({ userId, createdAt: at(index) }), browserHash })
-    const known = await Promise.all(browsers.map((browserHash) => first.knowsBrowser(userId, browserHash)))
-    assert.deepEqual(known, [false, false, ...Array.from({ length: 20 }, () => true)])
-  })
-
-  check('endSession ends one session, once', async (stores) => {
-    const [session, other] = [aSession(), aSession()]
-    for (const one of [session, other])
-      await perform(stores.first, 'startSession', { session: one, browserHash: aHash() })
-    const outcomes = await race(
-      stores,
-      'endSession',
-      times(6, () => session.id),
-    )
-    assert.deepEqual(tally(outcomes), { ended: 1, unknown: 5 })
-    assert.equal(await stores.second.findSession(session.id), undefined)
-    assert.deepEqual(await stores.second.findSession(other.id), other)
   })
 
   check('concurrent countHit calls all return different counts', async (stores) => {

@@ -8,6 +8,7 @@ import {
   aRedemption,
   aRotation,
   aSession,
+  aSessionStart,
   anAuthorization,
   aUser,
   at,
@@ -133,9 +134,9 @@ export const batchCases: Suite = (check) => {
 
   check('an operation of several statements that the database rejects changes nothing', async ({ first }) => {
     const session = aSession()
-    await perform(first, 'startSession', { session, browserHash: aHash() })
+    await perform(first, 'startSession', aSessionStart({ session }))
     const browserHash = aHash()
-    const [result] = await first.commit([{ name: 'startSession', input: { session, browserHash } }])
+    const [result] = await first.commit([{ name: 'startSession', input: aSessionStart({ session, browserHash }) }])
     assertFailed(result)
     assert.equal(await first.knowsBrowser(session.userId, browserHash), false)
   })

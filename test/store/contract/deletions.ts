@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict'
-import type { UserRecord } from '../../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
 import type { EpochMs } from '../../../src/protocol/brand.ts'
 import { approved } from './authorizations.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { aClient, aGrant, aHash, aMembership, anInstallation, aSession, aUser, at, NOW } from '../../support/records.ts'
+import {
+  aClient,
+  aGrant,
+  aHash,
+  aMembership,
+  anInstallation,
+  aSession,
+  aSessionStart,
+  aUser,
+  at,
+  NOW,
+} from '../../support/records.ts'
 import { aLiveGrant } from './tokens.ts'
 
 const EVER = 0 as EpochMs
@@ -99,7 +109,7 @@ export const deletionCases: Suite = (check) => {
 }
 
 interface Traced {
-  readonly user: UserRecord
+  readonly user: ReturnType<typeof aUser>
   readonly sessions: readonly ReturnType<typeof aSession>[]
   readonly browserHash: ReturnType<typeof aHash>
   readonly clientId: ReturnType<typeof aGrant>['clientId']
@@ -112,7 +122,7 @@ async function aUserWithEverything(store: StoreDriver): Promise<Traced> {
   await performAll(
     store,
     'startSession',
-    sessions.map((session) => ({ session, browserHash })),
+    sessions.map((session) => aSessionStart({ session, browserHash })),
   )
   await performAll(
     store,

@@ -18,6 +18,7 @@ import { operatorClientCases } from './operator-clients.ts'
 import { operatorCases } from './operator.ts'
 import { organizationCases } from './organizations.ts'
 import { revocationCases } from './revocations.ts'
+import { sessionCases } from './sessions.ts'
 import { sharedClientCases } from './shared-clients.ts'
 import { sweepCases } from './sweep.ts'
 import { textCases } from './texts.ts'
@@ -36,6 +37,7 @@ export const CONTRACT: readonly Suite[] = [
   tokenCases,
   textCases,
   accountCases,
+  sessionCases,
   deletionCases,
   organizationCases,
   membershipCases,

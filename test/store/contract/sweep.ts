@@ -17,6 +17,7 @@ import {
   aRedemption,
   aRotation,
   aSession,
+  aSessionStart,
   aUser,
   at,
   HOUR,
@@ -163,10 +164,7 @@ export const sweepCases: Suite = (check) => {
 
   check('expired sessions and finished count windows are removed', async ({ first }) => {
     const [over, live] = [aSession({ expiresAt: at(-1) }), aSession()]
-    await performAll(first, 'startSession', [
-      { session: over, browserHash: aHash() },
-      { session: live, browserHash: aHash() },
-    ])
+    await performAll(first, 'startSession', [aSessionStart({ session: over }), aSessionStart({ session: live })])
     const [past, present] = [
       { bucket: aHash(), now: at(-HOUR), windowMs: 60_000, by: 1 },
       { bucket: aHash(), now: NOW, windowMs: 60_000, by: 1 },

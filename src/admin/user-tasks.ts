@@ -1,0 +1,146 @@
+import * as z from 'zod'
+import type { UserRecord } from '../ports/records/user.ts'
+import { changeTasks } from './change-tasks.ts'
+import { EMAIL, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NAME, NEXT, PASSWORD, USER_ID, pageStart } from './fields.ts'
+import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from './jwt-acceptance.ts'
+import { defineTask, type Task } from './task.ts'
+import {
+  createUser,
+  deleteUser,
+  disableUser,
+  enableUser,
+  listUsers,
+  requireUser,
+  revokeTokensOfUser,
+  setPassword,
+} from './users.ts'
+
+/** A user in an answer, without the hash of the password. */
+const USER_DOCUMENT = z
+  .object({
+    user_id: z.string(),
+    email: z.string().nullable().describe('null: the user signs in without an address, at a provider.'),
+    email_verified_at: ISO_OR_NULL.describe("When the address was proved to be the user's."),
+    name: z.string().nullable(),
+    has_password: z.boolean(),
+    first_signed_in_at: ISO_OR_NULL.describe('null: never, or unknown because the account is older than this record.'),
+    created_at: ISO,
+    disabled_at: ISO_OR_NULL,
+    not_before: ISO.describe('The not-before time: sessions and tokens of the user issued earlier are revoked.'),
+  })
+  .meta({ id: 'User' })
+
+export type UserDocument = z.output<typeof USER_DOCUMENT>
+
+/** A user as the operator sees it, without the hash of the password. */
+function describeUser(user: UserRecord): UserDocument {
+  return {
+    user_id: user.id,
+    email: user.email ?? null,
+    email_verified_at: isoOrNull(user.emailVerifiedAt),
+    name: user.name ?? null,
+    has_password: user.passwordHash !== undefined,
+    first_signed_in_at: user.firstSignedInAt === 0 ? null : isoOrNull(user.firstSignedInAt),
+    created_at: iso(user.createdAt),
+    disabled_at: isoOrNull(user.disabledAt),
+    not_before: iso(user.notBefore),
+  }
+}
+
+const PATH = '/admin/v1/users'
+const ONE = z.object({ user_id: USER_ID })
+const { change, end } = changeTasks({
+  noun: 'user',
+  path: `${PATH}/{user_id}`,
+  extent: 'server',
+  input: ONE,
+  output: USER_DOCUMENT,
+  describe: describeUser,
+  endOf: (user: UserRecord) => user,
+})
+
+export const USER_TASKS: readonly Task[] = [
+  defineTask({
+    name: 'user.list',
+    method: 'GET',
+    path: PATH,
+    access: 'read',
+    summary: 'List the users, newest first.',
+    input: z.object({
+      limit: LIMIT,
+      before: pageStart(USER_ID),
+      email: EMAIL.optional().describe('Only the user with this address.'),
+    }),
+    output: z.object({ users: z.array(USER_DOCUMENT), next: NEXT }),
+    async run(context, page) {
+      const { rows, next } = await listUsers(context, page)
+      return { users: rows.map(describeUser), next: next ?? null }
+    },
+  }),
+  defineTask({
+    name: 'user.show',
+    method: 'GET',
+    path: `${PATH}/{user_id}`,
+    access: 'read',
+    summary: 'Show everything about a user except the password.',
+    input: ONE,
+    output: USER_DOCUMENT,
+    run: async (context, { user_id }) => describeUser(await requireUser(context, user_id)),
+  }),
+  defineTask({
+    name: 'user.create',
+    method: 'POST',
+    path: PATH,
+    access: 'write',
+    creates: true,
+    summary: 'Create a user.',
+    input: z.object({
+      email: EMAIL,
+      password: PASSWORD.optional().describe('Absent: the user has no password.'),
+      name: NAME.optional().describe('The name of the user, as the pages show it.'),
+    }),
+    output: USER_DOCUMENT,
+    run: async (context, { email, password, name }) =>
+      describeUser(await createUser(context, { email, password, name })),
+  }),
+  defineTask({
+    name: 'user.set-password',
+    method: 'PUT',
+    path: `${PATH}/{user_id}/password`,
+    access: 'write',
+    summary: 'Set a new password, and revoke all sessions and grants of the user.',
+    input: ONE.extend({ password: PASSWORD }),
+    output: USER_DOCUMENT.extend(JWT_ACCEPTANCE).meta({ id: 'EndedUser' }),
+    async run(context, { user_id, password }) {
+      const user = await setPassword(context, user_id, password)
+      return withJwtAcceptance(context, describeUser(user), user)
+    },
+  }),
+  end('disable', 'Disable a user: sessions and tokens of the user stop working.', (context, { user_id }) =>
+    disableUser(context, user_id),
+  ),
+  change('enable', 'Enable a disabled user. Revoked sessions and tokens stay revoked.', (context, { user_id }) =>
+    enableUser(context, user_id),
+  ),
+  end('revoke-tokens', 'Revoke all sessions and tokens of a user.', (context, { user_id }) =>
+    revokeTokensOfUser(context, user_id),
+  ),
+  defineTask({
+    name: 'user.delete',
+    method: 'DELETE',
+    path: `${PATH}/{user_id}`,
+    access: 'write',
+    summary: 'Delete a user with all sessions, memberships and consents. Tokens of the user stop working.',
+    input: ONE,
+    output: z.object({
+      user_id: z.string(),
+      email: z.string().nullable(),
+      deleted: z.literal(true),
+      ...JWT_ACCEPTANCE,
+    }),
+    async run(context, { user_id }) {
+      const { id, email } = await deleteUser(context, user_id)
+      return withDeletion(context, { user_id: id, email: email ?? null, deleted: true as const })
+    },
+  }),
+]

@@ -1,0 +1,72 @@
+import type { Context } from '../../ports/context.ts'
+import type { Reply, Request } from '../../ports/message.ts'
+import type { SignInProblem } from '../../ports/pages.ts'
+import type { UserRecord } from '../../ports/records/user.ts'
+import { EMAIL_LIMIT, normalizeEmail } from '../../protocol/account.ts'
+import { OAuthError } from '../../protocol/errors.ts'
+import { isCrossSite } from '../authorization/interaction.ts'
+import { errorPage } from '../error-page.ts'
+import { finishSignIn } from './finish-sign-in.ts'
+import { refusedSignIn, signInPage } from './page.ts'
+import { csrfParts, findTarget, keyOf } from './target.ts'
+import { countAttempt } from './throttle.ts'
+
+/** Bytes. Longer passwords cost hashing time and add no strength. */
+const PASSWORD_LIMIT = 1024
+
+/** Signs a user in by email and password. A wrong password and an unknown account get the same response, after the same work. */
+export async function signInByPassword(context: Context, request: Request): Promise<Reply> {
+  if (isCrossSite(request)) return errorPage('forged')
+  const target = await findTarget(context, request, keyOf(request))
+  if ('kind' in target) return target
+  const csrf = request.params.get('csrf') ?? ''
+  if (!context.secrets.digestMatches('csrf', csrfParts(target), csrf)) return errorPage('forged')
+
+  const typed = request.params.get('email') ?? ''
+  const email = normalizeEmail(typed)
+  const password = request.params.get('password') ?? ''
+  const again = (problem: SignInProblem) => signInPage(context, target, { email, problem })
+  if (context.settings.passwords === 'off') return again({ kind: 'method-off' })
+  // Invalid text stays in the field, so that the user can correct it.
+  if (email === '')
+    return signInPage(context, target, { email: typed.slice(0, EMAIL_LIMIT), problem: { kind: 'email-missing' } })
+  if (password === '') return again({ kind: 'password-missing' })
+  if (Buffer.byteLength(password) > PASSWORD_LIMIT) return again({ kind: 'password-too-long' })
+
+  const attempt = await countAttempt(context, { email, network: request.network, browserHash: target.browserHash })
+  if (attempt.kind === 'refused') return again({ kind: 'throttled', retryAfterSeconds: attempt.retryAfterSeconds })
+  const user = await context.store.findUserByEmail(email)
+  const isRight = await verifyPassword(context, password, user)
+  if (isRight === 'busy') {
+    await attempt.forgive()
+    return again({ kind: 'busy', retryAfterSeconds: 5 })
+  }
+  const finished =
+    user === undefined || !isRight
+      ? undefined
+      : await finishSignIn(context, request, target, { user, methods: ['pwd'], providerId: undefined })
+  if (finished === undefined || finished.kind === 'refused') {
+    const reason = finished?.reason === 'disabled' ? 'disabled' : 'wrong-credentials'
+    // Recorded for unknown accounts too, so that the audit does not reveal which accounts exist (threats.md UI-08).
+    const account = context.secrets.digest('bucket', ['sign-in', 'account', email])
+    const details = { reason, account }
+    context.report({ event: 'sign-in.failed', clientId: target.client.id, userId: user?.id, details })
+    return { ...again({ kind: 'wrong-credentials' }), event: refusedSignIn(target, reason) }
+  }
+  await attempt.forgive()
+  return finished
+}
+
+async function verifyPassword(
+  context: Context,
+  password: string,
+  user: UserRecord | undefined,
+): Promise<boolean | 'busy'> {
+  try {
+    return await context.passwords.verify(password, user?.passwordHash)
+  } catch (cause) {
+    // The user gets the form back, with the email, instead of a bare 503.
+    if (cause instanceof OAuthError && cause.reason === 'password_queue_full') return 'busy'
+    throw cause
+  }
+}

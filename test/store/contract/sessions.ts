@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
+import { aHash, aSession, aSessionStart, aUser, aUserOfProvider, at } from '../../support/records.ts'
+
+export const sessionCases: Suite = (check) => {
+  check('startSession stores the session and remembers the browser for this user', async ({ first, second }) => {
+    const [session, browserHash] = [aSession(), aHash()]
+    const start = aSessionStart({ session, browserHash })
+    assert.deepEqual(await perform(first, 'startSession', start), { rootId: session.id })
+    assert.deepEqual(await second.findSession(session.id), session)
+    assert.equal(await second.knowsBrowser(session.userId, browserHash), true)
+    assert.equal(await second.knowsBrowser(session.userId, aHash()), false)
+    assert.equal(await second.knowsBrowser(aSession().userId, browserHash), false)
+  })
+
+  check('a browser can start any number of sessions', async ({ first }) => {
+    const browserHash = aHash()
+    const one = aSession()
+    const two = aSession({ userId: one.userId })
+    await performAll(first, 'startSession', [
+      aSessionStart({ session: one, browserHash }),
+      aSessionStart({ session: two, browserHash }),
+    ])
+    assert.deepEqual(await first.findSession(two.id), two)
+    assert.equal(await first.knowsBrowser(one.userId, browserHash), true)
+  })
+
+  check('twenty browsers are remembered for each user: those seen last', async ({ first }) => {
+    const { userId } = aSession()
+    const browsers = Array.from({ length: 22 }, aHash)
+    for (const [index, browserHash] of browsers.entries())
+      await perform(
+        first,
+        'startSession',
+        aSessionStart({ session: aSession({ userId, createdAt: at(index) }), browserHash }),
+      )
+    const known = await Promise.all(browsers.map((browserHash) => first.knowsBrowser(userId, browserHash)))
+    assert.deepEqual(known, [false, false, ...Array.from({ length: 20 }, () => true)])
+  })
+
+  check('endSession ends one session, once', async (stores) => {
+    const [session, other] = [aSession(), aSession()]
+    for (const one of [session, other]) await perform(stores.first, 'startSession', aSessionStart({ session: one }))
+    const outcomes = await race(
+      stores,
+      'endSession',
+      times(6, () => session.id),
+    )
+    assert.deepEqual(tally(outcomes), { ended: 1, unknown: 5 })
+    assert.equal(await stores.second.findSession(session.id), undefined)
+    assert.deepEqual(await stores.second.findSession(other.id), other)
+  })
+
+  check('a session that replaces another of the same user has its root, however often', async ({ first, second }) => {
+    const { userId, ...one } = aSession()
+    const [two, three] = [aSession({ userId }), aSession({ userId })]
+    await perform(first, 'startSession', aSessionStart({ session: { ...one, userId } }))
+    for (const [replaces, session] of [
+      [one.id, two],
+      [two.id, three],
+    ] as const) {
+      const outcome = await perform(first, 'startSession', aSessionStart({ session, replaces }))
+      assert.deepEqual(outcome, { rootId: one.id })
+      assert.equal(await second.findSession(replaces), undefined)
+      assert.deepEqual(await second.findSession(session.id), { ...session, rootId: one.id })
+    }
+  })
+
+  check(
+    "a session that would replace another user's, or one that has ended, has a root of its own",
+    async ({ first }) => {
+      const [other, session, next] = [aSession(), aSession(), aSession()]
+      await perform(first, 'startSession', aSessionStart({ session: other }))
+      const starts = [
+        aSessionStart({ session, replaces: other.id }),
+        aSessionStart({ session: next, replaces: aSession().id }),
+      ]
+      assert.deepEqual(await performAll(first, 'startSession', starts), [{ rootId: session.id }, { rootId: next.id }])
+      assert.deepEqual(await first.findSession(other.id), other)
+    },
+  )
+
+  check('of concurrent sessions that replace one session exactly one has its root', async (stores) => {
+    const { userId, ...one } = aSession()
+    await perform(stores.first, 'startSession', aSessionStart({ session: { ...one, userId } }))
+    const starts = times(6, () => aSessionStart({ session: aSession({ userId }), replaces: one.id }))
+    const outcomes = await race(stores, 'startSession', starts)
+    assert.equal(outcomes.filter(({ rootId }) => rootId === one.id).length, 1)
+    assert.equal(await stores.second.findSession(one.id), undefined)
+  })
+
+  check(
+    'the first session of a user sets the time of the first sign-in, also where the user was read',
+    async ({ first }) => {
+      const user = aUserOfProvider()
+      await perform(first, 'createUser', user)
+      await first.findUser(user.id)
+      for (const createdAt of [at(5), at(9)])
+        await perform(first, 'startSession', aSessionStart({ session: aSession({ userId: user.id, createdAt }) }))
+      assert.deepEqual(await first.findUser(user.id), { ...user, firstSignedInAt: at(5) })
+    },
+  )
+
+  check('an account whose sign-ins were not recorded stays one', async ({ first }) => {
+    const user = aUser({ firstSignedInAt: undefined })
+    await perform(first, 'createUser', user)
+    await perform(first, 'startSession', aSessionStart({ session: aSession({ userId: user.id }) }))
+    assert.deepEqual(await first.findUser(user.id), user)
+  })
+
+  check('noteSessions moves the time forward, and ignores sessions that have ended', async ({ first, second }) => {
+    const [one, two] = [aSession(), aSession()]
+    await performAll(first, 'startSession', [aSessionStart({ session: one }), aSessionStart({ session: two })])
+    const sessions = [
+      { id: one.id, at: at(50) },
+      { id: two.id, at: at(-50) },
+      { id: aSession().id, at: at(50) },
+    ]
+    assert.equal(await perform(first, 'noteSessions', sessions), 'noted')
+    assert.deepEqual(await second.findSession(one.id), { ...one, seenAt: at(50) })
+    assert.deepEqual(await second.findSession(two.id), two)
+  })
+}

@@ -1,15 +1,10 @@
 import type { AuditEvent } from '../ports/records/audit.ts'
 import type { InstallationKey, MembershipKey } from '../ports/operation-inputs.ts'
-import type { Input, OperationName, Outcome } from '../ports/operations.ts'
+import type { OperationName } from '../ports/operations.ts'
 import type { AuditEventName } from '../protocol/event-names.ts'
-import type { ClientId, OrganizationId, UserId } from '../protocol/ids.ts'
-
-interface OperationRow<Name extends OperationName> {
-  /** What the operation drops from the record cache: nothing, all records, or the one with the returned key. */
-  readonly cache: 'kept' | 'cleared' | ((input: Input<Name>) => string)
-  /** The audit event (docs/audit.md). The function returns undefined if this outcome is no event. */
-  readonly event: 'no-event' | ((input: Input<Name>, outcome: Outcome<Name>) => AuditEvent | undefined)
-}
+import type { OrganizationId, UserId } from '../protocol/ids.ts'
+import { aboutClient, idOf, when, type OperationRow } from './operation-row.ts'
+import { OPERATOR_OPERATIONS } from './operator-operation-table.ts'
 
 /** Every operation of the store. A new operation does not compile until it has a row here and a handler in each store. */
 export const OPERATIONS: { readonly [Name in OperationName]: OperationRow<Name> } = {
@@ -147,58 +142,7 @@ export const OPERATIONS: { readonly [Name in OperationName]: OperationRow<Name> 
   countHit: { cache: 'kept', event: 'no-event' },
   forgiveHit: { cache: 'kept', event: 'no-event' },
 
-  declareApi: { cache: 'kept', event: when('declared', aboutApi('api.created')) },
-  updateApi: { cache: 'kept', event: when('changed', ({ api }) => aboutApi('api.updated')(api)) },
-  setApiCredentials: { cache: 'kept', event: when('changed', aboutApi('api.credentials-set')) },
-  deleteApi: { cache: 'kept', event: when('deleted', (resource) => aboutApi('api.deleted')({ resource })) },
-  setDomainRule: {
-    cache: 'kept',
-    event: ({ pattern, verdict }) => ({
-      event: verdict === 'trusted' ? 'domain.trusted' : 'domain.blocked',
-      details: { pattern },
-    }),
-  },
-  removeDomainRule: {
-    cache: 'kept',
-    event: when('removed', (pattern) => ({ event: 'domain.forgotten', details: { pattern } })),
-  },
-  addFirstKey: {
-    cache: 'kept',
-    event: ({ id }, first) => (first.id === id ? { event: 'key.added', details: { key: id } } : undefined),
-  },
-  addKey: { cache: 'kept', event: when('added', ({ key }) => ({ event: 'key.added', details: { key: key.id } })) },
-  removeKey: { cache: 'kept', event: when('removed', ({ id }) => ({ event: 'key.removed', details: { key: id } })) },
-  noteServerAlgorithm: { cache: 'kept', event: 'no-event' },
-  noteClock: { cache: 'kept', event: 'no-event' },
-  confirmClock: { cache: 'kept', event: ({ now }) => ({ event: 'clock.confirmed', details: { clock: now } }) },
-  insertSettingOnce: { cache: 'kept', event: 'no-event' },
-  rewrapMasterKey: {
-    cache: 'kept',
-    event: when('rewrapped', () => ({ event: 'secret.rotated', details: { leaked: false } })),
-  },
-  replaceMasterKey: {
-    cache: 'kept',
-    event: when('replaced', () => ({ event: 'secret.rotated', details: { leaked: true } })),
-  },
-  replaceSetting: {
-    cache: 'kept',
-    event: ({ name, value }) =>
-      name === 'issuer'
-        ? { event: 'server.issuer-changed', details: { issuer: value } }
-        : { event: 'server.backed-up' },
-  },
-  createAdminCredential: {
-    cache: 'kept',
-    event: ({ id, access, organizationId }) => ({
-      event: 'admin-credential.created',
-      details: { credential: id, access },
-      organizationId,
-    }),
-  },
-  revokeAdminCredential: {
-    cache: 'kept',
-    event: when('changed', ({ id }) => ({ event: 'admin-credential.revoked', details: { credential: id } })),
-  },
+  ...OPERATOR_OPERATIONS,
   recordEvent: { cache: 'kept', event: (event) => event },
   sweepExpired: {
     cache: 'cleared',
@@ -215,22 +159,6 @@ export function membershipKey({ userId, organizationId }: MembershipKey): string
 /** The cache key of an installation. */
 export function installationKey({ clientId, organizationId }: InstallationKey): string {
   return `${clientId} ${organizationId}`
-}
-
-function idOf<Id extends string>(input: Id | { readonly id: Id }): Id {
-  return typeof input === 'string' ? input : input.id
-}
-
-/** Of an operation's outcomes, only this one is an event. */
-function when<In, Out>(
-  outcome: NoInfer<Out>,
-  eventOf: (input: In) => AuditEvent,
-): (input: In, actual: Out) => AuditEvent | undefined {
-  return (input, actual) => (actual === outcome ? eventOf(input) : undefined)
-}
-
-function aboutClient(event: AuditEventName) {
-  return (input: ClientId | { readonly id: ClientId }): AuditEvent => ({ event, clientId: idOf(input) })
 }
 
 function aboutUser(event: AuditEventName) {
@@ -250,8 +178,4 @@ function aboutMember(event: AuditEventName) {
 
 function aboutInstallation(event: AuditEventName) {
   return ({ clientId, organizationId }: InstallationKey): AuditEvent => ({ event, clientId, organizationId })
-}
-
-function aboutApi(event: AuditEventName) {
-  return ({ resource }: { readonly resource: string }): AuditEvent => ({ event, details: { resource } })
 }

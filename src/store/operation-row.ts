@@ -1,0 +1,30 @@
+import type { AuditEvent } from '../ports/records/audit.ts'
+import type { Input, OperationName, Outcome } from '../ports/operations.ts'
+import type { AuditEventName } from '../protocol/event-names.ts'
+import type { ClientId } from '../protocol/ids.ts'
+
+/** How the store treats an operation besides committing it. */
+export interface OperationRow<Name extends OperationName> {
+  /** What the operation drops from the record cache: nothing, all records, or the one with the returned key. */
+  readonly cache: 'kept' | 'cleared' | ((input: Input<Name>) => string)
+  /** The audit event (docs/audit.md). The function returns undefined if this outcome is no event. */
+  readonly event: 'no-event' | ((input: Input<Name>, outcome: Outcome<Name>) => AuditEvent | undefined)
+}
+
+/** The cache key of an operation on one record. */
+export function idOf<Id extends string>(input: Id | { readonly id: Id }): Id {
+  return typeof input === 'string' ? input : input.id
+}
+
+/** Of an operation's outcomes, only this one is an event. */
+export function when<In, Out>(
+  outcome: NoInfer<Out>,
+  eventOf: (input: In) => AuditEvent,
+): (input: In, actual: Out) => AuditEvent | undefined {
+  return (input, actual) => (actual === outcome ? eventOf(input) : undefined)
+}
+
+/** An event about one client. */
+export function aboutClient(event: AuditEventName) {
+  return (input: ClientId | { readonly id: ClientId }): AuditEvent => ({ event, clientId: idOf(input) })
+}

@@ -1,4 +1,5 @@
-import type { BudgetName, Context } from '../ports/context.ts'
+import type { BudgetName } from '../ports/budgets.ts'
+import type { Context } from '../ports/context.ts'
 import type { Reply, Request } from '../ports/message.ts'
 import type { GrantType } from '../protocol/grant-types.ts'
 

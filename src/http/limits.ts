@@ -1,4 +1,4 @@
-import type { BudgetName, BudgetOutcome, Budgets } from '../ports/context.ts'
+import type { BudgetName, BudgetOutcome, Budgets } from '../ports/budgets.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import { openRecentlyUsed, type RecentlyUsed } from '../protocol/recently-used.ts'
 import { openFairShares, type FairShares } from './fair-shares.ts'

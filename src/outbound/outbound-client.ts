@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { Budgets } from '../ports/context.ts'
+import type { Budgets } from '../ports/budgets.ts'
 import type { OutboundClient, OutboundOutcome, OutboundPurpose, OutboundRequest } from '../ports/outbound.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import { freshSeconds } from '../protocol/freshness.ts'

@@ -13,6 +13,7 @@ import type { Scope } from '../protocol/scope.ts'
 import type { Secrets } from '../protocol/secrets.ts'
 import type { ApiRecord, JwtType } from './records/api.ts'
 import type { AuditEvent } from './records/audit.ts'
+import type { Budgets, SpentBucket } from './budgets.ts'
 import type { KeyRecord, SigningAlgorithm } from './records/key.ts'
 import type { ClientSignatures } from './client-signatures.ts'
 import type { OutboundClient } from './outbound.ts'
@@ -180,44 +181,6 @@ export interface Passwords {
    * account.
    */
   readonly verify: (password: string, phc: string | undefined) => Promise<boolean>
-}
-
-/** Rate limits for each network. Several nodes share them, with a delay of a second (decision 0021). */
-export interface Budgets {
-  readonly take: (budget: BudgetName, network: string, now: EpochMs) => BudgetOutcome
-}
-
-export type BudgetName =
-  | 'registration'
-  | 'client-authentication'
-  | 'authorization'
-  /** Sign-in attempts that are counted in the store. */
-  | 'sign-in'
-  /** Opaque tokens that a client gets without a user. */
-  | 'stored-token'
-  /** Assertions whose ids are stored. */
-  | 'client-assertion'
-  /** Tokens that a client revokes one by one. */
-  | 'revoked-token'
-  /** Revocations of single tokens that the audit records one by one; further ones are counted. */
-  | 'recorded-revocation'
-  /** Requests that the server sends because of a request of this network. */
-  | 'outbound'
-  /** The same to one host, whose name takes the place of the network. */
-  | 'outbound-host'
-
-/** A bucket of attempts that has reached its limit. */
-export interface SpentBucket {
-  readonly askAgainAt: EpochMs
-  readonly windowEndsAt: EpochMs
-}
-
-export interface BudgetOutcome {
-  readonly isWithin: boolean
-  readonly limit: number
-  readonly remaining: number
-  /** Seconds until the full budget is available again. */
-  readonly resetSeconds: number
 }
 
 /**

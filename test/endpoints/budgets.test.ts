@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { endpointsFor } from '../../src/endpoints/index.ts'
-import type { Budgets } from '../../src/ports/context.ts'
+import type { Budgets } from '../../src/ports/budgets.ts'
 import { authorizeUrl, locationOf, PlainBrowser, postForm, registerClient, requestToken } from '../../tools/flow.ts'
 import { authentication, registerKeyClient } from '../support/key-clients.ts'
 import type { TestServer } from '../support/server.ts'

@@ -1,4 +1,5 @@
-import type { Context, SpentBucket } from '../../ports/context.ts'
+import type { SpentBucket } from '../../ports/budgets.ts'
+import type { Context } from '../../ports/context.ts'
 import type { Hit } from '../../ports/operation-inputs.ts'
 import { after, type EpochMs } from '../../protocol/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'

@@ -1,41 +1,57 @@
 import { compactVerify, createLocalJWKSet, errors, type CryptoKey } from 'jose'
-import type { ClientSignatures } from '../ports/client-signatures.ts'
-import type { ClientKeys } from '../protocol/client-keys.ts'
+import type { ClientSignatures, SignatureOutcome } from '../ports/client-signatures.ts'
+import type { JwkSet } from '../protocol/client-keys.ts'
+import type { FetchedKeys } from './fetched-keys.ts'
+
+type Signed = Parameters<ClientSignatures['verify']>[0]
+
+const VERIFIED: SignatureOutcome = { kind: 'verified' }
+const WRONG: SignatureOutcome = { kind: 'wrong' }
 
 /**
  * Opens the verifier of what clients signed. jose chooses the key by `kid`, type and algorithm, so that a public key is never
  * taken for the secret of an HMAC (RFC 8725 §3.1).
  */
-export function openClientSignatures(): ClientSignatures {
+export function openClientSignatures(fetched: FetchedKeys): ClientSignatures {
   /** jose imports each key of a set once. */
-  const sets = new WeakMap<ClientKeys, LocalSet>()
+  const sets = new WeakMap<JwkSet, LocalSet>()
 
-  function setOf(keys: ClientKeys): LocalSet {
-    const known = sets.get(keys) ?? createLocalJWKSet({ keys: [...keys.jwks] })
-    sets.set(keys, known)
-    return known
+  async function isSignedBy(set: JwkSet, signed: Signed): Promise<boolean> {
+    const known = sets.get(set) ?? createLocalJWKSet({ keys: [...set.jwks] })
+    sets.set(set, known)
+    return isSigned(known, signed)
   }
 
   return {
-    async verify({ jwt, algorithm }, keys) {
-      const options = { algorithms: [algorithm] }
-      try {
-        await compactVerify(jwt, setOf(keys), options)
-        return true
-      } catch (cause) {
-        if (!(cause instanceof errors.JOSEError)) throw cause
-        // Without `kid`, several keys of the client may fit.
-        return cause instanceof errors.JWKSMultipleMatchingKeys && verifiesOne(jwt, cause, options)
-      }
+    async verify(signed, keys, network) {
+      if (keys.kind === 'jwks') return (await isSignedBy(keys, signed)) ? VERIFIED : WRONG
+      const current = await fetched.current(keys.uri, network)
+      if (current.kind === 'keys-unavailable') return current
+      if (await isSignedBy(current.set, signed)) return VERIFIED
+      // The client may have replaced its keys.
+      const renewed = await fetched.renewed(keys.uri, network)
+      return renewed?.kind === 'found' && (await isSignedBy(renewed.set, signed)) ? VERIFIED : WRONG
     },
   }
 }
 
 type LocalSet = ReturnType<typeof createLocalJWKSet>
 
-async function verifiesOne(
-  jwt: string,
+async function isSigned(set: LocalSet, { jwt, algorithm }: Signed): Promise<boolean> {
+  const options = { algorithms: [algorithm] }
+  try {
+    await compactVerify(jwt, set, options)
+    return true
+  } catch (cause) {
+    if (!(cause instanceof errors.JOSEError)) throw cause
+    // Without `kid`, several keys of the client may fit.
+    return cause instanceof errors.JWKSMultipleMatchingKeys && isSignedByOne(cause, jwt, options)
+  }
+}
+
+async function isSignedByOne(
   candidates: AsyncIterable<CryptoKey>,
+  jwt: string,
   options: { readonly algorithms: string[] },
 ): Promise<boolean> {
   for await (const key of candidates) {

@@ -2,6 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
 import {
   evaluateClientPolicy,
+  isBlocked,
   type ClientPolicy,
   type ClientRights,
   type PolicyQuestion,
@@ -24,6 +25,11 @@ export async function evaluateClient(
 ): Promise<AllowedClient | PolicyRefusal> {
   const verdict = evaluateClientPolicy(await readClientPolicy(context), { client, ...question })
   return verdict.kind === 'refused' ? verdict : { client, rights: verdict.rights }
+}
+
+/** Whether the operator blocked the host of a URI, such as the `jwks_uri` of a client. */
+export async function isBlockedHost({ domainRules }: PolicyNeeds, uri: string): Promise<boolean> {
+  return isBlocked(await domainRules(), uri)
 }
 
 /** Returns the policy of the server. No client metadata document is read yet, so none is accepted. */

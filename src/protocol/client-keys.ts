@@ -1,5 +1,7 @@
 import { createPublicKey } from 'node:crypto'
 import * as z from 'zod'
+import { parseJson } from './json.ts'
+import { checkOutboundUrl, type OutboundPolicy } from './outbound-url.ts'
 import { problem, type Problem } from './validation.ts'
 
 /** The algorithms with which a client may sign assertions. RFC 7518 §3.1, RFC 8037 §3.1, RFC 9864 §2.2. */
@@ -7,11 +9,15 @@ export const ASSERTION_ALGORITHMS = ['ES256', 'EdDSA', 'Ed25519', 'PS256', 'RS25
 export type AssertionAlgorithm = (typeof ASSERTION_ALGORITHMS)[number]
 
 /** The keys of a client that authenticates with `private_key_jwt`. RFC 7591 §2. */
-export interface ClientKeys {
-  readonly kind: 'jwks'
-  readonly jwks: readonly PublicJwk[]
+export type ClientKeys = (JwkSet | { readonly kind: 'jwks_uri'; readonly uri: string }) & {
   /** `token_endpoint_auth_signing_alg`. Absent: each of ASSERTION_ALGORITHMS. */
   readonly algorithm?: AssertionAlgorithm
+}
+
+/** Public keys for signatures. RFC 7517 §5. */
+export interface JwkSet {
+  readonly kind: 'jwks'
+  readonly jwks: readonly PublicJwk[]
 }
 
 /** The members of a registration about keys, as sent. */
@@ -49,16 +55,38 @@ const SECRET_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'] as 
 
 /**
  * Reads the keys of a registration with `private_key_jwt`. A faulty key is a fault of the registration; keys for encryption
- * are dropped. No problem repeats a key, because it may be a private one.
+ * are dropped. No problem repeats a key, because it may be a private one. Nothing is fetched.
+ *
+ * `outbound` says where the server may fetch keys; undefined: nowhere.
  */
-export function readClientKeys(fields: KeyFields, fault: (problem: Problem) => void): ClientKeys {
+export function readClientKeys(
+  fields: KeyFields,
+  outbound: OutboundPolicy | undefined,
+  fault: (problem: Problem) => void,
+): ClientKeys {
   const algorithm = readAlgorithm(fields.token_endpoint_auth_signing_alg, fault)
-  const jwks = readKeys(fields, fault)
-  if (algorithm === undefined) return { kind: 'jwks', jwks }
-  if (jwks.length > 0 && !jwks.some((jwk) => algorithmsOf(jwk).includes(algorithm))) {
+  const bound = algorithm === undefined ? {} : { algorithm }
+  const { jwks: set, jwks_uri: uri } = fields
+  if (uri !== undefined && uri !== null && uri !== '') {
+    if (set !== undefined && set !== null) fault(faultOf(['jwks'], 'Register either jwks or jwks_uri.'))
+    return { kind: 'jwks_uri', uri: readUri(uri, outbound, fault), ...bound }
+  }
+  const jwks = readKeys(set, fault)
+  if (algorithm !== undefined && jwks.length > 0 && !jwks.some((jwk) => algorithmsOf(jwk).includes(algorithm))) {
     fault(faultOf(['token_endpoint_auth_signing_alg'], `No key of the set can verify ${algorithm}.`))
   }
-  return { kind: 'jwks', jwks, algorithm }
+  return { kind: 'jwks', jwks, ...bound }
+}
+
+function readUri(sent: unknown, outbound: OutboundPolicy | undefined, fault: (problem: Problem) => void): string {
+  const uri = typeof sent === 'string' ? sent : ''
+  const refuse = (msg: string): void => fault(problem(['body', 'jwks_uri'], 'value_error', msg, sent, {}))
+  if (outbound === undefined) refuse('This server fetches no keys. Send them in jwks.')
+  else {
+    const verdict = checkOutboundUrl(uri, outbound)
+    if (verdict.kind === 'refused') refuse(`The URL ${verdict.reason}.`)
+  }
+  return uri
 }
 
 function readAlgorithm(sent: unknown, fault: (problem: Problem) => void): AssertionAlgorithm | undefined {
@@ -71,15 +99,10 @@ function readAlgorithm(sent: unknown, fault: (problem: Problem) => void): Assert
   return undefined
 }
 
-function readKeys({ jwks, jwks_uri: uri }: KeyFields, fault: (problem: Problem) => void): readonly PublicJwk[] {
-  const hasUri = uri !== undefined && uri !== null && uri !== ''
-  if (hasUri) {
-    fault(faultOf(['jwks_uri'], 'The server does not fetch keys. Send them in jwks.'))
-    return []
-  }
+function readKeys(jwks: unknown, fault: (problem: Problem) => void): readonly PublicJwk[] {
   const keys = keysOf(jwks)
   if (keys === undefined) {
-    const msg = 'A client with private_key_jwt registers its public keys: {"keys":[…]}.'
+    const msg = 'A client with private_key_jwt registers jwks, its public keys as {"keys":[…]}, or jwks_uri.'
     fault(problem(['body', 'jwks'], jwks === undefined ? 'missing' : 'value_error', msg, null, {}))
     return []
   }
@@ -102,6 +125,18 @@ function readEach(keys: readonly unknown[], fault: (problem: Problem) => void): 
   if (new Set(ids).size < ids.length) fault(faultOf(['jwks', 'keys'], 'Two keys have the same kid.'))
   if (usable.length === 0) fault(faultOf(['jwks', 'keys'], 'No key can be used for signatures.'))
   return usable
+}
+
+/**
+ * Reads the keys for signatures of a set that was fetched. Unlike in a registration, other keys are ignored (RFC 7517 §5).
+ * undefined: the text is not a set with 1 to 20 such keys.
+ */
+export function parseKeySet(text: string): JwkSet | undefined {
+  const jwks = (keysOf(parseJson(text)) ?? []).flatMap((value) => {
+    const reading = readPublicJwk(value)
+    return reading.kind === 'usable' ? [reading.jwk] : []
+  })
+  return jwks.length === 0 || jwks.length > KEY_LIMIT ? undefined : { kind: 'jwks', jwks }
 }
 
 /** The keys of a JWK Set; undefined if the value is not one. RFC 7517 §5. */
@@ -165,6 +200,8 @@ function faultOf(path: readonly string[], msg: string): Problem {
 }
 
 /** The keys under the names of RFC 7591 §2. */
-export function describeKeys({ jwks, algorithm }: ClientKeys): Readonly<Record<string, unknown>> {
-  return { jwks: { keys: jwks }, ...(algorithm === undefined ? {} : { token_endpoint_auth_signing_alg: algorithm }) }
+export function describeKeys(keys: ClientKeys): Readonly<Record<string, unknown>> {
+  const { algorithm } = keys
+  const source = keys.kind === 'jwks' ? { jwks: { keys: keys.jwks } } : { jwks_uri: keys.uri }
+  return { ...source, ...(algorithm === undefined ? {} : { token_endpoint_auth_signing_alg: algorithm }) }
 }

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { describeKeys, readClientKeys, type ClientKeys } from './client-keys.ts'
 import { LIST_LIMIT, readDescriptive, tooMany, type DescriptiveMetadata } from './descriptive-metadata.ts'
 import { needCode, usableGrantTypes, type GrantType } from './grant-types.ts'
+import type { OutboundPolicy } from './outbound-url.ts'
 import { checkRedirectUri, type RedirectUriPolicy } from './redirect-uri.ts'
 import { narrow, NO_SCOPE, parseScope, type Scope } from './scope.ts'
 import { problem, type Problem } from './validation.ts'
@@ -27,6 +28,8 @@ export interface ClientMetadata {
 export interface RegistrationPolicy extends RedirectUriPolicy {
   /** Whether a scope token may be registered (decision 0006). */
   readonly declaresScope: (token: string) => boolean
+  /** Where the server may fetch the keys of a client; undefined: nowhere. */
+  readonly outbound: OutboundPolicy | undefined
   /** The grant types that the server offers. */
   readonly grantTypes: readonly GrantType[]
 }
@@ -99,7 +102,7 @@ export function readRegistration(body: unknown, policy: RegistrationPolicy): Reg
   const { grantTypes, responseTypes } = negotiateGrants(fields, authMethod, policy.grantTypes, fault)
   const scope = readScope(fields.scope, policy, fault)
   const descriptive = readDescriptive(fields, fault)
-  const keys = authMethod === 'private_key_jwt' ? { keys: readClientKeys(fields, fault) } : {}
+  const keys = authMethod === 'private_key_jwt' ? { keys: readClientKeys(fields, policy.outbound, fault) } : {}
 
   for (const { loc } of malformed) faults.delete(loc.join('.'))
   const problems = [...malformed, ...faults.values()]

@@ -1,4 +1,5 @@
 import type { EpochMs } from './brand.ts'
+import type { ClientMetadata } from './client-metadata.ts'
 import type { DomainRules } from './domain-rule.ts'
 import { isLoopback, isPrivateUse } from './redirect-uri.ts'
 
@@ -37,7 +38,7 @@ export interface PolicyClient {
   readonly verifiedAt: EpochMs | undefined
   readonly rules: ClientRules
   readonly document: { readonly url: string } | undefined
-  readonly metadata: { readonly redirectUris: readonly string[] }
+  readonly metadata: Pick<ClientMetadata, 'redirectUris' | 'keys'>
 }
 
 export interface PolicyQuestion {
@@ -68,7 +69,7 @@ export interface ClientRights {
 export type ClientVerdict = { readonly kind: 'allowed'; readonly rights: ClientRights } | PolicyRefusal
 
 export type PolicyRefusal =
-  /** `uri`: the first redirect URI, or the metadata document, whose domain is blocked. */
+  /** `uri`: the metadata document, redirect URI or `jwks_uri` whose domain is blocked. */
   | { readonly kind: 'refused'; readonly reason: 'domain-blocked'; readonly uri: string }
   | { readonly kind: 'refused'; readonly reason: 'registration-closed' | 'documents-off' | 'document-untrusted' }
 
@@ -120,7 +121,13 @@ export function offersRegistration({ registration }: Pick<ClientPolicy, 'registr
 
 function findBlocked({ domains }: ClientPolicy, { document, metadata }: PolicyClient): string | undefined {
   if (document !== undefined && domains.ofDocument(document.url) === 'blocked') return document.url
-  return metadata.redirectUris.find((uri) => hasDomain(uri) && domains.ofHost(new URL(uri).hostname) === 'blocked')
+  const keys = metadata.keys?.kind === 'jwks_uri' ? [metadata.keys.uri] : []
+  return [...metadata.redirectUris, ...keys].find((uri) => isBlocked(domains, uri))
+}
+
+/** Whether the operator blocked the host of a URI. */
+export function isBlocked(domains: DomainRules, uri: string): boolean {
+  return hasDomain(uri) && domains.ofHost(new URL(uri).hostname) === 'blocked'
 }
 
 function findClosed(policy: ClientPolicy, { source, document }: PolicyClient) {

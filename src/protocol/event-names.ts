@@ -153,6 +153,7 @@ export type LogEventName =
   | 'audit.recording-failed'
   | 'authorization.refused'
   | 'authorization.repeated'
+  | 'client.keys-unavailable'
   | 'client.registration-repeated'
   | 'clock.agrees'
   | 'clock.comparison-failed'

@@ -210,6 +210,8 @@ export const REFUSALS = {
       password_queue_full: 'too many sign-ins at once',
       overloaded:
         'more requests are under way than can be answered soon, in all or of this network ([faults.md](faults.md)); this request changed nothing',
+      keys_unavailable:
+        'the keys at the `jwks_uri` of the client cannot be fetched: the log has the reason in `client.keys-unavailable`',
       shutting_down: 'the answer of `/health/ready` while a process stops; use another node',
       clock_differs:
         "the clock of this node is more than two seconds off the database's, or the clock was changed: the node issues nothing ([faults.md](faults.md#a-clock-that-differs)). `/health/ready` says in `ahead_ms` by how much",

@@ -1,5 +1,7 @@
 import { keepKeys } from '../admin/keys.ts'
 import type { Config } from '../config/config.ts'
+import { openClientSignatures } from '../keys/client-signatures.ts'
+import { openFetchedKeys } from '../keys/fetched-keys.ts'
 import { openBurstSigner } from '../keys/burst-signer.ts'
 import { openKeyRing, type KeySet } from '../keys/key-ring.ts'
 import { createSigningKey } from '../keys/signing-key.ts'
@@ -10,7 +12,10 @@ import type { Secrets } from '../protocol/secrets.ts'
 
 const ROTATION_INTERVAL_MS = 60_000
 
-/** Opens the signer and the reader of access tokens over the keys in the store, and creates the first key. */
+/**
+ * Opens the signer and the reader of access tokens over the keys in the store, and creates the first key; and the verifier of
+ * what clients signed with theirs.
+ */
 export async function openKeys(
   store: Store,
   { encryptionKey }: Secrets,
@@ -19,9 +24,11 @@ export async function openKeys(
     clock,
     databaseNow,
     logger,
+    outbound,
     random,
-  }: Pick<Context, 'clock' | 'random'> & Pick<Context['clockCheck'], 'databaseNow'> & { readonly logger: Log },
-): Promise<Pick<Context, 'tokens' | 'tokenReader' | 'keys'>> {
+  }: Pick<Context, 'clock' | 'outbound' | 'random'> &
+    Pick<Context['clockCheck'], 'databaseNow'> & { readonly logger: Log },
+): Promise<Pick<Context, 'tokens' | 'tokenReader' | 'keys' | 'clientSignatures'>> {
   const create: Context['keys']['create'] = (plan) => createSigningKey(plan, random, encryptionKey)
   const [known, before] = await Promise.all([store.listKeys(), store.findServerAlgorithm()])
   // The database's time, because the clock of the first node may differ.
@@ -35,6 +42,7 @@ export async function openKeys(
   const ring = openKeyRing({ records, before }, options)
   const current = async (): Promise<KeySet> => ring.known() ?? ring.read()
   return {
+    clientSignatures: openClientSignatures(openFetchedKeys(outbound, clock)),
     tokens: openBurstSigner(ring),
     tokenReader: { read: async (token) => (await current()).verifier.read(token) },
     keys: {

@@ -15,7 +15,6 @@ import { OUTBOUND_LIMITS, openOutboundClient, SYSTEM_NETWORK, type Network } fro
 import { openStoredSecrets, refuseOtherIssuer, startWatchingMasterKey, type StoreUser } from './store.ts'
 import { openTelemetry, type Telemetry } from './telemetry.ts'
 import { VERSION } from './version.ts'
-import { openClientSignatures } from '../keys/client-signatures.ts'
 import { openPasswords } from '../passwords/argon2.ts'
 import { openRowCounts } from '../metrics/row-counts.ts'
 import { renderMetrics } from '../metrics/exposition.ts'
@@ -200,7 +199,16 @@ async function makeContext(
   const databaseNow = () => world.databaseClock(store.ping)
   const clockCheck = await openNodeClock({ ...world, databaseNow, store })
   const { clock } = clockCheck
-  const keys = await openKeys(store, secrets, config, { clock, databaseNow, logger, random })
+  const outbound = openOutboundClient({
+    policy: config.settings.outbound,
+    isOn: config.settings.outbound.isOn,
+    userAgent: `grantor/${VERSION} (${config.issuer})`,
+    limits: OUTBOUND_LIMITS,
+    network,
+    budgets,
+    clock,
+  })
+  const keys = await openKeys(store, secrets, config, { clock, databaseNow, logger, outbound, random })
   const onFailure = telemetry?.metrics.countAuditFailure
   const auditRecorder = openAuditRecorder({ clock, store, chains, logger, onFailure })
   const seenSessions = openSeenSessions({ store, logger })
@@ -217,18 +225,9 @@ async function makeContext(
     domainRules: openCachedValue(async () => openDomainRules(await store.listDomainRules()), clock),
     notBefore: openCachedValue(store.findNotBefore, clock),
     ...keys,
-    clientSignatures: openClientSignatures(),
     passwords: openPasswords(random),
     budgets,
-    outbound: openOutboundClient({
-      policy: config.settings.outbound,
-      isOn: config.settings.outbound.isOn,
-      userAgent: `grantor/${VERSION} (${config.issuer})`,
-      limits: OUTBOUND_LIMITS,
-      network,
-      budgets,
-      clock,
-    }),
+    outbound,
     spentBuckets: openSpentBuckets(),
     settings: config.settings,
     record: logger.warn,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
-import { readClientKeys, type ClientKeys, type KeyFields } from '../../src/protocol/client-keys.ts'
+import { parseKeySet, readClientKeys, type ClientKeys, type KeyFields } from '../../src/protocol/client-keys.ts'
 import type { Problem } from '../../src/protocol/validation.ts'
 import { makeClientKey, type AssertionSigner } from '../../tools/client-assertion.ts'
 
@@ -9,23 +9,25 @@ const EC = makeClientKey('ES256', { kid: 'one' }).jwk
 const RSA = makeClientKey('RS256').jwk
 const ED = makeClientKey('EdDSA').jwk
 const P384 = makeClientKey('ES384').jwk
+const OUTBOUND = { issuer: 'https://auth.example', ports: [443], loopbackExcept: undefined }
 const ALGORITHM = 'token_endpoint_auth_signing_alg'
 
-function read(fields: KeyFields): { readonly keys: ClientKeys; readonly problems: readonly Problem[] } {
+function readFields(fields: KeyFields): { readonly keys: ClientKeys; readonly problems: readonly Problem[] } {
   const problems: Problem[] = []
-  return { keys: readClientKeys(fields, (problem) => void problems.push(problem)), problems }
+  return { keys: readClientKeys(fields, OUTBOUND, (problem) => void problems.push(problem)), problems }
 }
 
-function accept(keys: readonly object[], more: KeyFields = {}): ClientKeys {
-  const reading = read({ jwks: { keys }, ...more })
-  assert.deepEqual(reading.problems, [])
-  return reading.keys
+function accept(keys: readonly object[], more: KeyFields = {}) {
+  const { problems, keys: read } = readFields({ jwks: { keys }, ...more })
+  assert.deepEqual(problems, [])
+  assert.ok(read.kind === 'jwks')
+  return read
 }
 
 /** Returns each problem as `body.jwks.keys.0:value_error`. No problem may repeat what was sent. */
 function refuse(fields: KeyFields): readonly string[] {
-  const { problems } = read(fields)
-  for (const { loc, input } of problems) if (!loc.includes(ALGORITHM)) assert.equal(input, null)
+  const { problems } = readFields(fields)
+  for (const { loc, input } of problems) if (loc.includes('jwks')) assert.equal(input, null)
   return problems.map(({ loc, type }) => `${loc.join('.')}:${type}`)
 }
 
@@ -121,4 +123,59 @@ test('RFC 7591 §2: the registered algorithm is one that is accepted, and that a
   assert.deepEqual(refuse({ jwks: { keys: [EC] }, [ALGORITHM]: 'RS256' }), [`body.${ALGORITHM}:value_error`])
   const bound = { jwks: { keys: [{ ...RSA, alg: 'RS256' }] }, [ALGORITHM]: 'PS256' }
   assert.deepEqual(refuse(bound), [`body.${ALGORITHM}:value_error`])
+})
+
+test('RFC 7591 §2: keys may be at a URI that the server may request, and not be sent as well', () => {
+  const uri = 'https://app.example/jwks'
+  assert.deepEqual(readFields({ jwks_uri: uri }), { keys: { kind: 'jwks_uri', uri }, problems: [] })
+  const bound = readFields({ jwks_uri: uri, jwks: null, [ALGORITHM]: 'ES256' })
+  assert.deepEqual(bound, { keys: { kind: 'jwks_uri', uri, algorithm: 'ES256' }, problems: [] })
+  assert.deepEqual(refuse({ jwks_uri: uri, jwks: { keys: [EC] } }), ['body.jwks:value_error'])
+  for (const wrong of [
+    'http://app.example/jwks',
+    'https://127.0.0.1/jwks',
+    'https://localhost/jwks',
+    'https://auth.example/v2/oauth/jwks',
+    'https://app.example:22/jwks',
+    'https://app.example/../jwks',
+    'https://app/jwks',
+    'file:///etc/passwd',
+    'jwks',
+    5,
+    {},
+  ])
+    assert.deepEqual(refuse({ jwks_uri: wrong }), ['body.jwks_uri:value_error'], JSON.stringify(wrong))
+})
+
+test('a server that requests nothing from others refuses a jwks_uri', () => {
+  const messages: string[] = []
+  readClientKeys({ jwks_uri: 'https://app.example/jwks' }, undefined, ({ msg }) => void messages.push(msg))
+  assert.deepEqual(messages, ['This server fetches no keys. Send them in jwks.'])
+})
+
+test('RFC 7517 §5: of a set that was fetched, keys that cannot be used are ignored', () => {
+  const secret = makeClientKey('ES256').privateKey.export({ format: 'jwk' })
+  const keys = [
+    { ...RSA, use: 'enc' },
+    secret,
+    { kty: 'oct', k: 'AAAA' },
+    { kty: 'EC', crv: 'P-521' },
+    null,
+    5,
+    EC,
+    RSA,
+  ]
+  assert.deepEqual(parseKeySet(JSON.stringify({ keys })), { kind: 'jwks', jwks: [EC, RSA] })
+  const many = Array.from({ length: 21 }, () => EC)
+  for (const text of [
+    '',
+    '{',
+    '[]',
+    '{}',
+    '{"keys":{}}',
+    '{"keys":[]}',
+    '{"keys":[{}]}',
+    JSON.stringify({ keys: many }),
+  ])
+    assert.equal(parseKeySet(text), undefined, text)
 })

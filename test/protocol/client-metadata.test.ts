@@ -15,6 +15,7 @@ const POLICY: RegistrationPolicy = {
   ownOrigin: 'https://auth.example',
   declaresScope: (token) => ['read', 'write'].includes(token),
   grantTypes: OFFERED_GRANT_TYPES,
+  outbound: undefined,
 }
 const LISTS = ['redirect_uris', 'grant_types', 'response_types', 'contacts']
 const TEXTS = [

@@ -41,6 +41,7 @@ export async function readRegistrationRequest(
     ownOrigin: new URL(context.issuer).origin,
     declaresScope: (token) => declaresScope(catalog, token),
     grantTypes: context.settings.grantTypes,
+    outbound: context.settings.outbound.isOn ? context.settings.outbound : undefined,
   })
   const isObject = typeof json.value === 'object' && json.value !== null && !Array.isArray(json.value)
   const members = isObject ? (json.value as Readonly<Record<string, unknown>>) : {}
@@ -74,7 +75,7 @@ function substitutesFor({ dpop_bound_access_tokens: sent }: Readonly<Record<stri
 /**
  * Refuses a client that the policy of the server does not allow with its new metadata.
  *
- * @throws OAuthError invalid_redirect_uri, invalid_request
+ * @throws OAuthError invalid_redirect_uri, invalid_client_metadata, invalid_request
  */
 export async function requireAllowed(
   context: PolicyNeeds,
@@ -85,9 +86,12 @@ export async function requireAllowed(
   if (!('kind' in allowed)) return
   if (allowed.reason !== 'domain-blocked') throw invalidRequest('registration_closed', { status: 404 })
   const { uri } = allowed
-  const loc = ['body', 'redirect_uris', String(client.metadata.redirectUris.indexOf(uri))]
+  const index = client.metadata.redirectUris.indexOf(uri)
+  const loc = index === -1 ? ['body', 'jwks_uri'] : ['body', 'redirect_uris', String(index)]
   const problems = [problem(loc, 'value_error', 'The operator of this server has blocked this host.', uri, {})]
-  throw new OAuthError('invalid_redirect_uri', 'domain_blocked', { problems })
+  throw index === -1
+    ? new OAuthError('invalid_client_metadata', 'metadata_not_allowed', { problems })
+    : new OAuthError('invalid_redirect_uri', 'domain_blocked', { problems })
 }
 
 /** @throws OAuthError temporarily_unavailable */

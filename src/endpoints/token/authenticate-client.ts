@@ -1,6 +1,8 @@
+import type { SignatureOutcome } from '../../ports/client-signatures.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Request } from '../../ports/message.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
+import { isBlockedHost, type PolicyNeeds } from '../../principals/evaluate-client.ts'
 import { findAssertionFault, rememberUntil, type ClientAssertion } from '../../protocol/client-assertion.ts'
 import {
   isConfidential,
@@ -9,7 +11,7 @@ import {
   type ClientCredentials,
 } from '../../protocol/client-auth.ts'
 import type { ClientKeys } from '../../protocol/client-keys.ts'
-import { invalidClient, OAuthError, tooManyRequests } from '../../protocol/errors.ts'
+import { invalidClient, OAuthError, tooManyRequests, unavailable } from '../../protocol/errors.ts'
 import { addressOf, PATHS } from '../paths.ts'
 import { takeStoredTokenBudget } from './stored-tokens.ts'
 
@@ -18,9 +20,13 @@ declare const proven: unique symbol
 /** Only `authenticateClient` returns this type, so a function that requires it cannot skip authentication. */
 export type AuthenticatedClient = ClientRecord & { readonly [proven]: true }
 
-type Needs = Pick<Context, 'budgets' | 'clientSignatures' | 'clock' | 'issuer' | 'notBefore' | 'report' | 'secrets'> & {
-  readonly store: Pick<Context['store'], 'consumeOnce' | 'findClient'>
-}
+type Needs = PolicyNeeds &
+  Pick<Context, 'budgets' | 'clientSignatures' | 'clock' | 'issuer' | 'notBefore' | 'record' | 'report' | 'secrets'> & {
+    readonly store: Pick<Context['store'], 'consumeOnce' | 'findClient'>
+  }
+
+/** How soon a client should try again whose keys cannot be fetched. */
+const KEYS_RETRY_SECONDS = 5
 
 /**
  * Client authentication. RFC 6749 §2.3 and §3.2.1, RFC 7521 §4.2, RFC 7591 §2.
@@ -40,7 +46,7 @@ export async function authenticateClient(context: Needs, request: Request): Prom
     const client = await context.store.findClient(credentials.id)
     if (client === undefined) throw invalidClient('client_unknown', credentials.usedBasic)
     if (client.metadata.keys === undefined) checkSecret(client, credentials, context)
-    else await checkSignature(client, client.metadata.keys, credentials, context)
+    else await checkSignature(client, client.metadata.keys, credentials, context, request.network)
     if (client.disabledAt !== undefined) throw invalidClient('client_disabled', credentials.usedBasic)
     if (credentials.kind === 'assertion') await consume(client, credentials.assertion, context)
     return client as AuthenticatedClient
@@ -72,17 +78,40 @@ async function checkSignature(
   client: ClientRecord,
   keys: ClientKeys,
   credentials: ClientCredentials,
-  { clientSignatures, clock, issuer, notBefore, report }: Needs,
+  context: Needs,
+  network: string,
 ): Promise<void> {
   if (credentials.kind !== 'assertion') throw invalidClient('assertion_missing', credentials.usedBasic)
   const { assertion } = credentials
+  const { clock, issuer, notBefore } = context
   const audiences = [issuer, addressOf(issuer, PATHS.token)]
   const fault = findAssertionFault(assertion, { audiences, now: clock(), notBefore: await notBefore() })
   if (fault !== undefined) throw invalidClient(fault, false)
-  const isRegistered = (keys.algorithm ?? assertion.algorithm) === assertion.algorithm
-  if (isRegistered && (await clientSignatures.verify(assertion, keys))) return
-  report({ event: 'client.authentication-failed', clientId: client.id })
-  throw invalidClient('assertion_wrong', false)
+  const outcome = await verify(context, keys, assertion, network)
+  switch (outcome.kind) {
+    case 'verified':
+      return
+    case 'wrong':
+      context.report({ event: 'client.authentication-failed', clientId: client.id })
+      throw invalidClient('assertion_wrong', false)
+    case 'keys-unavailable':
+      context.record({ event: 'client.keys-unavailable', client: client.id, reason: outcome.reason })
+      // Not invalid_client, upon which clients throw their registration away.
+      throw unavailable('keys_unavailable', KEYS_RETRY_SECONDS)
+  }
+}
+
+async function verify(
+  context: Needs,
+  keys: ClientKeys,
+  assertion: ClientAssertion,
+  network: string,
+): Promise<SignatureOutcome> {
+  if ((keys.algorithm ?? assertion.algorithm) !== assertion.algorithm) return { kind: 'wrong' }
+  if (keys.kind === 'jwks_uri' && (await isBlockedHost(context, keys.uri))) {
+    return { kind: 'keys-unavailable', reason: 'host-blocked' }
+  }
+  return context.clientSignatures.verify(assertion, keys, network)
 }
 
 /** Accepts the assertion once, on all nodes. RFC 7523 §3, RFC 7519 §4.1.7. */

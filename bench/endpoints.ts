@@ -1,4 +1,5 @@
 import { OPAQUE_RESOURCE, REDIRECT_URI, SCOPE, VERIFIER, type CodeMint } from './codes.ts'
+import { assertionClaims, assertionForm, makeClientKey, signJws } from '../tools/client-assertion.ts'
 import { FORM_TYPE, receive } from '../tools/send.ts'
 import type { Bodies, RequestKind } from './load/slice.ts'
 
@@ -18,6 +19,7 @@ export interface Endpoint extends RequestKind {
 export const ENDPOINT_NAMES = [
   'register',
   'client_credentials',
+  'assertion',
   'opaque',
   'code',
   'refresh',
@@ -41,7 +43,9 @@ const DOCUMENT = {
 
 /** Registers the clients of the load, and returns the endpoints. */
 export async function openEndpoints(port: number, mint: CodeMint): Promise<readonly Endpoint[]> {
-  const client = await registerClient(port)
+  const { client_id, client_secret } = await registerClient(port, metadata('itself'))
+  const client = { client_id, client_secret }
+  const signer = await registerSigner(port)
   const codeForm = { grant_type: 'authorization_code', redirect_uri: REDIRECT_URI, code_verifier: VERIFIER, ...client }
   const codeBody = (code: string): string => form({ ...codeForm, code })
   const machineBody = form({ grant_type: 'client_credentials', ...client })
@@ -70,6 +74,14 @@ export async function openEndpoints(port: number, mint: CodeMint): Promise<reado
       contains: '"access_token":"',
       gate: 0.3,
       prepare: async () => ({ kind: 'same', body: machineBody }),
+    },
+    {
+      // client_credentials with `private_key_jwt`: a verification and a row more.
+      ...TOKEN,
+      name: 'assertion',
+      contains: '"access_token":"',
+      gate: undefined,
+      prepare: async (count) => ({ kind: 'once', bodies: Array.from({ length: count }, () => form(signer())) }),
     },
     {
       ...TOKEN,
@@ -142,17 +154,26 @@ export function metadata(number: string): object {
   }
 }
 
-async function registerClient(port: number): Promise<{ client_id: string; client_secret: string }> {
+/** Registers a client with a key, and returns what makes the form of a request with a new assertion. */
+async function registerSigner(port: number): Promise<() => Readonly<Record<string, string>>> {
+  const key = makeClientKey('ES256')
+  const method = { token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [key.jwk] } }
+  const { client_id, registration_client_uri } = await registerClient(port, { ...metadata('with a key'), ...method })
+  const { origin: issuer } = new URL(registration_client_uri)
+  return () => {
+    const jwt = signJws(key, { alg: key.algorithm }, assertionClaims(client_id, issuer, Date.now()))
+    return { grant_type: 'client_credentials', ...assertionForm(jwt) }
+  }
+}
+
+async function registerClient(
+  port: number,
+  registration: object,
+): Promise<Readonly<Record<'client_id' | 'client_secret' | 'registration_client_uri', string>>> {
   const headers = { 'content-type': JSON_TYPE }
-  const { status, body } = await receive({
-    port,
-    path: REGISTER_PATH,
-    headers,
-    body: JSON.stringify(metadata('itself')),
-  })
+  const { status, body } = await receive({ port, path: REGISTER_PATH, headers, body: JSON.stringify(registration) })
   if (status !== 201) throw new Error(`Registration failed: ${status} ${body}`)
-  const { client_id, client_secret } = JSON.parse(body) as { client_id: string; client_secret: string }
-  return { client_id, client_secret }
+  return JSON.parse(body) as Record<'client_id' | 'client_secret' | 'registration_client_uri', string>
 }
 
 async function requestToken(port: number, sent: string, member: 'access_token' | 'refresh_token'): Promise<string> {

@@ -1,5 +1,5 @@
 import { sign } from 'node:crypto'
-import type { TokenSigner } from '../ports/context.ts'
+import type { TokenSigner } from '../ports/tokens.ts'
 import type { JwtType } from '../ports/records/api.ts'
 import type { SigningAlgorithm } from '../ports/records/key.ts'
 import { ALGORITHMS } from './algorithms.ts'

@@ -1,4 +1,3 @@
-import type { AccessTokenClaims, AccessTokenFacts } from '../protocol/access-token.ts'
 import type { AppRedirects } from '../protocol/app-redirect.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { RegistrationMode } from '../protocol/client-policy.ts'
@@ -11,13 +10,14 @@ import type { RecentlyUsed } from '../protocol/recently-used.ts'
 import type { Resource } from '../protocol/resource.ts'
 import type { Scope } from '../protocol/scope.ts'
 import type { Secrets } from '../protocol/secrets.ts'
-import type { ApiRecord, JwtType } from './records/api.ts'
+import type { ApiRecord } from './records/api.ts'
 import type { AuditEvent } from './records/audit.ts'
 import type { Budgets, SpentBucket } from './budgets.ts'
-import type { KeyRecord, SigningAlgorithm } from './records/key.ts'
+import type { SigningAlgorithm } from './records/key.ts'
 import type { ClientSignatures } from './client-signatures.ts'
 import type { OutboundClient } from './outbound.ts'
 import type { Store } from './store.ts'
+import type { SigningKeys, TokenReader, TokenSigner } from './tokens.ts'
 
 /** What the use cases depend on. Each of them declares the part that it uses. */
 export interface Context {
@@ -140,36 +140,6 @@ export interface Lifetimes {
   /** The time that a user has from the first page to the last. */
   readonly authorization: number
   readonly unusedClient: number
-}
-
-/** Signs JWTs in batches: once at the end of each turn of the event loop, everything that was requested in it. */
-export interface TokenSigner {
-  /**
-   * Returns a compact JWS over the claims with this `typ`. It is signed with the server's own algorithm if no other is
-   * named, or while the named algorithm's first key is not active yet.
-   *
-   * This signs access tokens only. A JWT of another kind, such as an ID token, needs keys of its own, because `typ` does not
-   * distinguish it from an access token of an API that uses `typ: JWT` (RFC 8725 §3.12).
-   */
-  readonly sign: (
-    claims: AccessTokenClaims,
-    algorithm: SigningAlgorithm | undefined,
-    jwtType: JwtType,
-  ) => Promise<string>
-}
-
-/** The keys that sign access tokens, at most two seconds old. While the store is unavailable, the last known keys. */
-export interface SigningKeys {
-  /** All keys that verifiers need: those that sign now or later, and those whose tokens are still valid. RFC 7517 §5. */
-  readonly published: () => Promise<readonly object[]>
-  /** Creates a key without storing it. */
-  readonly create: (plan: Pick<KeyRecord, 'algorithm' | 'createdAt' | 'activeFrom'>) => Promise<KeyRecord>
-}
-
-/** Reads access tokens that this server signed. */
-export interface TokenReader {
-  /** undefined: this server did not sign the token. Whether it was revoked must be checked in the store. */
-  readonly read: (token: string) => Promise<AccessTokenFacts | undefined>
 }
 
 /** Hashes passwords with argon2id, in other threads, a few at a time. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { openKeyRing, type KeyRing } from '../../src/keys/key-ring.ts'
 import { createSigningKey, type KeyPlan } from '../../src/keys/signing-key.ts'
-import type { TokenSigner } from '../../src/ports/context.ts'
+import type { TokenSigner } from '../../src/ports/tokens.ts'
 import type { JwtType } from '../../src/ports/records/api.ts'
 import type { KeyRecord, SigningAlgorithm } from '../../src/ports/records/key.ts'
 import type { AccessTokenClaims } from '../../src/protocol/access-token.ts'

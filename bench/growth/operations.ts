@@ -35,6 +35,7 @@ export function growthOperations(
         source: 'registration',
         rules: { consent: 'asked' },
         document: undefined,
+        initialToken: undefined,
         secretHash: aHash(),
         previousSecret: undefined,
         managementHash: aHash(),

@@ -8,6 +8,7 @@ import {
   parseAdminCredentialId,
   parseClientId,
   parseGrantId,
+  parseInitialTokenId,
   parseOrganizationId,
   parseUserId,
   USER_ID_FORM,
@@ -48,6 +49,13 @@ export const ADMIN_CREDENTIAL_ID = parsed(
   "This is not the id of an administrator's credentials.",
   ORDERED_EXAMPLE,
 ).describe('The id of the credentials; not the token.')
+
+export const INITIAL_TOKEN_ID = parsed(
+  parseInitialTokenId,
+  ORDERED_ID,
+  'This is not the id of an initial access token.',
+  ORDERED_EXAMPLE,
+).describe('The id of the initial access token; not the token.')
 
 /** Characters; what `parseResource` takes. */
 const RESOURCE_LIMIT = 2048

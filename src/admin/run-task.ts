@@ -78,7 +78,9 @@ function choiceProblems(task: Task, input: Readonly<Record<string, unknown>>): r
 
 /** A problem as a line for a terminal. */
 export function sentenceOf({ loc, msg }: Pick<Problem, 'loc' | 'msg'>, spell: Spell): string {
-  const path = loc.slice(1)
-  const [member] = path
-  return member === undefined ? msg : `${spell(member) ?? path.join('.')}: ${msg}`
+  const [member, ...inside] = loc.slice(1)
+  if (member === undefined) return msg
+  const spelled = spell(member)
+  const path = spelled === undefined ? [member, ...inside].join('.') : [spelled, inside.join('.')].join(' ').trim()
+  return `${path}: ${msg}`
 }

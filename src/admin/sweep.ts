@@ -11,6 +11,9 @@ const EVIDENCE_MS = 24 * 60 * 60 * 1000
 /** An authorization is removed this long after it has expired at the latest moment, because nodes' clocks differ. */
 const SKEW_MS = 60 * 1000
 
+/** Expired initial access tokens are listed this much longer. */
+const INITIAL_TOKEN_MS = 30 * 24 * 60 * 60 * 1000
+
 /** The start of all times: nothing was recorded earlier. */
 const NEVER = 0 as EpochMs
 
@@ -25,6 +28,7 @@ const NOTHING = {
   revokedTokens: 0,
   opaqueTokens: 0,
   consumed: 0,
+  initialTokens: 0,
   auditLinks: 0,
 } as const
 
@@ -52,6 +56,7 @@ export async function sweep({ clockCheck, settings, store }: Needs, place: Sweep
     unusedSince: after(now, -unusedClient * 1000),
     authorizationsBefore: after(now, -(authorization + code) * 1000 - SKEW_MS),
     evidenceBefore: after(now, -EVIDENCE_MS),
+    initialTokensBefore: after(now, -INITIAL_TOKEN_MS),
     auditBefore: settings.auditRetention === 0 ? NEVER : chainStart(after(now, -settings.auditRetention * 1000)),
   })
 }
@@ -63,7 +68,7 @@ export async function sweep({ clockCheck, settings, store }: Needs, place: Sweep
  */
 export function isWholeSlice(swept: Swept): boolean {
   const { authorizations, authorizationsExamined, sessions, clients, hits, auditLinks } = swept
-  const { revokedTokens, opaqueTokens, consumed } = swept
+  const { revokedTokens, opaqueTokens, consumed, initialTokens } = swept
   const found = Math.max(
     authorizations,
     authorizationsExamined,
@@ -73,6 +78,7 @@ export function isWholeSlice(swept: Swept): boolean {
     revokedTokens,
     opaqueTokens,
     consumed,
+    initialTokens,
     auditLinks,
   )
   return found >= SLICE || Math.max(swept.grants, swept.consents) >= SLICE / 4

@@ -5,6 +5,7 @@ import { CLIENT_TASKS } from './client-tasks.ts'
 import { CLOCK_TASKS } from './clock.ts'
 import { DOMAIN_TASKS } from './domains.ts'
 import { GRANT_TASKS } from './grants.ts'
+import { INITIAL_TOKEN_TASKS } from './initial-tokens.ts'
 import { INSTALLATION_TASKS } from './installations.ts'
 import { KEY_TASKS } from './key-tasks.ts'
 import { MEMBER_TASKS } from './members.ts'
@@ -16,6 +17,7 @@ import { USER_TASKS } from './user-tasks.ts'
 /** The task table, from which the HTTP API, its OpenAPI description and the command line are derived. */
 export const TASKS: readonly Task[] = [
   ...CLIENT_TASKS,
+  ...INITIAL_TOKEN_TASKS,
   ...DOMAIN_TASKS,
   ...USER_TASKS,
   ...ORGANIZATION_TASKS,

@@ -16,6 +16,11 @@ const NOUNS: readonly Noun[] = [
   ['user', 'Users who sign in.', async () => (await import('./commands/user.ts')).USER_VERBS],
   ['client', 'Registered OAuth clients.', async () => (await import('./commands/client.ts')).CLIENT_VERBS],
   [
+    'initial-token',
+    'Initial access tokens, with which clients register.',
+    async () => (await import('./commands/initial-token.ts')).INITIAL_TOKEN_VERBS,
+  ],
+  [
     'domain',
     'Domains of clients that are trusted or blocked.',
     async () => (await import('./commands/domain.ts')).DOMAIN_VERBS,

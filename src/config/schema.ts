@@ -62,7 +62,7 @@ const ROWS = {
   GRANTOR_REGISTRATION: setting(
     'settings.registration',
     z.enum(REGISTRATION_MODES).default('open'),
-    'Who may register a client: open, every caller; closed, none. Clients that are registered stay usable. Administrators create clients in any mode.',
+    'Who may register a client: open, every caller; token, callers with an initial access token; closed, none. Clients that are registered stay usable. Administrators create clients in any mode.',
   ),
   GRANTOR_REGISTRATION_RATE: setting(
     'rates.registration',

@@ -58,6 +58,7 @@ const SWEPT: { readonly [Kind in Exclude<keyof Swept, keyof SweepPlace | 'author
   revokedTokens: true,
   opaqueTokens: true,
   consumed: true,
+  initialTokens: true,
   auditLinks: true,
 }
 

@@ -1,7 +1,15 @@
 import type { KeyRecord } from './records/key.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { ClientMetadata } from '../protocol/client-metadata.ts'
-import type { AuthorizationId, ClientId, GrantId, OrganizationId, SessionId, UserId } from '../protocol/ids.ts'
+import type {
+  AuthorizationId,
+  ClientId,
+  GrantId,
+  InitialTokenId,
+  OrganizationId,
+  SessionId,
+  UserId,
+} from '../protocol/ids.ts'
 import type { Scope } from '../protocol/scope.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import type { AuditEvent } from './records/audit.ts'
@@ -11,6 +19,14 @@ import type { InstallationRecord, MembershipRecord } from './records/organizatio
 import type { SessionRecord } from './records/user.ts'
 
 export type SharedClient = ClientRecord & { readonly dedupeKey: string }
+
+export interface RegistrationWithToken {
+  readonly client: ClientRecord
+  readonly tokenId: InitialTokenId
+  readonly now: EpochMs
+  /** Whether the client is never swept, although it never gets a token. */
+  readonly isKept: boolean
+}
 
 export interface SecretRotation {
   readonly id: ClientId
@@ -150,6 +166,8 @@ export interface Sweep extends SweepPlace {
    * detected.
    */
   readonly evidenceBefore: EpochMs
+  /** Initial access tokens that expired before this time are removed. */
+  readonly initialTokensBefore: EpochMs
   /** Links of the audit from before this time are removed. */
   readonly auditBefore: EpochMs
 }
@@ -167,6 +185,7 @@ export interface Swept extends SweepPlace {
   readonly revokedTokens: number
   readonly opaqueTokens: number
   readonly consumed: number
+  readonly initialTokens: number
   readonly auditLinks: number
 }
 

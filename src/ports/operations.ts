@@ -9,6 +9,7 @@ import type {
   Redemption,
   RedeemOutcome,
   RotateOutcome,
+  RegistrationWithToken,
   Rotation,
   SecretRotation,
   SessionStart,
@@ -53,6 +54,11 @@ export interface Operations extends OperatorOperations {
    * It is not swept before `retainUntil`.
    */
   registerPublicClient: [share: { readonly client: SharedClient; readonly retainUntil: EpochMs }, outcome: ClientRecord]
+  /**
+   * Registers a client with an initial access token, and counts the use of the token. `token-inactive`: the token is unknown,
+   * expired, revoked, or was used as often as it may be. Of concurrent registrations, as many succeed as the token has uses.
+   */
+  registerWithToken: [registration: RegistrationWithToken, outcome: 'registered' | 'token-inactive']
   /** Records that the client got its first token. From then on it is not swept. */
   useClient: [use: { readonly id: ClientId; readonly now: EpochMs }, outcome: 'used' | 'unknown']
   /** Keeps a client that never got a token from being swept until `until`, because a user is about to authorize it. */

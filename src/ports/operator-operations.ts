@@ -1,10 +1,11 @@
 import type { MasterKeyReplacement, StoredSetting } from './operation-inputs.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { ClockNote } from '../protocol/clock.ts'
-import type { AdminCredentialId, KeyId } from '../protocol/ids.ts'
+import type { AdminCredentialId, InitialTokenId, KeyId } from '../protocol/ids.ts'
 import type { ApiCredentials, ApiDefinition, ApiRecord } from './records/api.ts'
 import type { AdminCredentialRecord } from './records/admin.ts'
 import type { DomainRuleRecord } from './records/domain-rule.ts'
+import type { InitialTokenRecord } from './records/initial-token.ts'
 import type { KeyRecord, SigningAlgorithm } from './records/key.ts'
 
 /**
@@ -59,9 +60,12 @@ export interface OperatorOperations {
   rewrapMasterKey: [change: { readonly previous: string; readonly wrapped: string }, outcome: 'rewrapped' | 'conflict']
   /**
    * Replaces the master key if it still equals `previous`, and all signing keys. Revokes the credentials of all administrators,
-   * and all sessions and tokens from before now.
+   * all initial access tokens, and all sessions and tokens from before now.
    */
   replaceMasterKey: [replacement: MasterKeyReplacement, outcome: 'replaced' | 'conflict']
+  createInitialToken: [token: InitialTokenRecord, outcome: 'created']
+  /** Revokes an initial access token. The clients that registered with it are not affected. */
+  revokeInitialToken: [change: { readonly id: InitialTokenId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   createAdminCredential: [credential: AdminCredentialRecord, outcome: 'created']
   /** Revokes an administrator's credentials. */
   revokeAdminCredential: [

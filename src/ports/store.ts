@@ -8,6 +8,7 @@ import type {
   AuthorizationId,
   ClientId,
   GrantId,
+  InitialTokenId,
   OpaqueTokenId,
   OrganizationId,
   SessionId,
@@ -23,6 +24,7 @@ import type { ConsentKey, GrantRecord } from './records/grant.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from './records/organization.ts'
 import type { SessionRecord, UserRecord } from './records/user.ts'
 import type { AdminCredentialRecord } from './records/admin.ts'
+import type { InitialTokenRecord } from './records/initial-token.ts'
 import type { AuditLinkRecord } from './records/audit.ts'
 import type { KeyRecord, SigningAlgorithm, StoredMasterKey } from './records/key.ts'
 
@@ -86,6 +88,9 @@ export interface Reads {
   /** All rules for domains, ordered by pattern. */
   readonly listDomainRules: () => Promise<readonly DomainRuleRecord[]>
   readonly listApis: () => Promise<readonly ApiRecord[]>
+  readonly findInitialToken: (id: InitialTokenId) => Promise<InitialTokenRecord | undefined>
+  /** Newest first, with those that expired, were revoked or have no uses left. */
+  readonly listInitialTokens: (page: Page<InitialTokenId>) => Promise<readonly InitialTokenRecord[]>
   readonly findAdminCredential: (id: AdminCredentialId) => Promise<AdminCredentialRecord | undefined>
   readonly listAdminCredentials: (page: Page<AdminCredentialId>) => Promise<readonly AdminCredentialRecord[]>
   /** The not-before time of the whole server (`revokeAllTokens`); 0 if it was never set. */

@@ -1,5 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
+import type { InitialTokenRecord } from '../ports/records/initial-token.ts'
 import { toSeconds, type EpochMs } from '../protocol/brand.ts'
 import type { ClientMetadata } from '../protocol/client-metadata.ts'
 import { USUAL_RULES, type ClientSource } from '../protocol/client-policy.ts'
@@ -19,6 +20,7 @@ export function newClient(
     source,
     rules: USUAL_RULES,
     document: undefined,
+    initialToken: undefined,
     secretHash: undefined,
     managementHash: undefined,
     dedupeKey: undefined,
@@ -32,4 +34,15 @@ export function newClient(
     notBefore: undefined,
     lastUsedAt: undefined,
   }
+}
+
+/** Returns the client as the template of an initial access token makes it. */
+export function withTemplate(
+  client: ClientRecord,
+  { id, template }: Pick<InitialTokenRecord, 'id' | 'template'>,
+  now: EpochMs,
+): ClientRecord {
+  const { scope, redirectHosts, trustLevel } = template
+  const verifiedAt = trustLevel === 'verified' ? now : undefined
+  return { ...client, verifiedAt, initialToken: { id, scope, redirectHosts } }
 }

@@ -1,6 +1,7 @@
 import type { EpochMs } from './brand.ts'
 import type { ClientMetadata } from './client-metadata.ts'
 import type { DomainRules } from './domain-rule.ts'
+import type { InitialTokenId } from './ids.ts'
 import { isLoopback, isPrivateUse } from './redirect-uri.ts'
 
 /** How a client came to the server: an administrator created it, it registered (RFC 7591), or its id is the URL of its metadata document. */
@@ -10,8 +11,8 @@ export type ClientSource = (typeof CLIENT_SOURCES)[number]
 /** What the operator knows about a client. The rights of a client follow from it, except those that its rules give. */
 export type TrustLevel = 'verified' | 'known-domain' | 'unverified'
 
-/** Who may register: every caller, or none. */
-export const REGISTRATION_MODES = ['open', 'closed'] as const
+/** Who may register: every caller, callers with an initial access token, or none. */
+export const REGISTRATION_MODES = ['open', 'token', 'closed'] as const
 export type RegistrationMode = (typeof REGISTRATION_MODES)[number]
 
 /** Which client metadata documents are accepted: all, those of trusted domains, or none. */
@@ -39,6 +40,8 @@ export interface PolicyClient {
   readonly rules: ClientRules
   readonly document: { readonly url: string } | undefined
   readonly metadata: Pick<ClientMetadata, 'redirectUris' | 'keys'>
+  /** The initial access token that the client registered with. */
+  readonly initialToken: { readonly id: InitialTokenId } | undefined
 }
 
 export interface PolicyQuestion {
@@ -71,7 +74,10 @@ export type ClientVerdict = { readonly kind: 'allowed'; readonly rights: ClientR
 export type PolicyRefusal =
   /** `uri`: the metadata document, redirect URI or `jwks_uri` whose domain is blocked. */
   | { readonly kind: 'refused'; readonly reason: 'domain-blocked'; readonly uri: string }
-  | { readonly kind: 'refused'; readonly reason: 'registration-closed' | 'documents-off' | 'document-untrusted' }
+  | {
+      readonly kind: 'refused'
+      readonly reason: 'registration-closed' | 'registration-needs-token' | 'documents-off' | 'document-untrusted'
+    }
 
 /**
  * Decides whether a client may enter the server or be used, and what it may do. Nothing else reads where a client comes from,
@@ -119,6 +125,11 @@ export function offersRegistration({ registration }: Pick<ClientPolicy, 'registr
   return registration !== 'closed'
 }
 
+/** Whether only a caller with an initial access token may register. RFC 7591 §3. */
+export function requiresInitialToken({ registration }: Pick<ClientPolicy, 'registration'>): boolean {
+  return registration === 'token'
+}
+
 function findBlocked({ domains }: ClientPolicy, { document, metadata }: PolicyClient): string | undefined {
   if (document !== undefined && domains.ofDocument(document.url) === 'blocked') return document.url
   const keys = metadata.keys?.kind === 'jwks_uri' ? [metadata.keys.uri] : []
@@ -130,12 +141,13 @@ export function isBlocked(domains: DomainRules, uri: string): boolean {
   return hasDomain(uri) && domains.ofHost(new URL(uri).hostname) === 'blocked'
 }
 
-function findClosed(policy: ClientPolicy, { source, document }: PolicyClient) {
+function findClosed(policy: ClientPolicy, { source, document, initialToken }: PolicyClient) {
   switch (source) {
     case 'operator':
       return undefined
     case 'registration':
-      return offersRegistration(policy) ? undefined : 'registration-closed'
+      if (!offersRegistration(policy)) return 'registration-closed'
+      return requiresInitialToken(policy) && initialToken === undefined ? 'registration-needs-token' : undefined
     case 'document':
       if (policy.documents === 'off' || document === undefined) return 'documents-off'
       if (policy.documents === 'open' || policy.domains.ofDocument(document.url) === 'trusted') return undefined

@@ -9,7 +9,8 @@ export interface EventText {
 export const AUDIT_EVENT_TEXTS = {
   'client.registered': {
     when: 'A client registered. Registering a public client again with the same metadata returns the existing client and is no event.',
-    details: '`shared`: true for a public client',
+    details:
+      '`shared`: true for a public client that any caller can register again; `initial_token`: the id of the initial access token that it registered with',
   },
   'client.updated': {
     when: "The client's metadata changed (RFC 7592).",
@@ -131,6 +132,11 @@ export const AUDIT_EVENT_TEXTS = {
     when: 'The store was restored from a backup. Earlier events are those of the backup.',
     details: '`made_at`: the time of the backup, in milliseconds since the epoch; `sha256`: its checksum',
   },
+  'initial-token.created': {
+    when: 'An administrator created an initial access token.',
+    details: '`initial_token`, `uses`, `trust_level`',
+  },
+  'initial-token.revoked': { details: '`initial_token`' },
   'admin-credential.created': { details: '`credential`, `access`' },
   'admin-credential.revoked': { details: '`credential`' },
   'admin.refused': { when: 'The administration refused a request of known credentials. Counted.', details: '`reason`' },

@@ -13,6 +13,8 @@ export type KeyId = Brand<string, 'KeyId'>
 export type OrganizationId = Brand<string, 'OrganizationId'>
 /** The key of an opaque access token in the store; also its `jti`. */
 export type OpaqueTokenId = Brand<string, 'OpaqueTokenId'>
+/** Names an initial access token. */
+export type InitialTokenId = Brand<string, 'InitialTokenId'>
 /** Names the credentials of an administrator. */
 export type AdminCredentialId = Brand<string, 'AdminCredentialId'>
 
@@ -76,6 +78,10 @@ export function mintAdminCredentialId(now: EpochMs, random: Random): AdminCreden
   return mintOrderedId(now, random) as AdminCredentialId
 }
 
+export function mintInitialTokenId(now: EpochMs, random: Random): InitialTokenId {
+  return mintOrderedId(now, random) as InitialTokenId
+}
+
 /** The syntax of time-ordered ids; OpenAPI documents it too. */
 export const ORDERED_ID = /^[0-9a-f]{12}[A-Za-z0-9_-]{22}$/
 
@@ -113,4 +119,9 @@ export function parseGrantId(text: string): GrantId | undefined {
 /** Returns undefined if the text does not have the syntax of an id of administrator credentials. */
 export function parseAdminCredentialId(text: string): AdminCredentialId | undefined {
   return ORDERED_ID.test(text) ? (text as AdminCredentialId) : undefined
+}
+
+/** Returns undefined if the text does not have the syntax of an id of an initial access token. */
+export function parseInitialTokenId(text: string): InitialTokenId | undefined {
+  return ORDERED_ID.test(text) ? (text as InitialTokenId) : undefined
 }

@@ -68,6 +68,10 @@ export const REFUSALS = {
         'a request to read, change or delete a client, or for a new secret, has no `Authorization: Bearer …`',
       management_token_wrong:
         'the registration access token is not that of the client in the address, or the client is unknown, disabled or has none',
+      initial_token_missing:
+        'a registration has no `Authorization: Bearer git_…`, and the server has `GRANTOR_REGISTRATION=token`. Ask the operator for an initial access token',
+      initial_token_wrong:
+        'the initial access token of a registration is not one of this server, has expired, was revoked, or was used as often as it may be',
       admin_token_missing: 'a request to the administration has no `Authorization: Bearer gad_…`',
       admin_token_wrong: "the token is not an administrator's token",
       admin_token_inactive:

@@ -19,6 +19,7 @@ const KINDS = {
   'access-token': { prefix: 'gat_', generations: false },
   'api-secret': { prefix: 'gas_', generations: false },
   'admin-token': { prefix: 'gad_', generations: false },
+  'initial-token': { prefix: 'git_', generations: false },
   session: { prefix: 'gss_', generations: false },
   browser: { prefix: 'gbr_', generations: false },
 } as const

@@ -40,7 +40,8 @@ const ADMIN_DAYS = 90
 /**
  * Restores a backup into an empty place. Everything is checked before anything is written, and a kill at any point leaves the
  * previous store, or none, or the whole restored store. Tokens, sessions, grants and signing keys from before do not exist in
- * the restored store, and the credentials of all administrators are revoked.
+ * the restored store, and the credentials of all administrators and all initial access tokens are
+ * revoked.
  *
  * @throws Error that says what is wrong
  */

@@ -10,6 +10,14 @@ import { OPERATOR_OPERATIONS } from './operator-operation-table.ts'
 export const OPERATIONS: { readonly [Name in OperationName]: OperationRow<Name> } = {
   createClient: { cache: 'kept', event: aboutClient('client.created') },
   registerClient: { cache: 'kept', event: aboutClient('client.registered') },
+  registerWithToken: {
+    cache: 'kept',
+    event: when('registered', ({ client, tokenId }) => ({
+      event: 'client.registered',
+      clientId: client.id,
+      details: { initial_token: tokenId },
+    })),
+  },
   registerPublicClient: {
     // The time until which a client is kept from being swept is not part of its record.
     cache: 'kept',

@@ -45,6 +45,17 @@ export const OPERATOR_OPERATIONS: { readonly [Name in keyof OperatorOperations]:
         ? { event: 'server.issuer-changed', details: { issuer: value } }
         : { event: 'server.backed-up' },
   },
+  createInitialToken: {
+    cache: 'kept',
+    event: ({ id, uses, template }) => ({
+      event: 'initial-token.created',
+      details: { initial_token: id, uses, trust_level: template.trustLevel },
+    }),
+  },
+  revokeInitialToken: {
+    cache: 'kept',
+    event: when('changed', ({ id }) => ({ event: 'initial-token.revoked', details: { initial_token: id } })),
+  },
   createAdminCredential: {
     cache: 'kept',
     event: ({ id, access, organizationId }) => ({

@@ -2,8 +2,10 @@ import type { AdminCredentialRecord } from '../ports/records/admin.ts'
 import type { ApiDefinition, ApiRecord, ApiScope, ApiTokens } from '../ports/records/api.ts'
 import type { AuditLinkRecord } from '../ports/records/audit.ts'
 import type { DomainRuleRecord } from '../ports/records/domain-rule.ts'
+import type { InitialTokenRecord } from '../ports/records/initial-token.ts'
 import type { KeyRecord } from '../ports/records/key.ts'
 import type { EpochMs } from '../protocol/brand.ts'
+import { USUAL_TEMPLATE, type RegistrationTemplate } from '../protocol/registration-template.ts'
 import { bigint, group, json, optionalGroup, orElse, table, text, type Member } from './table.ts'
 
 /** The tables of what the operator configures and of the audit, as in tables.ts. */
@@ -61,6 +63,21 @@ export const SIGNING_KEYS = table<KeyRecord>({
   createdAt: bigint('created_at'),
   // A key from before key rotation existed was the only one, and has signed since it was created.
   activeFrom: orElse('created_at', bigint('active_from')),
+})
+
+export const INITIAL_TOKENS = table<InitialTokenRecord>({
+  id: text('token_id'),
+  name: text('name'),
+  secretHash: text('token_hash'),
+  template: json<RegistrationTemplate>('template', undefined, (stored) => ({
+    ...USUAL_TEMPLATE,
+    ...(stored as object),
+  })),
+  uses: bigint('uses'),
+  usesLeft: bigint('uses_left'),
+  createdAt: bigint('created_at'),
+  expiresAt: bigint('expires_at'),
+  revokedAt: bigint('revoked_at'),
 })
 
 export const ADMIN_CREDENTIALS = table<AdminCredentialRecord>({

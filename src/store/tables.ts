@@ -6,6 +6,7 @@ import type { Authentication, AuthenticationMethod } from '../protocol/authentic
 import type { EpochMs } from '../protocol/brand.ts'
 import { USUAL_RULES, type ClientRules } from '../protocol/client-policy.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
+import type { Value } from './rows.ts'
 import { bigint, flag, group, json, optionalGroup, orElse, scope, table, text, without } from './table.ts'
 
 /** The columns of the schema (migrations/), each named once, and the records that they contain. */
@@ -70,6 +71,13 @@ export const INSTALLATIONS = table<InstallationRecord>({
 /** `held_until` of a client that is never swept. Nodes of earlier releases keep it too. */
 export const HELD_FOR_EVER = Number.MAX_SAFE_INTEGER
 
+/** JSON leaves out members that are undefined. */
+function initialTokenOf(stored: Value | undefined): ClientRecord['initialToken'] {
+  if (typeof stored !== 'string') return undefined
+  const { id, scope: most, redirectHosts } = JSON.parse(stored) as NonNullable<ClientRecord['initialToken']>
+  return { id, scope: most, redirectHosts }
+}
+
 /** A registration inserts some of the columns, in the batches of both stores. */
 export const CLIENTS = table<ClientRecord>({
   id: text('client_id'),
@@ -86,6 +94,12 @@ export const CLIENTS = table<ClientRecord>({
     freshUntil: bigint('document_fresh_until'),
     etag: text('document_etag'),
   }),
+  initialToken: {
+    columns: [
+      { name: 'initial_token', type: 'text', write: (token) => (token === undefined ? null : JSON.stringify(token)) },
+    ],
+    read: (row) => initialTokenOf(row['initial_token']),
+  },
   secretHash: text('secret_hash'),
   previousSecret: optionalGroup('previous_secret_hash', {
     hash: text('previous_secret_hash'),

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import * as client from 'openid-client'
+import { createInitialToken } from '../../src/admin/initial-tokens.ts'
+import { USUAL_TEMPLATE } from '../../src/protocol/registration-template.ts'
 import { createAda } from '../support/accounts.ts'
 import { cryptoKey } from '../support/key-clients.ts'
 import { freePort } from '../../tools/free-ports.ts'
@@ -117,6 +119,23 @@ test('RFC 8414 §3.1: openid-client 6 finds an issuer with a path', async (t) =>
 test('RFC 6749 §5.2: openid-client 6 reports the error for an unknown refresh token', async (t) => {
   const { config } = await register(t, {}, undefined)
   await assert.rejects(client.refreshTokenGrant(config, 'made-up'), { error: 'invalid_grant', status: 400 })
+})
+
+test('RFC 7591 §3: openid-client 6 registers with an initial access token, and is refused without one', async (t) => {
+  const server = await openTestServer(t, { listen: true, env: { GRANTOR_REGISTRATION: 'token' } })
+  const wish = { name: 'A pipeline', uses: 1, days: 1, template: USUAL_TEMPLATE }
+  const { token } = await createInitialToken(server.context, wish)
+  const metadata = { grant_types: ['client_credentials'], response_types: [], client_name: 'Robots' }
+  const registration = (initialAccessToken?: string): Promise<client.Configuration> =>
+    client.dynamicClientRegistration(new URL(server.origin), metadata, undefined, {
+      ...OPTIONS,
+      ...(initialAccessToken === undefined ? {} : { initialAccessToken }),
+    })
+  await assert.rejects(registration(), { code: 'OAUTH_WWW_AUTHENTICATE_CHALLENGE', status: 401 })
+  const config = await registration(token)
+  const tokens = await client.clientCredentialsGrant(config, { scope: 'notes:read' })
+  assert.equal(tokens.scope, 'notes:read')
+  await assert.rejects(registration(token), { code: 'OAUTH_WWW_AUTHENTICATE_CHALLENGE', status: 401 })
 })
 
 async function register(

@@ -13,6 +13,7 @@ import {
   type TrustLevel,
 } from '../../src/protocol/client-policy.ts'
 import { openDomainRules } from '../../src/protocol/domain-rule.ts'
+import type { InitialTokenId } from '../../src/protocol/ids.ts'
 import { NOW } from '../support/records.ts'
 
 /** What a redirect URI leads to, and a URI of each kind. */
@@ -39,9 +40,12 @@ const domains = openDomainRules([
   { pattern: '*.bad.example', verdict: 'blocked' },
 ])
 
+const TOKEN = '0'.repeat(34) as InitialTokenId
+
 interface Case {
   readonly source: ClientSource
   readonly document: keyof typeof DOCUMENTS | undefined
+  readonly hasToken: boolean
   readonly isMarked: boolean
   readonly consent: 'asked' | 'implied'
   readonly redirect: Redirect
@@ -51,17 +55,20 @@ interface Case {
 
 const CASES: readonly Case[] = CLIENT_SOURCES.flatMap((source) =>
   (source === 'document' ? (Object.keys(DOCUMENTS) as (keyof typeof DOCUMENTS)[]) : [undefined]).flatMap((document) =>
-    [true, false].flatMap((isMarked) =>
-      (['asked', 'implied'] as const).flatMap((consent) =>
-        (Object.keys(REDIRECTS) as Redirect[]).flatMap((redirect) =>
-          [undefined, ...(Object.keys(REDIRECTS) as Redirect[])].map((beside) => ({
-            source,
-            document,
-            isMarked,
-            consent,
-            redirect,
-            beside,
-          })),
+    (source === 'registration' ? [true, false] : [false]).flatMap((hasToken) =>
+      [true, false].flatMap((isMarked) =>
+        (['asked', 'implied'] as const).flatMap((consent) =>
+          (Object.keys(REDIRECTS) as Redirect[]).flatMap((redirect) =>
+            [undefined, ...(Object.keys(REDIRECTS) as Redirect[])].map((beside) => ({
+              source,
+              document,
+              hasToken,
+              isMarked,
+              consent,
+              redirect,
+              beside,
+            })),
+          ),
         ),
       ),
     ),
@@ -102,20 +109,24 @@ function evaluate(policy: ClientPolicy, one: Case, moment: 'enter' | 'use'): Cli
   return evaluateClientPolicy(policy, { client: clientOf(one), moment, redirectUri: REDIRECTS[one.redirect] })
 }
 
-function clientOf({ source, document, isMarked, consent, redirect, beside }: Case): PolicyClient {
+function clientOf({ source, document, hasToken, isMarked, consent, redirect, beside }: Case): PolicyClient {
   return {
     source,
     verifiedAt: isMarked ? NOW : undefined,
     rules: { consent },
     document: document === undefined ? undefined : { url: DOCUMENTS[document] },
+    initialToken: hasToken ? { id: TOKEN } : undefined,
     metadata: { redirectUris: [redirect, ...(beside === undefined ? [] : [beside])].map((name) => REDIRECTS[name]) },
   }
 }
 
 function expected(modes: Omit<ClientPolicy, 'domains'>, one: Case, moment: 'enter' | 'use'): unknown {
-  const { source, document, consent, redirect, beside } = one
+  const { source, document, hasToken, consent, redirect, beside } = one
   if ([document, redirect, beside].includes('blocked')) return 'domain-blocked'
   if (moment === 'enter' && source === 'registration' && modes.registration === 'closed') return 'registration-closed'
+  if (moment === 'enter' && source === 'registration' && modes.registration === 'token' && !hasToken) {
+    return 'registration-needs-token'
+  }
   if (moment === 'enter' && source === 'document') {
     if (modes.documents === 'off') return 'documents-off'
     if (modes.documents === 'trusted' && document !== 'trusted') return 'document-untrusted'
@@ -148,6 +159,7 @@ function summaryOf(verdict: ClientVerdict): unknown {
 const USUAL: Case = {
   source: 'registration',
   document: undefined,
+  hasToken: false,
   isMarked: false,
   consent: 'asked',
   redirect: 'trusted',

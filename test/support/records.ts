@@ -3,6 +3,7 @@ import { SERVER_TOKENS, type ApiDeclaration } from '../../src/admin/apis.ts'
 import type { AuthorizationRecord } from '../../src/ports/records/authorization.ts'
 import type { ClientRecord } from '../../src/ports/records/client.ts'
 import type { FamilyRecord, GrantRecord } from '../../src/ports/records/grant.ts'
+import type { InitialTokenRecord } from '../../src/ports/records/initial-token.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../../src/ports/records/organization.ts'
 import type { SessionRecord, UserRecord } from '../../src/ports/records/user.ts'
 import type { ApiRecord } from '../../src/ports/records/api.ts'
@@ -14,6 +15,7 @@ import {
   mintAuthorizationId,
   mintClientId,
   mintGrantId,
+  mintInitialTokenId,
   mintKeyId,
   mintOrderedId,
   mintOrganizationId,
@@ -22,6 +24,7 @@ import {
 } from '../../src/protocol/ids.ts'
 import type { CodeChallenge } from '../../src/protocol/pkce.ts'
 import type { RedirectUri } from '../../src/protocol/redirect-uri.ts'
+import { USUAL_TEMPLATE } from '../../src/protocol/registration-template.ts'
 import type { Resource } from '../../src/protocol/resource.ts'
 import type { Scope } from '../../src/protocol/scope.ts'
 import type { SecretHash } from '../../src/protocol/secrets.ts'
@@ -47,6 +50,7 @@ export function aClient(differing: Partial<ClientRecord> = {}, madeAt: EpochMs =
     source: 'registration',
     rules: { consent: 'asked' },
     document: undefined,
+    initialToken: undefined,
     secretHash: aHash(),
     managementHash: aHash(),
     dedupeKey: undefined,
@@ -66,6 +70,22 @@ export function aClient(differing: Partial<ClientRecord> = {}, madeAt: EpochMs =
     approvedScope: '' as Scope,
     notBefore: undefined,
     lastUsedAt: undefined,
+    ...differing,
+  }
+}
+
+/** A token that one client can register with. */
+export function anInitialToken(differing: Partial<InitialTokenRecord> = {}, madeAt: EpochMs = NOW): InitialTokenRecord {
+  return {
+    id: mintInitialTokenId(madeAt, randomBytes),
+    name: `A "pipeline's" \u{1f600}`,
+    secretHash: aHash(),
+    template: USUAL_TEMPLATE,
+    uses: 1,
+    usesLeft: 1,
+    createdAt: madeAt,
+    expiresAt: (madeAt + 720 * HOUR) as EpochMs,
+    revokedAt: undefined,
     ...differing,
   }
 }

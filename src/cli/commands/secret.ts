@@ -40,7 +40,7 @@ async function rotate(terminal: Terminal, json: true | undefined): Promise<void>
 async function replace(terminal: Terminal, json: true | undefined, yes: true | undefined): Promise<void> {
   if (!yes) {
     throw new UsageError(
-      'This ends all sessions, tokens, client secrets, registration access tokens, and credentials of APIs and administrators. Running servers stop. To confirm, add --yes.',
+      'This ends all sessions, tokens, client secrets, registration access tokens, initial access tokens, and credentials of APIs and administrators. Running servers stop. To confirm, add --yes.',
     )
   }
   const { ended, ...rotation } = await withRuntime(terminal, 'refuse', (context) =>

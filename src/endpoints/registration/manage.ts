@@ -55,8 +55,11 @@ export async function updateClient(
 ): Promise<Reply> {
   const { client, token } = await authenticateRegistrationOwner(context, request)
   takeRegistrationBudget(context, request.network)
-  const { metadata, echo } = await readRegistrationRequest(context, request.body, (members) =>
-    checkMembers(members, client, context),
+  const { metadata, echo } = await readRegistrationRequest(
+    context,
+    request.body,
+    (members) => checkMembers(members, client, context),
+    client.initialToken,
   )
   await requireAllowed(context, { ...client, metadata }, 'use')
   const outcome = await context.store.updateClient({
@@ -131,12 +134,18 @@ function checkMembers(
         {},
       ),
     )
-  if (method === 'none') {
-    const msg = 'A confidential client cannot become public. Register a new public client.'
-    const expected = CLIENT_AUTH_METHODS.filter((known) => known !== 'none')
-    problems.push(problem(['body', 'token_endpoint_auth_method'], 'literal_error', msg, method, { expected }))
-  }
+  if ((method === 'none') !== (client.metadata.authMethod === 'none')) problems.push(otherKind(client, method))
   return problems
+}
+
+/** RFC 7592 §2.2 does not let an update issue or withdraw a secret, so the client stays public or confidential. */
+function otherKind({ metadata }: ClientRecord, method: unknown): Problem {
+  const [kind, other, expected] =
+    metadata.authMethod === 'none'
+      ? ['public', 'confidential', ['none']]
+      : ['confidential', 'public', CLIENT_AUTH_METHODS.filter((known) => known !== 'none')]
+  const msg = `A ${kind} client cannot become ${other}. Register a new ${other} client.`
+  return problem(['body', 'token_endpoint_auth_method'], 'literal_error', msg, method, { expected })
 }
 
 /** RFC 7592 §2.2: the secret must be the client's. The previous secret is accepted while it is valid. */

@@ -1,7 +1,8 @@
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import { newClient } from '../../principals/new-client.ts'
+import type { InitialTokenRecord } from '../../ports/records/initial-token.ts'
+import { newClient, withTemplate } from '../../principals/new-client.ts'
 import { after } from '../../protocol/brand.ts'
 import type { ClientMetadata } from '../../protocol/client-metadata.ts'
 import { mintOrderedId } from '../../protocol/ids.ts'
@@ -9,33 +10,37 @@ import { offersRegistration } from '../../protocol/client-policy.ts'
 import { invalidRequest } from '../../protocol/errors.ts'
 import type { CredentialKind } from '../../protocol/secrets.ts'
 import { canonicalMetadata } from '../../protocol/shared-client.ts'
+import { readInitialToken, rejectInitialToken } from './initial-token.ts'
 import { describeRegistration, type ShownCredentials } from './response.ts'
 import { readRegistrationRequest, requireAllowed, takeRegistrationBudget, type RegistrationNeeds } from './request.ts'
 
 type Needs = RegistrationNeeds &
   Pick<Context, 'budgets' | 'clock' | 'clockCheck' | 'random' | 'secrets'> & {
-    readonly store: Pick<Context['store'], 'registerClient' | 'registerPublicClient'>
+    readonly store: Pick<
+      Context['store'],
+      'findInitialToken' | 'registerClient' | 'registerPublicClient' | 'registerWithToken'
+    >
   }
 
 /**
  * Dynamic client registration. RFC 7591 §3; the specification, "Register OAuth client".
  *
- *  §3.1    Any caller may register a client, unless the operator closed registration. Every field is optional.
+ *  §3      Any caller may register a client, unless the operator closed registration, or requires an initial access token. Such a
+ *          token can be presented in any case; its template then applies.
+ *  §3.1    Every field is optional.
  *  §2      Unsupported values are omitted from the response. Dangerous values cause an error (decision 0017).
  *  §3.2.1  The response is 201 with all registered metadata and the secret, which is not shown again. A client with a secret
- *          also receives a registration access token (RFC 7592 §3).
+ *          or with an initial access token also receives a registration access token (RFC 7592 §3).
  *  §3.2.2  An error is 400, or 422 if a value has the wrong type. It lists all problems at once.
  *
- * @throws OAuthError invalid_client_metadata, invalid_redirect_uri, invalid_request, temporarily_unavailable
+ * @throws OAuthError invalid_client_metadata, invalid_redirect_uri, invalid_request, invalid_token, temporarily_unavailable
  */
 export async function register(context: Needs, request: Request): Promise<Reply> {
   if (!offersRegistration(context.settings)) throw invalidRequest('registration_closed', { status: 404 })
+  const token = await readInitialToken(context, request)
   takeRegistrationBudget(context, request.network)
-  const { metadata, echo } = await readRegistrationRequest(context, request.body, () => [])
-  const registered =
-    metadata.authMethod === 'none'
-      ? await registerPublic(context, metadata)
-      : await registerConfidential(context, metadata)
+  const { metadata, echo } = await readRegistrationRequest(context, request.body, () => [], token?.template)
+  const registered = await registerAs(context, metadata, token, request.network)
   const body = describeRegistration(context.issuer, { ...registered.client, metadata }, registered, echo)
   const event = registered.isRepeated ? 'client.registration-repeated' : 'client.registered'
   return { kind: 'json', status: 201, body, event: { event, client: registered.client.id } }
@@ -46,22 +51,57 @@ interface Registered extends ShownCredentials {
   readonly isRepeated: boolean
 }
 
+function registerAs(
+  context: Needs,
+  metadata: ClientMetadata,
+  token: InitialTokenRecord | undefined,
+  network: string,
+): Promise<Registered> {
+  if (token !== undefined) return registerWithToken(context, metadata, token, network)
+  return metadata.authMethod === 'none' ? registerPublic(context, metadata) : registerConfidential(context, metadata)
+}
+
 async function registerConfidential(context: Needs, metadata: ClientMetadata): Promise<Registered> {
+  const { client, ...shown } = mintClient(context, metadata)
+  await requireAllowed(context, client, 'enter')
+  await context.store.registerClient(client)
+  return { client, ...shown, isRepeated: false }
+}
+
+/**
+ * Registers a client with an initial access token. A public client is not shared with others that have the same metadata: the
+ * caller is known, so each registration is a client of its own, which the caller manages.
+ */
+async function registerWithToken(
+  context: Needs,
+  metadata: ClientMetadata,
+  { id, template }: InitialTokenRecord,
+  network: string,
+): Promise<Registered> {
+  const { client: own, ...shown } = mintClient(context, metadata)
+  const now = context.clockCheck.now()
+  const client = withTemplate(own, { id, template }, now)
+  await requireAllowed(context, client, 'enter')
+  const registration = { client, tokenId: id, now, isKept: template.unused === 'keep' }
+  if ((await context.store.registerWithToken(registration)) !== 'registered') throw rejectInitialToken(context, network)
+  return { client, ...shown, isRepeated: false }
+}
+
+/** Returns a client with its own credentials. A public one has no secret, and manages itself. */
+function mintClient(context: Needs, metadata: ClientMetadata): Omit<Registered, 'isRepeated'> {
   const now = context.clockCheck.now()
   const mint = (kind: CredentialKind) => context.secrets.mint(kind, mintOrderedId(now, context.random), context.random)
-  const secret = mint('client-secret')
+  const secret = metadata.authMethod === 'none' ? undefined : mint('client-secret')
   const management = mint('management-token')
   const client = {
     ...newClient(context, now, metadata, 'registration'),
-    secretHash: secret.hash,
+    secretHash: secret?.hash,
     managementHash: management.hash,
   }
-  await requireAllowed(context, client, 'enter')
-  await context.store.registerClient(client)
   // A client with keys has a secret too, which is never shown: a node of the previous release knows no keys, and would take a
   // client without a secret for a public one.
-  const shown = metadata.authMethod === 'private_key_jwt' ? undefined : secret.token
-  return { client, secret: shown, managementToken: management.token, isRepeated: false }
+  const shown = metadata.authMethod === 'private_key_jwt' ? undefined : secret?.token
+  return { client, secret: shown, managementToken: management.token }
 }
 
 /**

@@ -5,6 +5,7 @@ import { readRegistration, type ClientMetadata } from '../../protocol/client-met
 import type { PolicyQuestion } from '../../protocol/client-policy.ts'
 import { invalidRequest, OAuthError, tooManyRequests } from '../../protocol/errors.ts'
 import { readJson } from '../../protocol/json.ts'
+import { findForeignRedirects, limitScope, type RegistrationLimits } from '../../protocol/registration-template.ts'
 import { problem, type Problem } from '../../protocol/validation.ts'
 import { loadScopeCatalog, declaresScope } from '../token/scope-catalog.ts'
 
@@ -22,7 +23,8 @@ export interface RegistrationRequest {
 
 /**
  * Parses the metadata of a registration (RFC 7591 §3.1) or of an update (RFC 7592 §2.2). `check` finds further problems in the
- * members, so that one response lists all problems.
+ * members, so that one response lists all problems. `limits` are those of the initial access token that the client registers
+ * or registered with.
  *
  * @throws OAuthError invalid_client_metadata, invalid_redirect_uri
  */
@@ -30,16 +32,18 @@ export async function readRegistrationRequest(
   context: RegistrationNeeds,
   body: string,
   check: (members: Readonly<Record<string, unknown>>) => readonly Problem[],
+  limits: RegistrationLimits | undefined,
 ): Promise<RegistrationRequest> {
   const json = readJson(body)
   if (json.kind === 'malformed') {
     throw new OAuthError('invalid_client_metadata', 'json_malformed', { status: json.status, problems: [json.problem] })
   }
   const catalog = await loadScopeCatalog(context)
+  const declares = (token: string): boolean => declaresScope(catalog, token)
   const reading = readRegistration(json.value, {
     apps: context.settings.redirectApps,
     ownOrigin: new URL(context.issuer).origin,
-    declaresScope: (token) => declaresScope(catalog, token),
+    declaresScope: declares,
     grantTypes: context.settings.grantTypes,
     outbound: context.settings.outbound.isOn ? context.settings.outbound : undefined,
   })
@@ -57,7 +61,13 @@ export async function readRegistrationRequest(
       : new OAuthError('invalid_client_metadata', 'metadata_not_allowed', { problems })
   }
   if (more.length > 0) throw new OAuthError('invalid_client_metadata', 'metadata_not_allowed', { problems: more })
-  return { metadata: reading.metadata, echo: { ...nullsOf(reading.nulls), ...substitutesFor(members) } }
+  const foreign = findForeignRedirects(reading.metadata, limits)
+  if (foreign.length > 0)
+    throw new OAuthError('invalid_redirect_uri', 'redirect_uri_not_allowed', { problems: foreign })
+  const metadata = limitScope(reading.metadata, limits, declares)
+  // RFC 7591 §3.2.1: the response has every registered value, also the scope that replaces a null.
+  const nulls = reading.nulls.filter((field) => field !== 'scope' || metadata.scope === undefined)
+  return { metadata, echo: { ...nullsOf(nulls), ...substitutesFor(members) } }
 }
 
 function nullsOf(fields: readonly string[]): RegistrationEcho {

@@ -66,7 +66,7 @@ function wrongSecret(): OAuthError {
 }
 
 function noSecret(): OAuthError {
-  const msg = 'This client authenticates with keys, and has no secret.'
+  const msg = 'This client has no secret: it is public, or authenticates with keys.'
   return refusal(400, problem(['body', 'client_secret'], 'value_error', msg, null, {}))
 }
 

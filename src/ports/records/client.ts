@@ -1,7 +1,8 @@
 import type { EpochMs, EpochSeconds } from '../../protocol/brand.ts'
 import type { ClientMetadata } from '../../protocol/client-metadata.ts'
 import type { ClientRules, ClientSource } from '../../protocol/client-policy.ts'
-import type { ClientId } from '../../protocol/ids.ts'
+import type { ClientId, InitialTokenId } from '../../protocol/ids.ts'
+import type { RegistrationLimits } from '../../protocol/registration-template.ts'
 import type { Scope } from '../../protocol/scope.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 
@@ -24,6 +25,8 @@ export interface ClientRecord {
   readonly rules: ClientRules
   /** The metadata document of a client whose `client_id` is its URL; undefined for others. */
   readonly document: MetadataDocument | undefined
+  /** The initial access token that the client registered with, and the limits that hold for its metadata from then on. */
+  readonly initialToken: ({ readonly id: InitialTokenId } & RegistrationLimits) | undefined
   /** undefined for a public client. */
   readonly secretHash: SecretHash | undefined
   /** The secret that was replaced last. It is accepted beside the current secret until `until`. */

@@ -11,6 +11,7 @@ export const BACKUP_TABLES: Readonly<Record<string, 'stored' | 'omitted'>> = {
   organizations: 'stored',
   memberships: 'stored',
   installations: 'stored',
+  initial_tokens: 'stored',
   admin_credentials: 'stored',
   settings: 'stored',
   audit_links: 'stored',
@@ -68,12 +69,13 @@ export interface RestoreTimes {
 }
 
 /**
- * Changes rows so that a restored store accepts nothing from before: the server's not-before time, and revoked administrators.
+ * Changes rows so that a restored store accepts nothing from before: the server's not-before time, and revoked administrators and initial
+ * access tokens.
  *
  * @throws Error if a column that the change needs is missing
  */
 export function endEverything({ table, columns, rows }: Slice, { madeAt, now }: RestoreTimes): Slice {
-  if (table === 'admin_credentials') {
+  if (table === 'admin_credentials' || table === 'initial_tokens') {
     const revokedAt = columnOf(columns, 'revoked_at')
     return { table, columns, rows: rows.map((row) => row.with(revokedAt, row[revokedAt] ?? now)) }
   }

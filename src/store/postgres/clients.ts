@@ -4,6 +4,7 @@ import type { Input } from '../../ports/operations.ts'
 import type { ClientId } from '../../protocol/ids.ts'
 import { AUDIT_LINKS } from '../operator-tables.ts'
 import type { Row } from '../rows.ts'
+import { countTokenUse } from '../shared/initial-tokens.ts'
 import { CLIENTS, HELD_FOR_EVER } from '../tables.ts'
 import { columns, jsonTexts, placeholders, type Scalar } from './column-parameters.ts'
 import type { Database } from './database.ts'
@@ -12,6 +13,7 @@ import { openBatchLoader } from './batch-loader.ts'
 import { releaseSharedKeys } from './distributed-keys.ts'
 import { eachAlone, valuesOf, type Handlers } from './handlers.ts'
 import { arraysOf, insertion, insertRows, type Insertion } from './insertion.ts'
+import { runSteps } from './steps.ts'
 
 const INSERT = insertion({
   name: 'insert-clients',
@@ -28,7 +30,7 @@ const INSERT_WITH_AUDIT = {
 }
 const CREATE = {
   name: 'create-client',
-  text: `insert into clients (${CLIENTS.names}, held_until) values (${placeholders(CLIENTS, 1)}, ${HELD_FOR_EVER})`,
+  text: `insert into clients (${CLIENTS.names}, held_until) values (${placeholders(CLIENTS, 1)}, $${CLIENTS.columns.length + 1})`,
 }
 const SHARE = insertion({
   name: 'share-clients',
@@ -101,8 +103,16 @@ export function clientStatements(database: Database) {
     createClient: {
       keys: ({ id }) => [id],
       run: eachAlone(async (query, client: ClientRecord) => {
-        await query(CREATE, CLIENTS.write(client))
+        await query(CREATE, [...CLIENTS.write(client), HELD_FOR_EVER])
         return 'created' as const
+      }),
+    },
+    registerWithToken: {
+      keys: ({ client, tokenId }) => [tokenId, client.id],
+      run: eachAlone(async (query, { client, tokenId, now, isKept }: Input<'registerWithToken'>) => {
+        if (!(await runSteps(query, countTokenUse({ tokenId, now })))) return 'token-inactive' as const
+        await query(CREATE, [...CLIENTS.write(client), isKept ? HELD_FOR_EVER : 0])
+        return 'registered' as const
       }),
     },
     registerPublicClient: {

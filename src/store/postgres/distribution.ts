@@ -9,6 +9,7 @@ export const SHARD_KEYS: Readonly<Record<string, string>> = {
   revoked_tokens: 'token_id',
   opaque_tokens: 'token_id',
   consumed: 'digest',
+  initial_tokens: 'token_id',
   hits: 'bucket',
   users: 'user_id',
   emails: 'email',

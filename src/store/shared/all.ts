@@ -4,6 +4,7 @@ import { auditReads } from './audit.ts'
 import { clientHandlers, clientReads } from './clients.ts'
 import { domainRuleHandlers, domainRuleReads } from './domain-rules.ts'
 import { grantReads } from './grants.ts'
+import { initialTokenHandlers, initialTokenReads } from './initial-tokens.ts'
 import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
 import { operatorHandlers, operatorReads } from './operator.ts'
 import { organizationHandlers, organizationReads } from './organizations.ts'
@@ -16,6 +17,7 @@ export const SHARED_HANDLERS = {
   ...organizationHandlers,
   ...operatorHandlers,
   ...domainRuleHandlers,
+  ...initialTokenHandlers,
   ...masterKeyHandlers,
 }
 
@@ -27,6 +29,7 @@ export const SHARED_READS = {
   ...organizationReads,
   ...operatorReads,
   ...domainRuleReads,
+  ...initialTokenReads,
   ...masterKeyReads,
   ...auditReads,
   ...walkReads,

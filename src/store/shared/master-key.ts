@@ -9,6 +9,9 @@ const WRAP = shared('update settings set value = :wrapped where name = :name and
 const REMOVE_KEYS = shared('delete from signing_keys')
 const ADD_KEY = shared(`insert into signing_keys (${SIGNING_KEYS.names}) values (${SIGNING_KEYS.parameters})`)
 const REVOKE_CREDENTIALS = shared('update admin_credentials set revoked_at = :now where revoked_at is null')
+const REVOKE_INITIAL_TOKENS = shared(
+  'update initial_tokens set revoked_at = :now where expires_at > :now and revoked_at is null',
+)
 /** Operations on signing keys and on the server's not-before time wait for the replacement, if they are in its batch. */
 const KEYS = [`setting:${MASTER_KEY}`, 'signing-keys', 'setting:not-before']
 
@@ -29,6 +32,7 @@ export const masterKeyHandlers = {
       yield* rows(REMOVE_KEYS)
       for (const key of keys) yield* rows(ADD_KEY, SIGNING_KEYS.values(key))
       yield* rows(REVOKE_CREDENTIALS, { now })
+      yield* rows(REVOKE_INITIAL_TOKENS, { now })
       yield* revokeAllTokens(now)
       return 'replaced'
     },

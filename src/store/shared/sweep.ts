@@ -41,6 +41,11 @@ const CONSUMED = shared(
      select digest from consumed where expires_at < :before order by expires_at limit :limit)
    returning digest`,
 )
+const INITIAL_TOKENS = shared(
+  `delete from initial_tokens where token_id in (
+     select token_id from initial_tokens where expires_at < :before order by expires_at limit :limit)
+   returning token_id`,
+)
 const AUDIT_LINKS = shared(
   `delete from audit_links where link_id = any(array(
      select link_id from audit_links where link_id < :before order by link_id limit :limit))
@@ -68,6 +73,7 @@ export function* sweepShared(sweep: Sweep): Steps<Omit<Swept, 'clients' | 'conse
     revokedTokens: yield* remove(REVOKED_TOKENS, sweep.revocationsBefore, limit),
     opaqueTokens: yield* remove(OPAQUE_TOKENS, idBefore(now, ''), limit),
     consumed: yield* remove(CONSUMED, now, limit),
+    initialTokens: yield* remove(INITIAL_TOKENS, sweep.initialTokensBefore, limit),
     auditLinks: yield* remove(AUDIT_LINKS, idBefore(sweep.auditBefore, ''), limit),
   }
 }

@@ -4,16 +4,18 @@ import type { ClientId } from '../../protocol/ids.ts'
 import { recordOf, type Row } from '../rows.ts'
 import { CLIENTS, HELD_FOR_EVER } from '../tables.ts'
 import type { Handlers } from './handlers.ts'
+import { countTokenUse } from '../shared/initial-tokens.ts'
+import type { RunSteps } from './steps.ts'
 import { slotOf } from './slot.ts'
 
-export function clientStatements(database: DatabaseSync) {
+export function clientStatements(database: DatabaseSync, run: RunSteps) {
   const insert = database.prepare(
     `insert into clients (slot, client_id, issued_at, secret_hash, management_hash, metadata, held_until)
      values (iif(exists (select 1 from clients where slot = ?1), null, ?1), ?2, ?3, ?4, ?5, ?6, 0)`,
   )
   const create = database.prepare(
     `insert into clients (slot, held_until, ${CLIENTS.names})
-     values (iif(exists (select 1 from clients where slot = ?1), null, ?1), ${HELD_FOR_EVER}, ${CLIENTS.columns.map(() => '?').join(', ')})`,
+     values (iif(exists (select 1 from clients where slot = ?1), null, ?1), ?, ${CLIENTS.columns.map(() => '?').join(', ')})`,
   )
   const share = database.prepare(
     `insert into clients (slot, client_id, issued_at, metadata, shared_key, held_until)
@@ -39,8 +41,13 @@ export function clientStatements(database: DatabaseSync) {
       return 'registered'
     },
     createClient(client) {
-      create.run(slotOf(client.id), ...CLIENTS.write(client))
+      create.run(slotOf(client.id), HELD_FOR_EVER, ...CLIENTS.write(client))
       return 'created'
+    },
+    registerWithToken({ client, tokenId, now, isKept }) {
+      if (!run(countTokenUse({ tokenId, now }))) return 'token-inactive'
+      create.run(slotOf(client.id), isKept ? HELD_FOR_EVER : 0, ...CLIENTS.write(client))
+      return 'registered'
     },
     registerPublicClient: ({ client: { id, issuedAt, metadata, dedupeKey }, retainUntil }) =>
       CLIENTS.read(share.get(slotOf(id), id, issuedAt, JSON.stringify(metadata), dedupeKey, retainUntil) as Row),

@@ -52,7 +52,7 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
   const cache = openRecordCache(database)
   const transactions = openTransactions(database, cache.refresh)
   const runSteps = openSteps(database)
-  const clients = clientStatements(database)
+  const clients = clientStatements(database, runSteps)
   const authorizations = authorizationStatements(database, runSteps)
   const tokens = tokenStatements(database)
   const records = recordStatements(database)

@@ -3,6 +3,9 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { createInitialToken } from '../../../src/admin/initial-tokens.ts'
+import type { EpochMs } from '../../../src/protocol/brand.ts'
+import { USUAL_TEMPLATE } from '../../../src/protocol/registration-template.ts'
 import { createAda } from '../../support/accounts.ts'
 import { runHere, runJsonHere } from '../../support/command.ts'
 import { obtainTokens, refresh, registerClient, requestToken, type RegisteredClient } from '../../../tools/flow.ts'
@@ -21,6 +24,8 @@ interface Stage {
   /** The settings of an empty place. */
   readonly empty: () => Promise<Readonly<Record<string, string>>>
 }
+
+const AN_INITIAL_TOKEN = { name: 'A pipeline', uses: 9, days: 30, template: USUAL_TEMPLATE }
 
 interface Restored {
   readonly admin_token: string
@@ -43,8 +48,13 @@ const STAGES = {
   },
 } as const
 
+async function registerWith(server: TestServer, token: string): Promise<number> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  return (await server.inject({ method: 'POST', url: '/v2/oauth/register', headers, payload: '{}' })).statusCode
+}
+
 for (const kind of ['SQLite', 'PostgreSQL'] as const) {
-  test(`BAK-01, STO-05: ${kind}, what was valid before a restore is invalid after it, revoked or not, and people and clients are kept`, async (t) => {
+  test(`BAK-01, STO-05, IAT-05: ${kind}, what was valid before a restore is invalid after it, revoked or not, and people and clients are kept`, async (t) => {
     const { own, empty } = await STAGES[kind](t)
     const place = await openPlace(t)
     const before = await openTestServer(t, { env: own })
@@ -60,6 +70,11 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       '--access',
       'write',
     ])
+    const initialTokens = await Promise.all(
+      ['one', 'two'].map((name) => createInitialToken(before.context, { ...AN_INITIAL_TOKEN, name })),
+    )
+    const revoked = initialTokens[1]?.record.id ?? assert.fail()
+    await before.context.store.revokeInitialToken({ id: revoked, now: 1 as EpochMs })
     const keys = await keyIds(before)
     const file = join(place.folder, 'one.backup')
     await command(place, own, ['backup', '--to', file])
@@ -77,6 +92,8 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
       [],
     )
     assert.equal(await askAsAdmin(after, admin.token), 401)
+    for (const { token } of initialTokens) assert.equal(await registerWith(after, token), 401)
+    assert.equal((await after.context.store.findInitialToken(revoked))?.revokedAt, 1)
     assert.equal(await askAsAdmin(after, restored.admin_token), 200)
     assert.equal((await requestToken(after, machine, { grant_type: 'client_credentials' })).statusCode, 200)
     const renewed = await obtainTokens(after, client, { prompt: 'consent' })

@@ -65,6 +65,7 @@ async function openWorld(t: Parameters<typeof openTestServer>[0]): Promise<World
     'access token': tokens.access_token,
     'opaque token': await keepOpaqueToken(server, client),
     'management token': String(client['registration_access_token']),
+    'initial access token': server.context.secrets.mint('initial-token', grantId, server.context.random).token,
     'admin token': server.context.secrets.mint('admin-token', grantId, server.context.random).token,
     session: cookieOf(browser, 'session'),
     browser: cookieOf(browser, 'browser'),

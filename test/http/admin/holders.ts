@@ -72,6 +72,7 @@ function sealEveryKind({ server: { context } }: AdminServer): Readonly<Record<st
     'refresh-token': true,
     'access-token': true,
     'api-secret': true,
+    'initial-token': true,
     session: true,
     browser: true,
   }

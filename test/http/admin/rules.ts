@@ -1,3 +1,5 @@
+import { createInitialToken } from '../../../src/admin/initial-tokens.ts'
+import { USUAL_TEMPLATE } from '../../../src/protocol/registration-template.ts'
 import type { Access } from '../../../src/admin/task.ts'
 import type { Members, PeopledOrganization, AdminServer } from '../../support/admin-server.ts'
 
@@ -132,6 +134,12 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'token.inspect': reads(A_TOKEN),
   'token.revoke': writes(A_TOKEN),
   'token.revoke-all': writes(async () => ({ confirm: 'everything' })),
+  'initial-token.list': reads(NOTHING),
+  'initial-token.create': writes(async () => ({ name: 'A pipeline' }), 201),
+  'initial-token.revoke': writes(async ({ server }) => {
+    const wish = { name: 'A pipeline', uses: 1, days: 1, template: USUAL_TEMPLATE }
+    return { initial_token_id: (await createInitialToken(server.context, wish)).record.id }
+  }),
   'admin.list': reads(NOTHING),
   'admin.create': writes(async () => ({ name: 'A pipeline', access: 'read' }), 201),
   'admin.revoke': writes(A_CREDENTIAL),

@@ -178,6 +178,7 @@ export const auditCases: Suite = (check) => {
         unusedSince: 0 as EpochMs,
         authorizationsBefore: 0 as EpochMs,
         evidenceBefore: 0 as EpochMs,
+        initialTokensBefore: 0 as EpochMs,
         authorizationsAfter: '',
         grantsAfter: '',
         consentsAfter: '',

@@ -3,7 +3,7 @@ import type { MasterKeyReplacement } from '../../../src/ports/operation-inputs.t
 import type { StoreDriver } from '../../../src/ports/store.ts'
 import { anAdminCredential } from './administrators.ts'
 import { outcomesOf, perform, race, tally, times, type Suite } from './harness.ts'
-import { aKey, at } from '../../support/records.ts'
+import { aKey, anInitialToken, at } from '../../support/records.ts'
 
 export const masterKeyCases: Suite = (check) => {
   check('a new store has no master key, and keeps the first one that is inserted', async ({ first, second }) => {
@@ -30,6 +30,8 @@ export const masterKeyCases: Suite = (check) => {
       await perform(first, 'addFirstKey', aKey(0, 'RS256'))
       const credentials = [anAdminCredential(), anAdminCredential({ revokedAt: at(1) })]
       for (const one of credentials) await perform(first, 'createAdminCredential', one)
+      const token = anInitialToken()
+      await perform(first, 'createInitialToken', token)
       const keys = [aKey(5), aKey(5, 'RS256')]
       assert.equal(await perform(first, 'replaceMasterKey', aReplacement({ keys, now: at(5) })), 'replaced')
       assert.deepEqual(await second.findMasterKey(), { wrapped: 'second', check: 'check of second' })
@@ -40,6 +42,7 @@ export const masterKeyCases: Suite = (check) => {
         found.map((one) => one?.revokedAt),
         [at(5), at(1)],
       )
+      assert.equal((await second.findInitialToken(token.id))?.revokedAt, at(5))
     },
   )
 

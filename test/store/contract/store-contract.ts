@@ -9,6 +9,7 @@ import { runSuite, type OpenStores, type Suite } from './harness.ts'
 import { consumedCases } from './consumed.ts'
 import { deletionCases } from './deletions.ts'
 import { grantListCases } from './grant-lists.ts'
+import { initialTokenCases } from './initial-tokens.ts'
 import { installationCases } from './installations.ts'
 import { keyCases } from './keys.ts'
 import { masterKeyCases } from './master-key.ts'
@@ -45,6 +46,7 @@ export const CONTRACT: readonly Suite[] = [
   grantListCases,
   operatorCases,
   domainRuleCases,
+  initialTokenCases,
   opaqueTokenCases,
   administratorCases,
   keyCases,

@@ -40,6 +40,7 @@ const NOTHING: Swept = {
   revokedTokens: 0,
   opaqueTokens: 0,
   consumed: 0,
+  initialTokens: 0,
   auditLinks: 0,
 }
 
@@ -230,6 +231,7 @@ export function aSweep(differing: Partial<Sweep> = {}): Sweep {
     unusedSince: longAgo,
     authorizationsBefore: longAgo,
     evidenceBefore: longAgo,
+    initialTokensBefore: longAgo,
     auditBefore: longAgo,
     authorizationsAfter: '',
     grantsAfter: '',

@@ -154,6 +154,9 @@ export const operatorHandlers = {
   insertSettingOnce: {
     keys: ({ name }) => [`setting:${name}`],
     *run(wanted) {
+      // A node that starts writes nothing that is stored already, because a table with copies needs all machines for a write.
+      const stored = yield* findSetting(wanted.name)
+      if (stored !== undefined) return stored
       yield* rows(INSERT_SETTING_ONCE, wanted)
       return (yield* findSetting(wanted.name)) as string
     },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
-import { postJson, refresh, registerClient, requestToken } from '../../../tools/flow.ts'
+import { postJson, refresh, registerClient, requestToken, type Tokens } from '../../../tools/flow.ts'
 import { openMigratedDatabase } from '../../support/migrated-database.ts'
 import {
   assertAllRecover,
@@ -8,12 +8,14 @@ import {
   assertUnavailable,
   assertUnchanged,
   openAskedNode,
+  openNode,
   selectValue,
   untilAvailable,
   type AskedNode,
 } from '../../support/postgres-node.ts'
 import { execute } from '../../../tools/postgres.ts'
 import { openSession } from '../../support/postgres.ts'
+import { isActive } from '../../support/token-questions.ts'
 
 async function open(t: TestContext): Promise<{ readonly url: string; readonly stage: AskedNode }> {
   const url = await openMigratedDatabase(t)
@@ -70,6 +72,14 @@ describe('a PostgreSQL that refuses', { concurrency: true }, () => {
     )
     // Connections that are still read-only are detected and replaced, without an error for any caller.
     for (const ask of Object.values(stage.asks)) assert.ok((await ask()).statusCode < 400)
+  })
+
+  test('a node starts while the database is read-only, because its start writes nothing', async (t) => {
+    const { url, stage } = await open(t)
+    const { access_token: token = '' } = (await refresh(stage.server, stage.client, stage.token)).json<Tokens>()
+    await execute(url, `alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = on`)
+    const started = await openNode(t, url)
+    assert.equal(await isActive(started, stage.client, token), true)
   })
 
   test('a full disk, no memory, a failing disk, a damaged index: 503, nothing is half-written, all recovers', async (t) => {

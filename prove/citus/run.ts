@@ -1,16 +1,17 @@
 import { readOptions, string, whole } from '../../tools/options.ts'
 import { beginSession, giveUp } from '../../tools/session.ts'
-import { summarizeTimes } from '../../tools/statistics.ts'
 import { openCluster } from '../cluster/cluster.ts'
 import { openFindings, printReport } from '../findings.ts'
 import { proveNodes } from '../nodes/campaign.ts'
-import { proveKills } from '../restarts/campaign.ts'
+import { describeKills, proveKills } from '../restarts/campaign.ts'
 import { checkContract, commandDatabase, prepare, proveMigration } from './campaign.ts'
 
 /** `npm run prove:citus`. See docs/proofs.md. */
 
 const ADDRESS = /^postgres(ql)?:\/\/\S+(,postgres(ql)?:\/\/\S+)*$/
 const LIMIT_MS = 30_000
+/** Longer than a node waits for an answer of the database. */
+const QUIET_MS = 5000
 
 const { url, rounds, parallel, kills, kill, start } = readOptions(
   'prove:citus',
@@ -24,7 +25,7 @@ const { url, rounds, parallel, kills, kill, start } = readOptions(
     parallel: whole('concurrent requests', 100, [1, 10_000]),
     kills: whole('kills of a machine, with --kill and --start', 20, [0, 10_000]),
     kill: string('command', 'kills a machine of the cluster, and returns when it is down'),
-    start: string('command', 'starts that machine, and returns when it is up'),
+    start: string('command', 'starts that machine or promotes its standby, and returns when it is up'),
   },
   (values) => (values.url === undefined ? '--url is missing.' : undefined),
 )
@@ -46,14 +47,8 @@ lines.push(
   `  answers of 503: ${unavailable}`,
 )
 if (kill !== undefined && start !== undefined) {
-  const killed = await proveKills(cluster, findings, commandDatabase(kill, start), kills)
-  const { p50Ms, worstMs } = summarizeTimes(killed.windowsMs)
-  lines.push(
-    `machine killed: ${kills}`,
-    `  requests: ${killed.requests}, of them 503: ${killed.unavailable}`,
-    `  acknowledged writes: ${killed.acknowledged}, lost: ${killed.lost}, resurrected: ${killed.resurrected}`,
-    `  kill to the next acknowledged write: p50 ${p50Ms.toFixed(0)} ms, worst ${worstMs.toFixed(0)} ms`,
-  )
+  const killed = await proveKills(cluster, findings, commandDatabase(kill, start), { kills, quietMs: QUIET_MS })
+  lines.push(`machine killed: ${kills}`, ...describeKills(killed))
 }
 await cluster.close()
 printReport(`2 nodes on Citus, ${parallel} at once`, lines, findings)

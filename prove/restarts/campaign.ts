@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { audit, type AuditResult } from './audit.ts'
-import { openLoad, type Load } from './load.ts'
+import { summarizeTimes } from '../../tools/statistics.ts'
+import { openLoad, type Load, type Tally } from './load.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Findings } from '../findings.ts'
 
@@ -14,15 +15,16 @@ export interface RollingResult {
   readonly drainsMs: readonly number[]
 }
 
-export interface KillsResult extends AuditResult {
-  readonly requests: number
-  /** Answers of 503, which are right while the database is unavailable. */
-  readonly unavailable: number
+/** Answers of 503 are right while the database is unavailable. */
+export interface KillsResult extends AuditResult, Readonly<Tally> {
+  readonly kinds: ReadonlyMap<string, Readonly<Tally>>
   readonly acknowledged: number
   /** The times from each kill to the first write that was acknowledged after it. */
   readonly windowsMs: readonly number[]
   /** The parts of these times after PostgreSQL itself was up again. */
   readonly recoveriesMs: readonly number[]
+  /** The times from each kill to the last answer of 503, for the kills that caused one. */
+  readonly unavailableMs: readonly number[]
 }
 
 /** The operations on the database that a campaign needs. */
@@ -30,6 +32,12 @@ export interface KillableDatabase {
   /** Kills the database. Resolves when its processes have ended. */
   readonly kill: () => Promise<void>
   readonly start: () => Promise<void>
+}
+
+export interface KillsOptions {
+  readonly kills: number
+  /** The time without an answer of 503 after which the database counts as available, and may be killed again. */
+  readonly quietMs: number
 }
 
 const SETTLE_MS = 300
@@ -61,14 +69,15 @@ export async function proveKills(
   cluster: Cluster,
   findings: Findings,
   database: KillableDatabase,
-  kills: number,
+  { kills, quietMs }: KillsOptions,
 ): Promise<KillsResult> {
   const load = await openLoad(cluster, findings, { mayBeUnavailable: true })
   const windowsMs: number[] = []
   const recoveriesMs: number[] = []
+  const unavailableMs: number[] = []
   for (let kill = 1; kill <= kills; kill += 1) {
     // The pause is random, so that kills do not coincide with periodic work.
-    await delay(SETTLE_MS * (2 + 4 * Math.random()))
+    await delay(SETTLE_MS * (1 + 3 * Math.random()))
     const killedAt = performance.now()
     await database.kill()
     const first = firstWrite(load, performance.now())
@@ -80,11 +89,30 @@ export async function proveKills(
       windowsMs.push(firstAt - killedAt)
       recoveriesMs.push(Math.max(0, firstAt - upAt))
     }
+    if (!(await untilAvailable(load, quietMs))) findings.report(`kill ${kill}: a minute after the start there is still 503`)
+    if (load.unavailableAt() > killedAt) unavailableMs.push(load.unavailableAt() - killedAt)
     if (kill % 5 === 0) findings.progress(`${kill} kills, ${load.counts.unavailable} answers of 503`)
   }
   await delay(SETTLE_MS)
   await load.stop()
-  return { ...load.counts, ...(await audit(cluster, findings, load)), windowsMs, recoveriesMs }
+  return { ...load.counts, ...(await audit(cluster, findings, load)), windowsMs, recoveriesMs, unavailableMs }
+}
+
+/** The lines of a report. */
+export function describeKills(killed: KillsResult): readonly string[] {
+  return [
+    `  requests: ${killed.requests}, of them 503: ${killed.unavailable}`,
+    ...[...killed.kinds].map(([kind, tally]) => `    ${kind}: ${tally.requests}, ${tally.unavailable}`),
+    `  acknowledged writes: ${killed.acknowledged}, lost: ${killed.lost}, resurrected: ${killed.resurrected}`,
+    `  kill to the next acknowledged write: ${describeTimes(killed.windowsMs)}`,
+    `  of that after the database was up: ${describeTimes(killed.recoveriesMs)}`,
+    `  kill to the last 503: ${describeTimes(killed.unavailableMs)}`,
+  ]
+}
+
+export function describeTimes(durationsMs: readonly number[]): string {
+  const { p50Ms, p99Ms, worstMs } = summarizeTimes(durationsMs)
+  return `p50 ${p50Ms.toFixed(0)} ms, p99 ${p99Ms.toFixed(0)} ms, worst ${worstMs.toFixed(0)} ms`
 }
 
 async function firstWrite(load: Load, after: number): Promise<number | undefined> {
@@ -95,6 +123,17 @@ async function firstWrite(load: Load, after: number): Promise<number | undefined
   ])
   timeout.abort()
   return first
+}
+
+/** Waits until requests have had no 503 for a while. Returns false if that takes too long. */
+async function untilAvailable(load: Load, quietMs: number): Promise<boolean> {
+  const from = performance.now()
+  for (;;) {
+    const now = performance.now()
+    if (now - Math.max(from, load.unavailableAt()) > quietMs) return true
+    if (now - from > RECOVERY_LIMIT_MS) return false
+    await delay(20)
+  }
 }
 
 async function untilSeen({ proxy }: Cluster, port: number): Promise<void> {

@@ -15,6 +15,8 @@ export interface Load {
   readonly facts: Facts
   /** Resolves to the time at which the next write that is requested after that time is acknowledged. */
   readonly nextWrite: (after: number) => Promise<number>
+  /** The time of the last answer of 503; 0 if there was none. */
+  readonly unavailableAt: () => number
   /** Waits until every client has finished its current step. */
   readonly stop: () => Promise<void>
 }
@@ -34,12 +36,18 @@ export interface Family {
   readonly spent: string[]
 }
 
-interface Counts {
+/** Requests of one kind. */
+export interface Tally {
   requests: number
-  failed: number
+  /** Answers of 503. */
   unavailable: number
+}
+
+interface Counts extends Tally {
+  failed: number
   /** Successful registrations, redemptions and refreshes. */
   acknowledged: number
+  readonly kinds: Map<string, Tally>
 }
 
 const CLIENTS = { registering: 3, asMachines: 4, redeeming: 3, refreshing: 10 } as const
@@ -55,7 +63,8 @@ export async function openLoad(
 ): Promise<Load> {
   const client = await registerClient(openRemoteServer(cluster))
   const user = await openUser(cluster, client)
-  const counts: Counts = { requests: 0, failed: 0, unavailable: 0, acknowledged: 0 }
+  const counts: Counts = { requests: 0, failed: 0, unavailable: 0, acknowledged: 0, kinds: new Map() }
+  let unavailableAt = 0
   const clients: RegisteredClient[] = []
   const families: Family[] = []
   const codes: Grant[] = []
@@ -64,10 +73,13 @@ export async function openLoad(
 
   /** Whether the answer is as expected. Other answers are counted. */
   function expect(what: string, result: SendResult, isGood: boolean): boolean {
-    counts.requests += 1
+    const tally = counts.kinds.getOrInsertComputed(what, () => ({ requests: 0, unavailable: 0 }))
+    for (const one of [counts, tally]) one.requests += 1
     if (isGood) return true
-    if (mayBeUnavailable && hasStatus(result, 503)) counts.unavailable += 1
-    else {
+    if (mayBeUnavailable && hasStatus(result, 503)) {
+      for (const one of [counts, tally]) one.unavailable += 1
+      unavailableAt = performance.now()
+    } else {
       counts.failed += 1
       findings.report(`${what} had ${describeResult(result)}`)
     }
@@ -166,6 +178,7 @@ export async function openLoad(
     counts,
     facts: { clients, families, codes },
     nextWrite: (after) => new Promise((resolve) => waiting.add({ after, resolve })),
+    unavailableAt: () => unavailableAt,
     async stop() {
       stopping.abort()
       await Promise.all(work)

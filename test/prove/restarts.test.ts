@@ -19,7 +19,7 @@ test('a rolling restart fails no request, and a killed database loses nothing th
     assert.deepEqual(findings.violations, [])
     assert.equal(rolling.drainsMs.length, 3)
     assert.ok(rolling.requests > 0 && rolling.failed === 0)
-    const killed = await proveKills(cluster, findings, postgres, 1)
+    const killed = await proveKills(cluster, findings, postgres, { kills: 1, quietMs: 200 })
     assert.deepEqual(findings.violations, [])
     assert.ok(killed.acknowledged > 0 && (killed.windowsMs[0] ?? 0) > 0)
   } finally {

@@ -89,7 +89,8 @@ export async function proveKills(
       windowsMs.push(firstAt - killedAt)
       recoveriesMs.push(Math.max(0, firstAt - upAt))
     }
-    if (!(await untilAvailable(load, quietMs))) findings.report(`kill ${kill}: a minute after the start there is still 503`)
+    if (!(await untilAvailable(load, quietMs)))
+      findings.report(`kill ${kill}: a minute after the start there is still 503`)
     if (load.unavailableAt() > killedAt) unavailableMs.push(load.unavailableAt() - killedAt)
     if (kill % 5 === 0) findings.progress(`${kill} kills, ${load.counts.unavailable} answers of 503`)
   }

@@ -3,7 +3,7 @@ import { StoreUnavailable } from '../../ports/store.ts'
 import type { Chains } from '../../audit/chain.ts'
 import type { Row } from '../rows.ts'
 import { openQuery, type Parameter, type Query, type Statement } from './query.ts'
-import { allOrFirstFault, checkFault, unavailable } from './faults.ts'
+import { allOrFirstFault, checkFault, isUnconfirmedCommit, unavailable } from './faults.ts'
 
 /**
  * Names the statement that is sent together with the commit, so that it costs no extra round trip. Its rows are not
@@ -66,6 +66,7 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   statement_timeout: String(STATEMENT_TIMEOUT_MS),
   lock_timeout: String(LOCK_TIMEOUT_MS),
   idle_in_transaction_session_timeout: String(ANSWER_TIMEOUT_MS),
+  client_min_messages: 'warning',
 }
 
 /** Citus chooses the shards of a statement by its parameters, which a plan that is made once does not have. */
@@ -113,12 +114,17 @@ export function openDatabase({ url, connections, isDistributed = false }: Omit<P
   // If a connection breaks while it is in use, its statements fail and report that. Without a listener the error would end
   // the process as well.
   pool.on('connect', (client) => client.on('error', () => undefined))
+  const unconfirmed = new WeakSet<pg.ClientBase>()
+  pool.on('connect', (client) => {
+    client.on('notice', (notice) => void (isUnconfirmedCommit(notice) && unconfirmed.add(client)))
+  })
 
   async function attempt<T>(work: (query: Query) => Promise<T>, answerBy: number): Promise<T> {
     const client = await connect(pool)
     let isUsable = false
     try {
       const result = await work(openQuery(client, answerBy, isDistributed))
+      if (unconfirmed.has(client)) throw new StoreUnavailable('a machine of the database did not confirm a commit')
       isUsable = true
       return result
     } catch (cause) {

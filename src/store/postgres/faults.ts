@@ -16,6 +16,13 @@ const STALE: readonly string[] = ['25006', '26000', '42P05']
  */
 const UNAVAILABLE = /^(08|28|3D|53|54|55|57|58|XX|40003|25P03|25P04)/
 
+/**
+ * The functions that warn of a commit which succeeded here, but perhaps nowhere else: Citus's, when a machine did not confirm the
+ * second phase, and PostgreSQL's, when the wait for the synchronous standby was canceled. Unlike the texts, their names are
+ * not translated.
+ */
+const UNCONFIRMED: readonly string[] = ['FinishRemoteTransactionCommit', 'SyncRepWaitForLSN']
+
 /** The cause of a failed statement. Any other error of PostgreSQL is the statement's own fault. */
 export type Fault =
   /** Nothing was changed; a retry on this connection may succeed. */
@@ -32,6 +39,11 @@ export function checkFault(cause: unknown): Fault {
   if (CONFLICTS.includes(code)) return 'conflict'
   if (STALE.includes(code) || isOutdatedPlan(cause)) return 'stale-connection'
   return UNAVAILABLE.test(code) ? 'unavailable' : 'refused'
+}
+
+/** Whether a notice says that a commit may be lost, or not visible on all machines. */
+export function isUnconfirmedCommit({ routine }: { readonly routine: string | undefined }): boolean {
+  return routine !== undefined && UNCONFIRMED.includes(routine)
 }
 
 /** A newer release has added a column, which a prepared `select *` would have to return. */

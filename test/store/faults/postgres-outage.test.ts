@@ -15,6 +15,7 @@ import {
 
 /** Few enough connections to use them all. */
 const CONNECTIONS = 20
+const CANCEL_WAITS = `select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`
 
 let cluster: Promise<Postgres> | undefined
 
@@ -127,7 +128,7 @@ test('a node that is started with a wrong password fails at once', async (t) => 
   await assert.rejects(openNode(t, wrong.href), /password/)
 })
 
-test('a commit that waits for a missing synchronous standby: 503; once none is configured all recovers', async (t) => {
+test('a commit that waits for a missing synchronous standby, also if the wait is canceled: 503; once none is configured all recovers', async (t) => {
   const { postgres, server } = await openLight(t)
   const register = () => postJson(server, '/v2/oauth/register', {})
   const reload = 'select pg_reload_conf()'
@@ -136,6 +137,11 @@ test('a commit that waits for a missing synchronous standby: 503; once none is c
   let answer = await register()
   while (answer.statusCode === 201) answer = await register()
   assert.equal(answer.statusCode, 503)
+  // A commit whose wait is canceled succeeds with a warning, although no standby has it.
+  let isAnswered = false
+  const canceled = register().finally(() => (isAnswered = true))
+  while (!isAnswered) await execute(postgres.adminUrl(), CANCEL_WAITS)
+  assert.equal((await canceled).statusCode, 503)
   await execute(postgres.adminUrl(), 'alter system reset synchronous_standby_names', reload)
   await untilAvailable('register', register)
 })

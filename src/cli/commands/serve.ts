@@ -85,9 +85,10 @@ async function serveInSeveral(config: Config, count: number, greet: Greet): Prom
 
 /** Prints the welcome on a terminal, and logs `server.ready`. The first start of a loopback issuer also creates a demo user. */
 async function sayReady(config: Config, world: World, context: Context, person: Terminal | undefined): Promise<void> {
-  const hasUsers = (await context.store.listUsers({ before: undefined, limit: 1 })).length > 0
   const { issuer, version } = context
   const { isLoopbackIssuer } = config.settings
+  // Only a trial is helped on. An installation starts even if a machine with users and clients is down.
+  const hasUsers = !isLoopbackIssuer || (await context.store.listUsers({ before: undefined, limit: 1 })).length > 0
   if (person !== undefined) {
     const isDemo = isLoopbackIssuer && !hasUsers && config.settings.passwords === 'on'
     const demo = isDemo ? await createDemoUser(context) : undefined
@@ -106,7 +107,7 @@ async function sayReady(config: Config, world: World, context: Context, person: 
     port: config.port,
     admin_host: config.admin?.host,
     admin_port: config.admin?.port,
-    ...(isLoopbackIssuer && isUntouched ? { try: tryCommands(issuer) } : {}),
+    ...(isUntouched ? { try: tryCommands(issuer) } : {}),
   })
   await world.logger.flush()
 }

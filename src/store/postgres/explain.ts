@@ -3,6 +3,10 @@ import { StoreUnavailable } from '../../ports/store.ts'
 
 /** Advice for an error, by the start of its code (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const ADVICE: readonly (readonly [code: string, advice: string])[] = [
+  [
+    '08006',
+    'Start this machine of the Citus cluster, or promote its standby. Requests that need its rows get 503 until then.',
+  ],
   ['08P01', 'If PgBouncer is in between, configure it to pass on or ignore the start-up parameter "options".'],
   ['25006', 'DATABASE_URL must name the server that accepts writes, not a standby.'],
   [

@@ -6,7 +6,9 @@ import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { openPlace, run, runJson, serve, type Place } from '../../support/process.ts'
+import { openMigratedDatabase } from '../../support/migrated-database.ts'
+import { openPlace, run, runJson, serve, withDatabase, type Place } from '../../support/process.ts'
+import { execute } from '../../../tools/postgres.ts'
 
 interface Ready {
   readonly event: string
@@ -94,6 +96,14 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     assert.equal(existsSync(join(place.folder, 'grantor.db-wal')), false, 'The store was closed.')
   })
 }
+
+test('a node with a public issuer starts while users and clients cannot be read, because they are on a machine that is down', async (t) => {
+  const url = await openMigratedDatabase(t)
+  await execute(url, 'revoke select on users, clients from current_user')
+  const environment = { GRANTOR_ISSUER: 'https://auth.example.com', GRANTOR_HOST: '127.0.0.1' }
+  const server = await serve(withDatabase(await openPlace(t), url), { environment })
+  assert.equal(readyEvent(server.stdout()).issuer, environment.GRANTOR_ISSUER)
+})
 
 test('the same signal twice within a second, as npm sends it, still completes pending requests', async (t) => {
   const place = await openPlace(t)

@@ -1,7 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process'
 import pg from 'pg'
 import { listMigrations } from '../../src/store/migrations.ts'
-import { distributeTables, findObstacle, readCluster, SHARD_KEYS } from '../../src/store/postgres/distribution.ts'
+import {
+  COPIED_TABLES,
+  distributeTables,
+  findObstacle,
+  readCluster,
+  SHARD_KEYS,
+} from '../../src/store/postgres/distribution.ts'
 import { migratePostgres } from '../../src/store/postgres/migrate.ts'
 import type { Findings } from '../findings.ts'
 import type { KillableDatabase } from '../restarts/campaign.ts'
@@ -67,8 +73,8 @@ export async function proveMigration(url: string, findings: Findings): Promise<v
     if (Number(rows[0]?.count) !== ROWS) findings.report(`migration: ${rows[0]?.count} of ${ROWS} rows were filled`)
     await client.query('alter table grants drop column planted')
     await client.query('delete from migrations where version = $1', [PLANTED.version])
-    for (const table of [...Object.keys(SHARD_KEYS), 'apis', 'signing_keys', 'settings', 'admin_credentials']) {
-      await client.query(`delete from ${table}`)
+    for (const table of [...Object.keys(SHARD_KEYS), ...COPIED_TABLES]) {
+      if (table !== 'migrations') await client.query(`delete from ${table}`)
     }
     const { placements = [] } = (await readCluster(client)) ?? {}
     if (placements.some(({ by }) => by === 'local')) findings.report('migration: a table is not distributed')

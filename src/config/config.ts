@@ -8,6 +8,7 @@ import { OFFERED_GRANT_TYPES } from '../protocol/grant-types.ts'
 import { isLoopbackHost } from '../protocol/loopback.ts'
 import { isBrowserScheme } from '../protocol/redirect-uri.ts'
 import { placeSettings, SETTINGS, type PlacedSettings, type SettingValues } from './schema.ts'
+import { fileSettingOf, isFileSetting, readSecretFiles } from './secret-files.ts'
 import { describeIssue } from './setting-mistake.ts'
 import { parseHeaderList, tracesBelow, type TraceConfig } from './trace-config.ts'
 
@@ -47,21 +48,23 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the environment and the optional file. A setting that is unset or empty has its default.
+ * Reads the environment, the optional file, and the files of secrets. A setting that is unset or empty has its default.
  *
  * @throws ConfigError with all mistakes
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
   const file = readConfigFile(environment['GRANTOR_CONFIG'])
   if (file.kind === 'mistaken') throw new ConfigError([file.mistake])
-  const values = { ...withoutEmpty(file.values), ...withoutEmpty(environment) }
+  const given = { ...withoutEmpty(file.values), ...withoutEmpty(environment) }
+  const secrets = readSecretFiles(given)
+  const values = { ...given, ...secrets.values }
   const parsed = SETTINGS.safeParse(values)
-  const mistakes = parsed.success
-    ? []
-    : parsed.error.issues.map((issue) => `${issue.path.join('.')} ${describeIssue(issue)}`)
-  const unknown = Object.keys(values).filter(
-    (name) => name.startsWith('GRANTOR_') && name !== COMMAND_TOKEN && !(name in SETTINGS.shape),
-  )
+  const mistakes = [...secrets.mistakes]
+  for (const issue of parsed.error?.issues ?? []) {
+    const name = String(issue.path[0])
+    mistakes.push(`${name in secrets.values ? fileSettingOf(name) : name} ${describeIssue(issue)}`)
+  }
+  const unknown = Object.keys(values).filter((name) => name.startsWith('GRANTOR_') && !isKnown(name))
   mistakes.push(...unknown.map((name) => `${name} is not a setting. See "grantor serve --help".`))
   const settings = parsed.success ? parsed.data : SETTINGS.parse(withoutFaulty(values, parsed.error))
   const issuer = settings.GRANTOR_ISSUER ?? `http://localhost:${settings.PORT}`
@@ -73,13 +76,19 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   mistakes.push(...outboundPortMistakes(settings.GRANTOR_OUTBOUND_PORTS))
   const database = readDatabaseUrl(settings.DATABASE_URL)
   if (database.kind === 'mistaken') mistakes.push(...database.mistakes)
-  if (namesPostgres(settings.DATABASE_URL) && values['GRANTOR_SECRET'] === undefined) {
+  const hasSecret = values['GRANTOR_SECRET'] !== undefined || values[fileSettingOf('GRANTOR_SECRET')] !== undefined
+  if (namesPostgres(settings.DATABASE_URL) && !hasSecret) {
     mistakes.push(
       'GRANTOR_SECRET must be set with PostgreSQL, because every node needs the same secret. Create one: openssl rand -base64 32',
     )
   }
   if (mistakes.length > 0 || database.kind === 'mistaken') throw new ConfigError(mistakes)
-  return Object.freeze(configOf(settings, { issuer, isLoopbackIssuer, host, database, warnings: file.warnings }))
+  const warnings = [...file.warnings, ...secrets.warnings]
+  return Object.freeze(configOf(settings, { issuer, isLoopbackIssuer, host, database, warnings }))
+}
+
+function isKnown(name: string): boolean {
+  return name in SETTINGS.shape || name === COMMAND_TOKEN || isFileSetting(name)
 }
 
 function withoutEmpty(values: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {

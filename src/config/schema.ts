@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { REGISTRATION_MODES } from '../protocol/client-policy.ts'
-import { computed, placeValues, schemasOf, setting, type Placed } from './setting.ts'
+import { computed, placeValues, schemasOf, secret, setting, type Placed } from './setting.ts'
 import { isHeaderList } from './trace-config.ts'
 
 const DAY = 86_400
@@ -32,19 +32,25 @@ const ROWS = {
     z.string().optional(),
     'Public address of the server, exactly as it appears in tokens and metadata. It uses https unless it is a loopback address. Default: http://localhost:<PORT>.',
   ),
-  DATABASE_URL: computed(
-    z.string().default('sqlite:./data/grantor.db'),
-    'Database: sqlite:<path>, or postgres://<user>:<password>@<host>:<port>/<database>.',
+  DATABASE_URL: secret(
+    computed(
+      z.string().default('sqlite:./data/grantor.db'),
+      'Database: sqlite:<path>, or postgres://<user>:<password>@<host>:<port>/<database>.',
+    ),
   ),
-  GRANTOR_SECRET: setting(
-    'secret',
-    z.string().min(32, 'must have at least 32 characters').optional(),
-    'Root secret: encrypts the master key, from which all keys are derived that hash credentials and encrypt signing keys. At least 32 characters. Default: created at the first start, in a file beside the database that only its owner can read.',
+  GRANTOR_SECRET: secret(
+    setting(
+      'secret',
+      z.string().min(32, 'must have at least 32 characters').optional(),
+      'Root secret: encrypts the master key, from which all keys are derived that hash credentials and encrypt signing keys. At least 32 characters. Default: created at the first start, in a file beside the database that only its owner can read.',
+    ),
   ),
-  GRANTOR_SECRET_PREVIOUS: setting(
-    'previousSecret',
-    z.string().min(32, 'must have at least 32 characters').optional(),
-    'The root secret before GRANTOR_SECRET, until "grantor secret rotate" was run.',
+  GRANTOR_SECRET_PREVIOUS: secret(
+    setting(
+      'previousSecret',
+      z.string().min(32, 'must have at least 32 characters').optional(),
+      'The root secret before GRANTOR_SECRET, until "grantor secret rotate" was run.',
+    ),
   ),
   GRANTOR_TRUST_PROXY: setting(
     'trustedProxies',
@@ -190,9 +196,11 @@ const ROWS = {
     link,
     'Complete address of the collector. It takes precedence over OTEL_EXPORTER_OTLP_ENDPOINT.',
   ),
-  OTEL_EXPORTER_OTLP_HEADERS: computed(
-    z.string().refine(isHeaderList, 'must be name=value pairs, separated by commas').optional(),
-    'Headers for the collector, as name=value pairs, separated by commas, with values percent-encoded.',
+  OTEL_EXPORTER_OTLP_HEADERS: secret(
+    computed(
+      z.string().refine(isHeaderList, 'must be name=value pairs, separated by commas').optional(),
+      'Headers for the collector, as name=value pairs, separated by commas, with values percent-encoded.',
+    ),
   ),
   OTEL_SERVICE_NAME: computed(z.string().min(1).default('grantor'), 'Name of this service in traces.'),
   GRANTOR_TRACE_RATIO: computed(
@@ -204,6 +212,11 @@ const ROWS = {
     'File with settings as NAME=value lines. The environment takes precedence.',
   ),
 }
+
+/** The names of the settings whose values are secrets. */
+export const SECRET_SETTINGS: readonly string[] = Object.entries(ROWS)
+  .filter(([, { isSecret }]) => isSecret)
+  .map(([name]) => name)
 
 /** Validates all settings. */
 export const SETTINGS = z.object(schemasOf(ROWS))

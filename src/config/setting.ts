@@ -5,6 +5,8 @@ export interface Row<Place extends string | undefined = string | undefined, Sche
   /** Where the value is in the Config: `port`, or `branding.name`. undefined: the Config is computed from it. */
   readonly place: Place
   readonly schema: Schema
+  /** Whether the value is a secret. Such a setting can also be read from a file, which `<NAME>_FILE` names. */
+  readonly isSecret: boolean
 }
 
 type Rows = Readonly<Record<string, Row>>
@@ -15,12 +17,19 @@ export function setting<const Place extends string, Schema extends z.ZodType>(
   schema: Schema,
   description: string,
 ): Row<Place, Schema> {
-  return { place, schema: schema.describe(description) }
+  return { place, schema: schema.describe(description), isSecret: false }
 }
 
 /** A setting from which the Config is computed, because other settings or the terminal matter too. */
 export function computed<Schema extends z.ZodType>(schema: Schema, description: string): Row<undefined, Schema> {
-  return { place: undefined, schema: schema.describe(description) }
+  return { place: undefined, schema: schema.describe(description), isSecret: false }
+}
+
+/** A setting whose value is a secret. */
+export function secret<Place extends string | undefined, Schema extends z.ZodType>(
+  row: Row<Place, Schema>,
+): Row<Place, Schema> {
+  return { ...row, isSecret: true }
 }
 
 type Schemas<Table extends Rows> = { readonly [Name in keyof Table]: Table[Name]['schema'] }

@@ -1,4 +1,5 @@
-import { SETTINGS } from '../../config/schema.ts'
+import { SECRET_SETTINGS, SETTINGS } from '../../config/schema.ts'
+import { fileSettingOf } from '../../config/secret-files.ts'
 
 /** A setting as the schema describes it. */
 interface Setting {
@@ -9,6 +10,24 @@ interface Setting {
 
 const WIDTH = 100
 const INDENT = 6
+
+const SECRET_FILES = [
+  '## Secrets in files',
+  '',
+  'Each setting that is a secret can be read from a file, which a setting with `_FILE` at the end of its name names:',
+  `${SECRET_SETTINGS.map((name) => `\`${fileSettingOf(name)}\``).join(', ')}. The file has the secret on one line.`,
+  'This is how containers and systemd (`LoadCredential=`, see',
+  '[install](operations/install.md#the-secret-in-a-credential-of-systemd)) pass secrets.',
+  '',
+  'The server and the commands do not start if',
+  '',
+  '- the setting and its `_FILE` are both set;',
+  '- the file is missing, empty or not a regular file, or has more than one line;',
+  '- a user other than root and the user of the process owns the file, or other users may write to it;',
+  '- other users may read it. On a read-only mount, where the mode often cannot be chosen, its group may read the file,',
+  '  and if everyone may, the log has a warning.',
+  '',
+]
 
 const POSTGRESQL = [
   '## DATABASE_URL of a PostgreSQL',
@@ -39,6 +58,7 @@ export function settingsHelp(): string {
   const settings = listSettings().flatMap(({ name, meaning, fallback }) => [
     `  ${name}`,
     ...wrap(`${meaning} Default: ${fallback}.`),
+    ...(SECRET_SETTINGS.includes(name) ? wrap(`Or ${fileSettingOf(name)}: the file that contains it.`) : []),
   ])
   return ['Settings, from the environment or the file that GRANTOR_CONFIG names:', ...settings].join('\n')
 }
@@ -62,6 +82,7 @@ export function settingsDocument(): string {
     '|---|---|---|',
     ...rows,
     '',
+    ...SECRET_FILES,
     ...POSTGRESQL,
   ].join('\n')
 }

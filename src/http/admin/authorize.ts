@@ -70,13 +70,13 @@ export function authorizeTask(
 const FORWARDING = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
 
 /**
- * Whether a plain route needs no credentials: programs on this machine need none. The Host header must name this machine too.
- * Otherwise a web page could read the route through its own host name that resolves to this machine (DNS rebinding). The
- * request must not come through a proxy, because then every caller would seem to be on this machine.
+ * Whether a plain route needs no credentials: programs on this machine need none, and send none. The Host header must name this
+ * machine too. Otherwise a web page could read the route through its own host name that resolves to this machine (DNS rebinding).
+ * The request must not come through a proxy, because then every caller would seem to be on this machine.
  */
 export function isOpen({ access }: PlainRoute, isLoopback: boolean, headers: IncomingHttpHeaders): boolean {
-  const { host } = headers
-  if (access !== 'machine' || !isLoopback || host === undefined) return false
+  const { host, authorization } = headers
+  if (access !== 'machine' || !isLoopback || host === undefined || authorization !== undefined) return false
   if (FORWARDING.some((name) => headers[name] !== undefined)) return false
   const url = URL.parse(`http://${host}`)
   return url !== null && isLoopbackHost(url.hostname)

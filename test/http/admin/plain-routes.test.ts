@@ -54,6 +54,21 @@ test('ADM-10: a request through a proxy on this machine needs credentials at a p
   }
 })
 
+test('ADM-10: credentials that are sent are checked on loopback as well, so that a scraper with a wrong token is noticed', async (t) => {
+  const stage = await openAdminServer(t)
+  const ask = openAsk(stage, 'localhost')
+  const { token, id } = await stage.issue('metrics')
+  const host = '127.0.0.1:3001'
+  const withToken = (sent: string) => ask({ ...bearer(sent).headers, host })
+  assert.equal((await withToken(token)).statusCode, 200)
+  for (const wrong of ['x', `${token.slice(0, -1)}_`]) assert.equal((await withToken(wrong)).statusCode, 401, wrong)
+  for (const authorization of ['', 'Bearer', `Basic ${token}`])
+    assert.equal((await ask({ authorization, host })).statusCode, 401, authorization)
+  await stage.performByName('admin.revoke', { credential_id: id }, (await stage.issue('write')).token)
+  assert.equal((await withToken(token)).statusCode, 401)
+  assert.equal((await ask({ host })).statusCode, 200)
+})
+
 test('ADM-10: on other addresses a plain route needs credentials for the whole server or for the metrics', async (t) => {
   const stage = await openAdminServer(t)
   const ask = openAsk(stage, '0.0.0.0')

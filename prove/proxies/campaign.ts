@@ -8,7 +8,7 @@ import { formBody } from '../../tools/send.ts'
 import { newSecret, openServerProcess, type ServerProcess } from '../../tools/server-process.ts'
 import { openFolder } from '../../tools/session.ts'
 import type { Findings } from '../findings.ts'
-import { startProxy, type ProxyName, type RunningProxy } from './proxy-programs.ts'
+import { startProxy, type ProxyName, type ProxyPlace, type RunningProxy } from './proxy-programs.ts'
 
 /** Restarts nodes behind a proxy while clients continue to send requests. No request may fail. */
 
@@ -61,15 +61,13 @@ export async function proveProxy(
     NODE_COMPILE_CACHE: join(folder, 'compile-cache'),
   }
   const nodes = [first, second].map((nodePort) => openServerProcess({ port: nodePort, folder, settings }))
-  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
-    extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
-  })
+  const { certificate, key } = await issueCertificate()
   for (const node of nodes) await node.start()
-  const proxy = await startProxy(name, { folder, port, nodePorts: [first, second], certificate: cert, key })
+  const proxy = await startProxy(name, { folder, port, nodePorts: [first, second], certificate, key })
   const agents = {
-    kept: new Agent({ keepAlive: true, maxSockets: CLIENTS, ca: cert }),
+    kept: new Agent({ keepAlive: true, maxSockets: CLIENTS, ca: certificate }),
     // A client whose idle connection was reset sends the request again on a new one.
-    fresh: new Agent({ ca: cert }),
+    fresh: new Agent({ ca: certificate }),
   }
   const counts: Counts = { requests: 0, failed: 0, repeated: 0 }
   let restarts = 0
@@ -92,6 +90,14 @@ export async function proveProxy(
     for (const node of nodes) await node.stop()
   }
   return { version: proxy.version, ...counts, restarts }
+}
+
+/** A certificate of localhost that signs itself, and its key. PEM. */
+export async function issueCertificate(): Promise<Pick<ProxyPlace, 'certificate' | 'key'>> {
+  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
+    extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
+  })
+  return { certificate: cert, key }
 }
 
 async function restart(proxy: RunningProxy, node: ServerProcess): Promise<void> {

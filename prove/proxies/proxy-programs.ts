@@ -8,14 +8,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 /** The recipes in deploy/, run as they are but for addresses, names and files. */
 
 export const PROXIES = ['haproxy', 'caddy', 'nginx'] as const
-export type ProxyName = (typeof PROXIES)[number]
+/** A proxy of clients, or the nginx that forwards the metrics of one node. */
+export type ProxyName = (typeof PROXIES)[number] | 'metrics'
 
 /** Where the proxy listens and connects to, and its certificate. */
 export interface ProxyPlace {
   readonly folder: string
   readonly port: number
-  /** Of the two nodes. */
-  readonly nodePorts: readonly [number, number]
+  /** Of the two nodes, or of the administration of one. */
+  readonly nodePorts: readonly number[]
   /** PEM: the certificate, then the key. */
   readonly certificate: string
   readonly key: string
@@ -31,6 +32,7 @@ export interface RunningProxy {
 
 interface ProxyProgram {
   readonly recipe: string
+  readonly program: string
   /** How the version is printed, on either output. */
   readonly version: readonly string[]
   /** What is replaced in the recipe. Each text must be in it. */
@@ -47,7 +49,6 @@ interface Files {
   readonly both: string
 }
 
-const NODES = ['10.0.0.11:3000', '10.0.0.12:3000'] as const
 /** The manual says: wait two seconds after a reload. */
 const RELOAD_MS = 2000
 const START_LIMIT_MS = 10_000
@@ -55,8 +56,10 @@ const START_LIMIT_MS = 10_000
 const PROGRAMS: Readonly<Record<ProxyName, ProxyProgram>> = {
   haproxy: {
     recipe: 'deploy/haproxy/haproxy.cfg',
+    program: 'haproxy',
     version: ['-v'],
-    replacements: ({ port }, { both }) => ({
+    replacements: ({ port, nodePorts }, { both }) => ({
+      ...nodesAt(nodePorts),
       'bind :443': `bind 127.0.0.1:${port}`,
       '/etc/ssl/auth.example.com.pem': both,
     }),
@@ -65,9 +68,11 @@ const PROGRAMS: Readonly<Record<ProxyName, ProxyProgram>> = {
   },
   caddy: {
     recipe: 'deploy/caddy/Caddyfile',
+    program: 'caddy',
     version: ['version'],
     // Caddy would request a certificate for the name.
-    replacements: ({ port }, { certificate, key }) => ({
+    replacements: ({ port, nodePorts }, { certificate, key }) => ({
+      ...nodesAt(nodePorts),
       'auth.example.com {': `https://localhost:${port} {\n\tbind 127.0.0.1\n\ttls ${certificate} ${key}`,
     }),
     prepare(_place, recipe) {
@@ -78,40 +83,57 @@ const PROGRAMS: Readonly<Record<ProxyName, ProxyProgram>> = {
   },
   nginx: {
     recipe: 'deploy/nginx/grantor.conf',
+    program: 'nginx',
     version: ['-v'],
-    replacements: ({ port }, { certificate, key }) => ({
+    replacements: ({ port, nodePorts }, { certificate, key }) => ({
+      ...nodesAt(nodePorts),
       'listen 443 ssl': `listen 127.0.0.1:${port} ssl`,
       '/etc/ssl/auth.example.com.pem': certificate,
       '/etc/ssl/auth.example.com.key': key,
       'server_name auth.example.com': 'server_name localhost',
     }),
-    prepare({ folder }, recipe) {
-      const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-        (kind) => `${kind}_temp_path ${join(folder, kind)};`,
-      )
-      const main = join(folder, 'nginx.conf')
-      const http = `http { access_log off; ${temporary.join(' ')} include ${recipe}; }`
-      writeFileSync(main, `daemon off; pid ${join(folder, 'nginx.pid')}; events {} ${http}`)
-      return ['-p', folder, '-e', join(folder, 'nginx.log'), '-c', main]
-    },
+    prepare: prepareNginx,
     isTakenOut: true,
   },
+  metrics: {
+    recipe: 'deploy/nginx/grantor-metrics.conf',
+    program: 'nginx',
+    version: ['-v'],
+    replacements: ({ port, nodePorts: [admin = 0] }, { certificate, key }) => ({
+      'listen 10.0.0.11:3443 ssl': `listen 127.0.0.1:${port} ssl`,
+      '/etc/ssl/grantor-node.pem': certificate,
+      '/etc/ssl/grantor-node.key': key,
+      'http://127.0.0.1:3001': `http://127.0.0.1:${admin}`,
+    }),
+    prepare: prepareNginx,
+    isTakenOut: false,
+  },
+}
+
+function nodesAt([first = 0, second = 0]: readonly number[]): Readonly<Record<string, string>> {
+  return { '10.0.0.11:3000': `127.0.0.1:${first}`, '10.0.0.12:3000': `127.0.0.1:${second}` }
+}
+
+/** The main file of nginx, which includes the recipe. */
+function prepareNginx({ folder }: ProxyPlace, recipe: string): readonly string[] {
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (kind) => `${kind}_temp_path ${join(folder, kind)};`,
+  )
+  const main = join(folder, 'nginx.conf')
+  const http = `http { access_log off; ${temporary.join(' ')} include ${recipe}; }`
+  writeFileSync(main, `daemon off; pid ${join(folder, 'nginx.pid')}; events {} ${http}`)
+  return ['-p', folder, '-e', join(folder, 'nginx.log'), '-c', main]
 }
 
 /** Starts a proxy with its recipe. @throws Error when it is not installed, or the recipe does not fit */
 export async function startProxy(name: ProxyName, place: ProxyPlace): Promise<RunningProxy> {
-  const { recipe, version, replacements, prepare, isTakenOut } = PROGRAMS[name]
-  const printed = spawnSync(name, version, { encoding: 'utf8' })
-  if (printed.error !== undefined) throw new Error(`${name} is not installed. It is needed for prove:proxies.`)
-  const { folder, port, nodePorts } = place
+  const { recipe, program, replacements, prepare, isTakenOut } = PROGRAMS[name]
+  const version = versionOf(program, PROGRAMS[name].version)
+  const { folder, port } = place
   const files = writeCertificate(place)
   const path = join(folder, recipe.split('/').at(-1) ?? '')
-  const addresses = { [NODES[0]]: `127.0.0.1:${nodePorts[0]}`, [NODES[1]]: `127.0.0.1:${nodePorts[1]}` }
-  writeFileSync(path, replaceAll(readFileSync(recipe, 'utf8'), { ...replacements(place, files), ...addresses }))
-  const child = spawn(name, prepare(place, path), { stdio: ['ignore', 'pipe', 'pipe'] })
-  const end = (): void => void child.kill('SIGKILL')
-  process.once('exit', end)
-  await untilListening(name, child, port)
+  writeFileSync(path, replaceAll(readFileSync(recipe, 'utf8'), replacements(place, files)))
+  const { child, stop } = await startProgram(program, prepare(place, path), port)
 
   async function mark(nodePort: number, from: string, to: string): Promise<void> {
     if (!isTakenOut) return
@@ -122,9 +144,32 @@ export async function startProxy(name: ProxyName, place: ProxyPlace): Promise<Ru
   }
 
   return {
-    version: `${printed.stdout}${printed.stderr}`.split('\n')[0] ?? '',
+    version,
     takeOut: (nodePort) => mark(nodePort, '', 'down '),
     putBack: (nodePort) => mark(nodePort, 'down ', ''),
+    stop,
+  }
+}
+
+/** The first line that a program prints about its version. @throws Error when it is not installed */
+export function versionOf(program: string, words: readonly string[]): string {
+  const printed = spawnSync(program, words, { encoding: 'utf8' })
+  if (printed.error !== undefined) throw new Error(`${program} is not installed. It is needed for prove:proxies.`)
+  return `${printed.stdout}${printed.stderr}`.split('\n')[0] ?? ''
+}
+
+/** Starts a program, and waits until it listens. It ends with this process. @throws Error with its output */
+export async function startProgram(
+  program: string,
+  words: readonly string[],
+  port: number,
+): Promise<{ readonly child: ChildProcess; readonly stop: () => Promise<void> }> {
+  const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const end = (): void => void child.kill('SIGKILL')
+  process.once('exit', end)
+  await untilListening(program, child, port)
+  return {
+    child,
     async stop() {
       const ended = once(child, 'exit')
       child.kill('SIGTERM')
@@ -142,7 +187,7 @@ function writeCertificate({ folder, certificate, key }: ProxyPlace): Files {
   return files
 }
 
-function replaceAll(text: string, replacements: Readonly<Record<string, string>>): string {
+export function replaceAll(text: string, replacements: Readonly<Record<string, string>>): string {
   let replaced = text
   for (const [from, to] of Object.entries(replacements)) {
     if (!replaced.includes(from)) throw new Error(`The recipe has no "${from}".`)

@@ -4,6 +4,7 @@ import { beginSession } from '../../tools/session.ts'
 import { openFindings, printReport } from '../findings.ts'
 import { proveProxy } from './campaign.ts'
 import { PROXIES } from './proxy-programs.ts'
+import { proveScrape } from './scrape.ts'
 
 /** `npm run prove:proxies`. See docs/proofs.md. */
 
@@ -12,7 +13,7 @@ const {
   requests,
   restarts: wanted,
 } = readOptions('prove:proxies', {
-  only: names('the proxies', PROXIES, 'all'),
+  only: names('the proxies', [...PROXIES, 'metrics'], 'all'),
   requests: whole('the least number of requests through each proxy', 20_000, [100, 10_000_000]),
   restarts: whole('the least number of restarts of nodes behind each proxy', 10, [2, 10_000]),
 })
@@ -23,6 +24,11 @@ const postgres = await startPostgres({ settings: { fsync: 'on' } })
 const lines: string[] = []
 for (const name of only) {
   const { url } = await postgres.createDatabase()
+  if (name === 'metrics') {
+    const { version, health } = await proveScrape(url, findings)
+    lines.push(version, ...Object.entries(health).map(([when, found]) => `  ${when}: ${found.join('; ')}`))
+    continue
+  }
   const result = await proveProxy(name, url, { requests, restarts: wanted }, findings)
   const { version, restarts, failed, repeated } = result
   lines.push(`${name} (${version})`)

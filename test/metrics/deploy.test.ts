@@ -128,3 +128,17 @@ test('the example scrapes the default port of the administration', () => {
   const [, target] = /targets: \['([^']+)'\]/.exec(readFileSync('deploy/prometheus/prometheus.yml', 'utf8')) ?? []
   assert.equal(target, `127.0.0.1:${admin?.port}`)
 })
+
+test('the example for nodes on other machines sends its token over TLS only, to what the proxy of a node forwards', () => {
+  const example = readFileSync('deploy/prometheus/prometheus-nodes.yml', 'utf8')
+  const recipe = readFileSync('deploy/nginx/grantor-metrics.conf', 'utf8')
+  assert.match(example, /^ {4}scheme: https\n {4}tls_config:\n {6}ca_file: /m)
+  assert.match(example, /^ {4}authorization:\n {6}credentials_file: /m)
+  assert.ok(readFileSync('docs/metrics.md', 'utf8').includes(example.slice(example.indexOf('scrape_configs:'))))
+  const [, address = 'none'] = /listen (\S+) ssl;/.exec(recipe) ?? []
+  assert.match(example, new RegExp(`targets: \\['${address}'`))
+  assert.match(recipe, new RegExp(`proxy_pass http://127\\.0\\.0\\.1:${readConfig({}).admin?.port};`))
+  const locations = [...recipe.matchAll(/location (.+) \{/g)].map(([, path]) => path)
+  assert.deepEqual(locations, ['= /metrics', '/'])
+  assert.match(recipe, /location \/ \{\n {4}return 404;/)
+})

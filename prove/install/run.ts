@@ -2,10 +2,11 @@ import { names, readOptions } from '../../tools/options.ts'
 import { beginSession } from '../../tools/session.ts'
 import { openFindings, printReport } from '../findings.ts'
 import { NPM_MAJORS, proveNpm } from './npm.ts'
+import { provePage } from './page.ts'
 
 /** `npm run prove:install`. See docs/proofs.md. */
 
-const PARTS = NPM_MAJORS.map((major) => `npm-${major}`)
+const PARTS = [...NPM_MAJORS.map((major) => `npm-${major}`), 'page']
 
 const { only } = readOptions('prove:install', { only: names('the parts', PARTS, 'all') })
 
@@ -13,7 +14,10 @@ beginSession()
 const findings = openFindings()
 const lines: string[] = []
 for (const part of only) {
-  const { version, lines: ways } = await proveNpm(part.replace('npm-', ''), findings)
-  lines.push(`npm ${version}`, ...ways.map((way) => `  ${way}`))
+  if (part === 'page') lines.push(...(await provePage(findings)))
+  else {
+    const { version, lines: ways } = await proveNpm(part.replace('npm-', ''), findings)
+    lines.push(`npm ${version}`, ...ways.map((way) => `  ${way}`))
+  }
 }
 printReport(only.join(', '), lines, findings)

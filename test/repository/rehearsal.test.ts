@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test'
 import { freePort } from '../../tools/free-ports.ts'
 import { COMPILE_CACHE } from '../support/compile-cache.ts'
 import { openTestDatabase } from '../support/postgres.ts'
-import { replay } from '../support/replay.ts'
+import { replay } from '../../tools/replay.ts'
 import { temporaryFolder } from '../support/server.ts'
 
 const { PATH = '', HOME = '/' } = process.env

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { COMPILE_CACHE } from '../support/compile-cache.ts'
 import { freePort } from '../../tools/free-ports.ts'
-import { replay } from '../support/replay.ts'
+import { replay } from '../../tools/replay.ts'
 import { temporaryFolder } from '../support/server.ts'
 
 const { PATH = '', HOME = '/' } = process.env
@@ -35,6 +35,7 @@ const PLANTED: Readonly<Record<string, readonly [page: string, fault: RegExp | u
       block('', 'id $name at …'),
     undefined,
   ],
+  'no fault of an example': [block('sh example', 'false') + block('sh', 'echo one') + block('', 'one'), undefined],
   'a different line': [
     block('sh', 'echo one; echo two') + block('', 'one\nthree'),
     /Line 2: the page shows\n {2}three\n.*\n {2}two$/,
@@ -65,6 +66,21 @@ for (const [what, [page, fault]] of Object.entries(PLANTED)) {
     else assert.match(faults.join('\n'), fault)
   })
 }
+
+test('a replay may ignore outputs that the page does not show, and gives the script to a program of the caller', async (t) => {
+  const of = (page: string) =>
+    replay({
+      page,
+      folder: temporaryFolder(t),
+      environment: { PATH },
+      limitMs: 30_000,
+      shell: ['bash', '-x'],
+      mayPrint: true,
+    })
+  assert.deepEqual(await of(block('sh', 'echo oops')), [])
+  assert.match((await of(block('sh', 'echo oops') + block('', 'one'))).join('\n'), /shows\n {2}one\n/)
+  assert.match((await of(block('sh', 'false'))).join('\n'), /this failed[^]*\+ false/)
+})
 
 function block(language: string, text: string): string {
   return `\`\`\`${language}\n${text}\n\`\`\`\n\n`

@@ -11,6 +11,10 @@ export interface Replay {
   readonly environment: Readonly<Record<string, string>>
   /** After this time the shell and all processes that it started are ended. */
   readonly limitMs: number
+  /** The program that gets the path of the script. undefined: bash. */
+  readonly shell?: readonly string[]
+  /** Whether commands may print what the page does not show, if it shows no output of them. */
+  readonly mayPrint?: boolean
 }
 
 interface Step {
@@ -22,12 +26,19 @@ interface Step {
 }
 
 /** Describes every difference between the page and the shell. Returns an empty list if there is none. */
-export async function replay({ page, folder, environment, limitMs }: Replay): Promise<readonly string[]> {
+export async function replay({
+  page,
+  folder,
+  environment,
+  limitMs,
+  shell: [program = '', ...words] = ['bash'],
+  mayPrint = false,
+}: Replay): Promise<readonly string[]> {
   const steps = readSteps(page)
   const script = join(folder, 'page.sh')
   writeFileSync(script, scriptOf(steps, folder))
   // The shell has a process group of its own, because a page that fails after it started a server leaves the server running.
-  const shell = spawn('bash', [script], {
+  const shell = spawn(program, [...words, script], {
     env: { ...environment, TMPDIR: folder },
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
@@ -38,16 +49,17 @@ export async function replay({ page, folder, environment, limitMs }: Replay): Pr
   const [code] = (await once(shell, 'exit')) as [number | null]
   clearTimeout(timer)
   endGroup(shell.pid)
-  const faults = steps.flatMap((step, index) => compareStep(step, join(folder, `step-${index}`)))
+  const faults = steps.flatMap((step, index) => compareStep(step, join(folder, `step-${index}`), mayPrint))
   if (code === 0) return faults
   const how = code === null ? `was ended after ${limitMs / 1000} s` : `ended with ${code}`
   return [...faults, `The shell ${how}. ${complaints}`]
 }
 
-/** The `sh` blocks of the page, each with the output block that follows it. */
+/** The `sh` blocks of the page, each with the output block that follows it. A block `sh example` is neither. */
 function readSteps(page: string): readonly Step[] {
   const steps: Step[] = []
-  for (const { 1: language, 2: text = '', index } of page.matchAll(/^```(\w*)\n([^]*?)^```$/gm)) {
+  for (const { 1: language, 2: text = '', index } of page.matchAll(/^```([\w ]*)\n([^]*?)^```$/gm)) {
+    if (language === 'sh example') continue
     if (language === 'sh') {
       const line = page.slice(0, index).split('\n').length + 1
       steps.push({ line, commands: text, shown: [] })
@@ -76,11 +88,12 @@ function namesIn(shown: readonly string[]): readonly string[] {
 
 const VARIABLE = /\$([a-z_]+)/g
 
-function compareStep({ line, commands, shown }: Step, file: string): readonly string[] {
+function compareStep({ line, commands, shown }: Step, file: string, mayPrint: boolean): readonly string[] {
   // The previous step failed.
   if (!existsSync(`${file}.said`)) return []
   const said = readFileSync(`${file}.said`, 'utf8').trimEnd()
   if (!existsSync(`${file}.values`)) return [`Line ${line}: this failed:\n${commands}and said:\n${said}`]
+  if (mayPrint && shown.length === 0) return []
   const values = new Map(
     readFileSync(`${file}.values`, 'utf8')
       .split('\n')

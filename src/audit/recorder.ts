@@ -3,6 +3,8 @@ import type { AuditEvent, AuditLinkRecord } from '../ports/records/audit.ts'
 import { after, type EpochMs } from '../protocol/brand.ts'
 import type { EventFields } from '../protocol/event-names.ts'
 import type { Chains } from './chain.ts'
+import { openCommandLog } from './command-log.ts'
+import { eventLine } from './event-line.ts'
 import { issuedEvents, minuteOf, openTokenCounter, type Count } from './token-counter.ts'
 
 /** How many events and last-use times are written at once. */
@@ -16,16 +18,22 @@ const HEAD_LIMIT = { first: 100, usual: 1000 } as const
 /** Matches events that contain anything but heads. Quotes inside texts are escaped, so they cannot match. */
 const MORE_THAN_HEADS = /"event":"(?!audit\.head")/
 
-/** Records what no commit records by itself: counts of issued tokens, reported events, and the heads of other chains. */
+/**
+ * Records what no commit records by itself: counts of issued tokens, reported events, and the heads of other chains. Of a server
+ * it also logs what commands recorded.
+ */
 export interface AuditRecorder extends Pick<Context, 'issued' | 'report'> {
-  /** Writes the counts of past minutes and, once a minute, the heads. Called at intervals. Never fails: failures are logged. */
+  /**
+   * Writes the counts of past minutes and, once a minute, the heads, and logs the events of commands. Called at intervals by
+   * servers. Never fails: failures are logged.
+   */
   readonly flush: () => Promise<void>
   /** Writes everything, before the store is closed. */
   readonly close: () => Promise<void>
 }
 
 interface Dependencies extends Pick<Context, 'clock'> {
-  readonly store: Pick<Context['store'], 'listAuditHeads' | 'noteUses' | 'recordEvent'>
+  readonly store: Pick<Context['store'], 'listAuditHeads' | 'listChainLinks' | 'noteUses' | 'recordEvent'>
   readonly chains: Chains
   readonly logger: Readonly<Record<'info' | 'warn' | 'error', (fields: EventFields) => void>>
   /** Counts a failure. */
@@ -34,6 +42,7 @@ interface Dependencies extends Pick<Context, 'clock'> {
 
 export function openAuditRecorder({ clock, store, chains, logger, onFailure }: Dependencies): AuditRecorder {
   const tokenCounter = openTokenCounter()
+  const logCommands = openCommandLog({ clock, store, info: logger.info })
   let reports = openReports(clock())
   /** The sequence of each head as it was last recorded. */
   let recorded: ReadonlyMap<string, number> | undefined
@@ -66,7 +75,8 @@ export function openAuditRecorder({ clock, store, chains, logger, onFailure }: D
     await Promise.all(repeated.map(store.recordEvent))
   }
 
-  async function recordHeads(isFirst: boolean): Promise<void> {
+  /** Returns all heads. */
+  async function recordHeads(isFirst: boolean): Promise<readonly AuditLinkRecord[]> {
     const since = isFirst ? (0 as EpochMs) : after(clock(), -GROWING_MS)
     const limit = recorded === undefined ? HEAD_LIMIT.first : HEAD_LIMIT.usual
     const found = await store.listAuditHeads({ since, limit })
@@ -75,6 +85,7 @@ export function openAuditRecorder({ clock, store, chains, logger, onFailure }: D
     )
     if (grown.some(isNews)) await Promise.all(grown.map((link) => store.recordEvent(headEvent(link))))
     recorded = new Map(found.map(({ chainId, sequence }) => [chainId, sequence]))
+    return found
   }
 
   /**
@@ -98,13 +109,7 @@ export function openAuditRecorder({ clock, store, chains, logger, onFailure }: D
       if (tokenCounter.add(clientId, grantType, clock())) void enqueue(() => writeCounts(clock()))
     },
     report(event) {
-      logger.warn({
-        event: event.event,
-        client: event.clientId,
-        user: event.userId,
-        actor: event.actor,
-        ...event.details,
-      })
+      logger.warn(eventLine(event))
       if (reports.isNew(event)) void enqueue(async () => void (await store.recordEvent(event)))
     },
     flush: () =>
@@ -113,13 +118,14 @@ export function openAuditRecorder({ clock, store, chains, logger, onFailure }: D
         await writeCounts(now)
         if (minuteOf(now) === headsAt) return
         headsAt = minuteOf(now)
-        await recordHeads(recorded === undefined)
+        const heads = await recordHeads(recorded === undefined)
         logHeads()
+        await logCommands(heads)
       }),
     async close() {
       await enqueue(() => writeCounts('all'))
       if (!logHeads()) return
-      await enqueue(() => recordHeads(false))
+      await enqueue(async () => void (await recordHeads(false)))
       logHeads()
     },
   }

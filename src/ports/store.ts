@@ -102,6 +102,12 @@ export interface Reads {
     readonly since: EpochMs
     readonly limit: number
   }) => Promise<readonly AuditLinkRecord[]>
+  /** The links of a chain from a sequence on, oldest first. */
+  readonly listChainLinks: (page: {
+    readonly chainId: string
+    readonly from: number
+    readonly limit: number
+  }) => Promise<readonly AuditLinkRecord[]>
   readonly findMasterKey: () => Promise<StoredMasterKey>
   readonly listKeys: () => Promise<readonly KeyRecord[]>
   /** The algorithm that `noteServerAlgorithm` recorded last. */

@@ -3,10 +3,13 @@ import type { Config } from '../config/config.ts'
 import type { Log } from './log.ts'
 import { openDriver, type StoreUser } from './store.ts'
 import type { Context } from '../ports/context.ts'
+import type { BatchReport } from '../ports/observers.ts'
 import type { StoreDriver } from '../ports/store.ts'
 import type { Secrets } from '../protocol/secrets.ts'
 import { openChains, type Chains } from '../audit/chain.ts'
+import { eventLine } from '../audit/event-line.ts'
 import type { AuditRecorder } from '../audit/recorder.ts'
+import { auditEvents } from '../store/operation-effects.ts'
 
 const FLUSH_INTERVAL_MS = 10_000
 
@@ -43,4 +46,17 @@ export function startAuditRecorder({ flush }: AuditRecorder): () => void {
   void flush()
   const timer = setInterval(() => void flush(), FLUSH_INTERVAL_MS)
   return () => clearInterval(timer)
+}
+
+/**
+ * Logs what administrators changed, with the ids of their objects. A log that is kept on another machine then outlives the
+ * database, and shows what to repeat after a restore (docs/operations/backup.md).
+ */
+export function logChanges(logger: Log, { batch, results }: BatchReport): void {
+  for (const [index, { asked }] of batch.entries()) {
+    if (asked.by === undefined) continue
+    const result = results?.[index]
+    if (result?.kind !== 'done') continue
+    for (const event of auditEvents([asked], [result.outcome])) logger.info(eventLine(event))
+  }
 }

@@ -1,13 +1,14 @@
 import type { Config } from '../config/config.ts'
 import { ENDPOINTS } from '../endpoints/index.ts'
 import type { PlainRoute } from '../http/admin/routes.ts'
+import { logChanges } from './audit.ts'
 import type { Log } from './log.ts'
 import { EXPOSITION_TYPE } from '../metrics/exposition.ts'
 import { openMetrics, type Metrics } from '../metrics/metrics.ts'
 import type { Traces } from '../metrics/traces.ts'
 import type { RequestObserver, StoreObserver } from '../ports/observers.ts'
 
-/** The metrics of one server, and its traces if they are configured. */
+/** The metrics of one server, its traces if they are configured, and its log of administrative changes. */
 export interface Telemetry {
   readonly requests: RequestObserver
   readonly store: StoreObserver
@@ -38,6 +39,7 @@ export async function openTelemetry({ traces }: Config, version: string, logger:
       committed(report) {
         metrics.storeObserver.committed(report)
         tracing?.store.committed(report)
+        logChanges(logger, report)
       },
     },
     async close() {

@@ -1,24 +1,14 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import type { AuditLinkRecord } from '../../src/ports/records/audit.ts'
-import { openLog } from '../../src/server/log.ts'
-import { openChains } from '../../src/audit/chain.ts'
-import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { openBatchingStore } from '../../src/store/batching-store.ts'
-import { openAuditRecorder } from '../../src/audit/recorder.ts'
-import { AUDIT_SECRETS, eventsOf, listLinks } from '../store/contract/chains.ts'
-import { NOW } from '../support/records.ts'
-import { openSteadyClock } from '../support/steady-clock.ts'
+import { eventsOf } from '../store/contract/chains.ts'
+import { openProcesses } from './processes.ts'
 
 const MINUTE = 60_000
 const SOMETHING = { event: 'sign-in.failed' } as const
 
 test('audit: the server records the head of a finished command within a minute, although the last event of the command is audit.head', async (t) => {
-  const { open, clock, links } = openStage(t)
+  const { open, clock, links } = openProcesses(t)
   const server = open()
   await server.store.recordEvent(SOMETHING)
   await server.recorder.flush()
@@ -37,7 +27,7 @@ test('audit: the server records the head of a finished command within a minute, 
 })
 
 test('audit: each of two processes records the heads of the other, also after the other has recorded its head', async (t) => {
-  const { open, clock, links } = openStage(t)
+  const { open, clock, links } = openProcesses(t)
   const [one, other] = [open(), open()]
   for (const { recorder } of [one, other]) await recorder.flush()
   await one.store.recordEvent(SOMETHING)
@@ -50,7 +40,7 @@ test('audit: each of two processes records the heads of the other, also after th
 })
 
 test('audit: idle processes stop recording heads, and a link of heads alone is not recorded', async (t) => {
-  const { open, clock, links } = openStage(t)
+  const { open, clock, links } = openProcesses(t)
   const processes = [open(), open(), open()]
   for (const { store } of processes) await store.recordEvent(SOMETHING)
   const counts: number[] = []
@@ -63,7 +53,7 @@ test('audit: idle processes stop recording heads, and a link of heads alone is n
 })
 
 test('audit: a command records at most a hundred heads, however many commands ran before', async (t) => {
-  const { open, links } = openStage(t)
+  const { open, links } = openProcesses(t)
   for (let number = 0; number < 120; number += 1) {
     const command = open()
     await command.store.recordEvent(SOMETHING)
@@ -81,34 +71,4 @@ function isNamed(links: readonly AuditLinkRecord[], { chainId, sequence }: Audit
     .filter((link) => link.chainId !== chainId)
     .flatMap((link) => eventsOf([link]))
     .some(({ details }) => details?.['chain'] === chainId && Number(details['sequence']) >= sequence)
-}
-
-/** Processes on one file, at one time. */
-function openStage(t: TestContext) {
-  const clock = openSteadyClock()
-  const folder = mkdtempSync(join(tmpdir(), 'grantor-heads-'))
-  const drivers = new Set<ReturnType<typeof openSqliteStore>>()
-  t.after(async () => {
-    for (const driver of drivers) await driver.close()
-    rmSync(folder, { recursive: true })
-  })
-
-  function open() {
-    const { now } = clock
-    const chains = openChains({
-      digest: (parts) => AUDIT_SECRETS.digest('audit', parts),
-      clock: now,
-      random: randomBytes,
-    })
-    const path = join(folder, 'grantor.db')
-    const driver = openSqliteStore({ path, patienceMs: 1000, checkpoints: 'inline', audit: chains })
-    drivers.add(driver)
-    const store = openBatchingStore(driver)
-    const logger = openLog('error', { write: () => undefined, flush: async () => undefined }, {})
-    const close = (): void => void (drivers.delete(driver) && driver.close())
-    return { store, recorder: openAuditRecorder({ clock: now, store, chains, logger }), close }
-  }
-
-  const reader = open()
-  return { open, clock, links: () => listLinks(reader.store, NOW) }
 }

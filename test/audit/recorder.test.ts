@@ -23,6 +23,7 @@ function openStage() {
   const state = { now: NOW as number, isAway: false, waiting: 0, mostWaiting: 0 }
   const store = {
     listAuditHeads: async () => [],
+    listChainLinks: async () => [],
     noteUses: async (noted: Input<'noteUses'>) => {
       uses.push(...noted)
       return 'noted' as const

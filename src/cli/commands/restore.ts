@@ -65,6 +65,7 @@ function linesOf({ location, madeAt, replaced, isUnderPreviousSecret, adminToken
     '',
     `Repeat what happened after ${time}. If the lost database can be read, this lists it with its DATABASE_URL and secret:`,
     `  grantor audit list --since ${madeAt}`,
+    'Otherwise the log of the servers has a line with "actor" for each change of an administrator.',
     ...UNKNOWN.map((line) => `  ${line}`),
   ]
 }

@@ -16,6 +16,9 @@ const CHAINS = shared(
   `select chain_id from audit_links where sequence = 0 and link_id >= :since order by link_id desc limit :limit`,
 )
 const HEAD = shared('select * from audit_links where chain_id = :chainId order by sequence desc limit 1')
+const LINKS = shared(
+  'select * from audit_links where chain_id = :chainId and sequence >= :from order by sequence limit :limit',
+)
 
 /** Reads of the audit (docs/audit.md). */
 export const auditReads = {
@@ -39,5 +42,12 @@ export const auditReads = {
       heads.push(...(yield* rows(HEAD, { chainId })))
     }
     return heads.map(AUDIT_LINKS.read)
+  },
+  *listChainLinks(page: {
+    readonly chainId: string
+    readonly from: number
+    readonly limit: number
+  }): Steps<readonly AuditLinkRecord[]> {
+    return (yield* rows(LINKS, page)).map(AUDIT_LINKS.read)
   },
 }

@@ -3,10 +3,11 @@ import { test } from 'node:test'
 import type { AuditEvent } from '../../../src/ports/records/audit.ts'
 import type { EpochMs } from '../../../src/protocol/brand.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
+import { eventsOf, listLinks } from '../../store/contract/chains.ts'
 import { RULES } from './rules.ts'
 import { openAdminServer, type AdminServer } from '../../support/admin-server.ts'
 
-test('ADM-06: the audit records each change with its administrator', async (t) => {
+test('ADM-06: the audit and the log have each change with its administrator and the ids of its objects', async (t) => {
   const stage = await openAdminServer(t)
   const { token, id } = await stage.issue('write', undefined, 365)
   const changes = TASKS.filter(({ access, name }) => access === 'write' && (RULES[name]?.status ?? 0) < 400)
@@ -14,9 +15,15 @@ test('ADM-06: the audit records each change with its administrator', async (t) =
   for (const task of changes) {
     const input = (await RULES[task.name]?.sample(stage)) ?? {}
     const before = await eventsBy(stage, id)
+    const linesBefore = changesBy(stage, id).length
     const answer = await stage.perform(task, input, token)
     assert.equal(answer.statusCode, RULES[task.name]?.status, answer.body)
-    assert.ok((await eventsBy(stage, id)).length > before.length, `Nobody can tell who did ${task.name}`)
+    const events = (await eventsBy(stage, id)).slice(before.length)
+    assert.ok(events.length > 0, `Nobody can tell who did ${task.name}`)
+    const lines = changesBy(stage, id).slice(linesBefore)
+    assert.deepEqual(lines.map(subjectsOfLine), events.map(subjectsOfEvent), task.name)
+    const ids = Object.entries(input).flatMap(([name, value]) => (/_id$|^resource$/.test(name) ? [String(value)] : []))
+    for (const one of ids) assert.ok(JSON.stringify(lines).includes(one), `${task.name} does not log ${one}`)
   }
 })
 
@@ -63,13 +70,30 @@ test('ADM-06: names with line breaks or terminal codes are rejected, and each lo
   assert.doesNotMatch(lines.join(''), /\p{Cc}/u)
 })
 
-/** The audit's events that name an administrator. */
-async function eventsBy({ server }: AdminServer, actor: string): Promise<readonly AuditEvent[]> {
-  const links = await server.context.store.listAuditLinks({ before: undefined, limit: 1000, since: 0 as EpochMs })
-  return links.flatMap(({ events }) => JSON.parse(events) as AuditEvent[]).filter((event) => event.actor === actor)
+/** The audit's events that name an administrator, oldest first. */
+async function eventsBy({ server }: AdminServer, by: string): Promise<readonly AuditEvent[]> {
+  const links = await listLinks(server.context.store, 0 as EpochMs)
+  return eventsOf(links).filter(({ actor }) => actor === by)
 }
 
 /** A write of ours is behind all that were asked for before. */
 async function settled({ server }: AdminServer): Promise<void> {
   await server.context.store.recordEvent({ event: 'sign-in.failed' })
+}
+
+type Line = Readonly<Record<string, unknown>>
+
+/** The lines of the log about changes of an administrator. */
+function changesBy({ server }: AdminServer, actor: string): readonly Line[] {
+  const lines = server.log().trim().split('\n')
+  return lines.map((line) => JSON.parse(line) as Line).filter((line) => line['actor'] === actor)
+}
+
+function subjectsOfLine({ event, client, user, organization, grant, level, time, actor, ...details }: Line): Line {
+  assert.ok(level === 30 && typeof time === 'number' && typeof actor === 'string')
+  return { event, client, user, organization, grant, details }
+}
+
+function subjectsOfEvent({ event, clientId, userId, organizationId, grantId, details = {} }: AuditEvent): Line {
+  return { event, client: clientId, user: userId, organization: organizationId, grant: grantId, details }
 }

@@ -160,6 +160,12 @@ export const auditCases: Suite = (check) => {
       for (const head of heads) assert.ok(all.some(({ id, hash }) => id === head.id && hash === head.hash))
       assert.equal((await first.listAuditHeads({ since, limit: 1 })).length, 1)
       assert.deepEqual(await first.listAuditHeads({ since: startNewChains(), limit: 10 }), [])
+      for (const { chainId, sequence } of heads) {
+        const ofChain = all.filter((link) => link.chainId === chainId).toReversed()
+        assert.deepEqual(await first.listChainLinks({ chainId, from: 0, limit: 10 }), ofChain)
+        assert.deepEqual(await first.listChainLinks({ chainId, from: 1, limit: 1 }), ofChain.slice(1, 2))
+        assert.deepEqual(await second.listChainLinks({ chainId, from: sequence + 1, limit: 10 }), [])
+      }
     },
   )
 

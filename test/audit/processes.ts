@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { openChains } from '../../src/audit/chain.ts'
+import { openAuditRecorder } from '../../src/audit/recorder.ts'
+import { openLog } from '../../src/server/log.ts'
+import { openBatchingStore } from '../../src/store/batching-store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { AUDIT_SECRETS, listLinks } from '../store/contract/chains.ts'
+import { NOW } from '../support/records.ts'
+import { temporaryFolder } from '../support/server.ts'
+import { openSteadyClock } from '../support/steady-clock.ts'
+
+/** Opens processes that record on one file, at one time. Each has a log of its own. */
+export function openProcesses(t: TestContext) {
+  const clock = openSteadyClock()
+  const path = join(temporaryFolder(t), 'grantor.db')
+  const drivers = new Set<ReturnType<typeof openSqliteStore>>()
+  t.after(async () => {
+    for (const driver of drivers) await driver.close()
+  })
+
+  function open() {
+    const { now } = clock
+    const chains = openChains({
+      digest: (parts) => AUDIT_SECRETS.digest('audit', parts),
+      clock: now,
+      random: randomBytes,
+    })
+    const driver = openSqliteStore({ path, patienceMs: 1000, checkpoints: 'inline', audit: chains })
+    drivers.add(driver)
+    const store = openBatchingStore(driver)
+    const lines: Readonly<Record<string, unknown>>[] = []
+    const write = (line: string): void => void lines.push(JSON.parse(line) as Record<string, unknown>)
+    const logger = openLog('info', { write, flush: async () => undefined }, {})
+    const close = (): void => void (drivers.delete(driver) && driver.close())
+    return { store, recorder: openAuditRecorder({ clock: now, store, chains, logger }), lines, close }
+  }
+
+  const reader = open()
+  return { open, clock, links: () => listLinks(reader.store, NOW) }
+}

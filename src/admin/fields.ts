@@ -78,7 +78,7 @@ export const SCOPE_NAME = z
 /** A name or a sentence that a page shows. */
 export const NAME = sized(
   z.string().regex(DISPLAY_TEXT_FORM, {
-    error: `This has between 1 and ${DISPLAY_TEXT_LIMIT} characters, one of them not a space and none a control character.`,
+    error: `This must have between 1 and ${DISPLAY_TEXT_LIMIT} characters, one of them not a space and none a control character.`,
     abort: true,
   }),
   { least: 1, most: DISPLAY_TEXT_LIMIT, example: 'Acme' },
@@ -87,7 +87,7 @@ export const NAME = sized(
 /** A name, or an empty text. */
 export const NAME_OR_NONE = sized(
   z.string().regex(new RegExp(`^(?:${DISPLAY_TEXT_FORM.source.slice(1, -1)})?$`, 'u'), {
-    error: `This has at most ${DISPLAY_TEXT_LIMIT} characters, none of them a control character.`,
+    error: `This must have at most ${DISPLAY_TEXT_LIMIT} characters, none of them a control character.`,
     abort: true,
   }),
   { least: 0, most: DISPLAY_TEXT_LIMIT, example: 'Projects' },
@@ -174,8 +174,11 @@ function sized(
   { least, most, example }: { readonly least: number; readonly most: number; readonly example: string },
 ): z.ZodString {
   return text
-    .refine((value) => [...value].length >= least, { error: `This has at least ${least} characters.`, abort: true })
-    .refine((value) => [...value].length <= most, { error: `This has at most ${most} characters.` })
+    .refine((value) => [...value].length >= least, {
+      error: `This must have at least ${least} characters.`,
+      abort: true,
+    })
+    .refine((value) => [...value].length <= most, { error: `This must have at most ${most} characters.` })
     .meta({ minLength: least, maxLength: most, examples: [example] })
 }
 

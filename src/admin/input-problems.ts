@@ -63,8 +63,8 @@ function describeSize(origin: string, bound: 'most' | 'least', limit: number): D
   const ctx = bound === 'most' ? { max_length: limit } : { min_length: limit }
   const word = bound === 'most' ? 'at most' : 'at least'
   if (origin === 'string')
-    return [bound === 'most' ? 'too_long' : 'value_error', `This has ${word} ${limit} characters.`, ctx]
+    return [bound === 'most' ? 'too_long' : 'value_error', `This must have ${word} ${limit} characters.`, ctx]
   if (origin === 'array')
-    return [bound === 'most' ? 'too_many' : 'value_error', `This has ${word} ${limit} entries.`, ctx]
-  return ['value_error', `This is ${word} ${limit}.`, bound === 'most' ? { maximum: limit } : { minimum: limit }]
+    return [bound === 'most' ? 'too_many' : 'value_error', `This must have ${word} ${limit} entries.`, ctx]
+  return ['value_error', `This must be ${word} ${limit}.`, bound === 'most' ? { maximum: limit } : { minimum: limit }]
 }

@@ -83,7 +83,12 @@ test('a list continues where the previous page ended', async (t) => {
 const REFUSED: readonly (readonly [why: string, code: number, words: readonly string[], says: RegExp])[] = [
   ['no address', 2, ['create', '--password', 'correct horse'], /--email/],
   ['a malformed address', 1, ['create', '--email', 'ada', '--password', 'correct horse'], /not an e-mail address/],
-  ['a short password', 1, ['create', '--email', 'b@acme.test', '--password', 'short'], /at least 8 characters/],
+  [
+    'a short password',
+    1,
+    ['create', '--email', 'b@acme.test', '--password', 'short'],
+    /^grantor: --password: This must have at least 8 characters\.\n$/,
+  ],
   ['a taken address', 1, ['create', ...ADA], /already/],
   ['a name with control characters', 1, ['create', ...ADA, '--name', 'A\u001b[2J'], /control character/],
   ['no password and nobody to ask', 2, ['create', '--email', 'b@acme.test'], /--password -/],

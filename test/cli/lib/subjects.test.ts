@@ -45,7 +45,7 @@ const MISTAKEN: readonly (readonly [typed: string, ...lines: readonly string[]])
     'admin create --name x --access read --organization gor_x',
     '--organization: This is not the id of an organization.',
   ],
-  ['admin create --name \u0007 --access read', '--name: This has between 1 and 200 characters'],
+  ['admin create --name \u0007 --access read', '--name: This must have between 1 and 200 characters'],
   [
     'org install gor_x --client gci_x --scope a"b',
     '<organization>: This is not the id of an organization.',

@@ -20,7 +20,7 @@ export function readConfigFile(path: string | undefined): ConfigFile {
   }
 }
 
-function parseFile(path: string, { text, fault, exposure }: GuardedFile): ConfigFile {
+function parseFile(path: string, { text, fault, exposure, remedy }: GuardedFile): ConfigFile {
   const malformed = text.split('\n').findIndex((line) => !/^\s*(#.*|(export\s+)?[A-Z_][A-Z0-9_]*\s*=.*)?$/.test(line))
   if (malformed !== -1) return mistaken(`${path}, whose line ${malformed + 1} is not NAME=value`)
   if (fault !== undefined) return mistaken(`a file that is not safe. ${fault}`)
@@ -28,7 +28,7 @@ function parseFile(path: string, { text, fault, exposure }: GuardedFile): Config
   const secrets = Object.entries(values).filter(([name, value = '']) => isSecret(name, value))
   if (exposure === 'none' || secrets.length === 0) return { kind: 'read', values, warnings: [] }
   const exposed = `Other users can read ${path}, which contains ${secrets.map(([name]) => name).join(', ')}`
-  if (exposure === 'fault') return mistaken(`a file that is not safe. ${exposed}. Run: chmod 600 ${path}`)
+  if (exposure === 'fault') return mistaken(`a file that is not safe. ${exposed}. Run: ${remedy}`)
   return { kind: 'read', values, warnings: [`${exposed}, and the file is mounted read-only`] }
 }
 

@@ -1,5 +1,6 @@
-import { accessSync, closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
-import { checkSecretFile, othersMayRead } from '../protocol/secret-file.ts'
+import { accessSync, closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { checkSecretFile, closingCommand, describeDenial, othersMayRead } from '../protocol/secret-file.ts'
 
 /** A file of the operator that may contain secrets. */
 export interface GuardedFile {
@@ -8,6 +9,8 @@ export interface GuardedFile {
   readonly fault: string | undefined
   /** Whether other users can read it, and what follows from that if it contains a secret. */
   readonly exposure: 'none' | 'warning' | 'fault'
+  /** The command after which no other user can read it. */
+  readonly remedy: string
 }
 
 /**
@@ -17,7 +20,7 @@ export interface GuardedFile {
  * @throws Error if the file cannot be read
  */
 export function readGuardedFile(path: string): GuardedFile {
-  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const file = openReadable(path)
   try {
     const status = fstatSync(file)
     if (!status.isFile()) throw new Error('it is not a regular file')
@@ -25,9 +28,30 @@ export function readGuardedFile(path: string): GuardedFile {
       text: readFileSync(file, 'utf8'),
       fault: checkSecretFile(path, status, process.getuid?.(), 'read'),
       exposure: exposureOf(status.mode, () => isMountedReadOnly(path, file)),
+      remedy: closingCommand(path, status, process.getuid?.()),
     }
   } finally {
     closeSync(file)
+  }
+}
+
+function openReadable(path: string): number {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EACCES') throw cause
+    throw new Error(explainDenial(path), { cause })
+  }
+}
+
+/** Explains why this process may not use a file, or create it: the file, or the nearest folder above it that can be seen, is not its own. */
+export function explainDenial(path: string): string {
+  for (let place = path; ; place = dirname(place)) {
+    try {
+      return describeDenial(place, statSync(place), process.getuid?.())
+    } catch (cause) {
+      if (place === dirname(place)) throw cause
+    }
   }
 }
 

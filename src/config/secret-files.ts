@@ -53,10 +53,10 @@ function readSecretFile(
   path: string,
 ): { readonly secret: string; readonly warning: string | undefined } | { readonly mistake: string } {
   try {
-    const { text, fault, exposure } = readGuardedFile(path)
+    const { text, fault, exposure, remedy } = readGuardedFile(path)
     if (fault !== undefined) return { mistake: `a file that is not safe. ${fault}` }
     if (exposure === 'fault') {
-      return { mistake: `a file that is not safe. Other users can read it. Run: chmod 600 ${path}` }
+      return { mistake: `a file that is not safe. Other users can read it. Run: ${remedy}` }
     }
     const secret = text.replace(/\r?\n$/, '')
     if (secret === '') return { mistake: `${path}, which is empty` }

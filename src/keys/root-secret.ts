@@ -16,7 +16,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { checkSecretFile } from '../protocol/secret-file.ts'
+import { checkSecretFile, describeDenial } from '../protocol/secret-file.ts'
 
 /** The file beside the database that holds the root secret when the configuration does not set one. */
 export function rootSecretPath(databasePath: string): string {
@@ -69,8 +69,7 @@ export function removePreviousSecret(path: string): void {
 
 /** The file is opened once, so that what is checked is what is read, and a link or a pipe is not followed. */
 function readSecretFile(path: string): string {
-  if (!lstatSync(path).isFile()) throw new Error(`${path} is not a file.`)
-  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  const file = openSecretFile(path)
   let secret: string
   try {
     const fault = checkSecretFile(path, fstatSync(file), process.getuid?.(), 'nothing')
@@ -82,6 +81,17 @@ function readSecretFile(path: string): string {
   if (secret.length < 32)
     throw new Error(`${path} is damaged: it has no secret of at least 32 characters. Restore it from a backup.`)
   return secret
+}
+
+function openSecretFile(path: string): number {
+  const status = lstatSync(path)
+  if (!status.isFile()) throw new Error(`${path} is not a file.`)
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EACCES') throw cause
+    throw new Error(describeDenial(path, status, process.getuid?.()), { cause })
+  }
 }
 
 /** Writes a root secret into a file that only its owner can read, unless the file exists. */

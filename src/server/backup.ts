@@ -1,6 +1,7 @@
 import { lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Config } from '../config/config.ts'
+import { explainDenial } from '../config/guarded-file.ts'
 import { writeRootSecret } from '../keys/root-secret.ts'
 import type { Context } from '../ports/context.ts'
 import { readBackupHeader } from '../store/backup/read.ts'
@@ -44,10 +45,10 @@ export async function backUp(
   { to, keep, withSecret }: BackupPlan,
 ): Promise<Backup> {
   const madeAt = clock()
-  const folder = folderOf(to)
+  const folder = atTarget(to, () => folderOf(to))
   const path = folder === undefined ? to : join(folder, `grantor-${stampOf(madeAt)}.backup`)
-  refuseOtherFile(path)
-  if (withSecret) refuseOpenFolder(dirname(path))
+  atTarget(path, () => refuseOtherFile(path))
+  if (withSecret) atTarget(path, () => refuseOpenFolder(dirname(path)))
   const { header, written } = await withSnapshot(config, async ({ schema, issuer, masterKey, slices }) => {
     const made_at = new Date(madeAt).toISOString()
     const { wrapped = null, check = '' } = masterKey
@@ -55,7 +56,8 @@ export async function backUp(
     const head = { schema, issuer: issuer ?? config.issuer, made_at, ...keys, release: version }
     const first: BackupHeader = { format: 'grantor-backup', version: 1, ...head }
     const authenticate = (sha256: string) => secrets.digest('backup', [sha256])
-    return { header: first, written: await writeBackup(path, first, slices, authenticate) }
+    const writing = writeBackup(path, first, slices, authenticate)
+    return { header: first, written: await writing.catch((cause: unknown) => refuseTarget(path, cause)) }
   })
   const secretPath = withSecret ? path + SECRET_SUFFIX : undefined
   if (secretPath !== undefined) {
@@ -75,6 +77,45 @@ export async function backUp(
 /** The names of the backups in a folder, oldest first. */
 export function listBackups(folder: string): readonly string[] {
   return findBackups(folder).map(({ name }) => name)
+}
+
+function atTarget<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (cause) {
+    return refuseTarget(path, cause)
+  }
+}
+
+/** System calls on files. Others are those of the connection to the database. */
+const FILE_CALLS: readonly string[] = ['close', 'fsync', 'mkdir', 'open', 'rename', 'stat', 'write']
+
+/** Throws the error, with the path and what to do if the path cannot be written. */
+function refuseTarget(path: string, cause: unknown): never {
+  const { code = '', syscall = '', message = '' } = cause as Partial<NodeJS.ErrnoException>
+  throw FILE_CALLS.includes(syscall)
+    ? new Error(`${path} could not be written: ${adviceFor(path, code) ?? `${message}.`}`, { cause })
+    : cause
+}
+
+function adviceFor(path: string, code: string): string | undefined {
+  switch (code) {
+    case 'EACCES':
+    case 'EPERM':
+      return `${explainDenial(path)}. Or name another folder with --to.`
+    case 'EROFS':
+      return 'its file system is read-only. Name another folder with --to; a service of systemd also needs the folder in ReadWritePaths=.'
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return 'there is no space left on its disk. Free some space, or name another folder with --to.'
+    case 'ENOENT':
+      return `there is no folder ${dirname(path)}. Create it with the mode 0700. A folder that --to names with a / at its end is created.`
+    case 'ENOTDIR':
+    case 'EEXIST':
+      return 'a part of the path is a file and not a folder. Correct --to.'
+    default:
+      return undefined
+  }
 }
 
 async function withSnapshot<T>({ database }: Config, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkSecretFile } from '../../src/protocol/secret-file.ts'
+import { checkSecretFile, closingCommand, describeDenial } from '../../src/protocol/secret-file.ts'
 
 const ROOT = 0
 const SERVICE = 998
@@ -38,3 +38,20 @@ for (const [uid, mode, user, others, fault] of CASES) {
     else assert.match(found ?? '', fault)
   })
 }
+
+test('STO-11: the command that closes a file leaves it readable for the process', () => {
+  assert.equal(closingCommand('/f', { uid: SERVICE }, SERVICE), 'chmod 600 /f')
+  assert.equal(closingCommand('/f', { uid: ROOT }, ROOT), 'chmod 600 /f')
+  assert.equal(closingCommand('/f', { uid: ROOT }, SERVICE), 'chown 998 /f && chmod 600 /f')
+  assert.equal(closingCommand('/f', { uid: STRANGER }, undefined), 'chmod 600 /f')
+})
+
+test('a file that may not be used is described by its owner, or by its mode if the process owns it', () => {
+  const facts = { mode: 0o100600 }
+  assert.equal(
+    describeDenial('/f', { uid: ROOT, ...facts }, SERVICE),
+    '/f belongs to the user 0, and this process runs as the user 998, who may not use it. Run it as the user 0, or run: chown 998 /f',
+  )
+  assert.match(describeDenial('/f', { uid: SERVICE, mode: 0o040500 }, SERVICE), /its mode 500.*Run: chmod u\+rwX \/f$/)
+  assert.match(describeDenial('/f', { uid: 0, ...facts }, undefined), /^This user may not use \/f\./)
+})

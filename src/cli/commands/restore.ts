@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
 import { readConfig } from '../../config/config.ts'
+import { locationOf } from '../../config/database-url.ts'
 import { restore, type Restored } from '../../server/restore.ts'
 import { formatTime } from '../lib/columns.ts'
+import { UsageError } from '../lib/failure.ts'
 import { withJson } from '../lib/options.ts'
 import type { Terminal } from '../lib/terminal.ts'
 
@@ -34,7 +36,13 @@ export function addRestore(parent: Command, terminal: Terminal): void {
     .requiredOption('--from <file>', 'the backup')
     .option('--replace', 'move the SQLite database that exists aside')
     .action(async ({ from, replace, json }: RestoreOptions) => {
-      const restored = await restore(readConfig(), { from, replace: replace === true })
+      const config = readConfig()
+      if (replace === true && config.database.kind === 'postgres') {
+        throw new UsageError(
+          `--replace is for a SQLite file. ${locationOf(config.database)} is not replaced: create an empty database, and name it in DATABASE_URL.`,
+        )
+      }
+      const restored = await restore(config, { from, replace: replace === true })
       if (json) terminal.printJson(describe(restored))
       else terminal.print(linesOf(restored))
     })

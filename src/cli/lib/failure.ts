@@ -1,5 +1,6 @@
 import { AdminError } from '../../admin/admin-error.ts'
 import { ConfigError } from '../../config/config.ts'
+import { explainDenial } from '../../config/guarded-file.ts'
 import { StoreUnavailable } from '../../ports/store.ts'
 
 /** A command with wrong arguments or options. Exit code 2. */
@@ -32,7 +33,7 @@ const SQLITE_ADVICE: Readonly<Record<number, string>> = {
   10: 'The disk failed under the database. See the system log.',
   11: 'The database is damaged. Restore it from a backup.',
   13: 'The disk of the database is full. Free some space.',
-  14: 'The database cannot be opened. Check that DATABASE_URL names a file whose folder this user may write to.',
+  14: 'The database cannot be opened. Check that this user may write to the folder of the file that DATABASE_URL names.',
   26: 'The file that DATABASE_URL names is not a SQLite database. Name another file.',
 }
 
@@ -69,7 +70,8 @@ function denied({ path, syscall, message }: NodeJS.ErrnoException): string {
   if (syscall === 'listen') {
     return `This user may not listen on ${addressOf(message)}. Choose a PORT of 1024 or more.`
   }
-  return `This user may not write to ${path ?? 'the database'}. Change its owner, or set DATABASE_URL to another place.`
+  if (path === undefined) return 'This user may not write to the database. Change its owner.'
+  return `This user may not use ${path}: ${explainDenial(path)}`
 }
 
 function fileInTheWay({ path }: NodeJS.ErrnoException): string {

@@ -51,6 +51,8 @@ const BUFFER_BYTES = 1024 * 1024
 /**
  * Writes a backup, readable by its owner only. The file gets its name after its content is on disk, so under that name it is
  * always complete. An existing file is replaced.
+ *
+ * @throws NodeJS.ErrnoException of the system call that failed
  */
 export async function writeBackup(
   path: string,
@@ -68,8 +70,6 @@ export async function writeBackup(
     return written
   } catch (cause) {
     rmSync(draft, { force: true })
-    if (cause instanceof Error && 'syscall' in cause)
-      throw new Error(`${path} could not be written: ${cause.message}.`, { cause })
     throw cause
   } finally {
     closeSync(file)

@@ -1,7 +1,7 @@
-import { closeSync, lstatSync, mkdirSync, openSync, statfsSync, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, lstatSync, mkdirSync, openSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { StoreUnavailable } from '../../ports/store.ts'
-import { checkSecretFile } from '../../protocol/secret-file.ts'
+import { checkSecretFile, describeDenial } from '../../protocol/secret-file.ts'
 
 /** The files that SQLite keeps beside an open database: https://sqlite.org/tempfiles.html */
 const COMPANIONS = ['-wal', '-shm', '-journal']
@@ -38,6 +38,18 @@ function requireOwn(path: string): void {
   if (!status.isFile()) throw new Error(`${path} is not a file.`)
   const fault = checkSecretFile(path, status, process.getuid?.(), 'nothing')
   if (fault !== undefined) throw new Error(fault)
+  // A command that root ran leaves files that the server cannot open, and SQLite does not say which.
+  if (!isUsable(path)) throw new Error(describeDenial(path, status, process.getuid?.()))
+}
+
+function isUsable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK)
+    return true
+  } catch (cause) {
+    // A read-only file system is reported where it matters, with its own advice.
+    return (cause as NodeJS.ErrnoException).code !== 'EACCES'
+  }
 }
 
 /** Returns how many bytes this process can still write to the disk of a file. */

@@ -217,8 +217,9 @@ function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
     status,
     ms,
   }
-  // A deliberate refusal is logged without its cause.
-  log({ event, ...line }, status >= 500 && error !== cause ? cause : undefined)
+  // A deliberate refusal is logged without its stack.
+  const reported = error === cause ? error.cause : cause
+  log({ event, ...line }, status >= 500 ? reported : undefined)
   // Part of the answer may have been sent. The connection is closed so that the client does not take it for a whole answer.
   if (response.headersSent) return void response.destroy()
   closeIfStopping(serving, response)

@@ -149,10 +149,17 @@ export interface Page<Id> {
 /** The store that the use cases see: one method for each operation. Batches are not visible here. */
 export type Store = Reads & { readonly [Name in OperationName]: (input: Input<Name>) => Promise<Outcome<Name>> }
 
+/** Why the disk of a store accepts no writes, which ends by an action of the operator. */
+export type DiskFault = 'disk_full' | 'disk_read_only' | 'disk_failed'
+
 /** The store is busy, full or unreachable, or it is unknown whether it committed. Becomes a 503 response (decision 0005). */
 export class StoreUnavailable extends Error {
-  constructor(reason: string, cause?: unknown) {
+  /** undefined: another reason. */
+  readonly fault: DiskFault | undefined
+
+  constructor(reason: string, cause?: unknown, fault?: DiskFault) {
     super(`The store is unavailable: ${reason}`, { cause })
     this.name = 'StoreUnavailable'
+    this.fault = fault
   }
 }

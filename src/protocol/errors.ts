@@ -15,6 +15,8 @@ export interface RefusalOptions {
   readonly problems?: readonly Problem[]
   readonly headers?: Readonly<Record<string, string>>
   readonly retryAfterSeconds?: number
+  /** For the log. */
+  readonly cause?: unknown
 }
 
 /** A refused request. One place turns it into a response (RFC 6749 §5.2, RFC 7591 §3.2.2). */
@@ -34,7 +36,7 @@ export class OAuthError extends Error {
   credential: string | undefined
 
   constructor(code: ErrorCode, reason: Reason, options: RefusalOptions = {}) {
-    super(`${code} (${reason})`)
+    super(`${code} (${reason})`, { cause: options.cause })
     this.name = 'OAuthError'
     this.code = code
     this.reason = reason

@@ -210,7 +210,7 @@ export const REFUSALS = {
       too_many_requests:
         'this network or client has sent more requests than its rate allows (429; see [limits.md](limits.md))',
       store_unavailable:
-        'the database is locked, full, read-only or unreachable, or did not confirm a commit ([faults.md](faults.md))',
+        'the database is locked, full, read-only or unreachable, or did not confirm a commit ([faults.md](faults.md)). `/health/ready` says `disk_full`, `disk_read_only` or `disk_failed` where the disk of a SQLite file is the reason',
       password_queue_full: 'too many sign-ins at once',
       overloaded:
         'more requests are under way than can be answered soon, in all or of this network ([faults.md](faults.md)); this request changed nothing',

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { StoreUnavailable } from '../../ports/store.ts'
 import { isBusy } from './database.ts'
+import type { Disk } from './disk.ts'
 import type { Transactions } from './transactions.ts'
 
 export interface LockPatience {
@@ -22,7 +23,7 @@ const LONGEST_PAUSE_MS = 20
  */
 export async function beginWriting(
   { beginWriting: begin }: Pick<Transactions, 'beginWriting'>,
-  { patienceMs, isCutting }: LockPatience,
+  { patienceMs, isCutting, disk }: LockPatience & { readonly disk: Pick<Disk, 'failed'> },
 ): Promise<void> {
   let deadline = performance.now() + patienceMs
   for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
@@ -32,8 +33,8 @@ export async function beginWriting(
       begin()
       return
     } catch (cause) {
-      if (!isBusy(cause) || (!isOurs && performance.now() + pauseMs > deadline))
-        throw new StoreUnavailable('SQLite is locked', cause)
+      if (!isBusy(cause)) throw disk.failed(cause)
+      if (!isOurs && performance.now() + pauseMs > deadline) throw new StoreUnavailable('SQLite is locked', cause)
     }
     await delay(pauseMs)
   }

@@ -1,7 +1,7 @@
-import { accessSync, closeSync, constants, lstatSync, mkdirSync, openSync, statfsSync, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, lstatSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { StoreUnavailable } from '../../ports/store.ts'
-import { checkSecretFile, describeDenial } from '../../protocol/secret-file.ts'
+import { checkSecretFile, describeDenial, type FileFacts } from '../../protocol/secret-file.ts'
 
 /** The files that SQLite keeps beside an open database: https://sqlite.org/tempfiles.html */
 const COMPANIONS = ['-wal', '-shm', '-journal']
@@ -38,24 +38,18 @@ function requireOwn(path: string): void {
   if (!status.isFile()) throw new Error(`${path} is not a file.`)
   const fault = checkSecretFile(path, status, process.getuid?.(), 'nothing')
   if (fault !== undefined) throw new Error(fault)
-  // A command that root ran leaves files that the server cannot open, and SQLite does not say which.
-  if (!isUsable(path)) throw new Error(describeDenial(path, status, process.getuid?.()))
+  refuseUnwritable(path, status)
 }
 
-function isUsable(path: string): boolean {
+/** SQLite would not say which file it is. A command that root ran leaves files that the server cannot open. */
+function refuseUnwritable(path: string, status: FileFacts): void {
   try {
     accessSync(path, constants.R_OK | constants.W_OK)
-    return true
   } catch (cause) {
-    // A read-only file system is reported where it matters, with its own advice.
-    return (cause as NodeJS.ErrnoException).code !== 'EACCES'
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === 'EACCES') throw new Error(describeDenial(path, status, process.getuid?.()), { cause })
+    throw cause
   }
-}
-
-/** Returns how many bytes this process can still write to the disk of a file. */
-export function freeBytes(path: string): number {
-  const { bavail, bsize } = statfsSync(dirname(path))
-  return bavail * bsize
 }
 
 /** Detects whether the files of an open database were moved. */

@@ -14,8 +14,9 @@ import { beginWriting, type LockPatience } from './begin-writing.ts'
 import { startCheckpoints } from './checkpoints.ts'
 import { clientStatements } from './clients.ts'
 import { consumedStatements } from './consumed.ts'
-import { freeBytes, watchFiles, type FileWatch } from './database-file.ts'
+import { watchFiles, type FileWatch } from './database-file.ts'
 import { isBusy, openDatabase, primaryCode } from './database.ts'
+import { watchDisk, type Disk } from './disk.ts'
 import type { Handlers } from './handlers.ts'
 import { hitStatements } from './hits.ts'
 import { migrate } from './migrate.ts'
@@ -39,9 +40,6 @@ export interface SqliteOptions {
   readonly audit?: Chains
 }
 
-/** With less, the next commit may not fit on the disk. */
-const FREE_BYTES_MIN = 256 * 1024
-
 /** Opens the embedded store: one file, one writer, every commit synced. Migrates first. */
 export function openSqliteStore(options: SqliteOptions): StoreDriver {
   const database = openDatabase(options.path)
@@ -51,6 +49,7 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
 
   const cache = openRecordCache(database)
   const transactions = openTransactions(database, cache.refresh)
+  const disk = watchDisk(database, options.path, transactions)
   const runSteps = openSteps(database)
   const clients = clientStatements(database, runSteps)
   const authorizations = authorizationStatements(database, runSteps)
@@ -93,6 +92,7 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
     ...options,
     isCutting,
     files,
+    disk,
     transactions,
     database,
     run,
@@ -110,7 +110,7 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
     async ping() {
       files.isInPlace()
       files.require()
-      if (freeBytes(options.path) < FREE_BYTES_MIN) throw new StoreUnavailable('the disk of SQLite is full')
+      disk.require()
       read(() => database.prepare('select 1').get())
       return undefined
     },
@@ -136,6 +136,7 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
 
 interface Committing extends LockPatience, Pick<SqliteOptions, 'audit'> {
   readonly files: FileWatch
+  readonly disk: Disk
   readonly database: DatabaseSync
   readonly transactions: Transactions
   readonly run: (operation: Operation) => unknown
@@ -153,10 +154,11 @@ async function commitBatch(means: Committing, operations: readonly Operation[]):
     if (link !== undefined) addAuditLink(link)
     database.exec('commit')
     writing?.committed()
+    means.disk.succeeded()
     return outcomes.map((outcome) => ({ kind: 'done', outcome }))
   } catch (cause) {
     if (database.isTransaction) database.exec('rollback')
-    const fault = isStorageFault(cause) ? new StoreUnavailable('SQLite could not write', cause) : cause
+    const fault = isStorageFault(cause) ? means.disk.failed(cause) : cause
     writing?.failed(fault)
     if (fault instanceof StoreUnavailable) throw fault
     if (operations.length === 1) return failAll(operations, cause)

@@ -112,9 +112,11 @@ test('STO-07: a file that became read-only: writes return 503 within 250 ms, rea
     assertUnavailable(await postJson(server, '/v2/oauth/register', { redirect_uris: [REDIRECT_URI] }), 'register')
     const page = await new PlainBrowser(server).get(authorizeUrl(client, { client_id: 'x' }))
     assert.equal(page.statusCode, 400)
+    await assertNotReady(server, 'disk_read_only')
   })
   assert.ok(Math.min(...elapsed) < 250, elapsed.join())
   handle.exec('pragma query_only = off')
+  await assertReady(server)
   assert.equal((await refresh(server, client, token)).statusCode, 200)
 })
 
@@ -137,8 +139,14 @@ test('STO-07: on a full disk writes return 503, acknowledged data is kept, nothi
   const given = codes.length - refused.length
   assert.equal(count(`select count(*) as n from authorizations where status = 'redeemed'`), given + 1)
   assert.equal(count('select count(*) as n from grants'), given + 1)
+  await assertStoreUnchanged(server, () => assertNotReady(server, 'disk_full'))
+  assert.match(
+    server.log(),
+    /"task":"ready"|"endpoint":"ready".*"reason":"store_unavailable".*the disk of SQLite is full/,
+  )
 
   handle.exec('pragma max_page_count = 1000000')
+  await assertStoreUnchanged(server, () => assertReady(server))
   for (const [code] of refused) assert.equal((await redeem(server, client, code)).statusCode, 200)
   assert.equal((await refresh(server, client, token)).statusCode, 200)
   assert.equal(count(`select count(*) as n from grants where revoked_at is not null`), 0)
@@ -205,6 +213,18 @@ async function open(t: TestContext): Promise<{ server: TestServer; client: Regis
   const client = await registerClient(server)
   const { refresh_token: token = '' }: Tokens = await obtainTokens(server, client)
   return { server, client, token }
+}
+
+async function assertNotReady(server: TestServer, reason: string): Promise<void> {
+  const answer = await server.inject({ url: '/health/ready' })
+  assertUnavailable(answer, 'ready')
+  const [problem] = answer.json<{ readonly detail: readonly { readonly loc: unknown; readonly ctx: unknown }[] }>()
+    .detail
+  assert.deepEqual([problem?.loc, problem?.ctx], [['store'], { reason }])
+}
+
+async function assertReady(server: TestServer): Promise<void> {
+  assert.equal((await server.inject({ url: '/health/ready' })).statusCode, 200)
 }
 
 function assertUnavailable(response: LightMyRequestResponse, what: string): void {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import type { Worker } from 'node:worker_threads'
+import { StoreUnavailable } from '../../../src/ports/store.ts'
 import { beginWriting } from '../../../src/store/sqlite/begin-writing.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
 import { checkpoint } from '../../../src/store/sqlite/checkpoint.js'
@@ -92,15 +93,16 @@ test('a commit waits as long as its own process truncates the log, but no longer
   const [holder, waiting] = [new DatabaseSync(path), new DatabaseSync(path)]
   t.after(() => [holder, waiting].forEach((one) => one.close()))
   const transactions = openTransactions(waiting, () => undefined)
+  const disk = { failed: (cause: unknown) => new StoreUnavailable('a fault of the disk', cause) }
   holder.exec('begin immediate')
-  await assert.rejects(beginWriting(transactions, { patienceMs: 0, isCutting: () => false }), /SQLite is locked/)
+  await assert.rejects(beginWriting(transactions, { patienceMs: 0, isCutting: () => false, disk }), /SQLite is locked/)
   let asked = 0
   const isCutting = (): boolean => {
     asked += 1
     if (asked === 5) holder.exec('rollback')
     return true
   }
-  await beginWriting(transactions, { patienceMs: 0, isCutting })
+  await beginWriting(transactions, { patienceMs: 0, isCutting, disk })
   assert.equal(asked, 5)
 })
 

@@ -1,0 +1,20 @@
+import { names, readOptions, whole } from '../../tools/options.ts'
+import { beginSession } from '../../tools/session.ts'
+import { openFindings, printReport } from '../findings.ts'
+import { proveFullDisk, proveReadOnly } from './campaign.ts'
+import { enterMountNamespace } from './mounts.ts'
+
+/** `npm run prove:disk`. See docs/proofs.md. */
+
+const { only, rounds } = readOptions('prove:disk', {
+  only: names('the faults', ['full', 'read-only'], 'all'),
+  rounds: whole('how often the disk becomes full', 10, [1, 1000]),
+})
+
+enterMountNamespace()
+beginSession()
+const findings = openFindings()
+const lines: string[] = []
+if (only.includes('full')) lines.push(...(await proveFullDisk(findings, rounds)))
+if (only.includes('read-only')) lines.push(...(await proveReadOnly(findings)))
+printReport('SQLite on a disk of 24 MiB', lines, findings)

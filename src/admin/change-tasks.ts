@@ -13,7 +13,7 @@ interface Records<Input extends z.ZodObject, Output extends z.ZodObject, Found> 
   /** The parameters in the path. */
   readonly input: Input
   readonly output: Output
-  readonly describe: (found: Found) => z.output<Output>
+  readonly describe: (found: Found, context: TaskContext) => z.output<Output> | Promise<z.output<Output>>
   /** Returns the times from which it follows which tokens of the record are revoked. */
   readonly endOf: (found: Found) => {
     readonly disabledAt: EpochMs | undefined
@@ -59,7 +59,7 @@ export function changeTasks<Input extends z.ZodObject, Output extends z.ZodObjec
       defineTask({
         ...row(verb, summary),
         output,
-        run: async (context, given) => describe(await run(context, given)),
+        run: async (context, given) => describe(await run(context, given), context),
       }),
     end: (verb, summary, run) =>
       defineTask({
@@ -67,7 +67,7 @@ export function changeTasks<Input extends z.ZodObject, Output extends z.ZodObjec
         output: ended,
         async run(context, given) {
           const found = await run(context, given)
-          return withJwtAcceptance(context, describe(found) as object, endOf(found))
+          return withJwtAcceptance(context, (await describe(found, context)) as object, endOf(found))
         },
       }),
   }

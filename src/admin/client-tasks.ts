@@ -1,87 +1,44 @@
 import * as z from 'zod'
 import type { ClientRecord } from '../ports/records/client.ts'
 import { SECRET_OVERLAP } from '../principals/rotate-client-secret.ts'
-import { describeMetadata } from '../protocol/client-metadata.ts'
+import { CLIENT_DOCUMENT, describeClient, describeUnder, SOURCE, TRUST_LEVEL } from './client-document.ts'
 import { changeTasks } from './change-tasks.ts'
 import {
   approveScopes,
   deleteClient,
   disableClient,
   enableClient,
-  listClients,
   requireClient,
   revokeTokensOfClient,
   rotateSecret,
   unverifyClient,
   verifyClient,
 } from './clients.ts'
-import { CLIENT_ID, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NEXT, SCOPE, TIME, pageStart } from './fields.ts'
+import { findClients } from './client-search.ts'
+import { CLIENT_ID, ISO, iso, LIMIT, NEXT, SCOPE, TIME, pageStart } from './fields.ts'
 import { JWT_ACCEPTANCE, withDeletion } from './jwt-acceptance.ts'
 import { defineTask, type Task } from './task.ts'
 
-/** A client in an answer. Names are those of RFC 7591 where it defines them. Members that were not registered are absent. */
-const CLIENT_DOCUMENT = z
-  .object({
-    client_id: z.string(),
-    client_id_issued_at: z.int().describe('Seconds since the epoch.'),
-    has_secret: z.boolean(),
-    previous_secret_until: ISO_OR_NULL.describe('The previous secret is valid until this time.'),
-    approved_scope: z.string().describe('The scopes that the client is approved for.'),
-    used_at: ISO_OR_NULL.describe('When the client first got a token; null: never.'),
-    last_used_at: ISO_OR_NULL.describe('When the client last got a token, to the minute; null: never.'),
-    verified_at: ISO_OR_NULL,
-    disabled_at: ISO_OR_NULL,
-    not_before: ISO_OR_NULL.describe('The not-before time: tokens of the client issued earlier are revoked.'),
-    redirect_uris: z.array(z.string()),
-    token_endpoint_auth_method: z.string(),
-    token_endpoint_auth_signing_alg: z.string().optional(),
-    jwks: z
-      .object({ keys: z.array(z.record(z.string(), z.unknown())) })
-      .optional()
-      .describe('The public keys of a client with `private_key_jwt`.'),
-    jwks_uri: z.string().optional().describe('Where the server fetches its public keys instead.'),
-    grant_types: z.array(z.string()),
-    response_types: z.array(z.string()),
-    scope: z.string().optional(),
-    client_name: z.string().optional(),
-    client_uri: z.string().optional(),
-    logo_uri: z.string().optional(),
-    tos_uri: z.string().optional(),
-    policy_uri: z.string().optional(),
-    software_id: z.string().optional(),
-    software_version: z.string().optional(),
-    contacts: z.array(z.string()).optional(),
-  })
-  .meta({ id: 'Client' })
-
-export type ClientDocument = z.output<typeof CLIENT_DOCUMENT>
-
-/** A client as the operator sees it, without the hashes of its secrets. */
-function describeClient(client: ClientRecord): z.output<typeof CLIENT_DOCUMENT> {
-  const { id, issuedAt, metadata, previousSecret } = client
-  return {
-    client_id: id,
-    client_id_issued_at: issuedAt,
-    has_secret: ['client_secret_post', 'client_secret_basic'].includes(metadata.authMethod),
-    previous_secret_until: isoOrNull(previousSecret?.until),
-    approved_scope: client.approvedScope,
-    used_at: isoOrNull(client.usedAt),
-    last_used_at: isoOrNull(client.lastUsedAt),
-    verified_at: isoOrNull(client.verifiedAt),
-    disabled_at: isoOrNull(client.disabledAt),
-    not_before: isoOrNull(client.notBefore),
-    ...(describeMetadata(metadata) as MetadataMembers),
-  }
+export const PATH = '/admin/v1/clients'
+export const ONE = z.object({ client_id: CLIENT_ID })
+/** The filters of lists of clients. */
+export const SEARCH = {
+  source: SOURCE.optional(),
+  trust_level: TRUST_LEVEL.optional(),
+  host: z
+    .string()
+    .max(253)
+    .regex(/^[A-Za-z0-9._:[\]-]+$/, { error: 'This is not a host.' })
+    .meta({ examples: ['app.example'] })
+    .optional()
+    .describe('Clients with a redirect URI or a metadata document at this host.'),
+  used: z.boolean().optional().describe('Whether the client ever got a token.'),
+  verified: z.boolean().optional(),
+  disabled: z.boolean().optional(),
+  unused_since: TIME.optional().describe(
+    'Clients that got no token since this time (clients that never got one included).',
+  ),
 }
-
-/** The members that `describeMetadata` returns. */
-type MetadataMembers = Pick<
-  z.output<typeof CLIENT_DOCUMENT>,
-  'redirect_uris' | 'token_endpoint_auth_method' | 'grant_types' | 'response_types'
->
-
-const PATH = '/admin/v1/clients'
-const ONE = z.object({ client_id: CLIENT_ID })
 const { change, end } = changeTasks({
   noun: 'client',
   path: `${PATH}/{client_id}`,
@@ -99,27 +56,11 @@ export const CLIENT_TASKS: readonly Task[] = [
     path: PATH,
     access: 'read',
     summary: 'List the registered clients, newest first.',
-    input: z.object({
-      limit: LIMIT,
-      before: pageStart(CLIENT_ID),
-      used: z.boolean().optional().describe('Whether the client ever got a token.'),
-      verified: z.boolean().optional(),
-      disabled: z.boolean().optional(),
-      unused_since: TIME.optional().describe(
-        'Clients that got no token since this time (clients that never got one included).',
-      ),
-    }),
+    input: z.object({ limit: LIMIT, before: pageStart(CLIENT_ID), ...SEARCH }),
     output: z.object({ clients: z.array(CLIENT_DOCUMENT), next: NEXT }),
-    async run(context, { limit, before, used, verified, disabled, unused_since }) {
-      const { rows, next } = await listClients(context, {
-        limit,
-        before,
-        isUsed: used,
-        isVerified: verified,
-        isDisabled: disabled,
-        unusedSince: unused_since,
-      })
-      return { clients: rows.map(describeClient), next: next ?? null }
+    async run(context, { limit, before, ...search }) {
+      const { policy, rows, next } = await findClients(context, search, { limit, before })
+      return { clients: rows.map((client) => describeUnder(policy, client)), next: next ?? null }
     },
   }),
   defineTask({
@@ -130,7 +71,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     summary: 'Show everything about a client except its secret.',
     input: ONE,
     output: CLIENT_DOCUMENT,
-    run: async (context, { client_id }) => describeClient(await requireClient(context, client_id)),
+    run: async (context, { client_id }) => describeClient(await requireClient(context, client_id), context),
   }),
   change('verify', 'Mark a client as verified. The consent page shows the mark.', (context, { client_id }) =>
     verifyClient(context, client_id),
@@ -155,7 +96,8 @@ export const CLIENT_TASKS: readonly Task[] = [
       scope: SCOPE.describe('Scopes that only approved clients may have, separated by spaces; empty: none.'),
     }),
     output: CLIENT_DOCUMENT,
-    run: async (context, { client_id, scope }) => describeClient(await approveScopes(context, client_id, scope)),
+    run: async (context, { client_id, scope }) =>
+      describeClient(await approveScopes(context, client_id, scope), context),
   }),
   defineTask({
     name: 'client.rotate-secret',

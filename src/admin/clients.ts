@@ -1,22 +1,13 @@
 import type { Context } from '../ports/context.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
-import type { ClientFilter } from '../ports/store.ts'
 import type { EpochMs } from '../protocol/brand.ts'
-import { parseClientId, type ClientId } from '../protocol/ids.ts'
+import { isOperatorMade } from '../protocol/client-policy.ts'
+import { mintOrderedId, parseClientId, type ClientId } from '../protocol/ids.ts'
 import { parseScope } from '../protocol/scope.ts'
 import { rotateClientSecret } from '../principals/rotate-client-secret.ts'
 import { AdminError, conflict, unknown } from './admin-error.ts'
-import { listPage, type Listed, type PageRequest } from './page.ts'
 
 type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
-
-/** Lists clients, newest first. @throws AdminError when the limit is invalid */
-export function listClients(
-  { store }: Needs<'listClients'>,
-  { before, limit, ...filter }: PageRequest<ClientId> & ClientFilter,
-): Promise<Listed<ClientRecord, ClientId>> {
-  return listPage((page) => store.listClients({ ...filter, ...page }), { before, limit })
-}
 
 /** @throws AdminError when there is no such client */
 export async function requireClient({ store }: Needs<'findClient'>, id: string): Promise<ClientRecord> {
@@ -43,11 +34,16 @@ export async function verifyClient(
   return requireClient(context, id)
 }
 
-/** Removes the verified mark. @throws AdminError when there is no such client */
+/** Removes the verified mark. @throws AdminError when there is no such client, or it is one of the operator */
 export async function unverifyClient(
   context: Needs<'findClient' | 'unverifyClient'>,
   id: string,
 ): Promise<ClientRecord> {
+  if (isOperatorMade(await requireClient(context, id))) {
+    throw conflict(
+      `The client ${id} is one of the operator, which is always verified. To stop it: grantor client disable`,
+    )
+  }
   await context.store.unverifyClient(requireClientId(id))
   return requireClient(context, id)
 }
@@ -117,6 +113,28 @@ export async function rotateSecret(
     case 'conflict':
       throw conflict(`The client ${client.id} was changed at the same time. Check its state, then try again.`)
   }
+}
+
+/** The new registration access token of a client, which is shown once. */
+export interface NewManagementToken {
+  readonly id: ClientId
+  readonly token: string
+}
+
+/**
+ * Gives a client a new registration access token (RFC 7592 §3), because its own was lost. The previous one ends.
+ *
+ * @throws AdminError when there is no such client, or it cannot have such a token
+ */
+export async function createManagementToken(
+  context: Needs<'findClient' | 'setManagementToken'> & Pick<Context, 'clock' | 'random' | 'secrets'>,
+  text: string,
+): Promise<NewManagementToken> {
+  const { clock, random, secrets, store } = context
+  const { id } = await requireClient(context, text)
+  const { token, hash } = secrets.mint('management-token', mintOrderedId(clock(), random), random)
+  if ((await store.setManagementToken({ id, managementHash: hash })) === 'changed') return { id, token }
+  throw conflict(`The client ${id} does not manage itself: only a client that registered with a secret does.`)
 }
 
 function requireClientId(text: string): ClientId {

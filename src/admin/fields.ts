@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { EMAIL_LIMIT } from '../protocol/account.ts'
+import { CLIENT_NAME_LIMIT } from '../protocol/descriptive-metadata.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import {
   CLIENT_ID_FORM,
@@ -76,13 +77,20 @@ export const SCOPE_NAME = z
   .meta({ examples: ['projects:read'] })
 
 /** A name or a sentence that a page shows. */
-export const NAME = sized(
-  z.string().regex(DISPLAY_TEXT_FORM, {
-    error: `This must have between 1 and ${DISPLAY_TEXT_LIMIT} characters, one of them not a space and none a control character.`,
-    abort: true,
-  }),
-  { least: 1, most: DISPLAY_TEXT_LIMIT, example: 'Acme' },
-).transform((text) => text.trim())
+export const NAME = sized(displayed(DISPLAY_TEXT_LIMIT), {
+  least: 1,
+  most: DISPLAY_TEXT_LIMIT,
+  example: 'Acme',
+}).transform((text) => text.trim())
+
+/** The name of a client, which pages show. Clients that register have the same limit. */
+export const CLIENT_NAME = sized(displayed(CLIENT_NAME_LIMIT), {
+  least: 1,
+  most: CLIENT_NAME_LIMIT,
+  example: 'Build Board',
+})
+  .transform((text) => text.trim())
+  .describe('The name of the client, as the pages show it.')
 
 /** A name, or an empty text. */
 export const NAME_OR_NONE = sized(
@@ -166,6 +174,14 @@ function parsed<T extends string>(
     .refine((text) => parse(text) !== undefined, { error })
     .meta({ examples: [example] })
     .transform((text) => parse(text) as T)
+}
+
+/** Text that a page shows, and that is not empty. */
+function displayed(most: number): z.ZodString {
+  return z.string().regex(DISPLAY_TEXT_FORM, {
+    error: `This must have between 1 and ${most} characters, one of them not a space and none a control character.`,
+    abort: true,
+  })
 }
 
 /** Text with limits on its length in code points, as JSON Schema counts; zod counts UTF-16 units. */

@@ -9,6 +9,7 @@ import { INITIAL_TOKEN_TASKS } from './initial-tokens.ts'
 import { INSTALLATION_TASKS } from './installations.ts'
 import { KEY_TASKS } from './key-tasks.ts'
 import { MEMBER_TASKS } from './members.ts'
+import { OPERATOR_CLIENT_TASKS } from './operator-client-tasks.ts'
 import { ORGANIZATION_TASKS } from './organizations.ts'
 import type { Task } from './task.ts'
 import { TOKEN_TASKS } from './tokens.ts'
@@ -17,6 +18,7 @@ import { USER_TASKS } from './user-tasks.ts'
 /** The task table, from which the HTTP API, its OpenAPI description and the command line are derived. */
 export const TASKS: readonly Task[] = [
   ...CLIENT_TASKS,
+  ...OPERATOR_CLIENT_TASKS,
   ...INITIAL_TOKEN_TASKS,
   ...DOMAIN_TASKS,
   ...USER_TASKS,

@@ -14,7 +14,14 @@ type Noun = readonly [noun: string, description: string, loadVerbs: () => Promis
 /** The nouns with their verbs. The verbs of a noun are loaded only when the command line names it, because `serve` needs none. */
 const NOUNS: readonly Noun[] = [
   ['user', 'Users who sign in.', async () => (await import('./commands/user.ts')).USER_VERBS],
-  ['client', 'Registered OAuth clients.', async () => (await import('./commands/client.ts')).CLIENT_VERBS],
+  [
+    'client',
+    'OAuth clients: those that registered, and those that you create.',
+    async () => [
+      ...(await import('./commands/operator-client.ts')).OPERATOR_CLIENT_VERBS,
+      ...(await import('./commands/client.ts')).CLIENT_VERBS,
+    ],
+  ],
   [
     'initial-token',
     'Initial access tokens, with which clients register.',

@@ -1,6 +1,7 @@
 import type { KeyRecord } from './records/key.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { ClientMetadata } from '../protocol/client-metadata.ts'
+import type { ClientSource } from '../protocol/client-policy.ts'
 import type {
   AuthorizationId,
   ClientId,
@@ -46,10 +47,20 @@ export interface ClientUpdate {
   readonly previous: ClientMetadata
   readonly metadata: ClientMetadata
   /**
-   * Set when the name or a redirect host changed. Clears the verification and the approved scopes, and invalidates earlier
-   * consents.
+   * Set when the name or a redirect host changed. Invalidates earlier consents and, unless an operator made the change, clears the
+   * verification and the approved scopes.
    */
   readonly identityFrom: EpochMs | undefined
+}
+
+/** A filter that is absent or undefined matches every client. */
+export interface ClientFilter {
+  readonly source?: ClientSource | undefined
+  readonly isUsed?: boolean | undefined
+  readonly isVerified?: boolean | undefined
+  readonly isDisabled?: boolean | undefined
+  /** The client was not used since this time, or never. */
+  readonly unusedSince?: EpochMs | undefined
 }
 
 /**

@@ -45,8 +45,6 @@ import type { AuditEvent } from './records/audit.ts'
  * keeps the first time.
  */
 export interface Operations extends OperatorOperations {
-  /** Stores a client that an administrator creates, with all of its members. It is never swept. */
-  createClient: [client: ClientRecord, outcome: 'created']
   /** Registers a client, which has no rules and no document. RFC 7591 §3.2.1. */
   registerClient: [client: ClientRecord, outcome: 'registered']
   /**

@@ -1,9 +1,13 @@
-import type { MasterKeyReplacement, StoredSetting } from './operation-inputs.ts'
+import type { ClientFilter, ClientUpdate, MasterKeyReplacement, StoredSetting } from './operation-inputs.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { ClockNote } from '../protocol/clock.ts'
-import type { AdminCredentialId, InitialTokenId, KeyId } from '../protocol/ids.ts'
+import type { ClientMetadata } from '../protocol/client-metadata.ts'
+import type { ClientRules } from '../protocol/client-policy.ts'
+import type { AdminCredentialId, ClientId, InitialTokenId, KeyId } from '../protocol/ids.ts'
+import type { SecretHash } from '../protocol/secrets.ts'
 import type { ApiCredentials, ApiDefinition, ApiRecord } from './records/api.ts'
 import type { AdminCredentialRecord } from './records/admin.ts'
+import type { ClientRecord } from './records/client.ts'
 import type { DomainRuleRecord } from './records/domain-rule.ts'
 import type { InitialTokenRecord } from './records/initial-token.ts'
 import type { KeyRecord, SigningAlgorithm } from './records/key.ts'
@@ -13,6 +17,27 @@ import type { KeyRecord, SigningAlgorithm } from './records/key.ts'
  * src/ports/operations.ts apply.
  */
 export interface OperatorOperations {
+  /** Stores a client that an administrator creates, with all of its members. It is never swept. */
+  createClient: [client: ClientRecord, outcome: 'created']
+  /**
+   * Makes a registered client one of the operator, if its metadata still equals `previous`: it is verified and never swept, its
+   * registration access token ends, and no registration returns it. Its secret and its grants stay.
+   */
+  adoptClient: [
+    adoption: { readonly id: ClientId; readonly previous: ClientMetadata; readonly now: EpochMs },
+    outcome: 'adopted' | 'conflict',
+  ]
+  /** Replaces the metadata of an operator's client if it still equals `previous`. The client keeps its verification and its approved scopes. */
+  changeClient: [change: ClientUpdate, outcome: 'changed' | 'conflict']
+  /** Replaces the rules of an operator's client. `unknown`: there is no such client, or it registered. */
+  setClientRules: [change: { readonly id: ClientId; readonly rules: ClientRules }, outcome: 'changed' | 'unknown']
+  /** Replaces the registration access token of a client that registered with a secret. `unknown`: there is no such client. */
+  setManagementToken: [
+    change: { readonly id: ClientId; readonly managementHash: SecretHash },
+    outcome: 'changed' | 'unknown',
+  ]
+  /** Deletes a client as `deleteClient` does, if it still matches the filter. */
+  purgeClient: [purge: { readonly id: ClientId; readonly filter: ClientFilter }, outcome: 'deleted' | 'kept']
   /** Declares an API, without credentials. `taken`: the resource is declared, or its `slashVariant` is. */
   declareApi: [api: Omit<ApiRecord, 'credentials' | 'scopesSince'>, outcome: 'declared' | 'taken']
   /** Replaces the operator's definition of an API if it still equals `previous`. */

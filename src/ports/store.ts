@@ -1,5 +1,5 @@
 import type { Input, Operation, OperationName, Outcome } from './operations.ts'
-import type { InstallationKey, MembershipKey } from './operation-inputs.ts'
+import type { ClientFilter, InstallationKey, MembershipKey } from './operation-inputs.ts'
 import type { Walk, WalkedClients, WalkedGrants } from './walks.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { ClockNotes } from '../protocol/clock.ts'
@@ -121,15 +121,6 @@ export interface Reads {
   readonly walkClients: (walk: Walk) => Promise<WalkedClients>
   /** A round trip to the database. Returns the database's time, or undefined where it has no clock of its own. */
   readonly ping: () => Promise<EpochMs | undefined>
-}
-
-/** A filter that is absent or undefined matches every client. */
-export interface ClientFilter {
-  readonly isUsed?: boolean | undefined
-  readonly isVerified?: boolean | undefined
-  readonly isDisabled?: boolean | undefined
-  /** The client was not used since this time, or never. */
-  readonly unusedSince?: EpochMs | undefined
 }
 
 export interface GrantFilter {

@@ -33,6 +33,6 @@ export async function isBlockedHost({ domainRules }: PolicyNeeds, uri: string): 
 }
 
 /** Returns the policy of the server. No client metadata document is read yet, so none is accepted. */
-async function readClientPolicy({ domainRules, settings }: PolicyNeeds): Promise<ClientPolicy> {
+export async function readClientPolicy({ domainRules, settings }: PolicyNeeds): Promise<ClientPolicy> {
   return { registration: settings.registration, documents: 'off', domains: await domainRules() }
 }

@@ -7,7 +7,7 @@ import { USUAL_RULES, type ClientSource } from '../protocol/client-policy.ts'
 import { mintClientId } from '../protocol/ids.ts'
 import { NO_SCOPE } from '../protocol/scope.ts'
 
-/** Returns a client that has a new id and nothing else but its metadata: no credentials, and no rights. */
+/** Returns a client that has a new id and nothing else but its metadata: no credentials, and no approved scopes. */
 export function newClient(
   { random }: Pick<Context, 'random'>,
   now: EpochMs,
@@ -26,7 +26,8 @@ export function newClient(
     dedupeKey: undefined,
     metadata,
     usedAt: undefined,
-    verifiedAt: undefined,
+    // Nodes of earlier releases know only this mark.
+    verifiedAt: source === 'operator' ? now : undefined,
     disabledAt: undefined,
     identityFrom: undefined,
     previousSecret: undefined,

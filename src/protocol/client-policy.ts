@@ -58,6 +58,10 @@ export type ClientTrust =
   /** The host of the client's metadata document, or the one that receives the authorization response. */
   | { readonly level: 'known-domain'; readonly host: string }
 
+/** A trust level, or that the domain of the client is blocked. */
+export const SHOWN_LEVELS = ['verified', 'known-domain', 'unverified', 'blocked'] as const
+export type ShownLevel = (typeof SHOWN_LEVELS)[number]
+
 /** What a client may do. */
 export interface ClientRights {
   readonly trust: ClientTrust
@@ -107,7 +111,7 @@ export function evaluateClientPolicy(
       trust,
       mayReceiveErrors: trust.level !== 'unverified',
       mayRememberConsent: redirectUri !== undefined && (isWeb || isChecked),
-      mayImplyConsent: client.source === 'operator' && client.rules.consent === 'implied' && isWeb,
+      mayImplyConsent: isOperatorMade(client) && client.rules.consent === 'implied' && isWeb,
     },
   }
 }
@@ -117,7 +121,12 @@ export function evaluateClientPolicy(
  * without reading them.
  */
 export function isVerified({ source, verifiedAt }: Pick<PolicyClient, 'source' | 'verifiedAt'>): boolean {
-  return source === 'operator' || verifiedAt !== undefined
+  return isOperatorMade({ source }) || verifiedAt !== undefined
+}
+
+/** Whether only administrators change the client: one of them created or adopted it. */
+export function isOperatorMade({ source }: Pick<PolicyClient, 'source'>): boolean {
+  return source === 'operator'
 }
 
 /** Whether the server has a registration endpoint for new clients. RFC 7591 §3. */

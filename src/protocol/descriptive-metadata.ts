@@ -23,7 +23,9 @@ export type DescriptiveFields = {
 /** The most entries of a list in a registration. */
 export const LIST_LIMIT = 10
 const URI_FIELDS = ['client_uri', 'logo_uri', 'tos_uri', 'policy_uri'] as const
-const LENGTH_LIMITS = { client_name: 128, software_id: 256, software_version: 128 } as const
+/** Characters of the name of a client. */
+export const CLIENT_NAME_LIMIT = 128
+const LENGTH_LIMITS = { client_name: CLIENT_NAME_LIMIT, software_id: 256, software_version: 128 } as const
 const URI_LIMIT = 2048
 const EMAIL_LIMIT = 254
 

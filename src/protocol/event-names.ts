@@ -17,6 +17,11 @@ export const AUDIT_EVENT_TEXTS = {
     details: '`identity_changed`: the name or a redirect host changed, so that users may not recognise the client',
   },
   'client.created': { when: 'An administrator created the client.' },
+  'client.adopted': { when: 'An administrator made a registered client one of the operator.' },
+  'client.rules-set': { when: 'The rules of a client were replaced.', details: 'the rules' },
+  'client.registration-token-created': {
+    when: 'An administrator replaced the registration access token of a client.',
+  },
   'client.deleted': {
     when: 'The client or an administrator deleted the client. Sweeps of clients that never got a token are no event.',
   },

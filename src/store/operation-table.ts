@@ -8,7 +8,6 @@ import { OPERATOR_OPERATIONS } from './operator-operation-table.ts'
 
 /** Every operation of the store. A new operation does not compile until it has a row here and a handler in each store. */
 export const OPERATIONS: { readonly [Name in OperationName]: OperationRow<Name> } = {
-  createClient: { cache: 'kept', event: aboutClient('client.created') },
   registerClient: { cache: 'kept', event: aboutClient('client.registered') },
   registerWithToken: {
     cache: 'kept',

@@ -1,10 +1,27 @@
 import type { AuditEvent } from '../ports/records/audit.ts'
 import type { OperatorOperations } from '../ports/operator-operations.ts'
 import type { AuditEventName } from '../protocol/event-names.ts'
-import { when, type OperationRow } from './operation-row.ts'
+import { aboutClient, idOf, when, type OperationRow } from './operation-row.ts'
 
 /** The operations on what the operator configures, and on what the server keeps for itself, as in operation-table.ts. */
 export const OPERATOR_OPERATIONS: { readonly [Name in keyof OperatorOperations]: OperationRow<Name> } = {
+  createClient: { cache: 'kept', event: aboutClient('client.created') },
+  adoptClient: { cache: idOf, event: when('adopted', aboutClient('client.adopted')) },
+  changeClient: {
+    cache: idOf,
+    event: when('changed', ({ id, identityFrom }) => ({
+      event: 'client.updated',
+      clientId: id,
+      details: { identity_changed: identityFrom !== undefined },
+    })),
+  },
+  setClientRules: {
+    cache: idOf,
+    event: when('changed', ({ id, rules }) => ({ event: 'client.rules-set', clientId: id, details: { ...rules } })),
+  },
+  setManagementToken: { cache: idOf, event: when('changed', aboutClient('client.registration-token-created')) },
+  // A remembered installation of a client that is gone has no effect.
+  purgeClient: { cache: idOf, event: when('deleted', aboutClient('client.deleted')) },
   declareApi: { cache: 'kept', event: when('declared', aboutApi('api.created')) },
   updateApi: { cache: 'kept', event: when('changed', ({ api }) => aboutApi('api.updated')(api)) },
   setApiCredentials: { cache: 'kept', event: when('changed', aboutApi('api.credentials-set')) },

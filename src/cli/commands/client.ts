@@ -1,9 +1,16 @@
-import type { ClientDocument } from '../../admin/client-tasks.ts'
+import { Option, type Command } from 'commander'
+import type { ClientDocument } from '../../admin/client-document.ts'
+import { CLIENT_SOURCES, SHOWN_LEVELS } from '../../protocol/client-policy.ts'
 import { formatTime, record } from '../lib/columns.ts'
 import { eitherOf, parseTime, parseSeconds } from '../lib/options.ts'
+import type { Members } from '../lib/perform-task.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
-interface ListOptions {
+/** The options that select clients. */
+export interface SearchOptions {
+  readonly source?: string
+  readonly trustLevel?: string
+  readonly host?: string
   readonly used?: true
   readonly unused?: true
   readonly verified?: true
@@ -19,40 +26,33 @@ interface RotatedSecret {
   readonly previous_secret_until: string
 }
 
+export const CLIENT_HEADINGS: readonly string[] = [
+  'ID',
+  'NAME',
+  'SOURCE',
+  'REGISTERED (UTC)',
+  'FIRST USED (UTC)',
+  'LAST USED (UTC)',
+  'STATE',
+]
+
 /** The verbs of `grantor client`. */
 export const CLIENT_VERBS: readonly AddVerb[] = [
-  listVerb<ClientDocument, ListOptions>({
+  listVerb<ClientDocument, SearchOptions>({
     task: 'client.list',
-    options: (command) =>
-      command
-        .option('--used', 'only clients that have got a token')
-        .option('--unused', 'only clients that never got a token')
-        .option('--verified', 'only verified clients')
-        .option('--unverified', 'only clients that are not verified')
-        .option('--disabled', 'only disabled clients')
-        .option('--enabled', 'only clients that are not disabled')
-        .option(
-          '--unused-since <time>',
-          'only clients that got no token since this time (clients that never got one included): 2026-01-31, or 2026-01-31T12:00:00Z',
-          parseTime,
-        ),
-    input: (options) => ({
-      used: eitherOf(options, 'used', 'unused'),
-      verified: eitherOf(options, 'verified', 'unverified'),
-      disabled: eitherOf(options, 'disabled', 'enabled'),
-      unused_since: options.unusedSince,
-    }),
+    options: withSearch,
+    input: searchOf,
     rows: 'clients',
-    headings: ['ID', 'NAME', 'REGISTERED (UTC)', 'FIRST USED (UTC)', 'LAST USED (UTC)', 'STATE'],
-    cells: (client) => [cellsOf(client)],
+    headings: CLIENT_HEADINGS,
+    cells: (client) => [clientCells(client)],
     empty: 'There are no clients, or none that match.',
   }),
   taskVerb<ClientDocument>({
     task: 'client.show',
-    say: ({ client_id, client_id_issued_at: seconds, jwks, ...client }, { paint }) => {
+    say: ({ client_id, client_id_issued_at: seconds, jwks, rules, ...client }, { paint }) => {
       const issuedAt = new Date(seconds * 1000).toISOString()
       const keys = jwks === undefined ? {} : { jwks: jwks.keys.map(({ kid, kty }) => kid ?? kty) }
-      return record({ client_id, client_id_issued_at: issuedAt, ...client, ...keys }, paint)
+      return record({ client_id, client_id_issued_at: issuedAt, ...client, ...rules, ...keys }, paint)
     },
   }),
   taskVerb<ClientDocument>({
@@ -111,9 +111,43 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
   }),
 ]
 
-function cellsOf(client: ClientDocument): readonly string[] {
-  const { client_id, client_name, client_id_issued_at, used_at, last_used_at, disabled_at, verified_at } = client
+/** Adds the options that select clients. */
+export function withSearch(command: Command): Command {
+  return command
+    .addOption(new Option('--source <source>', 'only clients that came in this way').choices(CLIENT_SOURCES))
+    .addOption(new Option('--trust-level <level>', 'only clients of this trust level').choices(SHOWN_LEVELS))
+    .option('--host <host>', 'only clients with a redirect URI or a metadata document at this host')
+    .option('--used', 'only clients that have got a token')
+    .option('--unused', 'only clients that never got a token')
+    .option('--verified', 'only verified clients')
+    .option('--unverified', 'only clients that are not verified')
+    .option('--disabled', 'only disabled clients')
+    .option('--enabled', 'only clients that are not disabled')
+    .option(
+      '--unused-since <time>',
+      'only clients that got no token since this time (clients that never got one included): 2026-01-31, or 2026-01-31T12:00:00Z',
+      parseTime,
+    )
+}
+
+/** The filters of the options. */
+export function searchOf(options: SearchOptions): Members {
+  return {
+    source: options.source,
+    trust_level: options.trustLevel,
+    host: options.host,
+    used: eitherOf(options, 'used', 'unused'),
+    verified: eitherOf(options, 'verified', 'unverified'),
+    disabled: eitherOf(options, 'disabled', 'enabled'),
+    unused_since: options.unusedSince,
+  }
+}
+
+/** The cells of a client under CLIENT_HEADINGS. */
+export function clientCells(client: ClientDocument): readonly string[] {
+  const { client_id, client_name, source, client_id_issued_at, used_at, last_used_at, disabled_at, trust_level } =
+    client
   const registered = new Date(client_id_issued_at * 1000).toISOString()
-  const state = disabled_at !== null ? 'disabled' : verified_at === null ? 'unverified' : 'verified'
-  return [client_id, client_name ?? '–', formatTime(registered), formatTime(used_at), formatTime(last_used_at), state]
+  const times = [registered, used_at, last_used_at].map(formatTime)
+  return [client_id, client_name ?? '–', source, ...times, disabled_at === null ? trust_level : 'disabled']
 }

@@ -28,9 +28,9 @@ export interface PageOptions {
 }
 
 /** Adds the options of a page of a list. */
-export function withPage(command: Command): Command {
+export function withPage(command: Command, rows: number = LIST_LIMIT.usual): Command {
   return command
-    .option('--limit <rows>', `the number of rows, up to ${LIST_LIMIT.most}`, parseLimit, LIST_LIMIT.usual)
+    .option('--limit <rows>', `the number of rows, up to ${LIST_LIMIT.most}`, parseLimit, rows)
     .option('--before <id>', 'show the rows after this one, the last row of the previous page')
 }
 

@@ -1,5 +1,6 @@
 import type { Context } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
+import { registrationPolicy } from '../../principals/registration-policy.ts'
 import { evaluateClient, type PolicyNeeds } from '../../principals/evaluate-client.ts'
 import { readRegistration, type ClientMetadata } from '../../protocol/client-metadata.ts'
 import type { PolicyQuestion } from '../../protocol/client-policy.ts'
@@ -7,7 +8,6 @@ import { invalidRequest, OAuthError, tooManyRequests } from '../../protocol/erro
 import { readJson } from '../../protocol/json.ts'
 import { findForeignRedirects, limitScope, type RegistrationLimits } from '../../protocol/registration-template.ts'
 import { problem, type Problem } from '../../protocol/validation.ts'
-import { loadScopeCatalog, declaresScope } from '../token/scope-catalog.ts'
 
 export type RegistrationNeeds = PolicyNeeds & Pick<Context, 'apis' | 'issuer'>
 
@@ -38,15 +38,8 @@ export async function readRegistrationRequest(
   if (json.kind === 'malformed') {
     throw new OAuthError('invalid_client_metadata', 'json_malformed', { status: json.status, problems: [json.problem] })
   }
-  const catalog = await loadScopeCatalog(context)
-  const declares = (token: string): boolean => declaresScope(catalog, token)
-  const reading = readRegistration(json.value, {
-    apps: context.settings.redirectApps,
-    ownOrigin: new URL(context.issuer).origin,
-    declaresScope: declares,
-    grantTypes: context.settings.grantTypes,
-    outbound: context.settings.outbound.isOn ? context.settings.outbound : undefined,
-  })
+  const policy = registrationPolicy(context, await context.apis())
+  const reading = readRegistration(json.value, policy)
   const isObject = typeof json.value === 'object' && json.value !== null && !Array.isArray(json.value)
   const members = isObject ? (json.value as Readonly<Record<string, unknown>>) : {}
   const more = isObject ? check(members) : []
@@ -64,7 +57,7 @@ export async function readRegistrationRequest(
   const foreign = findForeignRedirects(reading.metadata, limits)
   if (foreign.length > 0)
     throw new OAuthError('invalid_redirect_uri', 'redirect_uri_not_allowed', { problems: foreign })
-  const metadata = limitScope(reading.metadata, limits, declares)
+  const metadata = limitScope(reading.metadata, limits, policy.declaresScope)
   // RFC 7591 §3.2.1: the response has every registered value, also the scope that replaces a null.
   const nulls = reading.nulls.filter((field) => field !== 'scope' || metadata.scope === undefined)
   return { metadata, echo: { ...nullsOf(nulls), ...substitutesFor(members) } }

@@ -1,5 +1,5 @@
 import type { ClientRecord } from '../../ports/records/client.ts'
-import { describeMetadata } from '../../protocol/client-metadata.ts'
+import { describeClientInformation } from '../../principals/client-information.ts'
 import type { ClientId } from '../../protocol/ids.ts'
 import { PATHS, addressOf } from '../paths.ts'
 import type { RegistrationEcho } from './request.ts'
@@ -12,26 +12,20 @@ export interface ShownCredentials {
 
 /**
  * Returns the client information response. RFC 7591 §3.2.1, RFC 7592 §3. A field that was not sent is omitted; a field is null
- * only if the caller sent null (clients.md). The secret is included only in the response that issues it, because the store has
- * only its hash.
+ * only if the caller sent null (clients.md).
  */
 export function describeRegistration(
   issuer: string,
-  { id, issuedAt, metadata }: Pick<ClientRecord, 'id' | 'issuedAt' | 'metadata'>,
+  client: Pick<ClientRecord, 'id' | 'issuedAt' | 'metadata'>,
   { secret, managementToken }: ShownCredentials,
   echo: RegistrationEcho,
 ): Readonly<Record<string, unknown>> {
   return {
-    client_id: id,
-    ...(secret === undefined ? {} : { client_secret: secret }),
-    client_id_issued_at: issuedAt,
-    // RFC 7591 §3.2.1: 0 means that the secret does not expire.
-    ...(secret === undefined ? {} : { client_secret_expires_at: 0 }),
-    ...describeMetadata(metadata),
+    ...describeClientInformation(client, secret),
     ...echo,
     ...(managementToken === undefined
       ? {}
-      : { registration_client_uri: configurationUri(issuer, id), registration_access_token: managementToken }),
+      : { registration_client_uri: configurationUri(issuer, client.id), registration_access_token: managementToken }),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Context } from '../../ports/context.ts'
 import type { ApiRecord, ApiScope } from '../../ports/records/api.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
+import { acceptsAnyScope } from '../../principals/registration-policy.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { sameResource, type Resource } from '../../protocol/resource.ts'
 import { isWithin, type Scope } from '../../protocol/scope.ts'
@@ -22,12 +23,7 @@ export interface ScopeRecipient {
 
 export async function loadScopeCatalog(context: Pick<Context, 'apis' | 'settings'>): Promise<ScopeCatalog> {
   const apis = await context.apis()
-  return { isOpen: context.settings.isLoopbackIssuer && apis.length === 0, apis }
-}
-
-/** Whether any API declares the scope. A client may register such a scope; whether it is granted is decided later. */
-export function declaresScope({ isOpen, apis }: ScopeCatalog, token: string): boolean {
-  return isOpen || apis.some((api) => api.scopes.some(({ name }) => name === token))
+  return { isOpen: acceptsAnyScope(context.settings, apis), apis }
 }
 
 /**

@@ -1,23 +1,44 @@
 import type { ClientRecord } from '../../ports/records/client.ts'
-import type { ClientFilter, Page } from '../../ports/store.ts'
+import type { ClientFilter } from '../../ports/operation-inputs.ts'
+import type { Page } from '../../ports/store.ts'
 import type { ClientId } from '../../protocol/ids.ts'
-import { CLIENTS } from '../tables.ts'
+import type { Row } from '../rows.ts'
+import { CLIENTS, HELD_FOR_EVER } from '../tables.ts'
 import { change, idKey, outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const UPDATE = shared(
   `update clients set metadata = :metadata, identity_from = coalesce(cast(:identityFrom as bigint), identity_from),
      verified_at = case when cast(:identityFrom as bigint) is null then verified_at end,
      approved_scope = case when cast(:identityFrom as bigint) is null then approved_scope end
-   where client_id = :id and metadata = :previous returning client_id`,
+   where client_id = :id and metadata = :previous and coalesce(source, 'registration') <> 'operator' returning client_id`,
 )
-const LIST = shared(
-  `select * from clients where client_id < :before
+const CHANGE = shared(
+  `update clients set metadata = :metadata, identity_from = coalesce(cast(:identityFrom as bigint), identity_from)
+   where client_id = :id and metadata = :previous and source = 'operator' returning client_id`,
+)
+const SET_RULES = shared(
+  `update clients set rules = :rules where client_id = :id and source = 'operator' returning client_id`,
+)
+const FIND_SHARED_KEY = shared('select shared_key from clients where client_id = :id')
+const ADOPT = shared(
+  `update clients set source = 'operator', verified_at = coalesce(verified_at, :now), management_hash = null,
+     shared_key = null, held_until = ${HELD_FOR_EVER}
+   where client_id = :id and metadata = :previous and coalesce(source, 'registration') = 'registration'
+   returning client_id`,
+)
+/** Where the tables are not distributed, no shared key has a row. */
+const RELEASE_SHARED_KEY = shared('delete from shared_clients where shared_key = :sharedKey and client_id = :id')
+/** The members of a `ClientFilter`. */
+const MATCHES = `(cast(:source as text) is null or coalesce(source, 'registration') = :source)
      and (cast(:isUsed as bigint) is null or case when used_at is null then 0 else 1 end = :isUsed)
      and (cast(:isVerified as bigint) is null or case when verified_at is null then 0 else 1 end = :isVerified)
      and (cast(:isDisabled as bigint) is null or case when disabled_at is null then 0 else 1 end = :isDisabled)
-     and (cast(:unusedSince as bigint) is null or coalesce(last_used_at, used_at, 0) < :unusedSince)
-   order by client_id desc limit :limit`,
+     and (cast(:unusedSince as bigint) is null or coalesce(last_used_at, used_at, 0) < :unusedSince)`
+const LIST = shared(
+  `select * from clients where client_id < :before and ${MATCHES} order by client_id desc limit :limit`,
 )
+const PURGE = shared(`delete from clients where client_id = :id and ${MATCHES} returning shared_key`)
+const REMOVE_INSTALLATIONS = shared('delete from installations where client_id = :id')
 
 /** What administrators do with clients, and clients with themselves. Registration and use are in the batches of each store. */
 export const clientHandlers = {
@@ -26,6 +47,47 @@ export const clientHandlers = {
     *run({ id, previous, metadata, identityFrom }) {
       const texts = { metadata: JSON.stringify(metadata), previous: JSON.stringify(previous) }
       return (yield* rows(UPDATE, { id, ...texts, identityFrom })).length === 1 ? 'updated' : 'conflict'
+    },
+  },
+  changeClient: {
+    keys: idKey,
+    *run({ id, previous, metadata, identityFrom }) {
+      const texts = { metadata: JSON.stringify(metadata), previous: JSON.stringify(previous) }
+      return (yield* rows(CHANGE, { id, ...texts, identityFrom })).length === 1 ? 'changed' : 'conflict'
+    },
+  },
+  adoptClient: {
+    keys: idKey,
+    *run({ id, previous, now }) {
+      const [before] = yield* rows(FIND_SHARED_KEY, { id })
+      const adopted = yield* rows(ADOPT, { id, previous: JSON.stringify(previous), now })
+      if (adopted.length === 0) return 'conflict'
+      yield* releaseSharedKey(id, before)
+      return 'adopted'
+    },
+  },
+  setClientRules: {
+    keys: idKey,
+    *run({ id, rules }) {
+      return (yield* rows(SET_RULES, { id, rules: JSON.stringify(rules) })).length === 1 ? 'changed' : 'unknown'
+    },
+  },
+  setManagementToken: {
+    keys: idKey,
+    run: change(
+      `update clients set management_hash = :managementHash
+       where client_id = :id and secret_hash is not null and coalesce(source, 'registration') = 'registration'
+       returning client_id`,
+    ),
+  },
+  purgeClient: {
+    keys: idKey,
+    *run({ id, filter }) {
+      const [deleted] = yield* rows(PURGE, { id, ...membersOf(filter) })
+      if (deleted === undefined) return 'kept'
+      yield* releaseSharedKey(id, deleted)
+      yield* rows(REMOVE_INSTALLATIONS, { id })
+      return 'deleted'
     },
   },
   verifyClient: {
@@ -72,8 +134,15 @@ export const clientHandlers = {
 
 export const clientReads = {
   *listClients({ before, limit, ...filter }: Page<ClientId> & ClientFilter): Steps<readonly ClientRecord[]> {
-    const { isUsed, isVerified, isDisabled, unusedSince } = filter
-    const wanted = { isUsed, isVerified, isDisabled, unusedSince }
-    return (yield* rows(LIST, { before: before ?? '~', limit, ...wanted })).map(CLIENTS.read)
+    return (yield* rows(LIST, { before: before ?? '~', limit, ...membersOf(filter) })).map(CLIENTS.read)
   },
+}
+
+function membersOf({ source, isUsed, isVerified, isDisabled, unusedSince }: ClientFilter): object {
+  return { source, isUsed, isVerified, isDisabled, unusedSince }
+}
+
+function* releaseSharedKey(id: ClientId, row: Row | undefined): Steps<void> {
+  const sharedKey = row?.['shared_key'] ?? null
+  if (sharedKey !== null) yield* rows(RELEASE_SHARED_KEY, { id, sharedKey })
 }

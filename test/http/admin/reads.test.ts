@@ -8,7 +8,7 @@ import { RULES } from './rules.ts'
 import { openAdminServer, type Members, type AdminServer } from '../../support/admin-server.ts'
 
 const READS = TASKS.filter(({ access }) => access === 'read')
-const LISTS = TASKS.filter(({ input }) => 'before' in input.shape)
+const LISTS = TASKS.filter(({ access, input }) => access === 'read' && 'before' in input.shape)
 /** What no answer may have in it, by the column's name. */
 const SECRET_COLUMN = /hash|secret|private|password/
 

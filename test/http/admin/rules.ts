@@ -1,4 +1,6 @@
 import { createInitialToken } from '../../../src/admin/initial-tokens.ts'
+import { adoptClient } from '../../../src/admin/operator-clients.ts'
+import { registerClient } from '../../../tools/flow.ts'
 import { USUAL_TEMPLATE } from '../../../src/protocol/registration-template.ts'
 import type { Access } from '../../../src/admin/task.ts'
 import type { Members, PeopledOrganization, AdminServer } from '../../support/admin-server.ts'
@@ -17,6 +19,11 @@ type Sample = Rule['sample']
 
 const NOTHING: Sample = async () => ({})
 const A_CLIENT: Sample = async ({ makeClient }) => ({ client_id: (await makeClient()).client_id })
+const AN_OPERATORS_CLIENT: Sample = async ({ makeClient, server }) => {
+  const { client_id } = await makeClient()
+  await adoptClient(server.context, client_id)
+  return { client_id }
+}
 const A_CREDENTIAL: Sample = async ({ issue }) => ({ credential_id: (await issue('read')).id })
 const A_USER: Sample = async ({ makeUser }) => ({ user_id: (await makeUser()).id })
 const AN_API: Sample = async ({ makeApi }) => ({ resource: await makeApi() })
@@ -56,6 +63,15 @@ function inOrganization({ access, status, sample }: Rule): Rule {
 /** By the task's name. A task without a rule fails the matrix. */
 export const RULES: Readonly<Record<string, Rule>> = {
   'client.list': reads(NOTHING),
+  'client.create': writes(() => ({ client_name: 'Build Board' }), 201),
+  'client.update': writes(and(AN_OPERATORS_CLIENT, () => ({ client_name: 'Build Wall' }))),
+  'client.set-rules': writes(AN_OPERATORS_CLIENT),
+  'client.adopt': writes(A_CLIENT),
+  'client.create-registration-token': writes(A_CLIENT, 201),
+  'client.purge': writes(async ({ server }) => {
+    await registerClient(server, { redirect_uris: ['https://purged.example/cb'] })
+    return { host: 'purged.example' }
+  }),
   'client.show': reads(A_CLIENT),
   'client.verify': writes(A_CLIENT),
   'client.unverify': writes(A_CLIENT),

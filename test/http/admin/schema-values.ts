@@ -101,7 +101,10 @@ function listsOf({ items = {}, maxItems }: Schema): readonly unknown[] {
     .slice(0, 6)
     .map((item) => [item])
   const isPlain = items.type === 'string'
-  const full = isPlain && maxItems !== undefined ? [Array.from({ length: maxItems }, () => items.examples?.[0])] : []
+  const full =
+    isPlain && maxItems !== undefined
+      ? [Array.from({ length: maxItems }, () => items.examples?.[0] ?? items.enum?.[0])]
+      : []
   return [[], ...one, ...full]
 }
 

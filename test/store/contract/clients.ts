@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import type { SecretRotation } from '../../../src/ports/operation-inputs.ts'
+import type { ClientFilter, SecretRotation } from '../../../src/ports/operation-inputs.ts'
 import type { ClientRecord } from '../../../src/ports/records/client.ts'
-import type { ClientFilter } from '../../../src/ports/store.ts'
 import type { EpochMs } from '../../../src/protocol/brand.ts'
 import type { Scope } from '../../../src/protocol/scope.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'

@@ -1,0 +1,116 @@
+import * as z from 'zod'
+import type { ClientRecord } from '../ports/records/client.ts'
+import { readClientPolicy, type PolicyNeeds } from '../principals/evaluate-client.ts'
+import { describeMetadata } from '../protocol/client-metadata.ts'
+import {
+  CLIENT_SOURCES,
+  evaluateClientPolicy,
+  SHOWN_LEVELS,
+  type ClientPolicy,
+  type ShownLevel,
+} from '../protocol/client-policy.ts'
+import { ISO_OR_NULL, isoOrNull } from './fields.ts'
+
+export const SOURCE = z
+  .enum(CLIENT_SOURCES)
+  .describe(
+    'operator: an administrator created or adopted the client. registration: it registered. document: its client_id is the URL of its metadata document.',
+  )
+export const TRUST_LEVEL = z
+  .enum(SHOWN_LEVELS)
+  .describe(
+    'verified: the operator created or verified the client. known-domain: all of its domains are trusted. blocked: one of them is blocked.',
+  )
+/** The rules of a client. A rule that is not given has its default. */
+export const RULES = {
+  consent: z
+    .enum(['asked', 'implied'])
+    .default('asked')
+    .describe(
+      'implied: the users of this first-party client are not asked for consent to the scope that it is registered for, where its redirect URI uses https.',
+    ),
+}
+
+/** The metadata of a client, by the names of RFC 7591. Members that were not registered are absent. */
+export const METADATA_MEMBERS = {
+  redirect_uris: z.array(z.string()),
+  token_endpoint_auth_method: z.string(),
+  token_endpoint_auth_signing_alg: z.string().optional(),
+  jwks: z
+    .object({ keys: z.array(z.record(z.string(), z.unknown())) })
+    .optional()
+    .describe('The public keys of a client with `private_key_jwt`.'),
+  grant_types: z.array(z.string()),
+  response_types: z.array(z.string()),
+  scope: z.string().optional(),
+  client_name: z.string().optional(),
+  client_uri: z.string().optional(),
+  logo_uri: z.string().optional(),
+  tos_uri: z.string().optional(),
+  policy_uri: z.string().optional(),
+  software_id: z.string().optional(),
+  software_version: z.string().optional(),
+  contacts: z.array(z.string()).optional(),
+}
+
+/** A client in an answer. */
+export const CLIENT_DOCUMENT = z
+  .object({
+    client_id: z.string(),
+    client_id_issued_at: z.int().describe('Seconds since the epoch.'),
+    source: SOURCE,
+    trust_level: TRUST_LEVEL,
+    rules: z.object(RULES),
+    has_secret: z.boolean(),
+    previous_secret_until: ISO_OR_NULL.describe('The previous secret is valid until this time.'),
+    manages_itself: z.boolean().describe('Whether the client has a registration access token (RFC 7592).'),
+    approved_scope: z.string().describe('The scopes that the client is approved for.'),
+    used_at: ISO_OR_NULL.describe('When the client first got a token; null: never.'),
+    last_used_at: ISO_OR_NULL.describe('When the client last got a token, to the minute; null: never.'),
+    verified_at: ISO_OR_NULL,
+    disabled_at: ISO_OR_NULL,
+    not_before: ISO_OR_NULL.describe('The not-before time: tokens of the client issued earlier are revoked.'),
+    ...METADATA_MEMBERS,
+  })
+  .meta({ id: 'Client' })
+
+export type ClientDocument = z.output<typeof CLIENT_DOCUMENT>
+
+/** A client as the operator sees it, without the hashes of its secrets. */
+export async function describeClient(client: ClientRecord, context: PolicyNeeds): Promise<ClientDocument> {
+  return describeUnder(await readClientPolicy(context), client)
+}
+
+/** The same for many clients under one policy. */
+export function describeUnder(policy: ClientPolicy, client: ClientRecord): ClientDocument {
+  const { id, issuedAt, source, rules, metadata, previousSecret, managementHash } = client
+  return {
+    client_id: id,
+    client_id_issued_at: issuedAt,
+    source,
+    trust_level: shownLevel(policy, client),
+    rules,
+    has_secret: ['client_secret_post', 'client_secret_basic'].includes(metadata.authMethod),
+    previous_secret_until: isoOrNull(previousSecret?.until),
+    manages_itself: managementHash !== undefined,
+    approved_scope: client.approvedScope,
+    used_at: isoOrNull(client.usedAt),
+    last_used_at: isoOrNull(client.lastUsedAt),
+    verified_at: isoOrNull(client.verifiedAt),
+    disabled_at: isoOrNull(client.disabledAt),
+    not_before: isoOrNull(client.notBefore),
+    ...(describeMetadata(metadata) as MetadataMembers),
+  }
+}
+
+/** The members that `describeMetadata` returns. */
+type MetadataMembers = Pick<
+  ClientDocument,
+  'redirect_uris' | 'token_endpoint_auth_method' | 'grant_types' | 'response_types'
+>
+
+/** Returns the trust level of a client, or that its domain is blocked. */
+export function shownLevel(policy: ClientPolicy, client: ClientRecord): ShownLevel {
+  const verdict = evaluateClientPolicy(policy, { client, moment: 'use', redirectUri: undefined })
+  return verdict.kind === 'refused' ? 'blocked' : verdict.rights.trust.level
+}

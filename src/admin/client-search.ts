@@ -1,0 +1,97 @@
+import type { Context } from '../ports/context.ts'
+import type { ClientRecord } from '../ports/records/client.ts'
+import type { ClientFilter } from '../ports/operation-inputs.ts'
+import type { EpochMs } from '../protocol/brand.ts'
+import { isOperatorMade, type ClientPolicy, type ClientSource, type ShownLevel } from '../protocol/client-policy.ts'
+import type { ClientId } from '../protocol/ids.ts'
+import { readClientPolicy, type PolicyNeeds } from '../principals/evaluate-client.ts'
+import { shownLevel } from './client-document.ts'
+import { LIST_LIMIT, requireLimit, type Listed, type PageRequest } from './page.ts'
+
+/** Rows that one call examines for filters that no statement can apply. The next page continues after them. */
+const EXAMINED_LIMIT = 10_000
+
+/** Which clients are meant. A filter that is undefined matches every client. */
+export interface ClientSearch {
+  readonly source?: ClientSource | undefined
+  readonly trust_level?: ShownLevel | undefined
+  readonly host?: string | undefined
+  readonly used?: boolean | undefined
+  readonly verified?: boolean | undefined
+  readonly disabled?: boolean | undefined
+  readonly unused_since?: EpochMs | undefined
+}
+
+/** A page of clients, with the policy that their trust levels follow from. */
+export interface FoundClients extends Listed<ClientRecord, ClientId> {
+  readonly policy: ClientPolicy
+}
+
+/**
+ * Finds clients, newest first. The statement applies what the columns contain; hosts and trust levels are compared here. So a page
+ * may have fewer rows than its limit, or none, and another page follow.
+ *
+ * @throws AdminError when the limit is invalid
+ */
+export async function findClients(
+  context: PolicyNeeds & { readonly store: Pick<Context['store'], 'listClients'> },
+  search: ClientSearch,
+  page: PageRequest<ClientId>,
+): Promise<FoundClients> {
+  const limit = requireLimit(page.limit)
+  const policy = await readClientPolicy(context)
+  const filter = filterOf(search)
+  const rows: ClientRecord[] = []
+  const isCompared = search.host !== undefined || search.trust_level !== undefined
+  const size = isCompared ? LIST_LIMIT.most : limit + 1
+  let { before } = page
+  for (let examined = 0; examined < EXAMINED_LIMIT; examined += size) {
+    const slice = await context.store.listClients({ ...filter, before, limit: size })
+    for (const client of slice) {
+      if (rows.length === limit) return { policy, rows, next: before }
+      if (isMeant(policy, search, client)) rows.push(client)
+      before = client.id
+    }
+    if (slice.length < size) return { policy, rows, next: undefined }
+  }
+  return { policy, rows, next: before }
+}
+
+/**
+ * Deletes the clients of one page, or only finds them in a dry run. Without a filter that says otherwise it deletes no client that ever
+ * got a token, and no client of the operator. A client that no longer matches when it is deleted is kept.
+ *
+ * @throws AdminError when the limit is invalid
+ */
+export async function purgeClients(
+  context: PolicyNeeds & { readonly store: Pick<Context['store'], 'listClients' | 'purgeClient'> },
+  search: ClientSearch,
+  page: PageRequest<ClientId> & { readonly isDryRun: boolean },
+): Promise<FoundClients> {
+  const isForUsed = search.used !== undefined || search.unused_since !== undefined
+  const meant = { ...search, used: isForUsed ? search.used : false }
+  const found = await findClients(context, meant, page)
+  const rows = search.source === 'operator' ? found.rows : found.rows.filter((client) => !isOperatorMade(client))
+  if (page.isDryRun) return { ...found, rows }
+  const filter = filterOf(meant)
+  const outcomes = await Promise.all(
+    rows.map(({ id, source }) => context.store.purgeClient({ id, filter: { ...filter, source } })),
+  )
+  return { ...found, rows: rows.filter((_, index) => outcomes[index] === 'deleted') }
+}
+
+/** Returns the filters that the store applies. */
+function filterOf({ source, used, verified, disabled, unused_since }: ClientSearch): ClientFilter {
+  return { source, isUsed: used, isVerified: verified, isDisabled: disabled, unusedSince: unused_since }
+}
+
+function isMeant(policy: ClientPolicy, { trust_level: level, host }: ClientSearch, client: ClientRecord): boolean {
+  if (level !== undefined && shownLevel(policy, client) !== level) return false
+  return host === undefined || hostsOf(client).includes(host.toLowerCase())
+}
+
+/** The hosts of the redirect URIs, and of the metadata document, without ports. The scheme of an app has no host. */
+function hostsOf({ document, metadata }: ClientRecord): readonly string[] {
+  const uris = [...metadata.redirectUris, ...(document === undefined ? [] : [document.url])]
+  return uris.map((uri) => new URL(uri).hostname)
+}

@@ -1,0 +1,185 @@
+import type { Context } from '../ports/context.ts'
+import type { ClientRecord } from '../ports/records/client.ts'
+import { readClientPolicy, type PolicyNeeds } from '../principals/evaluate-client.ts'
+import { newClient } from '../principals/new-client.ts'
+import { registrationPolicy } from '../principals/registration-policy.ts'
+import { isSameIdentity } from '../protocol/client-identity.ts'
+import { describeMetadata, readRegistration, type ClientMetadata } from '../protocol/client-metadata.ts'
+import { evaluateClientPolicy, isOperatorMade, type ClientRules } from '../protocol/client-policy.ts'
+import { needCode, type GrantType } from '../protocol/grant-types.ts'
+import { mintOrderedId } from '../protocol/ids.ts'
+import { checkRedirectUri } from '../protocol/redirect-uri.ts'
+import { NO_SCOPE, scopeTokens, type Scope } from '../protocol/scope.ts'
+import { conflict } from './admin-error.ts'
+import { requireClient } from './clients.ts'
+
+type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
+
+/** The metadata that an administrator gives a client, by the names of RFC 7591. */
+export interface MetadataWish {
+  readonly client_name: string
+  /** Absent: none. */
+  readonly redirect_uris?: readonly string[] | undefined
+  readonly token_endpoint_auth_method: string
+  /** Absent: those of an app with redirect URIs, or of a machine. */
+  readonly grant_types?: readonly GrantType[] | undefined
+  readonly scope?: Scope | undefined
+}
+
+/** The changes of the metadata of a client. What is absent or undefined does not change. */
+export type MetadataChange = {
+  readonly [Name in Exclude<keyof MetadataWish, 'token_endpoint_auth_method'>]?: MetadataWish[Name] | undefined
+}
+
+export interface ClientWish {
+  readonly metadata: MetadataWish
+  readonly rules: ClientRules
+  readonly approvedScope: Scope
+}
+
+/** A client and its new secret, which is shown once; undefined for a public client. */
+export interface CreatedClient {
+  readonly client: ClientRecord
+  readonly secret: string | undefined
+}
+
+/**
+ * Creates a client of the operator: it is verified, is never swept, and does not manage itself. What the server cannot give it is an
+ * error, and is not dropped as in a registration.
+ *
+ * @throws AdminError when the metadata or the rules are not possible, or a domain is blocked
+ */
+export async function createClient(
+  context: PolicyNeeds & Needs<'createClient' | 'listApis'> & Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets'>,
+  { metadata: wish, rules, approvedScope }: ClientWish,
+): Promise<CreatedClient> {
+  const { store, clock, random, secrets } = context
+  const metadata = await requireMetadata(context, wish)
+  const now = clock()
+  const made = { ...newClient(context, now, metadata, 'operator'), rules, approvedScope }
+  await requirePossible(context, made)
+  const isPublic = metadata.authMethod === 'none'
+  const secret = isPublic ? undefined : secrets.mint('client-secret', mintOrderedId(now, random), random)
+  const client = { ...made, secretHash: secret?.hash }
+  await store.createClient(client)
+  return { client, secret: secret?.token }
+}
+
+/**
+ * Changes the metadata of a client of the operator. Its secret, approved scopes and tokens stay. Users are asked for consent again
+ * if its name or a redirect host changes.
+ *
+ * @throws AdminError when the client registered, the metadata is not possible, a domain is blocked, or the client was changed at the same time
+ */
+export async function updateClient(
+  context: PolicyNeeds & Needs<'changeClient' | 'findClient' | 'listApis'> & Pick<Context, 'clock' | 'issuer'>,
+  id: string,
+  changes: MetadataChange,
+): Promise<ClientRecord> {
+  const client = await requireOperatorClient(context, id)
+  const previous = client.metadata
+  const before = describeMetadata(previous) as unknown as MetadataWish
+  const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
+  const metadata = await requireMetadata(context, { ...before, ...given })
+  await requirePossible(context, { ...client, metadata })
+  const identityFrom = isSameIdentity(previous, metadata) ? undefined : context.clock()
+  const outcome = await context.store.changeClient({ id: client.id, previous, metadata, identityFrom })
+  if (outcome === 'conflict') throw changedMeanwhile(client)
+  return requireClient(context, id)
+}
+
+/** Replaces the rules of a client of the operator. @throws AdminError when the client registered, or a rule has no effect */
+export async function setRules(
+  context: PolicyNeeds & Needs<'findClient' | 'setClientRules'>,
+  id: string,
+  rules: ClientRules,
+): Promise<ClientRecord> {
+  const client = await requireOperatorClient(context, id)
+  await requirePossible(context, { ...client, rules })
+  if ((await context.store.setClientRules({ id: client.id, rules })) === 'unknown') throw changedMeanwhile(client)
+  return requireClient(context, id)
+}
+
+/**
+ * Makes a registered client one of the operator. Its id, secret and grants stay. It no longer manages itself, and no registration
+ * returns it.
+ *
+ * @throws AdminError when the client did not register, or was changed at the same time
+ */
+export async function adoptClient(
+  context: Needs<'adoptClient' | 'findClient'> & Pick<Context, 'clock'>,
+  id: string,
+): Promise<ClientRecord> {
+  const client = await requireClient(context, id)
+  if (client.document !== undefined) {
+    throw conflict(`The client ${client.id} is its metadata document, which its host changes. Verify it instead.`)
+  }
+  if (isOperatorMade(client)) throw conflict(`The client ${client.id} is a client of the operator already.`)
+  const { id: clientId, metadata: previous } = client
+  const outcome = await context.store.adoptClient({ id: clientId, previous, now: context.clock() })
+  if (outcome === 'conflict') throw changedMeanwhile(client)
+  return requireClient(context, id)
+}
+
+async function requireOperatorClient(context: Needs<'findClient'>, id: string): Promise<ClientRecord> {
+  const client = await requireClient(context, id)
+  if (isOperatorMade(client)) return client
+  throw conflict(
+    `The client ${client.id} is not one of the operator. To make it one: grantor client adopt ${client.id}`,
+  )
+}
+
+function changedMeanwhile({ id }: Pick<ClientRecord, 'id'>) {
+  return conflict(`The client ${id} was changed or deleted at the same time. Check it: grantor client show ${id}`)
+}
+
+async function requireMetadata(
+  context: Needs<'listApis'> & Pick<Context, 'issuer' | 'settings'>,
+  wish: MetadataWish,
+): Promise<ClientMetadata> {
+  const policy = registrationPolicy(context, await context.store.listApis())
+  const { redirect_uris: redirectUris = [] } = wish
+  const usual = redirectUris.length === 0 ? ['client_credentials'] : ['authorization_code', 'refresh_token']
+  const grantTypes = (wish.grant_types ?? usual) as readonly GrantType[]
+  const body = { ...wish, grant_types: grantTypes, response_types: needCode(grantTypes) ? ['code'] : [] }
+  const reading = readRegistration(body, policy)
+  if (reading.kind !== 'accepted') {
+    throw conflict(reading.problems.map(({ loc, msg }) => `${loc.slice(1).join(' ')}: ${msg}`).join('\n'))
+  }
+  const { metadata } = reading
+  const dormant = metadata.redirectUris.find((uri) => checkRedirectUri(uri, policy).kind === 'dormant')
+  if (dormant !== undefined) {
+    throw conflict(`The server does not allow the app of the redirect URI ${dormant}. See GRANTOR_REDIRECT_SCHEMES.`)
+  }
+  const dropped = grantTypes.filter((name) => !metadata.grantTypes.includes(name))
+  if (dropped.length > 0) {
+    throw conflict(`The client cannot use ${dropped.join(', ')} with its authentication method and other grant types.`)
+  }
+  if (needCode(grantTypes) !== metadata.redirectUris.length > 0) {
+    throw conflict('A client has redirect URIs exactly if it has the grant type authorization_code.')
+  }
+  const kept = scopeTokens(metadata.scope ?? NO_SCOPE)
+  const undeclared = scopeTokens(wish.scope ?? NO_SCOPE).filter((token) => !kept.includes(token))
+  if (undeclared.length > 0) throw conflict(`No API declares ${undeclared.join(', ')}. See "grantor api list".`)
+  return metadata
+}
+
+/** The policy must allow the client, and each rule must have an effect: a rule without one is a mistake of the administrator. */
+async function requirePossible(context: PolicyNeeds, client: ClientRecord): Promise<void> {
+  const { metadata, rules } = client
+  const policy = await readClientPolicy(context)
+  const verdicts = [undefined, ...metadata.redirectUris].map((redirectUri) =>
+    evaluateClientPolicy(policy, { client, moment: 'enter', redirectUri }),
+  )
+  const refusal = verdicts.find((verdict) => verdict.kind === 'refused')
+  if (refusal?.reason === 'domain-blocked') {
+    throw conflict(`The domain of ${refusal.uri} is blocked. See "grantor domain list".`)
+  }
+  if (rules.consent === 'asked') return
+  if (metadata.scope === undefined) {
+    throw conflict('Consent is implied for the registered scope only. Name the scope of the client.')
+  }
+  if (!verdicts.some((verdict) => verdict.kind === 'allowed' && verdict.rights.mayImplyConsent)) {
+    throw conflict('Consent is implied only where a redirect URI uses https and leads to another computer.')
+  }
+}

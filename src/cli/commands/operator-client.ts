@@ -1,0 +1,138 @@
+import { Option, type Command } from 'commander'
+import type { ClientDocument } from '../../admin/client-document.ts'
+import type { CreatedClientDocument } from '../../admin/operator-client-tasks.ts'
+import { CLIENT_AUTH_METHODS } from '../../protocol/client-metadata.ts'
+import { OFFERED_GRANT_TYPES } from '../../protocol/grant-types.ts'
+import { columns, facts } from '../lib/columns.ts'
+import { UsageError } from '../lib/failure.ts'
+import { nextPage, withPage, type PageOptions } from '../lib/options.ts'
+import type { Members } from '../lib/perform-task.ts'
+import { taskVerb, type AddVerb } from '../lib/task-verb.ts'
+import { CLIENT_HEADINGS, clientCells, searchOf, withSearch, type SearchOptions } from './client.ts'
+
+/** The options of `client create` and `client update`. */
+interface MetadataOptions {
+  readonly name?: string
+  readonly redirectUri?: readonly string[]
+  readonly grantType?: readonly string[]
+  readonly scope?: string
+}
+
+interface CreateOptions extends MetadataOptions {
+  readonly authMethod?: string
+  readonly approveScope?: string
+  readonly firstParty?: true
+}
+
+interface Purged {
+  readonly dry_run: boolean
+  readonly clients: readonly ClientDocument[]
+  readonly next: string | null
+}
+
+/** The verbs of `grantor client` for clients that administrators create, and for what else is theirs to do. */
+export const OPERATOR_CLIENT_VERBS: readonly AddVerb[] = [
+  taskVerb<CreatedClientDocument, CreateOptions>({
+    task: 'client.create',
+    options: (command) =>
+      addMetadataOptions(command.requiredOption('--name <name>', 'the name of the client, as the pages show it'))
+        .addOption(
+          new Option(
+            '--auth-method <method>',
+            'how the client authenticates; none: a public client without a secret; by default client_secret_basic',
+          ).choices(CLIENT_AUTH_METHODS),
+        )
+        .option('--approve-scope <scopes>', 'the scopes that the client is approved for, separated by spaces')
+        .option('--first-party', 'do not ask users for consent to the scope of --scope'),
+    input: ({ authMethod, approveScope, firstParty, ...options }) => ({
+      ...metadataOf(options),
+      token_endpoint_auth_method: authMethod,
+      approved_scope: approveScope,
+      rules: firstParty && { consent: 'implied' },
+    }),
+    say: ({ client_id, client_secret, client_name, token_endpoint_auth_method: method }, { paint }) => [
+      `Created ${client_name ?? client_id}. It authenticates with ${method}:`,
+      ...facts(
+        Object.entries({ client_id, client_secret }).filter((pair): pair is [string, string] => pair[1] !== undefined),
+        paint,
+      ).map((line) => `  ${line}`),
+      ...(client_secret === undefined ? [] : ['The secret is not shown again.']),
+    ],
+  }),
+  taskVerb<ClientDocument, MetadataOptions>({
+    task: 'client.update',
+    options: (command) => addMetadataOptions(command.option('--name <name>', 'the name of the client')),
+    input(options) {
+      const changes = metadataOf(options)
+      if (Object.values(changes).some((value) => value !== undefined)) return changes
+      throw new UsageError('Give at least one change. See --help.')
+    },
+    say: ({ client_id }) => `Changed ${client_id}. Running servers apply the change within a second.`,
+  }),
+  taskVerb<ClientDocument, { readonly consent: string }>({
+    task: 'client.set-rules',
+    options: (command) =>
+      command.addOption(
+        new Option(
+          '--consent <rule>',
+          'implied: users are not asked for consent to the registered scope; asked: they are',
+        )
+          .choices(['asked', 'implied'])
+          .makeOptionMandatory(),
+      ),
+    input: ({ consent }) => ({ consent }),
+    say: ({ client_id, rules: { consent } }) =>
+      consent === 'implied'
+        ? `The users of ${client_id} are not asked for consent to its registered scope.`
+        : `The users of ${client_id} are asked for consent.`,
+  }),
+  taskVerb<ClientDocument>({
+    task: 'client.adopt',
+    say: ({ client_id }) =>
+      `${client_id} is a client of the operator now. Its registration access token has ended; change it with: grantor client update ${client_id}`,
+  }),
+  taskVerb<{ readonly client_id: string; readonly registration_access_token: string }>({
+    task: 'client.create-registration-token',
+    say: ({ client_id, registration_access_token }) => [
+      `The new registration access token of ${client_id}, which is not shown again:`,
+      `  ${registration_access_token}`,
+      'The previous one no longer works.',
+    ],
+  }),
+  taskVerb<Purged, SearchOptions & PageOptions & { readonly dryRun?: true; readonly yes?: true }>({
+    task: 'client.purge',
+    options: (command) =>
+      withSearch(withPage(command, 1000))
+        .option('--dry-run', 'only list the clients that would be deleted')
+        .option('--yes', 'confirm the command'),
+    input({ limit, before, dryRun, yes, ...options }) {
+      if (dryRun === yes) {
+        throw new UsageError('This deletes clients. To see which, add --dry-run. To confirm, add --yes.')
+      }
+      return { ...searchOf(options), limit, before, dry_run: dryRun === true }
+    },
+    say({ dry_run, clients, next }, { paint }) {
+      const count = clients.length === 1 ? '1 client' : `${clients.length} clients`
+      const list = clients.length === 0 ? [] : ['', ...columns(CLIENT_HEADINGS, clients.map(clientCells), paint)]
+      return [dry_run ? `${count} would be deleted.` : `Deleted ${count}.`, ...list, ...nextPage(next)]
+    },
+  }),
+]
+
+function addMetadataOptions(command: Command): Command {
+  const collect = (value: string, previous: readonly string[] = []): readonly string[] => [...previous, value]
+  return command
+    .option('--redirect-uri <uri>', 'an exact redirect URI; repeatable', collect)
+    .addOption(
+      new Option(
+        '--grant-type <type>',
+        `one of ${OFFERED_GRANT_TYPES.join(', ')}; repeatable; by default those of an app, or without redirect URIs client_credentials`,
+      ).argParser(collect),
+    )
+    .option('--scope <scopes>', "the registered scope, separated by spaces: 'read write'")
+}
+
+/** The members of the input of a task. */
+function metadataOf({ name, redirectUri, grantType, scope }: MetadataOptions): Members {
+  return { client_name: name, redirect_uris: redirectUri, grant_types: grantType, scope }
+}

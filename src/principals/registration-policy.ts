@@ -1,0 +1,26 @@
+import type { Context } from '../ports/context.ts'
+import type { ApiRecord } from '../ports/records/api.ts'
+import type { RegistrationPolicy } from '../protocol/client-metadata.ts'
+
+/** Returns what the metadata of a client is checked against: the settings, and the scopes of the declared APIs. */
+export function registrationPolicy(
+  { issuer, settings }: Pick<Context, 'issuer' | 'settings'>,
+  apis: readonly ApiRecord[],
+): RegistrationPolicy {
+  const isOpen = acceptsAnyScope(settings, apis)
+  return {
+    apps: settings.redirectApps,
+    ownOrigin: new URL(issuer).origin,
+    declaresScope: (token) => isOpen || apis.some(({ scopes }) => scopes.some(({ name }) => name === token)),
+    grantTypes: settings.grantTypes,
+    outbound: settings.outbound.isOn ? settings.outbound : undefined,
+  }
+}
+
+/** Whether every scope and resource is accepted, so that a first try needs no setup (decision 0006). */
+export function acceptsAnyScope(
+  { isLoopbackIssuer }: Pick<Context['settings'], 'isLoopbackIssuer'>,
+  apis: readonly ApiRecord[],
+): boolean {
+  return isLoopbackIssuer && apis.length === 0
+}

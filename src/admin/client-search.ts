@@ -9,7 +9,7 @@ import { shownLevel } from './client-document.ts'
 import { LIST_LIMIT, requireLimit, type Listed, type PageRequest } from './page.ts'
 
 /** Rows that one call examines for filters that no statement can apply. The next page continues after them. */
-const EXAMINED_LIMIT = 10_000
+const EXAMINED_LIMIT = 5_000
 
 /** Which clients are meant. A filter that is undefined matches every client. */
 export interface ClientSearch {
@@ -27,6 +27,8 @@ export interface FoundClients extends Listed<ClientRecord, ClientId> {
   readonly policy: ClientPolicy
 }
 
+type ListNeeds = PolicyNeeds & { readonly store: Pick<Context['store'], 'listClients'> }
+
 /**
  * Finds clients, newest first. The statement applies what the columns contain; hosts and trust levels are compared here. So a page
  * may have fewer rows than its limit, or none, and another page follow.
@@ -34,27 +36,13 @@ export interface FoundClients extends Listed<ClientRecord, ClientId> {
  * @throws AdminError when the limit is invalid
  */
 export async function findClients(
-  context: PolicyNeeds & { readonly store: Pick<Context['store'], 'listClients'> },
+  context: ListNeeds,
   search: ClientSearch,
   page: PageRequest<ClientId>,
 ): Promise<FoundClients> {
-  const limit = requireLimit(page.limit)
   const policy = await readClientPolicy(context)
-  const filter = filterOf(search)
-  const rows: ClientRecord[] = []
   const isCompared = search.host !== undefined || search.trust_level !== undefined
-  const size = isCompared ? LIST_LIMIT.most : limit + 1
-  let { before } = page
-  for (let examined = 0; examined < EXAMINED_LIMIT; examined += size) {
-    const slice = await context.store.listClients({ ...filter, before, limit: size })
-    for (const client of slice) {
-      if (rows.length === limit) return { policy, rows, next: before }
-      if (isMeant(policy, search, client)) rows.push(client)
-      before = client.id
-    }
-    if (slice.length < size) return { policy, rows, next: undefined }
-  }
-  return { policy, rows, next: before }
+  return collect(context, policy, search, page, isCompared ? (client) => isMeant(policy, search, client) : undefined)
 }
 
 /**
@@ -64,20 +52,51 @@ export async function findClients(
  * @throws AdminError when the limit is invalid
  */
 export async function purgeClients(
-  context: PolicyNeeds & { readonly store: Pick<Context['store'], 'listClients' | 'purgeClient'> },
+  context: ListNeeds & { readonly store: Pick<Context['store'], 'purgeClient'> },
   search: ClientSearch,
   page: PageRequest<ClientId> & { readonly isDryRun: boolean },
 ): Promise<FoundClients> {
   const isForUsed = search.used !== undefined || search.unused_since !== undefined
   const meant = { ...search, used: isForUsed ? search.used : false }
-  const found = await findClients(context, meant, page)
-  const rows = search.source === 'operator' ? found.rows : found.rows.filter((client) => !isOperatorMade(client))
-  if (page.isDryRun) return { ...found, rows }
+  const policy = await readClientPolicy(context)
+  const isForOperators = search.source === 'operator'
+  const found = await collect(
+    context,
+    policy,
+    meant,
+    page,
+    (client) => isMeant(policy, search, client) && (isForOperators || !isOperatorMade(client)),
+  )
+  if (page.isDryRun) return found
   const filter = filterOf(meant)
   const outcomes = await Promise.all(
-    rows.map(({ id, source }) => context.store.purgeClient({ id, filter: { ...filter, source } })),
+    found.rows.map(({ id, source }) => context.store.purgeClient({ id, filter: { ...filter, source } })),
   )
-  return { ...found, rows: rows.filter((_, index) => outcomes[index] === 'deleted') }
+  return { ...found, rows: found.rows.filter((_, index) => outcomes[index] === 'deleted') }
+}
+
+/** Reads clients until a page is full. Without a condition every row counts, so one row more than the limit is enough. */
+async function collect(
+  { store }: Pick<ListNeeds, 'store'>,
+  policy: ClientPolicy,
+  search: ClientSearch,
+  page: PageRequest<ClientId>,
+  condition: ((client: ClientRecord) => boolean) | undefined,
+): Promise<FoundClients> {
+  const limit = requireLimit(page.limit)
+  const size = condition === undefined ? limit + 1 : LIST_LIMIT.most
+  const rows: ClientRecord[] = []
+  let { before } = page
+  for (let examined = 0; examined < EXAMINED_LIMIT; examined += size) {
+    const slice = await store.listClients({ ...filterOf(search), before, limit: size })
+    for (const client of slice) {
+      if (rows.length === limit) return { policy, rows, next: before }
+      if (condition === undefined || condition(client)) rows.push(client)
+      before = client.id
+    }
+    if (slice.length < size) return { policy, rows, next: undefined }
+  }
+  return { policy, rows, next: before }
 }
 
 /** Returns the filters that the store applies. */

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, Page as Tab } from 'playwright-core'
 import { verifyClient } from '../../src/admin/clients.ts'
+import { createClient } from '../../src/admin/operator-clients.ts'
+import { NO_SCOPE, type Scope } from '../../src/protocol/scope.ts'
+import { authorizeUrl, REDIRECT_URI } from '../../tools/flow.ts'
 import { launchBrowser } from '../support/browser.ts'
 import type { TestServer } from '../support/server.ts'
 import { openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
@@ -62,6 +65,34 @@ for (const [kind, redirectUriOf] of REDIRECTS) {
     assert.ok((await second).searchParams.has('code'))
   })
 }
+
+test('WAY-03: a user of a first-party client signs in and sees no other page, and later sees none', async (t) => {
+  const server = await openIssuer(t, {})
+  const metadata = {
+    client_name: 'Board',
+    redirect_uris: [REDIRECT_URI],
+    token_endpoint_auth_method: 'client_secret_basic',
+    scope: 'notes:read' as Scope,
+  }
+  const wish = { metadata, rules: { consent: 'implied' }, approvedScope: NO_SCOPE } as const
+  const { client } = await createClient(server.context, wish)
+  const link = server.origin + authorizeUrl({ client_id: client.id })
+  const { tab } = await openTab(t, browser, [], {})
+  const requested: string[] = []
+  tab.on('request', (request) => requested.push(new URL(request.url()).pathname))
+  await tab.goto(link)
+  const first = requestTo(tab, REDIRECT_URI)
+  await signIn(tab)
+  assert.ok((await first).searchParams.has('code'))
+  const second = requestTo(tab, REDIRECT_URI)
+  // No server has the address of the redirect URI.
+  await assert.rejects(tab.goto(link), /net::ERR/)
+  assert.ok((await second).searchParams.has('code'))
+  assert.deepEqual(
+    requested.map((path) => path.split('/').at(-1)),
+    ['authorize', 'sign-in', 'sign-in', 'callback', 'authorize', 'callback'],
+  )
+})
 
 test('with a policy that does not allow the redirect these tests fail', async (t) => {
   const server = await openIssuer(t, {})

@@ -3,6 +3,8 @@ import { test, type TestContext } from 'node:test'
 import * as client from 'openid-client'
 import { createInitialToken } from '../../src/admin/initial-tokens.ts'
 import { USUAL_TEMPLATE } from '../../src/protocol/registration-template.ts'
+import { createClient } from '../../src/admin/operator-clients.ts'
+import { NO_SCOPE } from '../../src/protocol/scope.ts'
 import { createAda } from '../support/accounts.ts'
 import { cryptoKey } from '../support/key-clients.ts'
 import { freePort } from '../../tools/free-ports.ts'
@@ -15,31 +17,24 @@ const OPTIONS: client.DiscoveryRequestOptions = { algorithm: 'oauth2', execute: 
 
 test('openid-client 6: discovers, registers, gets a response with code and issuer, redeems and refreshes', async (t) => {
   const { server, config } = await register(t, { token_endpoint_auth_method: 'client_secret_post' }, undefined)
-  const verifier = client.randomPKCECodeVerifier()
-  const state = client.randomState()
-  const link = client.buildAuthorizationUrl(config, {
-    redirect_uri: CALLBACK,
-    scope: 'notes:read notes:write',
-    resource: 'https://notes.example',
-    code_challenge: await client.calculatePKCECodeChallenge(verifier),
-    code_challenge_method: 'S256',
-    state,
-  })
-  const callback = await openPerson(server.origin).allow(link)
-  assert.equal(callback.searchParams.get('iss'), server.origin)
-  const tokens = await client.authorizationCodeGrant(config, callback, {
-    pkceCodeVerifier: verifier,
-    expectedState: state,
-  })
-  assert.equal(tokens.scope, 'notes:read notes:write')
-  // The rest of 900 seconds at the time of the call.
-  const secondsLeft = tokens.expiresIn() ?? 0
-  assert.ok(secondsLeft > 840 && secondsLeft <= 900, String(secondsLeft))
-  assert.ok(tokens.refresh_token)
-  const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token, { scope: 'notes:read' })
-  assert.equal(refreshed.scope, 'notes:read')
-  assert.notEqual(refreshed.refresh_token, tokens.refresh_token)
+  await useCodeFlow(server, config)
 })
+
+for (const [method, authentication] of [
+  ['client_secret_post', client.ClientSecretPost],
+  ['client_secret_basic', client.ClientSecretBasic],
+] as const) {
+  test(`WAY-05: openid-client 6 uses the code flow with a client that an administrator created for ${method}`, async (t) => {
+    const server = await openTestServer(t, { listen: true, env: { GRANTOR_REGISTRATION: 'closed' } })
+    await createAda(server)
+    const metadata = { client_name: 'Notes', redirect_uris: [CALLBACK], token_endpoint_auth_method: method }
+    const wish = { metadata, rules: { consent: 'asked' }, approvedScope: NO_SCOPE } as const
+    const { client: created, secret = '' } = await createClient(server.context, wish)
+    const config = await client.discovery(new URL(server.origin), created.id, {}, authentication(secret), OPTIONS)
+    assert.equal(config.serverMetadata().registration_endpoint, undefined)
+    await useCodeFlow(server, config)
+  })
+}
 
 test('RFC 9207 §2.4: openid-client 6 refuses an authorization response with another issuer', async (t) => {
   const { server, config } = await register(t, {}, undefined)
@@ -137,6 +132,34 @@ test('RFC 7591 §3: openid-client 6 registers with an initial access token, and 
   assert.equal(tokens.scope, 'notes:read')
   await assert.rejects(registration(token), { code: 'OAUTH_WWW_AUTHENTICATE_CHALLENGE', status: 401 })
 })
+
+/** Signs in, allows, redeems and refreshes. */
+async function useCodeFlow(server: TestServer, config: client.Configuration): Promise<void> {
+  const verifier = client.randomPKCECodeVerifier()
+  const state = client.randomState()
+  const link = client.buildAuthorizationUrl(config, {
+    redirect_uri: CALLBACK,
+    scope: 'notes:read notes:write',
+    resource: 'https://notes.example',
+    code_challenge: await client.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+    state,
+  })
+  const callback = await openPerson(server.origin).allow(link)
+  assert.equal(callback.searchParams.get('iss'), server.origin)
+  const tokens = await client.authorizationCodeGrant(config, callback, {
+    pkceCodeVerifier: verifier,
+    expectedState: state,
+  })
+  assert.equal(tokens.scope, 'notes:read notes:write')
+  // The rest of 900 seconds at the time of the call.
+  const secondsLeft = tokens.expiresIn() ?? 0
+  assert.ok(secondsLeft > 840 && secondsLeft <= 900, String(secondsLeft))
+  assert.ok(tokens.refresh_token)
+  const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token, { scope: 'notes:read' })
+  assert.equal(refreshed.scope, 'notes:read')
+  assert.notEqual(refreshed.refresh_token, tokens.refresh_token)
+}
 
 async function register(
   t: TestContext,

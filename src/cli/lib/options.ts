@@ -55,8 +55,11 @@ export function subjectOf(name: string, argument: string | undefined, option: st
  */
 export function spellingOf(command: Command, member: string): string | undefined {
   const words = member.split('_')
-  // The longest name first: `unused_since` is `--unused-since` and not `--unused`.
-  const names = words.map((_, index) => words.slice(0, words.length - index).join('-'))
+  // The longest name first: `unused_since` is `--unused-since` and not `--unused`. A repeatable option sets a list: `--redirect-uri`.
+  const names = words.flatMap((_, index) => {
+    const name = words.slice(0, words.length - index).join('-')
+    return [name, name.replace(/s$/, '')]
+  })
   for (const name of names) {
     if (command.registeredArguments.some((argument) => argument.name() === name)) return `<${name}>`
     if (command.options.some((option) => option.name() === name)) return `--${name}`

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { newClient } from '../../../src/principals/new-client.ts'
-import type { ClientRecord } from '../../../src/ports/records/client.ts'
-import type { Scope } from '../../../src/protocol/scope.ts'
+import { createClient } from '../../../src/admin/operator-clients.ts'
+import { NO_SCOPE, type Scope } from '../../../src/protocol/scope.ts'
 import {
   authorizeUrl,
   EMAIL,
@@ -12,6 +11,7 @@ import {
   PASSWORD,
   PlainBrowser,
   redeem,
+  REDIRECT_URI,
   refresh,
   registerClient,
   type RegisteredClient,
@@ -28,7 +28,7 @@ import {
 } from '../../support/authorize-answers.ts'
 import { declareApi, JWT_API, knowApis } from '../../support/apis.ts'
 import { forgetRule, judgeDomain } from '../../support/domains.ts'
-import { addMember, createOrganization, createPerson } from '../../support/organizations.ts'
+import { addMember, clientId, createOrganization, createPerson } from '../../support/organizations.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
 
@@ -89,7 +89,7 @@ test('WAY-01: a client that also has a redirect to loopback is not of a known do
 })
 
 test('WAY-03: the users of a first-party client are not asked for consent, and none is remembered', async () => {
-  const { client } = await createFirstParty()
+  const client = await createFirstParty()
   const browser = await consentedBrowser(server, await registerClient(server))
   const before = selectAll(server, 'select * from consents').length
   assert.ok(isCodeAnswer(await browser.get(authorizeUrl(client))))
@@ -101,11 +101,7 @@ test('WAY-03: the users of a first-party client are not asked for consent, and n
 })
 
 test('WAY-03: a first-party client asks for consent with prompt=consent, and with a redirect to the user’s computer', async () => {
-  const { client } = await createFirstParty({}, [
-    'http://127.0.0.1/cb',
-    'com.example.app:/cb',
-    'https://localhost:4000/cb',
-  ])
+  const client = await createFirstParty(['http://127.0.0.1/cb', 'com.example.app:/cb', 'https://localhost:4000/cb'])
   const browser = await consentedBrowser(server, await registerClient(server))
   for (const parameters of [
     { prompt: 'consent' },
@@ -116,10 +112,17 @@ test('WAY-03: a first-party client asks for consent with prompt=consent, and wit
     assert.match(locationOf(await browser.get(authorizeUrl(client, parameters))), /\/consent\?/)
 })
 
-test('WAY-03: rules of a client that registered imply nothing, even if it is verified', async () => {
-  const { client } = await createFirstParty({ source: 'registration', verifiedAt: server.context.clock() })
+test('WAY-03: rules of a client that is not one of the operator imply nothing, even if it is verified', async () => {
+  const { context } = server
+  const ours = await createFirstParty()
+  const record = await context.store.findClient(clientId(ours))
+  assert.ok(record)
   const browser = await consentedBrowser(server, await registerClient(server))
-  assert.match(locationOf(await browser.get(authorizeUrl(client))), /\/consent\?/)
+  for (const source of ['registration', 'document'] as const) {
+    const { id } = newClient(context, context.clock(), record.metadata, source)
+    await context.store.createClient({ ...record, id, source })
+    assert.match(locationOf(await browser.get(authorizeUrl({ client_id: id }))), /\/consent\?/)
+  }
 })
 
 test('WAY-03: consent is implied for the scope that the operator registered, and for nothing wider', async (t) => {
@@ -128,7 +131,7 @@ test('WAY-03: consent is implied for the scope that the operator registered, and
   await declareApi(own, JWT_API)
   await declareApi(own, UNLIMITED_API, {}, [])
   knowApis(own)
-  const { client } = await createFirstParty({}, [], own)
+  const client = await createFirstParty([], own)
   const browser = await consentedBrowser(own, await registerClient(own))
   const isImplied = async (parameters: Readonly<Record<string, string>>): Promise<boolean> =>
     isCodeAnswer(await browser.get(authorizeUrl(client, parameters)))
@@ -143,7 +146,7 @@ test('WAY-03: consent is implied for the scope that the operator registered, and
 test('WAY-03: a user of a first-party client who belongs to an organization chooses for which one', async (t) => {
   const own = await openTestServer(t)
   const userId = await createPerson(own)
-  const { client } = await createFirstParty({}, [], own)
+  const client = await createFirstParty([], own)
   const organizationId = await createOrganization(own, 'Acme')
   await addMember(own, userId, organizationId)
   const browser = new PlainBrowser(own)
@@ -153,30 +156,14 @@ test('WAY-03: a user of a first-party client who belongs to an organization choo
 })
 
 /** A first-party client for the scope `read`, with the redirect URI of tools/flow.ts and these. */
-async function createFirstParty(
-  differing: Partial<ClientRecord> = {},
-  redirectUris: readonly string[] = [],
-  { context } = server,
-): Promise<{ readonly client: RegisteredClient }> {
-  const secret = context.secrets.mint('client-secret', randomBytes(1).toString('hex').repeat(17), randomBytes)
-  const record: ClientRecord = {
-    ...newClient(
-      context,
-      context.clock(),
-      {
-        redirectUris: ['https://app.example/callback', ...redirectUris],
-        authMethod: 'client_secret_post',
-        grantTypes: ['authorization_code'],
-        responseTypes: ['code'],
-        scope: 'read' as Scope,
-        descriptive: { client_name: 'Ours' },
-      },
-      'operator',
-    ),
-    secretHash: secret.hash,
-    rules: { consent: 'implied' },
-    ...differing,
+async function createFirstParty(redirectUris: readonly string[] = [], { context } = server): Promise<RegisteredClient> {
+  const metadata = {
+    client_name: 'Ours',
+    redirect_uris: [REDIRECT_URI, ...redirectUris],
+    token_endpoint_auth_method: 'client_secret_post',
+    scope: 'read' as Scope,
   }
-  await context.store.createClient(record)
-  return { client: { client_id: record.id, client_secret: secret.token } }
+  const wish = { metadata, rules: { consent: 'implied' }, approvedScope: NO_SCOPE } as const
+  const { client, secret = '' } = await createClient(context, wish)
+  return { client_id: client.id, client_secret: secret }
 }

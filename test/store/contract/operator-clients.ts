@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { EpochMs } from '../../../src/protocol/brand.ts'
 import type { Scope } from '../../../src/protocol/scope.ts'
-import { perform, performAll, times, type Suite } from './harness.ts'
+import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import { aSweep } from './sweep.ts'
-import { aClient, aHash, at, HOUR } from '../../support/records.ts'
+import { aClient, aHash, anInstallation, aSharedClient, at, HOUR, NOW } from '../../support/records.ts'
 
 export const operatorClientCases: Suite = (check) => {
   check('createClient stores all members of the client, visible through both handles', async ({ first, second }) => {
@@ -46,6 +46,190 @@ export const operatorClientCases: Suite = (check) => {
     assert.equal(swept, 1)
     for (const client of clients) assert.deepEqual(await first.findClient(client.id), client)
     assert.equal(await first.findClient(registered.id), undefined)
+  })
+
+  check('listClients lists the clients of a source, and those of earlier releases as registered', async ({ first }) => {
+    const made = (['operator', 'document'] as const).map((source, index) => aClient({ source }, at(index)))
+    const registered = aClient({}, at(5))
+    await performAll(first, 'createClient', made)
+    await perform(first, 'registerClient', registered)
+    for (const client of [...made, registered]) {
+      const found = await first.listClients({ before: undefined, limit: 5, source: client.source })
+      assert.deepEqual(found, [client])
+    }
+  })
+
+  check('adoptClient verifies a client, ends its registration access token, and keeps its secret', async (stores) => {
+    const { first, second } = stores
+    const old = at(-2000 * HOUR)
+    const [client, other] = [aClient({}, old), aClient({}, at(-HOUR))]
+    await performAll(first, 'registerClient', [client, other])
+    const adoption = { id: client.id, previous: client.metadata, now: at(1) }
+    assert.equal(await perform(first, 'adoptClient', adoption), 'adopted')
+    const adopted = { ...client, source: 'operator', verifiedAt: at(1), managementHash: undefined } as const
+    assert.deepEqual(await second.findClient(client.id), adopted)
+    assert.equal(await perform(second, 'adoptClient', { ...adoption, now: at(2) }), 'conflict')
+    assert.equal((await perform(first, 'sweepExpired', aSweep())).clients, 0)
+    assert.deepEqual(await first.findClient(client.id), adopted)
+    assert.deepEqual(await first.findClient(other.id), other)
+  })
+
+  check('adoptClient keeps an earlier verification', async ({ first }) => {
+    const { id, metadata: previous, ...rest } = aClient()
+    await perform(first, 'registerClient', { id, metadata: previous, ...rest })
+    await perform(first, 'verifyClient', { id, now: at(1) })
+    await perform(first, 'adoptClient', { id, previous, now: at(2) })
+    assert.equal((await first.findClient(id))?.verifiedAt, at(1))
+  })
+
+  check('a registration does not return an adopted client', async ({ first }) => {
+    const client = aSharedClient()
+    const [again, third] = times(2, () => ({ ...client, id: aClient().id }))
+    assert.ok(again && third)
+    await perform(first, 'registerPublicClient', { client, retainUntil: at(1) })
+    await perform(first, 'adoptClient', { id: client.id, previous: client.metadata, now: at(1) })
+    const made = await perform(first, 'registerPublicClient', { client: again, retainUntil: at(1) })
+    assert.equal(made.id, again.id)
+    assert.equal((await perform(first, 'registerPublicClient', { client: third, retainUntil: at(1) })).id, again.id)
+    assert.equal((await first.findClient(client.id))?.dedupeKey, undefined)
+  })
+
+  check('adoptClient of a client that is unknown, was changed, or is a document changes nothing', async ({ first }) => {
+    const [client, documented] = [aClient(), aClient({ source: 'document' })]
+    await perform(first, 'registerClient', client)
+    await perform(first, 'createClient', documented)
+    const attempts = [
+      { id: client.id, previous: { ...client.metadata, redirectUris: [] }, now: NOW },
+      { id: documented.id, previous: documented.metadata, now: NOW },
+      { id: aClient().id, previous: client.metadata, now: NOW },
+    ]
+    assert.deepEqual(tally(await performAll(first, 'adoptClient', attempts)), { conflict: 3 })
+    assert.deepEqual(await first.findClient(client.id), client)
+    assert.deepEqual(await first.findClient(documented.id), documented)
+  })
+
+  check('WAY-05: of concurrent adoptions and updates of one client exactly one succeeds', async ({ first, second }) => {
+    const client = aClient()
+    const { id, metadata: previous } = client
+    await perform(first, 'registerClient', client)
+    const metadata = { ...previous, descriptive: { client_name: 'Another' } }
+    const adoptions = times(10, () => perform(first, 'adoptClient', { id, previous, now: at(1) }))
+    const updates = times(10, () => perform(second, 'updateClient', { id, previous, metadata, identityFrom: at(1) }))
+    const outcomes = await Promise.all([...adoptions, ...updates])
+    assert.equal(outcomes.filter((outcome) => outcome !== 'conflict').length, 1)
+    const isAdopted = outcomes.includes('adopted')
+    const stored = await first.findClient(id)
+    assert.deepEqual(
+      [stored?.source, stored?.metadata],
+      isAdopted ? ['operator', previous] : ['registration', metadata],
+    )
+  })
+
+  check(
+    'updateClient, with which a client changes itself, does not change a client of the operator',
+    async ({ first }) => {
+      const client = aClient({ source: 'operator' })
+      const { id, metadata: previous } = client
+      await perform(first, 'createClient', client)
+      const update = { id, previous, metadata: { ...previous, redirectUris: [] }, identityFrom: undefined }
+      assert.equal(await perform(first, 'updateClient', update), 'conflict')
+      assert.deepEqual(await first.findClient(id), client)
+    },
+  )
+
+  check('changeClient replaces the metadata of a client of the operator, and keeps what it may do', async (stores) => {
+    const { first, second } = stores
+    const client = aClient({ source: 'operator', verifiedAt: at(1), approvedScope: 'admin' as Scope })
+    const { id, metadata: previous } = client
+    await perform(first, 'createClient', client)
+    const metadata = { ...previous, descriptive: { client_name: 'Another' } }
+    assert.equal(await perform(first, 'changeClient', { id, previous, metadata, identityFrom: at(5) }), 'changed')
+    assert.deepEqual(await first.findClient(id), { ...client, metadata, identityFrom: at(5) })
+    const back = { id, previous: metadata, metadata: previous, identityFrom: undefined }
+    assert.deepEqual(tally(await race(stores, 'changeClient', [back, back, back])), { changed: 1, conflict: 2 })
+    assert.deepEqual(await second.findClient(id), { ...client, identityFrom: at(5) })
+  })
+
+  check('changeClient and setClientRules change no client that registered', async ({ first }) => {
+    const client = aClient()
+    const { id, metadata: previous } = client
+    await perform(first, 'registerClient', client)
+    const change = { id, previous, metadata: { ...previous, redirectUris: [] }, identityFrom: at(1) }
+    assert.equal(await perform(first, 'changeClient', change), 'conflict')
+    assert.equal(await perform(first, 'setClientRules', { id, rules: { consent: 'implied' } }), 'unknown')
+    assert.deepEqual(await first.findClient(id), client)
+  })
+
+  check('setClientRules replaces the rules of a client of the operator', async ({ first, second }) => {
+    const [client, other] = times(2, () => aClient({ source: 'operator' }))
+    assert.ok(client && other)
+    await performAll(first, 'createClient', [client, other])
+    const { id } = client
+    for (const consent of ['implied', 'asked'] as const) {
+      assert.equal(await perform(first, 'setClientRules', { id, rules: { consent } }), 'changed')
+      assert.deepEqual(await first.findClient(id), { ...client, rules: { consent } })
+    }
+    assert.deepEqual(await second.findClient(id), client)
+    assert.deepEqual(await first.findClient(other.id), other)
+    assert.equal(await perform(first, 'setClientRules', { id: aClient().id, rules: { consent: 'asked' } }), 'unknown')
+  })
+
+  check(
+    'setManagementToken replaces the token of a client that registered with a secret, and of no other',
+    async (stores) => {
+      const { first, second } = stores
+      const [client, open, made] = [aClient(), aClient({ secretHash: undefined }), aClient({ source: 'operator' })]
+      await performAll(first, 'registerClient', [client, open])
+      await perform(first, 'createClient', made)
+      const managementHash = aHash()
+      const tokens = [client, open, made, aClient()].map(({ id }) => ({ id, managementHash }))
+      assert.deepEqual(await performAll(first, 'setManagementToken', tokens), [
+        'changed',
+        'unknown',
+        'unknown',
+        'unknown',
+      ])
+      assert.deepEqual(await second.findClient(client.id), { ...client, managementHash })
+      assert.deepEqual(await second.findClient(open.id), open)
+      assert.deepEqual(await second.findClient(made.id), made)
+    },
+  )
+
+  check(
+    'FLOOD-05: purgeClient deletes a client with its installations, unless it no longer matches',
+    async (stores) => {
+      const { first, second } = stores
+      const [client, other] = [aClient(), aClient()]
+      await performAll(first, 'registerClient', [client, other])
+      const { id } = client
+      const [gone, kept] = [anInstallation({ clientId: id }), anInstallation({ clientId: other.id })]
+      await performAll(first, 'install', [gone, kept])
+      await perform(first, 'useClient', { id, now: at(1) })
+      for (const filter of [
+        { isUsed: false },
+        { isVerified: true },
+        { isDisabled: true },
+        { unusedSince: NOW },
+        { source: 'operator' },
+      ] as const) {
+        assert.equal(await perform(first, 'purgeClient', { id, filter }), 'kept', JSON.stringify(filter))
+      }
+      assert.ok((await first.findClient(id)) && (await first.findInstallation(gone)))
+      const purges = times(5, () => ({ id, filter: { isUsed: true, source: 'registration' } as const }))
+      assert.deepEqual(tally(await race(stores, 'purgeClient', purges)), { deleted: 1, kept: 4 })
+      assert.equal(await second.findClient(id), undefined)
+      assert.equal(await second.findInstallation(gone), undefined)
+      assert.deepEqual(await second.findInstallation(kept), kept)
+      assert.deepEqual(await second.findClient(other.id), other)
+    },
+  )
+
+  check('a registration with the metadata of a purged client makes a new one', async ({ first }) => {
+    const client = aSharedClient()
+    const again = { ...client, id: aClient().id }
+    await perform(first, 'registerPublicClient', { client, retainUntil: at(1) })
+    assert.equal(await perform(first, 'purgeClient', { id: client.id, filter: {} }), 'deleted')
+    assert.equal((await perform(first, 'registerPublicClient', { client: again, retainUntil: at(1) })).id, again.id)
   })
 }
 

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ClientDocument } from '../../src/admin/client-document.ts'
+import { registerClient, requestToken, type RegisteredClient } from '../../tools/flow.ts'
+import { judgeDomain } from '../support/domains.ts'
+import { aClient, at } from '../support/records.ts'
+import { times } from '../store/contract/harness.ts'
+import { openOffice, type Office, type Perform } from './office.ts'
+
+interface Found {
+  readonly clients: readonly ClientDocument[]
+  readonly next: string | null
+}
+
+/** The ids of the clients that a search finds, newest first. */
+async function idsOf(perform: Perform, search: object, task = 'client.list'): Promise<readonly string[]> {
+  return (await perform<Found>(task, { ...search })).clients.map(({ client_id }) => client_id)
+}
+
+/** One client of each kind, by name. */
+async function openWithClients({ stage, perform }: Office) {
+  const { server } = stage
+  await judgeDomain(server, '*.bad.example', 'blocked')
+  const blockedLater = 'https://app.later.example/cb'
+  const plain = await registerClient(server)
+  const known = await registerClient(server, { redirect_uris: ['https://app.known.example:8443/cb'] })
+  const blocked = await registerClient(server, { redirect_uris: ['http://127.0.0.1/cb', blockedLater] })
+  const used = await registerClient(server)
+  await requestToken(server, used, { grant_type: 'client_credentials' })
+  const made = await perform<RegisteredClient>('client.create', { client_name: 'Nightly' })
+  await judgeDomain(server, '*.known.example', 'trusted')
+  await judgeDomain(server, 'app.later.example', 'blocked')
+  const ids = { plain, known, blocked, used, made }
+  return Object.fromEntries(Object.entries(ids).map(([name, { client_id }]) => [name, client_id])) as {
+    readonly [Name in keyof typeof ids]: string
+  }
+}
+
+test('clients are found by source, trust level and host', async (t) => {
+  const office = await openOffice(t)
+  const { plain, known, blocked, used, made } = await openWithClients(office)
+  for (const [search, expected] of [
+    [{}, [made, used, blocked, known, plain]],
+    [{ source: 'operator' }, [made]],
+    [{ source: 'registration' }, [used, blocked, known, plain]],
+    [{ source: 'document' }, []],
+    [{ trust_level: 'verified' }, [made]],
+    [{ trust_level: 'known-domain' }, [known]],
+    [{ trust_level: 'unverified' }, [used, plain]],
+    [{ trust_level: 'blocked' }, [blocked]],
+    [{ host: 'app.known.example' }, [known]],
+    [{ host: 'APP.example' }, [used, plain]],
+    [{ host: 'app.later.example', trust_level: 'blocked' }, [blocked]],
+    [{ host: '127.0.0.1' }, [blocked]],
+    [{ host: 'example' }, []],
+    [{ host: 'app.example', used: true }, [used]],
+  ] as const) {
+    assert.deepEqual(await idsOf(office.perform, search), expected, JSON.stringify(search))
+  }
+})
+
+test('a search by host pages through all clients, and examines at most 5,000 of them for one page', async (t) => {
+  const { stage, perform } = await openOffice(t)
+  const { store } = stage.server.context
+  const metadata = { ...aClient().metadata, redirectUris: ['https://rare.example/cb'] }
+  const rare = new Set([0, 5, 6, 5_500])
+  const clients = times(5_600, (index) => aClient(rare.has(index) ? { metadata } : {}, at(index)))
+  await Promise.all(clients.map((client) => store.registerClient(client)))
+  const found: string[] = []
+  let [pages, before]: [number, string | null | undefined] = [0, undefined]
+  do {
+    const page: Found = await perform<Found>('client.list', {
+      host: 'rare.example',
+      limit: 2,
+      before: before ?? undefined,
+    })
+    found.push(...page.clients.map(({ client_id }) => client_id))
+    before = page.next
+    pages += 1
+  } while (before !== null)
+  assert.deepEqual(
+    found,
+    [5_500, 6, 5, 0].map((index) => clients[index]?.id),
+  )
+  assert.ok(pages >= 3, `${pages} pages`)
+})
+
+test('FLOOD-05: a purge deletes what its dry run lists: never-used clients, and none of the operator', async (t) => {
+  const office = await openOffice(t)
+  const { perform } = office
+  const { plain, known, blocked, used, made } = await openWithClients(office)
+  const dry = await perform<Found>('client.purge', { dry_run: true })
+  assert.deepEqual(
+    dry.clients.map(({ client_id }) => client_id),
+    [blocked, known, plain],
+  )
+  assert.equal((await idsOf(perform, {})).length, 5)
+  assert.deepEqual(await idsOf(perform, { host: 'app.known.example' }, 'client.purge'), [known])
+  assert.deepEqual(await idsOf(perform, { limit: 1 }, 'client.purge'), [blocked])
+  assert.deepEqual(await idsOf(perform, {}, 'client.purge'), [plain])
+  assert.deepEqual(await idsOf(perform, {}, 'client.purge'), [])
+  assert.deepEqual(await idsOf(perform, {}), [made, used])
+})
+
+test('FLOOD-05: a purge deletes used clients and those of the operator only if a filter asks for them', async (t) => {
+  const office = await openOffice(t)
+  const { perform } = office
+  const { used, made } = await openWithClients(office)
+  assert.deepEqual(await idsOf(perform, { verified: true }, 'client.purge'), [])
+  assert.deepEqual(await idsOf(perform, { source: 'operator' }, 'client.purge'), [made])
+  assert.deepEqual(await idsOf(perform, { used: true }, 'client.purge'), [used])
+})
+
+test('FLOOD-05: the audit has an event for each purged client', async (t) => {
+  const office = await openOffice(t)
+  const { plain, known, blocked } = await openWithClients(office)
+  await office.perform('client.purge', {})
+  const { events } = await office.perform<{ events: readonly { event: string; client_id: string }[] }>('audit.list', {
+    event: 'client.deleted',
+  })
+  assert.deepEqual(events.map(({ client_id }) => client_id).toSorted(), [plain, known, blocked].toSorted())
+})

@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ClientDocument } from '../../src/admin/client-document.ts'
+import type { CreatedClientDocument } from '../../src/admin/operator-client-tasks.ts'
+import {
+  authorizeUrl,
+  obtainCode,
+  obtainTokens,
+  postJson,
+  redeem,
+  refresh,
+  registerClient,
+  requestToken,
+  type RegisteredClient,
+  type Tokens,
+} from '../../tools/flow.ts'
+import { consentedBrowser, isCodeAnswer } from '../support/authorize-answers.ts'
+import { declareApi, JWT_API, knowApis } from '../support/apis.ts'
+import { judgeDomain } from '../support/domains.ts'
+import { assertRefused, openOffice } from './office.ts'
+
+const MACHINE = { grant_type: 'client_credentials' }
+const APP = { client_name: 'Board', redirect_uris: ['https://app.example/callback'] }
+
+test('WAY-05: a created machine gets tokens with its secret, and the answer is that of a registration', async (t) => {
+  const { stage, perform } = await openOffice(t)
+  const created = await perform<CreatedClientDocument>('client.create', { client_name: 'Nightly' })
+  assert.deepEqual(Object.keys(created), [
+    'client_id',
+    'client_secret',
+    'client_id_issued_at',
+    'client_secret_expires_at',
+    'redirect_uris',
+    'token_endpoint_auth_method',
+    'grant_types',
+    'response_types',
+    'client_name',
+  ])
+  assert.deepEqual(
+    [created.grant_types, created.response_types, created.token_endpoint_auth_method],
+    [['client_credentials'], [], 'client_secret_basic'],
+  )
+  assert.equal((await requestToken(stage.server, created as RegisteredClient, MACHINE)).statusCode, 200)
+  const shown = await perform<ClientDocument>('client.show', { client_id: created.client_id })
+  assert.deepEqual(
+    [shown.source, shown.trust_level, shown.manages_itself, shown.rules, typeof shown.verified_at],
+    ['operator', 'verified', false, { consent: 'asked' }, 'string'],
+  )
+  assert.ok(!JSON.stringify(shown).includes('gcs_'))
+})
+
+test('WAY-05: a created app uses the code flow, and is created also while registration is closed', async (t) => {
+  const { stage, perform } = await openOffice(t, { GRANTOR_REGISTRATION: 'closed' })
+  const created = await perform<RegisteredClient>('client.create', APP)
+  const { refresh_token = '' } = await obtainTokens(stage.server, created)
+  assert.equal((await refresh(stage.server, created, refresh_token)).statusCode, 200)
+  const spa = { ...APP, token_endpoint_auth_method: 'none' }
+  const open = await perform<RegisteredClient>('client.create', spa)
+  assert.equal(open.client_secret, undefined)
+  await obtainTokens(stage.server, open)
+  const twin = await perform<RegisteredClient>('client.create', spa)
+  assert.notEqual(twin.client_id, open.client_id, 'the metadata of a created client is not shared')
+})
+
+test('WAY-05: a client is created with the scopes that it is approved for', async (t) => {
+  const { stage, perform } = await openOffice(t)
+  const pay = { name: 'pay', sentence: 'Pay', grantedTo: 'approved-clients' } as const
+  await declareApi(stage.server, JWT_API, {}, [pay])
+  knowApis(stage.server)
+  const wish = { client_name: 'Payroll', scope: 'pay', approved_scope: 'pay' }
+  const created = await perform<RegisteredClient>('client.create', wish)
+  const form = { ...MACHINE, resource: JWT_API }
+  assert.equal((await requestToken(stage.server, created, form)).json<Tokens>().scope, 'pay')
+})
+
+const IMPOSSIBLE: readonly (readonly [object, RegExp])[] = [
+  [{ redirect_uris: ['https://app.example/cb#x'] }, /redirect_uris 0: The redirect URI has a fragment/],
+  [{ redirect_uris: ['https://app.example/cb', 'acme:/cb'] }, /does not allow the app of the redirect URI acme:\/cb/],
+  [{ redirect_uris: ['http://app.example/cb'] }, /uses http/],
+  [{ grant_types: ['authorization_code'] }, /has redirect URIs exactly if/],
+  [{ ...APP, grant_types: ['client_credentials'] }, /has redirect URIs exactly if/],
+  [{ grant_types: ['client_credentials'], token_endpoint_auth_method: 'none' }, /grant_types: None of these/],
+  [
+    { ...APP, grant_types: ['authorization_code', 'client_credentials'], token_endpoint_auth_method: 'none' },
+    /cannot use client_credentials/,
+  ],
+  [{ ...APP, grant_types: [] }, /grant_types: None of these/],
+  [{ scope: 'read admin' }, /No API declares admin\./],
+  [{ ...APP, rules: { consent: 'implied' } }, /Name the scope of the client/],
+  [
+    { ...APP, redirect_uris: ['http://127.0.0.1/cb'], scope: 'read', rules: { consent: 'implied' } },
+    /uses https and leads/,
+  ],
+  [{ scope: 'read', rules: { consent: 'implied' } }, /uses https and leads/],
+  [
+    { ...APP, redirect_uris: ['https://app.bad.example/cb'] },
+    /The domain of https:\/\/app\.bad\.example\/cb is blocked/,
+  ],
+]
+
+test('WAY-05: what the server cannot give a created client is an error, and nothing is created', async (t) => {
+  const { stage, perform } = await openOffice(t)
+  await declareApi(stage.server, JWT_API)
+  await judgeDomain(stage.server, '*.bad.example', 'blocked')
+  for (const [differing, says] of IMPOSSIBLE) {
+    await assertRefused(perform('client.create', { client_name: 'Board', ...differing }), 'conflict', says)
+  }
+  assert.deepEqual((await perform<{ clients: unknown[] }>('client.list', {})).clients, [])
+})
+
+test('WAY-05: a client of the operator is changed by the operator, with its secret, approvals and rules kept', async (t) => {
+  const { stage, perform } = await openOffice(t)
+  const { server } = stage
+  const wish = { ...APP, scope: 'read', rules: { consent: 'implied' }, approved_scope: 'pay' }
+  const created = await perform<RegisteredClient>('client.create', wish)
+  const { client_id } = created
+  const { refresh_token = '' } = await obtainTokens(server, created, { prompt: 'consent' })
+  const other = 'https://other.example/callback'
+  const changed = await perform<ClientDocument>('client.update', { client_id, redirect_uris: [other], scope: 'write' })
+  assert.deepEqual(
+    [
+      changed.client_name,
+      changed.redirect_uris,
+      changed.scope,
+      changed.approved_scope,
+      changed.rules,
+      changed.trust_level,
+    ],
+    ['Board', [other], 'write', 'pay', { consent: 'implied' }, 'verified'],
+  )
+  assert.equal((await refresh(server, created, refresh_token)).statusCode, 200)
+  const at = { redirect_uri: other, prompt: 'consent' }
+  assert.equal((await redeem(server, created, await obtainCode(server, created, at), at)).statusCode, 200)
+  const impossible = { client_id, redirect_uris: ['http://127.0.0.1/cb'] }
+  await assertRefused(perform('client.update', impossible), 'conflict', /uses https and leads/)
+})
+
+test('WAY-05: another name of a client of the operator makes users consent again, other changes do not', async (t) => {
+  const { stage, perform } = await openOffice(t)
+  const created = await perform<RegisteredClient>('client.create', APP)
+  const { client_id } = created
+  const browser = await consentedBrowser(stage.server, created)
+  const isRemembered = async (): Promise<boolean> => isCodeAnswer(await browser.get(authorizeUrl(created)))
+  await perform('client.update', { client_id, redirect_uris: [...APP.redirect_uris, 'https://app.example/two'] })
+  assert.ok(await isRemembered())
+  await perform('client.update', { client_id, client_name: 'Wall' })
+  stage.server.clock.advance(2000)
+  assert.ok(!(await isRemembered()))
+})
+
+test('WAY-05: an adopted client keeps its id, secret and tokens, and no longer manages itself', async (t) => {
+  const { stage, perform } = await openOffice(t)
+  const { server } = stage
+  const client = await registerClient(server)
+  const { client_id } = client
+  const { refresh_token = '' } = await obtainTokens(server, client)
+  const adopted = await perform<ClientDocument>('client.adopt', { client_id })
+  assert.deepEqual([adopted.source, adopted.trust_level, adopted.manages_itself], ['operator', 'verified', false])
+  assert.equal((await refresh(server, client, refresh_token)).statusCode, 200)
+  assert.equal((await requestToken(server, client, MACHINE)).statusCode, 200)
+  const { pathname, search } = new URL(String(client['registration_client_uri']))
+  const authorization = `Bearer ${String(client['registration_access_token'])}`
+  server.clock.advance(2000)
+  assert.equal((await server.inject({ url: pathname + search, headers: { authorization } })).statusCode, 401)
+  await assertRefused(perform('client.adopt', { client_id }), 'conflict', /is a client of the operator already/)
+  await assertRefused(perform('client.unverify', { client_id }), 'conflict', /which is always verified/)
+  await assertRefused(perform('client.create-registration-token', { client_id }), 'conflict', /does not manage itself/)
+  await perform('client.disable', { client_id })
+  assert.equal((await requestToken(server, client, MACHINE)).statusCode, 401)
+})
+
+test('WAY-05: registering the metadata of an adopted public client makes another client', async (t) => {
+  const { stage, perform } = await openOffice(t)
+  const body = { ...APP, token_endpoint_auth_method: 'none' }
+  const { client_id } = (await postJson(stage.server, '/v2/oauth/register', body)).json<RegisteredClient>()
+  await perform('client.adopt', { client_id })
+  const again = (await postJson(stage.server, '/v2/oauth/register', body)).json<RegisteredClient>()
+  assert.notEqual(again.client_id, client_id)
+})
+
+test('WAY-05: a client that registered has neither rules nor changes by the operator until it is adopted', async (t) => {
+  const { stage, perform } = await openOffice(t)
+  const { client_id } = await registerClient(stage.server, { scope: 'read' })
+  const says = /is not one of the operator\. To make it one: grantor client adopt gci_/
+  await assertRefused(perform('client.set-rules', { client_id, consent: 'implied' }), 'conflict', says)
+  await assertRefused(perform('client.update', { client_id, client_name: 'Board' }), 'conflict', says)
+  await perform('client.adopt', { client_id })
+  const ruled = await perform<ClientDocument>('client.set-rules', { client_id, consent: 'implied' })
+  assert.deepEqual(ruled.rules, { consent: 'implied' })
+  assert.deepEqual((await perform<ClientDocument>('client.set-rules', { client_id })).rules, { consent: 'asked' })
+})
+
+test('RFC 7592 §3: a client whose registration access token was lost manages itself with a new one', async (t) => {
+  const { stage, perform } = await openOffice(t)
+  const { server } = stage
+  const client = await registerClient(server)
+  const { client_id } = client
+  const made = await perform<RegisteredClient>('client.create-registration-token', { client_id })
+  const { pathname, search } = new URL(String(client['registration_client_uri']))
+  const read = async (token: unknown): Promise<number> => {
+    const headers = { authorization: `Bearer ${String(token)}` }
+    return (await server.inject({ url: pathname + search, headers })).statusCode
+  }
+  server.clock.advance(2000)
+  assert.equal(await read(made['registration_access_token']), 200)
+  assert.equal(await read(client['registration_access_token']), 401)
+  const open = await registerClient(server, { token_endpoint_auth_method: 'none', grant_types: ['authorization_code'] })
+  await assertRefused(
+    perform('client.create-registration-token', { client_id: open.client_id }),
+    'conflict',
+    /does not manage itself: only a client that registered with a secret does/,
+  )
+})

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ClientDocument } from '../../../src/admin/client-document.ts'
+import { createAda } from '../../support/accounts.ts'
+import { WHOLE_FILE } from '../../support/authorize-answers.ts'
+import { obtainTokens, registerClient, requestToken, type RegisteredClient } from '../../../tools/flow.ts'
+import { command, commandJson, openServerForCommands } from '../../support/command.ts'
+
+const server = await openServerForCommands(WHOLE_FILE)
+await createAda(server)
+
+async function words(...typed: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await command(['client', ...typed])
+  assert.deepEqual([code, stderr], [0, ''], typed.join(' '))
+  return stdout
+}
+
+function show(id: string): Promise<ClientDocument> {
+  return commandJson<ClientDocument>(['client', 'show', id])
+}
+
+test('client create: prints the id and the secret of a machine, which gets a token with them', async () => {
+  const said = await words('create', '--name', 'Nightly')
+  const [, client_id = '', client_secret = ''] =
+    /^Created Nightly\. It authenticates with client_secret_basic:\n {2}client_id +(gci_\S+)\n {2}client_secret +(gcs_\S+)\nThe secret is not shown again\.\n$/.exec(
+      said,
+    ) ?? assert.fail(said)
+  const machine = { client_id, client_secret }
+  assert.equal((await requestToken(server, machine, { grant_type: 'client_credentials' })).statusCode, 200)
+})
+
+test('client create: every option has its effect', async () => {
+  const typed =
+    `client create --name Board --redirect-uri https://app.example/callback --redirect-uri http://127.0.0.1/cb
+    --grant-type authorization_code --auth-method client_secret_post --approve-scope pay --first-party`.split(/\s+/)
+  const created = await commandJson<RegisteredClient>([...typed, '--scope', 'read write'])
+  const shown = await show(created.client_id)
+  assert.deepEqual(
+    [shown.client_name, shown.redirect_uris, shown.grant_types, shown.scope, shown.token_endpoint_auth_method],
+    [
+      'Board',
+      ['https://app.example/callback', 'http://127.0.0.1/cb'],
+      ['authorization_code'],
+      'read write',
+      'client_secret_post',
+    ],
+  )
+  assert.deepEqual(
+    [shown.source, shown.trust_level, shown.rules, shown.approved_scope],
+    ['operator', 'verified', { consent: 'implied' }, 'pay'],
+  )
+  await obtainTokens(server, created, { prompt: 'consent' })
+})
+
+test('client create: a public client has no secret', async () => {
+  const said = await words('create', '--name', 'Tool', '--redirect-uri', 'http://127.0.0.1/cb', '--auth-method', 'none')
+  assert.match(said, /^Created Tool\. It authenticates with none:\n {2}client_id +gci_\S+\n$/)
+})
+
+test('client update and set-rules: what is given changes', async () => {
+  const wish = ['--name', 'Wall', '--redirect-uri', 'https://app.example/callback', '--scope', 'read']
+  const { client_id: id } = await commandJson<RegisteredClient>(['client', 'create', ...wish])
+  assert.match(await words('update', id, '--name', 'Wallboard', '--scope', 'write'), /^Changed gci_/)
+  const { client_name, scope, redirect_uris } = await show(id)
+  assert.deepEqual([client_name, scope, redirect_uris], ['Wallboard', 'write', ['https://app.example/callback']])
+  assert.match(
+    await words('set-rules', id, '--consent', 'implied'),
+    /are not asked for consent to its registered scope/,
+  )
+  assert.deepEqual((await show(id)).rules, { consent: 'implied' })
+  assert.match(await words('set-rules', 'Wallboard', '--consent', 'asked'), /are asked for consent/)
+  assert.match(await words('show', id), /^source +operator$/m)
+  assert.match(await words('show', id), /^consent +asked$/m)
+})
+
+test('client adopt and create-registration-token: say what ends', async () => {
+  const { client_id: id } = await registerClient(server, { client_name: 'Reporter' })
+  assert.match(
+    await words('create-registration-token', id),
+    /^The new registration access token of gci_\S+, which is not shown again:\n {2}gmt_\S+\nThe previous one no longer works\.\n$/,
+  )
+  assert.match(await words('adopt', id), /is a client of the operator now\. Its registration access token has ended/)
+  assert.equal((await show(id)).manages_itself, false)
+})
+
+test('client list and purge: by source, host and trust level', async () => {
+  for (const host of ['one.flood.example', 'two.flood.example'])
+    await registerClient(server, { client_name: 'Flood', redirect_uris: [`https://${host}/cb`] })
+  assert.match(await words('list', '--source', 'operator'), /^ID +NAME +SOURCE +.*\n.* operator /)
+  assert.doesNotMatch(await words('list', '--source', 'operator'), /Flood/)
+  assert.match(await words('list', '--trust-level', 'unverified'), /Flood +registration +.* unverified\n/)
+  assert.equal((await words('list', '--host', 'one.flood.example')).trim().split('\n').length, 2)
+  const dry = await words('purge', '--host', 'one.flood.example', '--dry-run')
+  assert.match(dry, /^1 client would be deleted\.\n\nID +NAME .*\ngci_\S+ +Flood /)
+  assert.match(await words('purge', '--host', 'one.flood.example', '--yes'), /^Deleted 1 client\.\n\nID /)
+  assert.equal(await words('purge', '--host', 'one.flood.example', '--yes'), 'Deleted 0 clients.\n')
+  assert.match(await words('purge', '--limit', '1', '--dry-run'), /More rows follow: --before gci_/)
+})
+
+for (const [typed, code, message] of [
+  [['create'], 2, /required option '--name <name>' not specified/],
+  [['create', '--name', 'A', '--auth-method', 'basic'], 2, /Allowed choices are/],
+  [['create', '--name', 'A', '--redirect-uri', 'app'], 1, /--redirect-uri: This is not an absolute URI/],
+  [['create', '--name', 'A', '--grant-type', 'implicit'], 1, /--grant-type: The value is not one of those/],
+  [
+    ['create', '--name', 'A', '--redirect-uri', 'https://a.example/cb', '--first-party'],
+    1,
+    /Name the scope of the client/,
+  ],
+  [['update', 'gci_x'], 2, /Give at least one change/],
+  [['purge'], 2, /To see which, add --dry-run\. To confirm, add --yes/],
+  [['purge', '--yes', '--dry-run'], 2, /To see which, add --dry-run\. To confirm, add --yes/],
+] as const) {
+  test(`client ${typed.join(' ')}: the command fails and says why`, async () => {
+    const result = await command(['client', ...typed])
+    assert.equal(result.code, code, result.stderr)
+    assert.match(result.stderr, message)
+  })
+}

@@ -40,6 +40,7 @@ export const METADATA_MEMBERS = {
     .object({ keys: z.array(z.record(z.string(), z.unknown())) })
     .optional()
     .describe('The public keys of a client with `private_key_jwt`.'),
+  jwks_uri: z.string().optional().describe('Where the server fetches its public keys instead.'),
   grant_types: z.array(z.string()),
   response_types: z.array(z.string()),
   scope: z.string().optional(),

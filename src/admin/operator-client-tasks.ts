@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { describeClientInformation } from '../principals/client-information.ts'
+import { ASSERTION_ALGORITHMS, KEY_LIMIT } from '../protocol/client-keys.ts'
 import { CLIENT_AUTH_METHODS } from '../protocol/client-metadata.ts'
 import { LIST_LIMIT as METADATA_LIST_LIMIT } from '../protocol/descriptive-metadata.ts'
 import { OFFERED_GRANT_TYPES } from '../protocol/grant-types.ts'
@@ -8,7 +9,7 @@ import { CLIENT_DOCUMENT, describeClient, describeUnder, METADATA_MEMBERS, RULES
 import { ONE, PATH, SEARCH } from './client-tasks.ts'
 import { createManagementToken } from './clients.ts'
 import { CLIENT_ID, CLIENT_NAME, NEXT, pageStart, SCOPE } from './fields.ts'
-import { adoptClient, createClient, setRules, updateClient } from './operator-clients.ts'
+import { adoptClient, createClient, setKeys, setRules, updateClient } from './operator-clients.ts'
 import { LIST_LIMIT } from './page.ts'
 import { purgeClients } from './client-search.ts'
 import { defineTask, type Task } from './task.ts'
@@ -33,11 +34,31 @@ const METADATA = {
   scope: SCOPE.describe('The registered scope, separated by spaces.'),
 }
 
+/** The public keys of a client, by the names of RFC 7591. */
+const KEYS = {
+  jwks: z
+    .object({ keys: z.array(z.looseObject({})).max(KEY_LIMIT) })
+    .meta({ examples: [{ keys: [{ kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' }] }] })
+    .optional()
+    .describe('The public keys as a JWK Set (RFC 7517 §5). Private keys are rejected.'),
+  jwks_uri: z
+    .string()
+    .max(2048)
+    .regex(/^https?:\/\/[\x21-\x7e]+$/, { error: 'This is not a URL.' })
+    .optional()
+    .describe('Where the server fetches the public keys instead.'),
+  token_endpoint_auth_signing_alg: z
+    .enum(ASSERTION_ALGORITHMS)
+    .meta({ examples: ['EdDSA'] })
+    .optional()
+    .describe('The one algorithm of its assertions.'),
+}
+
 /** What a registration would answer: RFC 7591 §3.2.1. */
 const CREATED = z
   .object({
     client_id: z.string(),
-    client_secret: z.string().optional().describe('Shown once. Absent for a public client.'),
+    client_secret: z.string().optional().describe('Shown once. Absent for a public client and a client with keys.'),
     client_id_issued_at: z.int().describe('Seconds since the epoch.'),
     client_secret_expires_at: z.literal(0).optional().describe('0: the secret does not expire.'),
     ...METADATA_MEMBERS,
@@ -61,8 +82,12 @@ export const OPERATOR_CLIENT_TASKS: readonly Task[] = [
       grant_types: METADATA.grant_types.optional(),
       token_endpoint_auth_method: z
         .enum(CLIENT_AUTH_METHODS)
-        .default('client_secret_basic')
-        .describe('none: a public client, which has no secret.'),
+        .meta({ examples: ['private_key_jwt'] })
+        .optional()
+        .describe(
+          'By default client_secret_basic, or with keys private_key_jwt. none: a public client, which has no secret.',
+        ),
+      ...KEYS,
       scope: METADATA.scope.optional(),
       approved_scope: SCOPE.default(NO_SCOPE).describe('The scopes that the client is approved for.'),
       rules: z.strictObject(RULES).prefault({}),
@@ -98,6 +123,17 @@ export const OPERATOR_CLIENT_TASKS: readonly Task[] = [
     input: ONE.extend(RULES),
     output: CLIENT_DOCUMENT,
     run: async (context, { client_id, ...rules }) => describeClient(await setRules(context, client_id, rules), context),
+  }),
+  defineTask({
+    name: 'client.set-keys',
+    method: 'PUT',
+    path: `${PATH}/{client_id}/keys`,
+    access: 'write',
+    summary: 'Replace the public keys of a client of the operator. From now on it authenticates with private_key_jwt.',
+    exactlyOneOf: ['jwks', 'jwks_uri'],
+    input: ONE.extend({ ...KEYS, jwks_uri: KEYS.jwks_uri.meta({ examples: ['https://app.example/jwks.json'] }) }),
+    output: CLIENT_DOCUMENT,
+    run: async (context, { client_id, ...keys }) => describeClient(await setKeys(context, client_id, keys), context),
   }),
   defineTask({
     name: 'client.adopt',

@@ -3,6 +3,7 @@ import type { ClientRecord } from '../ports/records/client.ts'
 import { readClientPolicy, type PolicyNeeds } from '../principals/evaluate-client.ts'
 import { newClient } from '../principals/new-client.ts'
 import { registrationPolicy } from '../principals/registration-policy.ts'
+import { isConfidential } from '../protocol/client-auth.ts'
 import { isSameIdentity } from '../protocol/client-identity.ts'
 import { describeMetadata, readRegistration, type ClientMetadata } from '../protocol/client-metadata.ts'
 import { evaluateClientPolicy, isOperatorMade, type ClientRules } from '../protocol/client-policy.ts'
@@ -13,14 +14,23 @@ import { NO_SCOPE, scopeTokens, type Scope } from '../protocol/scope.ts'
 import { conflict } from './admin-error.ts'
 import { requireClient } from './clients.ts'
 
+type ChangeNeeds = PolicyNeeds & Needs<'changeClient' | 'findClient' | 'listApis'> & Pick<Context, 'clock' | 'issuer'>
 type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
 
+/** The public keys of a client, by the names of RFC 7591. Either member. */
+export interface KeyWish {
+  readonly jwks?: object | undefined
+  readonly jwks_uri?: string | undefined
+  readonly token_endpoint_auth_signing_alg?: string | undefined
+}
+
 /** The metadata that an administrator gives a client, by the names of RFC 7591. */
-export interface MetadataWish {
+export interface MetadataWish extends KeyWish {
   readonly client_name: string
   /** Absent: none. */
   readonly redirect_uris?: readonly string[] | undefined
-  readonly token_endpoint_auth_method: string
+  /** Absent: private_key_jwt for a client with keys, and otherwise client_secret_basic. */
+  readonly token_endpoint_auth_method?: string | undefined
   /** Absent: those of an app with redirect URIs, or of a machine. */
   readonly grant_types?: readonly GrantType[] | undefined
   readonly scope?: Scope | undefined
@@ -28,7 +38,9 @@ export interface MetadataWish {
 
 /** The changes of the metadata of a client. What is absent or undefined does not change. */
 export type MetadataChange = {
-  readonly [Name in Exclude<keyof MetadataWish, 'token_endpoint_auth_method'>]?: MetadataWish[Name] | undefined
+  readonly [Name in Exclude<keyof MetadataWish, 'token_endpoint_auth_method' | keyof KeyWish>]?:
+    | MetadataWish[Name]
+    | undefined
 }
 
 export interface ClientWish {
@@ -37,7 +49,7 @@ export interface ClientWish {
   readonly approvedScope: Scope
 }
 
-/** A client and its new secret, which is shown once; undefined for a public client. */
+/** A client and its new secret, which is shown once; undefined for a client without one. */
 export interface CreatedClient {
   readonly client: ClientRecord
   readonly secret: string | undefined
@@ -58,11 +70,11 @@ export async function createClient(
   const now = clock()
   const made = { ...newClient(context, now, metadata, 'operator'), rules, approvedScope }
   await requirePossible(context, made)
-  const isPublic = metadata.authMethod === 'none'
-  const secret = isPublic ? undefined : secrets.mint('client-secret', mintOrderedId(now, random), random)
+  const secret = isConfidential(made) ? secrets.mint('client-secret', mintOrderedId(now, random), random) : undefined
   const client = { ...made, secretHash: secret?.hash }
   await store.createClient(client)
-  return { client, secret: secret?.token }
+  // A client with keys has a secret that is never shown: nodes of the previous release would take it for a public client.
+  return { client, secret: metadata.authMethod === 'private_key_jwt' ? undefined : secret?.token }
 }
 
 /**
@@ -71,21 +83,37 @@ export async function createClient(
  *
  * @throws AdminError when the client registered, the metadata is not possible, a domain is blocked, or the client was changed at the same time
  */
-export async function updateClient(
-  context: PolicyNeeds & Needs<'changeClient' | 'findClient' | 'listApis'> & Pick<Context, 'clock' | 'issuer'>,
-  id: string,
-  changes: MetadataChange,
-): Promise<ClientRecord> {
+export async function updateClient(context: ChangeNeeds, id: string, changes: MetadataChange): Promise<ClientRecord> {
   const client = await requireOperatorClient(context, id)
+  const given = Object.entries(changes).filter(([, value]) => value !== undefined)
+  return change(context, client, { ...wishOf(client), ...Object.fromEntries(given) })
+}
+
+/**
+ * Replaces the public keys of a client of the operator, which authenticates with them from now on (RFC 7523 §2.2). A secret that it had
+ * stops working.
+ *
+ * @throws AdminError when the client registered or is public, or the keys cannot be used
+ */
+export async function setKeys(context: ChangeNeeds, id: string, keys: KeyWish): Promise<ClientRecord> {
+  const client = await requireOperatorClient(context, id)
+  if (!isConfidential(client)) throw conflict(`The client ${client.id} is public. Create another client with keys.`)
+  const { jwks: _, jwks_uri: __, token_endpoint_auth_signing_alg: ___, ...rest } = wishOf(client)
+  return change(context, client, { ...rest, ...keys, token_endpoint_auth_method: 'private_key_jwt' })
+}
+
+function wishOf({ metadata }: ClientRecord): MetadataWish {
+  return describeMetadata(metadata) as unknown as MetadataWish
+}
+
+async function change(context: ChangeNeeds, client: ClientRecord, wish: MetadataWish): Promise<ClientRecord> {
   const previous = client.metadata
-  const before = describeMetadata(previous) as unknown as MetadataWish
-  const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
-  const metadata = await requireMetadata(context, { ...before, ...given })
+  const metadata = await requireMetadata(context, wish)
   await requirePossible(context, { ...client, metadata })
   const identityFrom = isSameIdentity(previous, metadata) ? undefined : context.clock()
   const outcome = await context.store.changeClient({ id: client.id, previous, metadata, identityFrom })
   if (outcome === 'conflict') throw changedMeanwhile(client)
-  return requireClient(context, id)
+  return requireClient(context, client.id)
 }
 
 /** Replaces the rules of a client of the operator. @throws AdminError when the client registered, or a rule has no effect */
@@ -141,8 +169,19 @@ async function requireMetadata(
   const { redirect_uris: redirectUris = [] } = wish
   const usual = redirectUris.length === 0 ? ['client_credentials'] : ['authorization_code', 'refresh_token']
   const grantTypes = (wish.grant_types ?? usual) as readonly GrantType[]
-  const body = { ...wish, grant_types: grantTypes, response_types: needCode(grantTypes) ? ['code'] : [] }
-  const reading = readRegistration(body, policy)
+  const hasKeys = wish.jwks !== undefined || wish.jwks_uri !== undefined
+  const method = wish.token_endpoint_auth_method ?? (hasKeys ? 'private_key_jwt' : 'client_secret_basic')
+  if (hasKeys !== (method === 'private_key_jwt'))
+    throw conflict('A client has keys exactly if its method is private_key_jwt.')
+  const reading = readRegistration(
+    {
+      ...wish,
+      token_endpoint_auth_method: method,
+      grant_types: grantTypes,
+      response_types: needCode(grantTypes) ? ['code'] : [],
+    },
+    policy,
+  )
   if (reading.kind !== 'accepted') {
     throw conflict(reading.problems.map(({ loc, msg }) => `${loc.slice(1).join(' ')}: ${msg}`).join('\n'))
   }

@@ -28,7 +28,7 @@ export interface KeyFields {
 }
 
 /** The most keys of a client. RFC 7517 §5 sets no limit, but an assertion without `kid` is compared with all of them. */
-const KEY_LIMIT = 20
+export const KEY_LIMIT = 20
 /** Longer moduli and exponents make a verification slow. */
 const RSA_BITS = { least: 2048, most: 8192 } as const
 const EXPONENT_LIMIT = 0xffff_ffffn

@@ -17,6 +17,9 @@ import {
 import { consentedBrowser, isCodeAnswer } from '../support/authorize-answers.ts'
 import { declareApi, JWT_API, knowApis } from '../support/apis.ts'
 import { judgeDomain } from '../support/domains.ts'
+import { authentication } from '../support/key-clients.ts'
+import type { TestServer } from '../support/server.ts'
+import { makeClientKey, type ClientKey } from '../../tools/client-assertion.ts'
 import { assertRefused, openOffice } from './office.ts'
 
 const MACHINE = { grant_type: 'client_credentials' }
@@ -211,3 +214,44 @@ test('RFC 7592 §3: a client whose registration access token was lost manages it
     /does not manage itself: only a client that registered with a secret does/,
   )
 })
+
+test('WAY-05: a client that was created with keys authenticates with them, and with other keys once they are set', async (t) => {
+  const { stage, perform } = await openOffice(t)
+  const { server } = stage
+  const [one, other] = [makeClientKey('ES256'), makeClientKey('EdDSA')]
+  const created = await perform<RegisteredClient>('client.create', {
+    client_name: 'Nightly',
+    jwks: { keys: [one.jwk] },
+  })
+  assert.deepEqual([created.client_secret, created['token_endpoint_auth_method']], [undefined, 'private_key_jwt'])
+  const ask = async (key: ClientKey): Promise<number> => (await requestTokenBy(server, created, key)).statusCode
+  assert.deepEqual([await ask(one), await ask(other)], [200, 401])
+  const { client_id } = created
+  await perform('client.set-keys', { client_id, jwks: { keys: [other.jwk] }, token_endpoint_auth_signing_alg: 'EdDSA' })
+  server.clock.advance(2000)
+  assert.deepEqual([await ask(one), await ask(other)], [401, 200])
+})
+
+test('WAY-05: keys replace the secret of a client of the operator, and a public client gets none', async (t) => {
+  const { stage, perform } = await openOffice(t)
+  const { server } = stage
+  const key = makeClientKey('PS256')
+  const created = await perform<RegisteredClient>('client.create', { client_name: 'Nightly' })
+  assert.equal((await requestToken(server, created, MACHINE)).statusCode, 200)
+  const changed = await perform<ClientDocument>('client.set-keys', {
+    client_id: created.client_id,
+    jwks: { keys: [key.jwk] },
+  })
+  assert.deepEqual([changed.token_endpoint_auth_method, changed.has_secret], ['private_key_jwt', false])
+  server.clock.advance(2000)
+  assert.equal((await requestToken(server, created, MACHINE)).statusCode, 401)
+  assert.equal((await requestTokenBy(server, created, key)).statusCode, 200)
+  const open = await perform<RegisteredClient>('client.create', { ...APP, token_endpoint_auth_method: 'none' })
+  const attempt = perform('client.set-keys', { client_id: open.client_id, jwks: { keys: [key.jwk] } })
+  await assertRefused(attempt, 'conflict', /is public\. Create another client with keys/)
+})
+
+function requestTokenBy(server: TestServer, client: RegisteredClient, key: ClientKey) {
+  const { client_id } = client
+  return requestToken(server, { client_id }, { ...MACHINE, ...authentication(server, { client, key }) })
+}

@@ -1,6 +1,8 @@
-import { Option, type Command } from 'commander'
+import { readFileSync } from 'node:fs'
+import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { ClientDocument } from '../../admin/client-document.ts'
 import type { CreatedClientDocument } from '../../admin/operator-client-tasks.ts'
+import { ASSERTION_ALGORITHMS } from '../../protocol/client-keys.ts'
 import { CLIENT_AUTH_METHODS } from '../../protocol/client-metadata.ts'
 import { OFFERED_GRANT_TYPES } from '../../protocol/grant-types.ts'
 import { columns, facts } from '../lib/columns.ts'
@@ -24,6 +26,13 @@ interface CreateOptions extends MetadataOptions {
   readonly firstParty?: true
 }
 
+/** The options that give a client public keys. */
+interface KeyOptions {
+  readonly jwks?: unknown
+  readonly jwksUri?: string
+  readonly signingAlg?: string
+}
+
 interface Purged {
   readonly dry_run: boolean
   readonly clients: readonly ClientDocument[]
@@ -32,20 +41,23 @@ interface Purged {
 
 /** The verbs of `grantor client` for clients that administrators create, and for what else is theirs to do. */
 export const OPERATOR_CLIENT_VERBS: readonly AddVerb[] = [
-  taskVerb<CreatedClientDocument, CreateOptions>({
+  taskVerb<CreatedClientDocument, CreateOptions & KeyOptions>({
     task: 'client.create',
     options: (command) =>
-      addMetadataOptions(command.requiredOption('--name <name>', 'the name of the client, as the pages show it'))
+      addKeyOptions(
+        addMetadataOptions(command.requiredOption('--name <name>', 'the name of the client, as the pages show it')),
+      )
         .addOption(
           new Option(
             '--auth-method <method>',
-            'how the client authenticates; none: a public client without a secret; by default client_secret_basic',
+            'how the client authenticates; by default client_secret_basic, or with keys private_key_jwt; none: a public client',
           ).choices(CLIENT_AUTH_METHODS),
         )
         .option('--approve-scope <scopes>', 'the scopes that the client is approved for, separated by spaces')
         .option('--first-party', 'do not ask users for consent to the scope of --scope'),
     input: ({ authMethod, approveScope, firstParty, ...options }) => ({
       ...metadataOf(options),
+      ...keysOf(options),
       token_endpoint_auth_method: authMethod,
       approved_scope: approveScope,
       rules: firstParty && { consent: 'implied' },
@@ -85,6 +97,13 @@ export const OPERATOR_CLIENT_VERBS: readonly AddVerb[] = [
       consent === 'implied'
         ? `The users of ${client_id} are not asked for consent to its registered scope.`
         : `The users of ${client_id} are asked for consent.`,
+  }),
+  taskVerb<ClientDocument, KeyOptions>({
+    task: 'client.set-keys',
+    options: addKeyOptions,
+    input: keysOf,
+    say: ({ client_id }) =>
+      `${client_id} authenticates with private_key_jwt and these keys. Running servers apply the change within a second.`,
   }),
   taskVerb<ClientDocument>({
     task: 'client.adopt',
@@ -130,6 +149,27 @@ function addMetadataOptions(command: Command): Command {
       ).argParser(collect),
     )
     .option('--scope <scopes>', "the registered scope, separated by spaces: 'read write'")
+}
+
+function addKeyOptions(command: Command): Command {
+  return command
+    .option('--jwks <file>', 'a file with the public keys of the client as a JWK Set', readJwks)
+    .option('--jwks-uri <url>', 'where the server fetches the public keys instead')
+    .addOption(new Option('--signing-alg <name>', 'the one algorithm of its assertions').choices(ASSERTION_ALGORITHMS))
+}
+
+function readJwks(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch {
+    // The cause may quote the file, which may have a private key.
+    throw new InvalidArgumentError(`${path} is not a file with JSON that can be read.`)
+  }
+}
+
+/** The members of the input of a task. */
+function keysOf({ jwks, jwksUri, signingAlg }: KeyOptions): Members {
+  return { jwks, jwks_uri: jwksUri, token_endpoint_auth_signing_alg: signingAlg }
 }
 
 /** The members of the input of a task. */

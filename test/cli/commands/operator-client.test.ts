@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import type { ClientDocument } from '../../../src/admin/client-document.ts'
 import { createAda } from '../../support/accounts.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { obtainTokens, registerClient, requestToken, type RegisteredClient } from '../../../tools/flow.ts'
+import { makeClientKey } from '../../../tools/client-assertion.ts'
 import { command, commandJson, openServerForCommands } from '../../support/command.ts'
+import { temporaryFolder } from '../../support/server.ts'
 
 const server = await openServerForCommands(WHOLE_FILE)
 await createAda(server)
@@ -71,6 +75,20 @@ test('client update and set-rules: what is given changes', async () => {
   assert.match(await words('set-rules', 'Wallboard', '--consent', 'asked'), /are asked for consent/)
   assert.match(await words('show', id), /^source +operator$/m)
   assert.match(await words('show', id), /^consent +asked$/m)
+})
+
+test('client create and set-keys: take public keys from a file', async (t) => {
+  const folder = temporaryFolder(t)
+  const [file, broken] = [join(folder, 'jwks.json'), join(folder, 'key.pem')]
+  writeFileSync(file, JSON.stringify({ keys: [makeClientKey('ES256').jwk] }))
+  writeFileSync(broken, '-----BEGIN PRIVATE KEY-----')
+  const said = await words('create', '--name', 'Keyed', '--jwks', file, '--signing-alg', 'ES256')
+  assert.match(said, /^Created Keyed\. It authenticates with private_key_jwt:\n {2}client_id +gci_\S+\n$/)
+  assert.match(await words('set-keys', 'Keyed', '--jwks', file), /authenticates with private_key_jwt and these keys/)
+  assert.match(await words('show', 'Keyed'), /^has_secret +no$/m)
+  const failed = await command(['client', 'set-keys', 'Keyed', '--jwks', broken])
+  assert.deepEqual([failed.code, /BEGIN/.test(failed.stderr)], [2, false])
+  assert.match(failed.stderr, /is not a file with JSON that can be read/)
 })
 
 test('client adopt and create-registration-token: say what ends', async () => {

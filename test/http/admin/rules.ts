@@ -24,6 +24,7 @@ const AN_OPERATORS_CLIENT: Sample = async ({ makeClient, server }) => {
   await adoptClient(server.context, client_id)
   return { client_id }
 }
+const A_KEY = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' }
 const A_CREDENTIAL: Sample = async ({ issue }) => ({ credential_id: (await issue('read')).id })
 const A_USER: Sample = async ({ makeUser }) => ({ user_id: (await makeUser()).id })
 const AN_API: Sample = async ({ makeApi }) => ({ resource: await makeApi() })
@@ -66,6 +67,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'client.create': writes(() => ({ client_name: 'Build Board' }), 201),
   'client.update': writes(and(AN_OPERATORS_CLIENT, () => ({ client_name: 'Build Wall' }))),
   'client.set-rules': writes(AN_OPERATORS_CLIENT),
+  'client.set-keys': writes(and(AN_OPERATORS_CLIENT, () => ({ jwks: { keys: [A_KEY] } }))),
   'client.adopt': writes(A_CLIENT),
   'client.create-registration-token': writes(A_CLIENT, 201),
   'client.purge': writes(async ({ server }) => {

@@ -18,6 +18,8 @@ export interface Schema {
   readonly not?: Schema
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
+  /** An empty schema: members of other names are allowed. */
+  readonly additionalProperties?: object | false
   /** Of texts only; other types need none. */
   readonly examples?: readonly string[]
 }
@@ -59,7 +61,7 @@ export function forbiddenBy(schema: Schema): readonly unknown[] {
     case 'array':
       return ['no list', ...longLists(schema), ...forbiddenBy(schema.items ?? {}).map((one) => [one])]
     default:
-      return ['no object', { 'no such member': 1 }, ...faultyObjects(schema)]
+      return ['no object', ...(schema.additionalProperties ? [] : [{ 'no such member': 1 }]), ...faultyObjects(schema)]
   }
 }
 

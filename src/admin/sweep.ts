@@ -14,6 +14,9 @@ const SKEW_MS = 60 * 1000
 /** Expired initial access tokens are listed this much longer. */
 const INITIAL_TOKEN_MS = 30 * 24 * 60 * 60 * 1000
 
+/** A client is not evicted while its user may still be on the way to the first token. */
+const YOUNG_MS = 15 * 60_000
+
 /** The start of all times: nothing was recorded earlier. */
 const NEVER = 0 as EpochMs
 
@@ -29,6 +32,7 @@ const NOTHING = {
   opaqueTokens: 0,
   consumed: 0,
   initialTokens: 0,
+  registrationCounts: 0,
   auditLinks: 0,
 } as const
 
@@ -54,6 +58,8 @@ export async function sweep({ clockCheck, settings, store }: Needs, place: Sweep
     consentsAfter,
     revocationsBefore: after(now, -REVOCATION_MARGIN_MS),
     unusedSince: after(now, -unusedClient * 1000),
+    unusedClients: settings.unusedClients,
+    evictedBefore: after(now, -YOUNG_MS),
     authorizationsBefore: after(now, -(authorization + code) * 1000 - SKEW_MS),
     evidenceBefore: after(now, -EVIDENCE_MS),
     initialTokensBefore: after(now, -INITIAL_TOKEN_MS),

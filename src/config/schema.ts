@@ -135,6 +135,11 @@ const ROWS = {
     z.enum(['on', 'off']).default('on'),
     'Whether users can have passwords and sign in with them, on or off.',
   ),
+  GRANTOR_UNUSED_CLIENTS: setting(
+    'settings.unusedClients',
+    whole(1000, 1e9).default(100_000),
+    'Clients that never got a token that are kept. If more register, the oldest are removed before GRANTOR_UNUSED_CLIENT_LIFETIME, but not in their first 15 minutes.',
+  ),
   GRANTOR_KEY_ROTATION: setting(
     'settings.keyRotation',
     whole(0, 3650 * DAY)

@@ -53,7 +53,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     audience: 'json',
     cors: true,
     metadata: 'registration_endpoint',
-    budgets: ['registration'],
+    budgets: ['registration', 'registration-host', 'registration-server', 'client-authentication'],
     run: register,
   },
   { ...CLIENT_CONFIGURATION, method: 'GET', budgets: ['client-authentication'], run: readClient },

@@ -5,7 +5,16 @@ import { networksAround } from './network.ts'
 /** Divides the server's rate of requests per minute among the networks that send any. */
 export interface FairShares {
   /** Whether one more request of this network may pass. A request that may pass is counted. */
-  readonly admit: (network: string, now: EpochMs) => boolean
+  readonly admit: (network: string, now: EpochMs, question?: ShareQuestion) => boolean
+  /** Takes a request off the counts that was admitted, because it turned out to use nothing. */
+  readonly release: (network: string, now: EpochMs, question?: ShareQuestion) => void
+}
+
+export interface ShareQuestion {
+  /** What has the rate, where that is not the server: each group has its own, such as each redirect host. */
+  readonly group: string
+  /** Whether a request may pass that comes first. By default the first half of the rate may. */
+  readonly isEarly: boolean
 }
 
 /** The requests that the server admitted in a minute, of all networks or of one. */
@@ -32,6 +41,14 @@ export function openFairShares(perMinute: number): FairShares {
   const shares = openRecentlyUsed<Share>(SHARES)
   const server = newShare()
 
+  /** The share that is divided: that of the server, or of a group. */
+  function rootOf(group: string | undefined, minute: number): Share {
+    const root = group === undefined ? server : (shares.get(group) ?? newShare())
+    renew(root, minute)
+    if (group !== undefined) shares.set(group, root)
+    return root
+  }
+
   /** Returns the share of a network in this minute, and counts the network as a member of the wider one. */
   function enter(network: string, wider: Share, minute: number): Share {
     const share = shares.get(network) ?? newShare()
@@ -43,15 +60,15 @@ export function openFairShares(perMinute: number): FairShares {
   }
 
   return {
-    admit(network, now) {
+    admit(network, now, question) {
       const minute = Math.floor(now / MINUTE_MS)
-      renew(server, minute)
-      const path = [server]
+      const root = rootOf(question?.group, minute)
+      const path = [root]
       let capacity = perMinute
-      let isAdmitted = server.passed + 1 <= capacity / 2
+      let isAdmitted = question?.isEarly ?? root.passed + 1 <= capacity / 2
       for (const name of networksAround(network)) {
         const wider = path.at(-1) as Share
-        const share = enter(name, wider, minute)
+        const share = enter(keyOf(name, question), wider, minute)
         capacity = capacity / 2 / Math.max(1, wider.members, wider.recentMembers)
         isAdmitted ||= share.passed + 1 <= (name === network ? capacity : capacity / 2)
         path.push(share)
@@ -59,7 +76,18 @@ export function openFairShares(perMinute: number): FairShares {
       if (isAdmitted) for (const share of path) share.passed += 1
       return isAdmitted
     },
+    release(network, now, question) {
+      const minute = Math.floor(now / MINUTE_MS)
+      const names = networksAround(network).map((name) => keyOf(name, question))
+      for (const share of [rootOf(question?.group, minute), ...names.map((name) => shares.get(name))])
+        if (share?.minute === minute) share.passed = Math.max(0, share.passed - 1)
+    },
   }
+}
+
+/** Networks of different groups have different shares. No network contains a space. */
+function keyOf(network: string, question: ShareQuestion | undefined): string {
+  return question === undefined ? network : `${question.group} ${network}`
 }
 
 function newShare(): Share {

@@ -36,7 +36,10 @@ export interface NodeBudgets extends Budgets {
   readonly keepUnreported: (usage: Usage) => void
 }
 
-type ConfiguredBudget = Exclude<BudgetName, keyof typeof FIXED_RATES | 'client-assertion' | 'revoked-token'>
+type ConfiguredBudget = Exclude<
+  BudgetName,
+  keyof typeof FIXED_RATES | keyof typeof POOLED | 'client-assertion' | 'revoked-token'
+>
 
 const MINUTE_MS = 60_000
 /** Credits that one request costs. Each millisecond adds `perMinute` credits, so there are no fractions to lose. */
@@ -53,32 +56,35 @@ const FIXED_RATES = { 'sign-in': 600, 'recorded-revocation': 20, outbound: 30, '
 const REVOCATION_DIVISOR = 10
 /** The rate of all networks together, of a budget that limits stored rows or requests to others, as a multiple of the rate of one network. */
 const SERVER_RATES = 5
+/**
+ * New rows of all networks together, as multiples of the rate of one network: half of them for those that come first on all nodes,
+ * and as many again that each node divides fairly.
+ */
+const HOST_RATES = 5
+const POOL_RATES = 50
+const POOLED = { 'registration-host': true, 'registration-server': true } as const
 /** Networks whose usage waits to be reported. Beyond the limit, a network's usage is reported after its next request. */
 const UNREPORTED_LIMIT = 10_000
 
 /**
  * Opens a token bucket for each budget and network (decision 0021). `perMinute` is both the rate and the burst. For budgets
  * that limit stored rows or requests to other servers, all networks together have five times that rate, divided fairly.
+ *
+ * The two budgets of new registrations are not of a network, but of a redirect host and of the server. All nodes share them. When one
+ * is used up, registrations are not refused for all: each node divides as many again fairly among the networks that register.
  */
 export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number>>): NodeBudgets {
   const perMinute: Readonly<Record<BudgetName, number>> = {
     ...configured,
     ...FIXED_RATES,
+    'registration-host': HOST_RATES * configured.registration,
+    'registration-server': POOL_RATES * configured.registration,
     'client-assertion': configured['stored-token'],
     'revoked-token': Math.ceil(configured['stored-token'] / REVOCATION_DIVISOR),
   }
-  const buckets: Readonly<Record<BudgetName, RecentlyUsed<Bucket>>> = {
-    registration: openRecentlyUsed(BUCKETS),
-    'client-authentication': openRecentlyUsed(BUCKETS),
-    authorization: openRecentlyUsed(BUCKETS),
-    'sign-in': openRecentlyUsed(BUCKETS),
-    'stored-token': openRecentlyUsed(BUCKETS),
-    'client-assertion': openRecentlyUsed(BUCKETS),
-    'revoked-token': openRecentlyUsed(BUCKETS),
-    'recorded-revocation': openRecentlyUsed(BUCKETS),
-    outbound: openRecentlyUsed(BUCKETS),
-    'outbound-host': openRecentlyUsed(BUCKETS),
-  }
+  const buckets = Object.fromEntries(
+    Object.keys(perMinute).map((name) => [name, openRecentlyUsed<Bucket>(BUCKETS)]),
+  ) as unknown as Readonly<Record<BudgetName, RecentlyUsed<Bucket>>>
   const shares: Partial<Readonly<Record<BudgetName, FairShares>>> = {
     authorization: openFairShares(SERVER_RATES * perMinute.authorization),
     'sign-in': openFairShares(SERVER_RATES * perMinute['sign-in']),
@@ -87,6 +93,8 @@ export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number
     'revoked-token': openFairShares(SERVER_RATES * perMinute['revoked-token']),
     'recorded-revocation': openFairShares(SERVER_RATES * perMinute['recorded-revocation']),
     outbound: openFairShares(SERVER_RATES * perMinute.outbound),
+    'registration-host': openFairShares(2 * perMinute['registration-host']),
+    'registration-server': openFairShares(2 * perMinute['registration-server']),
   }
   const unreported = new Map<Bucket, Omit<Usage, 'requests'>>()
 
@@ -96,26 +104,36 @@ export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number
   }
 
   return {
-    take(budget, network, now): BudgetOutcome {
+    take(budget, name, now, network = name): BudgetOutcome {
       const limit = perMinute[budget]
       const known = buckets[budget]
       const full = limit * COST
-      const bucket = known.get(network) ?? { left: full, at: now, unreported: 0, shared: undefined }
+      const bucket = known.get(name) ?? { left: full, at: now, unreported: 0, shared: undefined }
       const before = Math.min(full, bucket.left + Math.max(0, now - bucket.at) * limit)
       const isOwn = before >= COST
-      const isWithin = isOwn && (shares[budget]?.admit(network, now) ?? true)
-      bucket.left = isWithin ? before - COST : before
+      const isPooled = budget in POOLED
+      const question = isPooled ? { group: name, isEarly: isOwn } : undefined
+      const isWithin = (isOwn || isPooled) && (shares[budget]?.admit(network, now, question) ?? true)
+      bucket.left = isWithin ? Math.max(before - COST, -full) : before
       bucket.at = now
-      if (isWithin) markUnreported(budget, network, bucket, 1)
-      known.set(network, bucket)
+      if (isWithin) markUnreported(budget, name, bucket, 1)
+      known.set(name, bucket)
       const missing = isOwn ? 0 : COST - bucket.left
       return {
         isWithin,
         limit,
         remaining: Math.max(0, Math.floor(bucket.left / COST)),
         // A fair share is renewed at the start of each minute.
-        resetSeconds: isWithin || !isOwn ? Math.max(1, Math.ceil(missing / limit / 1000)) : secondsLeft(now),
+        resetSeconds:
+          isWithin || (!isOwn && !isPooled) ? Math.max(1, Math.ceil(missing / limit / 1000)) : secondsLeft(now),
       }
+    },
+    giveBack(budget, name, now, network) {
+      const bucket = buckets[budget].get(name)
+      if (bucket === undefined) return
+      bucket.left += COST
+      bucket.unreported = Math.max(0, bucket.unreported - 1)
+      shares[budget]?.release(network, now, { group: name, isEarly: false })
     },
     takeUnreported(limit) {
       const busiest = [...unreported].toSorted(([left], [right]) => right.unreported - left.unreported).slice(0, limit)
@@ -130,7 +148,9 @@ export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number
       const bucket = buckets[budget].get(network)
       if (bucket === undefined) return
       const before = bucket.shared?.windowEndsAt === windowEndsAt ? bucket.shared.total : 0
-      bucket.left -= Math.max(0, count - before - requests) * COST
+      const elsewhere = Math.max(0, count - before - requests) * COST
+      bucket.left =
+        budget in POOLED ? Math.max(bucket.left - elsewhere, -perMinute[budget] * COST) : bucket.left - elsewhere
       bucket.shared = { total: count, windowEndsAt }
     },
     keepUnreported({ budget, network, requests }) {

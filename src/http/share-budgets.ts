@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import type { NodeBudgets, Usage } from './limits.ts'
+import type { NodeBudgets, SharedCount, Usage } from './limits.ts'
 
 /** The store counts the admitted requests of all nodes in windows of this length. */
 const WINDOW_MS = 60_000
@@ -7,7 +7,9 @@ const INTERVAL_MS = 1000
 /** Networks reported in one round, so that requests from many networks do not cause as many writes. */
 const ROUND_LIMIT = 1000
 
-type Needs = Pick<Context, 'clock' | 'secrets'> & { readonly store: Pick<Context['store'], 'countHit'> }
+type Needs = Pick<Context, 'clock' | 'secrets'> & {
+  readonly store: Pick<Context['store'], 'countHit' | 'countRegistrations'>
+}
 
 /**
  * Shares the budgets with the other nodes: once a second each node writes how many requests it admitted, and deducts those
@@ -32,12 +34,18 @@ export async function shareOnce(budgets: NodeBudgets, context: Needs): Promise<v
 }
 
 async function report(budgets: NodeBudgets, { clock, secrets, store }: Needs, usage: Usage): Promise<void> {
-  const { budget, network, requests } = usage
-  // A digest, because the addresses of people are not stored.
-  const bucket = secrets.digest('bucket', ['budget', budget, network])
   try {
-    budgets.applySharedCount(usage, await store.countHit({ bucket, now: clock(), windowMs: WINDOW_MS, by: requests }))
+    budgets.applySharedCount(usage, await count(usage, { clock, secrets, store }))
   } catch {
     budgets.keepUnreported(usage)
   }
+}
+
+/** Adds the requests to the count of all nodes. The sweep needs the new clients of a day, so they have counts of their own. */
+function count({ budget, network, requests: by }: Usage, { clock, secrets, store }: Needs): Promise<SharedCount> {
+  const now = clock()
+  if (budget === 'registration-server') return store.countRegistrations({ now, by })
+  // A digest, because the addresses of people are not stored.
+  const bucket = secrets.digest('bucket', ['budget', budget, network])
+  return store.countHit({ bucket, now, windowMs: WINDOW_MS, by })
 }

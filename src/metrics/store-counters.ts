@@ -59,6 +59,7 @@ const SWEPT: { readonly [Kind in Exclude<keyof Swept, keyof SweepPlace | 'author
   opaqueTokens: true,
   consumed: true,
   initialTokens: true,
+  registrationCounts: true,
   auditLinks: true,
 }
 

@@ -2,11 +2,23 @@ import type { EpochMs } from '../protocol/brand.ts'
 
 /** Rate limits for each network. Several nodes share them, with a delay of a second (decision 0021). */
 export interface Budgets {
-  readonly take: (budget: BudgetName, network: string, now: EpochMs) => BudgetOutcome
+  /** `name`: the network. A budget of something else has the name of that, and then `network` is the caller's. */
+  readonly take: (budget: BudgetName, name: string, now: EpochMs, network?: string) => BudgetOutcome
+  /** Gives back what was taken from a budget of new rows, because the row existed already. */
+  readonly giveBack: (
+    budget: 'registration-host' | 'registration-server',
+    name: string,
+    now: EpochMs,
+    network: string,
+  ) => void
 }
 
 export type BudgetName =
   | 'registration'
+  /** New clients with a redirect host. */
+  | 'registration-host'
+  /** New clients of the server; its only name is SERVER_POOL. */
+  | 'registration-server'
   | 'client-authentication'
   | 'authorization'
   /** Sign-in attempts that are counted in the store. */
@@ -23,6 +35,9 @@ export type BudgetName =
   | 'outbound'
   /** The same to one host, whose name takes the place of the network. */
   | 'outbound-host'
+
+/** The name of the one budget of `registration-server`. */
+export const SERVER_POOL = 'server'
 
 /** A bucket of attempts that has reached its limit. */
 export interface SpentBucket {

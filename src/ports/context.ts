@@ -56,6 +56,8 @@ export interface Context {
    * flood of refused attempts causes no writes.
    */
   readonly spentBuckets: RecentlyUsed<SpentBucket>
+  /** Public clients that this node registered or returned lately, by their dedupe key. */
+  readonly sharedKeys: RecentlyUsed<true>
   readonly settings: Settings
   /** Logs an event (see `OutcomeEvent` for which of the four to take). Never a parameter or a token. */
   readonly record: (event: OutcomeEvent) => void
@@ -105,6 +107,8 @@ export interface Settings {
   readonly grantTypes: readonly GrantType[]
   /** Who may register a client. Clients that are registered stay usable, and manage themselves, in any mode. */
   readonly registration: RegistrationMode
+  /** How many clients that never got a token are kept. Beyond it, the oldest are removed before their time. */
+  readonly unusedClients: number
   /** Private-use redirect URIs that are allowed although their scheme has no dot. */
   readonly redirectApps: AppRedirects
   /**

@@ -170,6 +170,10 @@ export interface Sweep extends SweepPlace {
   readonly revocationsBefore: EpochMs
   /** Clients are removed if they were registered before this time and never got a token (decision 0021). */
   readonly unusedSince: EpochMs
+  /** If more of them registered since then, the oldest are removed too, however old they are (decision 0021). */
+  readonly unusedClients: number
+  /** But none that was registered at this time or later. */
+  readonly evictedBefore: EpochMs
   /** Authorizations from before this time are removed if they have expired and their code was not redeemed. */
   readonly authorizationsBefore: EpochMs
   /**
@@ -197,6 +201,7 @@ export interface Swept extends SweepPlace {
   readonly opaqueTokens: number
   readonly consumed: number
   readonly initialTokens: number
+  readonly registrationCounts: number
   readonly auditLinks: number
 }
 

@@ -189,6 +189,14 @@ export interface Operations extends OperatorOperations {
   /** Records when browsers last showed a page to the user. A later time replaces an earlier one; ended sessions are ignored. */
   noteSessions: [sessions: readonly { readonly id: SessionId; readonly at: EpochMs }[], outcome: 'noted']
   endSession: [id: SessionId, outcome: 'ended' | 'unknown']
+  /**
+   * Counts `by` new clients in the current window of 15 minutes, so that the sweep knows when there are too many without counting
+   * clients.
+   */
+  countRegistrations: [
+    count: { readonly by: number; readonly now: EpochMs },
+    outcome: { readonly count: number; readonly windowEndsAt: EpochMs },
+  ]
   /** Counts `by` attempts in a fixed window. The count is exact, so that parallel attempts cannot pass a limit. */
   countHit: [hit: Hit, outcome: { readonly count: number; readonly windowEndsAt: EpochMs }]
   /** Takes attempts off the count, because they turned out not to be failures. */

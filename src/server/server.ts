@@ -23,6 +23,7 @@ import type { Context } from '../ports/context.ts'
 import type { Store } from '../ports/store.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import { openDomainRules } from '../protocol/domain-rule.ts'
+import { openRecentlyUsed } from '../protocol/recently-used.ts'
 import type { Random } from '../protocol/ids.ts'
 import { openSeenSessions, startNotingSessions, type SeenSessions } from './seen-sessions.ts'
 import { startSweeping } from './sweeper.ts'
@@ -72,6 +73,8 @@ type NodeContext = Context & {
   readonly seenSessions: SeenSessions
 }
 
+/** The least number of dedupe keys that are kept. */
+const SHARED_KEYS = 20_000
 const STANDARD_OUTPUT = 1
 /** No line of the log waits longer for others to be written with. */
 const LOG_FLUSH_MS = 250
@@ -229,6 +232,7 @@ async function makeContext(
     budgets,
     outbound,
     spentBuckets: openSpentBuckets(),
+    sharedKeys: openRecentlyUsed(SHARED_KEYS),
     settings: config.settings,
     record: logger.warn,
     report: auditRecorder.report,

@@ -146,6 +146,7 @@ export const OPERATIONS: { readonly [Name in OperationName]: OperationRow<Name> 
   // No decision depends on when a session was last seen.
   noteSessions: { cache: 'kept', event: 'no-event' },
   endSession: { cache: 'kept', event: 'no-event' },
+  countRegistrations: { cache: 'kept', event: 'no-event' },
   countHit: { cache: 'kept', event: 'no-event' },
   forgiveHit: { cache: 'kept', event: 'no-event' },
 

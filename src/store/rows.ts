@@ -36,7 +36,7 @@ export const BROWSER_LIMIT = 20
  * Returns the start of the fixed window. Fixed windows can be counted exactly, and their rows can be swept once the window
  * is over.
  */
-export function windowStart({ now, windowMs }: Hit): number {
+export function windowStart({ now, windowMs }: Pick<Hit, 'now' | 'windowMs'>): number {
   return now - (now % windowMs)
 }
 

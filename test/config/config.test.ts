@@ -70,6 +70,7 @@ const EFFECTS: Readonly<
   GRANTOR_ACCESS_TOKEN_LIFETIME: ['7', (config) => config.settings.lifetimes.accessToken, 7, 900],
   GRANTOR_REFRESH_IDLE_LIFETIME: ['7', (config) => config.settings.lifetimes.refreshIdle, 7, 2_592_000],
   GRANTOR_REFRESH_ABSOLUTE_LIFETIME: ['7', (config) => config.settings.lifetimes.refreshAbsolute, 7, 7_776_000],
+  GRANTOR_UNUSED_CLIENTS: ['5000', (config) => config.settings.unusedClients, 5000, 100_000],
   GRANTOR_KEY_ROTATION: ['86400', (config) => config.settings.keyRotation, 86_400, 2_592_000],
   GRANTOR_AUDIT_RETENTION: ['0', (config) => config.settings.auditRetention, 0, 7_776_000],
   GRANTOR_SIGNING_ALGORITHM: ['EdDSA', (config) => config.settings.signingAlgorithm, 'EdDSA', 'ES256'],

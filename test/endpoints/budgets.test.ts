@@ -47,6 +47,7 @@ test('BND-04: an endpoint takes exactly the budgets that its row names', async (
   const { pathname, search } = new URL(String(client['registration_client_uri']))
   for (const bearer of ['wrong', String(client['registration_access_token'])])
     for (const [method, path] of [
+      ['POST', pathname],
       ['GET', pathname],
       ['PUT', pathname],
       ['POST', `${pathname}/secret`],

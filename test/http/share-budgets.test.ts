@@ -16,6 +16,8 @@ const START = 1_800_000_000_000
 const secrets = openSecrets('a root secret of many characters, for tests')
 
 type CountHit = Store['countHit']
+/** No test of this file registers clients. */
+const countRegistrations = (): Promise<never> => Promise.reject(new Error('Nothing was registered.'))
 
 function openNodes(count: number, perMinute: number): readonly NodeBudgets[] {
   const rates = {
@@ -50,7 +52,8 @@ function openCluster(nodes: readonly NodeBudgets[], countHit: CountHit) {
     take: (node: number, network = 'a') => nodes[node]?.take('registration', network, now),
     second: async (): Promise<void> => {
       now = (now + 1000) as EpochMs
-      for (const budgets of nodes) await shareOnce(budgets, { clock: () => now, secrets, store: { countHit } })
+      for (const budgets of nodes)
+        await shareOnce(budgets, { clock: () => now, secrets, store: { countHit, countRegistrations } })
     },
   }
 }
@@ -117,7 +120,7 @@ test('each network and each budget is counted separately, and no address reaches
     budgets.take('registration', '192.0.2.1', now)
     budgets.take('registration', '192.0.2.2', now)
     budgets.take('authorization', '192.0.2.1', now)
-    await shareOnce(budgets, { clock: () => now, secrets, store: { countHit } })
+    await shareOnce(budgets, { clock: () => now, secrets, store: { countHit, countRegistrations } })
   }
   assert.equal(new Set(hits.map(({ bucket }) => bucket)).size, 3)
   assert.equal(hits.length, 6)
@@ -169,7 +172,7 @@ test('sharing runs once a second, only one round at a time, and can be stopped',
   const countHit: CountHit = () =>
     new Promise((resolve) => waiting.push(() => resolve({ count: 1, windowEndsAt: START as EpochMs })))
   const clock = (): EpochMs => START as EpochMs
-  const stop = startSharing(budgets, { clock, secrets, store: { countHit } })
+  const stop = startSharing(budgets, { clock, secrets, store: { countHit, countRegistrations } })
   const tick = async (): Promise<void> => {
     budgets.take('registration', 'a', clock())
     t.mock.timers.tick(1000)

@@ -10,12 +10,13 @@ import { offersRegistration } from '../../protocol/client-policy.ts'
 import { invalidRequest } from '../../protocol/errors.ts'
 import type { CredentialKind } from '../../protocol/secrets.ts'
 import { canonicalMetadata } from '../../protocol/shared-client.ts'
+import { takeNewClient } from './new-client-budgets.ts'
 import { readInitialToken, rejectInitialToken } from './initial-token.ts'
 import { describeRegistration, type ShownCredentials } from './response.ts'
 import { readRegistrationRequest, requireAllowed, takeRegistrationBudget, type RegistrationNeeds } from './request.ts'
 
 type Needs = RegistrationNeeds &
-  Pick<Context, 'budgets' | 'clock' | 'clockCheck' | 'random' | 'secrets'> & {
+  Pick<Context, 'budgets' | 'clock' | 'clockCheck' | 'random' | 'secrets' | 'sharedKeys'> & {
     readonly store: Pick<
       Context['store'],
       'findInitialToken' | 'registerClient' | 'registerPublicClient' | 'registerWithToken'
@@ -58,12 +59,15 @@ function registerAs(
   network: string,
 ): Promise<Registered> {
   if (token !== undefined) return registerWithToken(context, metadata, token, network)
-  return metadata.authMethod === 'none' ? registerPublic(context, metadata) : registerConfidential(context, metadata)
+  return metadata.authMethod === 'none'
+    ? registerPublic(context, metadata, network)
+    : registerConfidential(context, metadata, network)
 }
 
-async function registerConfidential(context: Needs, metadata: ClientMetadata): Promise<Registered> {
+async function registerConfidential(context: Needs, metadata: ClientMetadata, network: string): Promise<Registered> {
   const { client, ...shown } = mintClient(context, metadata)
   await requireAllowed(context, client, 'enter')
+  takeNewClient(context, metadata, network)
   await context.store.registerClient(client)
   return { client, ...shown, isRepeated: false }
 }
@@ -109,12 +113,18 @@ function mintClient(context: Needs, metadata: ClientMetadata): Omit<Registered, 
  * register at every start. Such a client has no owner, so it gets no registration access token. The server keeps it for
  * another lifetime of unused clients, so that the sweep does not remove it right after the answer.
  */
-async function registerPublic(context: Needs, metadata: ClientMetadata): Promise<Registered> {
+async function registerPublic(context: Needs, metadata: ClientMetadata, network: string): Promise<Registered> {
   const now = context.clockCheck.now()
   const dedupeKey = context.secrets.digest('shared-client', [canonicalMetadata(metadata)])
   const own = { ...newClient(context, now, metadata, 'registration'), dedupeKey }
   await requireAllowed(context, own, 'enter')
   const retainUntil = after(now, context.settings.lifetimes.unusedClient * 1000)
+  // A client that this node returned lately is stored, so that its programs register while the budgets of new clients are used up.
+  const isKnown = context.sharedKeys.get(dedupeKey) === true
+  const giveBack = isKnown ? undefined : takeNewClient(context, metadata, network)
   const client = await context.store.registerPublicClient({ client: own, retainUntil })
-  return { client, secret: undefined, managementToken: undefined, isRepeated: client.id !== own.id }
+  context.sharedKeys.set(dedupeKey, true)
+  const isRepeated = client.id !== own.id
+  if (isRepeated) giveBack?.()
+  return { client, secret: undefined, managementToken: undefined, isRepeated }
 }

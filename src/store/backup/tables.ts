@@ -27,8 +27,9 @@ export const BACKUP_TABLES: Readonly<Record<string, 'stored' | 'omitted'>> = {
   // `grantor database distribute` makes these of the users and clients.
   emails: 'omitted',
   shared_clients: 'omitted',
-  // Counters of attempts end after minutes.
+  // Counters of attempts and registrations end after minutes or a day.
   hits: 'omitted',
+  registration_counts: 'omitted',
   // The header has the version of the schema.
   migrations: 'omitted',
   migration_progress: 'omitted',

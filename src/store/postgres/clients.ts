@@ -62,7 +62,8 @@ const USE = {
 }
 const HOLD = {
   name: 'hold-clients',
-  text: `update clients as c set held_until = greatest(c.held_until, i.until)
+  text: `update clients as c set held_until = greatest(c.held_until, i.until),
+      pending_until = greatest(coalesce(c.pending_until, 0), i.until)
     from unnest($1::text[], $2::bigint[]) as i (id, until) where c.client_id = i.id
     returning c.client_id`,
 }

@@ -10,6 +10,7 @@ export const SHARD_KEYS: Readonly<Record<string, string>> = {
   opaque_tokens: 'token_id',
   consumed: 'digest',
   initial_tokens: 'token_id',
+  registration_counts: 'window_start',
   hits: 'bucket',
   users: 'user_id',
   emails: 'email',

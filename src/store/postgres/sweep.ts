@@ -1,5 +1,6 @@
 import type { Sweep } from '../../ports/operation-inputs.ts'
 import { consentKey, consentOf, idBefore, nextConsent } from '../rows.ts'
+import { findEvicted } from '../shared/registration-counts.ts'
 import { sweepShared } from '../shared/sweep.ts'
 import type { Parameter, Query } from './query.ts'
 import { releaseSharedKeys } from './distributed-keys.ts'
@@ -11,8 +12,9 @@ const CLIENTS = {
   // An array instead of a join: a join would be planned while there are few rows and then read all unused clients for each
   // row.
   text: `delete from clients where client_id = any(array(
-      select client_id from clients where used_at is null and client_id < $1 and held_until < $2 order by client_id limit $3))
-      and used_at is null and held_until < $2
+      select client_id from clients where used_at is null and client_id < $1 and held_until < $2
+        and coalesce(pending_until, 0) < $3 order by client_id limit $4))
+      and used_at is null and held_until < $2 and coalesce(pending_until, 0) < $3
     returning client_id, shared_key`,
 }
 const INSTALLATIONS = {
@@ -38,13 +40,14 @@ export const sweepHandlers = {
   sweepExpired: {
     keys: () => ['sweep'],
     run: eachAlone(async (query, sweep: Sweep) => {
-      const { now, limit, unusedSince, consentsAfter } = sweep
+      const { now, limit, consentsAfter } = sweep
+      const { registeredBefore, heldUntil } = await runSteps(query, findEvicted(sweep))
       const consented = await sweepConsents(query, consentsAfter, limit)
       return {
         ...(await runSteps(query, sweepShared(sweep))),
         consentsAfter: consented.next,
         consents: consented.removed,
-        clients: await sweepClients(query, [idBefore(unusedSince, 'gci_'), now, limit]),
+        clients: await sweepClients(query, [idBefore(registeredBefore, 'gci_'), heldUntil, now, limit]),
       }
     }),
   },

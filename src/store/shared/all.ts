@@ -8,6 +8,7 @@ import { initialTokenHandlers, initialTokenReads } from './initial-tokens.ts'
 import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
 import { operatorHandlers, operatorReads } from './operator.ts'
 import { organizationHandlers, organizationReads } from './organizations.ts'
+import { registrationCountHandlers } from './registration-counts.ts'
 import { walkReads } from './walks.ts'
 
 /** The operations that both stores apply with the same statements. Those of token and registration requests are in each store. */
@@ -18,6 +19,7 @@ export const SHARED_HANDLERS = {
   ...operatorHandlers,
   ...domainRuleHandlers,
   ...initialTokenHandlers,
+  ...registrationCountHandlers,
   ...masterKeyHandlers,
 }
 

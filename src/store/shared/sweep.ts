@@ -46,6 +46,11 @@ const INITIAL_TOKENS = shared(
      select token_id from initial_tokens where expires_at < :before order by expires_at limit :limit)
    returning token_id`,
 )
+const REGISTRATION_COUNTS = shared(
+  `delete from registration_counts where window_start in (
+     select window_start from registration_counts where window_start < :before order by window_start limit :limit)
+   returning window_start`,
+)
 const AUDIT_LINKS = shared(
   `delete from audit_links where link_id = any(array(
      select link_id from audit_links where link_id < :before order by link_id limit :limit))
@@ -56,6 +61,9 @@ const GRANTS = shared(
   `delete from grants where grant_id > :after and grant_id <= :last and (expires_at < :now or idle_expires_at < :now)
    returning grant_id`,
 )
+
+/** Counts are kept a day longer than the clients that they are about. */
+const COUNT_MS = 24 * 60 * 60 * 1000
 
 /** Removes what has expired, at most `limit` rows of each kind. Each store removes clients and consents itself. */
 export function* sweepShared(sweep: Sweep): Steps<Omit<Swept, 'clients' | 'consents' | 'consentsAfter'>> {
@@ -74,6 +82,7 @@ export function* sweepShared(sweep: Sweep): Steps<Omit<Swept, 'clients' | 'conse
     opaqueTokens: yield* remove(OPAQUE_TOKENS, idBefore(now, ''), limit),
     consumed: yield* remove(CONSUMED, now, limit),
     initialTokens: yield* remove(INITIAL_TOKENS, sweep.initialTokensBefore, limit),
+    registrationCounts: yield* remove(REGISTRATION_COUNTS, sweep.unusedSince - COUNT_MS, limit),
     auditLinks: yield* remove(AUDIT_LINKS, idBefore(sweep.auditBefore, ''), limit),
   }
 }

@@ -25,7 +25,9 @@ export function clientStatements(database: DatabaseSync, run: RunSteps) {
      returning *`,
   )
   const use = database.prepare('update clients set used_at = coalesce(used_at, ?) where client_id = ?')
-  const hold = database.prepare('update clients set held_until = max(held_until, ?) where client_id = ?')
+  const hold = database.prepare(
+    'update clients set held_until = max(held_until, ?1), pending_until = max(coalesce(pending_until, 0), ?1) where client_id = ?2',
+  )
   const remove = database.prepare('delete from clients where client_id = ?')
   const removeInstallations = database.prepare('delete from installations where client_id = ?')
   const noteUse = database.prepare(

@@ -1,5 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { Sweep } from '../../ports/operation-inputs.ts'
 import { consentKey, consentOf, idBefore, nextConsent, type Row } from '../rows.ts'
+import { findEvicted } from '../shared/registration-counts.ts'
 import { sweepShared } from '../shared/sweep.ts'
 import type { Handlers } from './handlers.ts'
 import type { RunSteps } from './steps.ts'
@@ -7,7 +9,8 @@ import type { RunSteps } from './steps.ts'
 export function sweepStatements(database: DatabaseSync, run: RunSteps) {
   const clients = database.prepare(
     `delete from clients where client_id in (
-       select client_id from clients where used_at is null and client_id < ? and held_until < ? order by client_id limit ?)
+       select client_id from clients where used_at is null and client_id < ? and held_until < ?
+         and coalesce(pending_until, 0) < ? order by client_id limit ?)
      returning client_id`,
   )
   const installations = database.prepare('delete from installations where client_id = ?')
@@ -17,8 +20,9 @@ export function sweepStatements(database: DatabaseSync, run: RunSteps) {
   const hasClient = database.prepare('select 1 from clients where client_id = ?')
   const consents = database.prepare('delete from consents where user_id = ? and client_id = ?')
 
-  function sweepClients(before: string, now: number, limit: number): number {
-    const removed = clients.all(before, now, limit)
+  function sweepClients(sweep: Sweep): number {
+    const { registeredBefore, heldUntil } = run(findEvicted(sweep))
+    const removed = clients.all(idBefore(registeredBefore, 'gci_'), heldUntil, sweep.now, sweep.limit)
     for (const row of removed) installations.run((row as Row)['client_id'] ?? null)
     return removed.length
   }
@@ -32,13 +36,13 @@ export function sweepStatements(database: DatabaseSync, run: RunSteps) {
 
   return {
     sweepExpired(sweep) {
-      const { now, limit, unusedSince, consentsAfter } = sweep
+      const { limit, consentsAfter } = sweep
       const consented = sweepConsents(consentsAfter, limit)
       return {
         ...run(sweepShared(sweep)),
         consentsAfter: consented.next,
         consents: consented.removed,
-        clients: sweepClients(idBefore(unusedSince, 'gci_'), now, limit),
+        clients: sweepClients(sweep),
       }
     },
   } satisfies Partial<Handlers>

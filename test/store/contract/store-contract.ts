@@ -18,6 +18,7 @@ import { opaqueTokenCases } from './opaque-tokens.ts'
 import { operatorClientCases } from './operator-clients.ts'
 import { operatorCases } from './operator.ts'
 import { organizationCases } from './organizations.ts'
+import { registrationCountCases } from './registration-counts.ts'
 import { revocationCases } from './revocations.ts'
 import { sessionCases } from './sessions.ts'
 import { sharedClientCases } from './shared-clients.ts'
@@ -53,6 +54,7 @@ export const CONTRACT: readonly Suite[] = [
   masterKeyCases,
   revocationCases,
   consumedCases,
+  registrationCountCases,
   sweepCases,
   walkCases,
   auditCases,

@@ -41,6 +41,7 @@ const NOTHING: Swept = {
   opaqueTokens: 0,
   consumed: 0,
   initialTokens: 0,
+  registrationCounts: 0,
   auditLinks: 0,
 }
 
@@ -229,6 +230,8 @@ export function aSweep(differing: Partial<Sweep> = {}): Sweep {
     limit: 100,
     revocationsBefore: NOW,
     unusedSince: longAgo,
+    unusedClients: 1000,
+    evictedBefore: NOW,
     authorizationsBefore: longAgo,
     evidenceBefore: longAgo,
     initialTokensBefore: longAgo,

@@ -1,0 +1,46 @@
+import { SERVER_POOL } from '../../ports/budgets.ts'
+import type { Context } from '../../ports/context.ts'
+import { tooManyRequests } from '../../protocol/errors.ts'
+import type { ClientMetadata } from '../../protocol/client-metadata.ts'
+import { isLoopback, isPrivateUse } from '../../protocol/redirect-uri.ts'
+
+type Needs = Pick<Context, 'budgets' | 'clock'>
+
+/**
+ * Takes a new client from the budgets of its redirect hosts and of the server, and returns the function that gives it back because
+ * the client existed already.
+ *
+ * Loopback and private-use redirect URIs have no such budget: all apps of all users have the same, so that a few callers could lock
+ * out every one of them (threats.md FLOOD-03).
+ *
+ * @throws OAuthError temporarily_unavailable
+ */
+export function takeNewClient(
+  { budgets, clock }: Needs,
+  { redirectUris }: Pick<ClientMetadata, 'redirectUris'>,
+  network: string,
+): () => void {
+  const now = clock()
+  const wanted = [
+    ...redirectHosts(redirectUris).map((host) => ['registration-host', host] as const),
+    ['registration-server', SERVER_POOL] as const,
+  ]
+  const taken: (readonly ['registration-host' | 'registration-server', string])[] = []
+  const giveBack = (): void => {
+    for (const [budget, name] of taken) budgets.giveBack(budget, name, now, network)
+  }
+  for (const [budget, name] of wanted) {
+    const outcome = budgets.take(budget, name, now, network)
+    if (!outcome.isWithin) {
+      giveBack()
+      throw tooManyRequests(budget, outcome)
+    }
+    taken.push([budget, name])
+  }
+  return giveBack
+}
+
+function redirectHosts(redirectUris: readonly string[]): readonly string[] {
+  const web = redirectUris.filter((uri) => !isLoopback(uri) && !isPrivateUse(uri))
+  return [...new Set(web.map((uri) => new URL(uri).hostname))]
+}

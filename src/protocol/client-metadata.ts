@@ -83,6 +83,8 @@ const NULLABLE = [
   'software_version',
 ] as const satisfies readonly Field[]
 const SCOPE_LIMIT = 2048
+/** Of the stored text. Released clients register less than 2 KiB. */
+const METADATA_BYTES = 8192
 
 /**
  * Reads a registration request (RFC 7591 §2 and §3.1). `body` is parsed JSON. Values that this server does not support are
@@ -111,6 +113,11 @@ export function readRegistration(body: unknown, policy: RegistrationPolicy): Reg
     return { kind: 'not-allowed', problems, redirectUriAtFault: problems.some(({ loc }) => loc[1] === 'redirect_uris') }
   }
   const metadata = { redirectUris, authMethod, ...keys, grantTypes, responseTypes, scope, descriptive }
+  if (Buffer.byteLength(JSON.stringify(metadata)) > METADATA_BYTES) {
+    const msg = `The metadata may have at most ${METADATA_BYTES} bytes in all.`
+    const large = problem(['body'], 'too_long', msg, null, { max_length: METADATA_BYTES })
+    return { kind: 'not-allowed', problems: [large], redirectUriAtFault: false }
+  }
   return { kind: 'accepted', metadata, nulls: NULLABLE.filter((field) => fields[field] === null) }
 }
 

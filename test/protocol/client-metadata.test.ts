@@ -250,6 +250,16 @@ test('RFC 7591 §3.2.2: a fault of a redirect URI has its own error code', () =>
   assert.equal(atFault(readRegistration({ redirect_uris: ['https://a.test'], scope: '"' }, POLICY)), false)
 })
 
+test('FLOOD-02: the metadata of a client has at most 8 KiB in all', () => {
+  const uris = (count: number): object => ({
+    redirect_uris: Array.from({ length: count }, (_, index) => `https://a.test/${index}/${'x'.repeat(1000)}`),
+  })
+  assert.equal(accept(uris(7)).redirectUris.length, 7)
+  assert.deepEqual(refuse(uris(9), 'not-allowed'), ['body:too_long'])
+  const sentence = { ...uris(7), client_name: '\u{1f600}'.repeat(128), software_id: '\u{1f600}'.repeat(256) }
+  assert.deepEqual(refuse(sentence, 'not-allowed'), ['body:too_long'], 'Bytes, not characters.')
+})
+
 test('REG-10: members that the specification does not define are ignored', () => {
   const extra = { client_id: 'x', trusted: true, require_pkce: false, created_by: 'me', toString: 'x', valueOf: 1 }
   assert.deepEqual(accept(extra), accept({}))

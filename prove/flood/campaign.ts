@@ -52,8 +52,8 @@ export interface Experience {
 }
 
 /**
- * Requests a token every few milliseconds, and registers a client each second from a network that sent nothing before, in turn with
- * a web and a loopback redirect URI. Stops when `signal` aborts.
+ * Requests a token every few milliseconds, and registers a client each second from a /16 that sent nothing in the last minute, in turn
+ * with a web and a loopback redirect URI. Stops when `signal` aborts.
  */
 export async function observe(
   port: number,
@@ -73,7 +73,8 @@ export async function observe(
       registerAt = startedAt + SECOND_MS
       index += 1
       const metadata = metadataOf(index % 2 === 0 ? 'one host' : 'loopback', -index)
-      if (hasStatus(await register(port, `203.0.${index % 250}.9`, metadata, agent), 201)) registered += 1
+      if (hasStatus(await register(port, `${11 + (index % 100)}.${index % 250}.0.9`, metadata, agent), 201))
+        registered += 1
       else refused += 1
     }
     await delay(PAUSE_MS)

@@ -1,8 +1,11 @@
-import { compactVerify, createLocalJWKSet, errors, type CryptoKey } from 'jose'
+import type * as jose from 'jose'
 import type { ClientSignatures, SignatureOutcome } from '../ports/client-signatures.ts'
 import type { JwkSet } from '../protocol/client-keys.ts'
 import type { FetchedKeys } from './fetched-keys.ts'
 
+/** Loaded at the first assertion: most servers never receive one, and the library takes memory. */
+type Jose = typeof jose
+type LocalSet = ReturnType<Jose['createLocalJWKSet']>
 type Signed = Parameters<ClientSignatures['verify']>[0]
 
 const VERIFIED: SignatureOutcome = { kind: 'verified' }
@@ -17,9 +20,10 @@ export function openClientSignatures(fetched: FetchedKeys): ClientSignatures {
   const sets = new WeakMap<JwkSet, LocalSet>()
 
   async function isSignedBy(set: JwkSet, signed: Signed): Promise<boolean> {
-    const known = sets.get(set) ?? createLocalJWKSet({ keys: [...set.jwks] })
+    const library: Jose = await import('jose')
+    const known = sets.get(set) ?? library.createLocalJWKSet({ keys: [...set.jwks] })
     sets.set(set, known)
-    return isSigned(known, signed)
+    return isSigned(library, known, signed)
   }
 
   return {
@@ -35,9 +39,8 @@ export function openClientSignatures(fetched: FetchedKeys): ClientSignatures {
   }
 }
 
-type LocalSet = ReturnType<typeof createLocalJWKSet>
-
-async function isSigned(set: LocalSet, { jwt, algorithm }: Signed): Promise<boolean> {
+async function isSigned(library: Jose, set: LocalSet, { jwt, algorithm }: Signed): Promise<boolean> {
+  const { compactVerify, errors } = library
   const options = { algorithms: [algorithm] }
   try {
     await compactVerify(jwt, set, options)
@@ -45,12 +48,13 @@ async function isSigned(set: LocalSet, { jwt, algorithm }: Signed): Promise<bool
   } catch (cause) {
     if (!(cause instanceof errors.JOSEError)) throw cause
     // Without `kid`, several keys of the client may fit.
-    return cause instanceof errors.JWKSMultipleMatchingKeys && isSignedByOne(cause, jwt, options)
+    return cause instanceof errors.JWKSMultipleMatchingKeys && isSignedByOne(library, cause, jwt, options)
   }
 }
 
 async function isSignedByOne(
-  candidates: AsyncIterable<CryptoKey>,
+  { compactVerify, errors }: Jose,
+  candidates: AsyncIterable<jose.CryptoKey>,
   jwt: string,
   options: { readonly algorithms: string[] },
 ): Promise<boolean> {

@@ -33,7 +33,7 @@ export const AUDIT_EVENT_TEXTS = {
   'client.scope-approved': { when: 'The scopes that are approved for the client were replaced.', details: '`scope`' },
   'client.tokens-revoked': { when: 'All tokens of the client were revoked.' },
   'client.authentication-failed': {
-    when: 'The client presented a wrong secret. Unknown client ids are no event. Counted.',
+    when: 'The client presented a wrong secret, or an assertion that its keys do not verify or that was used before. Unknown client ids are no event. Counted.',
   },
   'authorization.approved': {
     when: 'A user approved the authorization, now or by a remembered consent.',

@@ -54,7 +54,10 @@ export function checkContract(urls: readonly string[], findings: Findings): stri
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
   })
-  for (const [, title] of stdout.matchAll(/^not ok \d+ - (.+)$/gm)) findings.report(`contract: ${title}`)
+  for (const failure of stdout.split(/^not ok \d+ - /m).slice(1)) {
+    const [, reason = ''] = /^ +error: (?:\|-\s+)?(.+)$/m.exec(failure) ?? []
+    findings.report(`contract: ${failure.split('\n')[0]}: ${reason}`)
+  }
   const [passed, all] = ['pass', 'tests'].map((name) => new RegExp(`^# ${name} (\\d+)$`, 'm').exec(stdout)?.[1] ?? '0')
   if (all === '0') findings.report('contract: it did not run')
   return `${passed} of ${all}`

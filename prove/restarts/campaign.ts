@@ -112,7 +112,8 @@ export function describeKills(killed: KillsResult): readonly string[] {
 }
 
 export function describeTimes(durationsMs: readonly number[]): string {
-  const { p50Ms, p99Ms, worstMs } = summarizeTimes(durationsMs)
+  const { count, p50Ms, p99Ms, worstMs } = summarizeTimes(durationsMs)
+  if (count === 0) return 'none'
   return `p50 ${p50Ms.toFixed(0)} ms, p99 ${p99Ms.toFixed(0)} ms, worst ${worstMs.toFixed(0)} ms`
 }
 

@@ -76,7 +76,7 @@ describe('a PostgreSQL that refuses', { concurrency: true }, () => {
 
   test('a node starts while the database is read-only, because its start writes nothing', async (t) => {
     const { url, stage } = await open(t)
-    const { access_token: token = '' } = (await refresh(stage.server, stage.client, stage.token)).json<Tokens>()
+    const { access_token: token } = (await refresh(stage.server, stage.client, stage.token)).json<Tokens>()
     await execute(url, `alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = on`)
     const started = await openNode(t, url)
     assert.equal(await isActive(started, stage.client, token), true)

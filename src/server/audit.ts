@@ -58,5 +58,7 @@ export function logChanges(logger: Log, { batch, results }: BatchReport): void {
     const result = results?.[index]
     if (result?.kind !== 'done') continue
     for (const event of auditEvents([asked], [result.outcome])) logger.info(eventLine(event))
+    // The line must not be lost with the process: it may be all that is left of the change.
+    void logger.flush()
   }
 }

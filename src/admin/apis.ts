@@ -2,6 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { ApiRecord, ApiScope, ApiTokens } from '../ports/records/api.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import { mintApiCredentialId, type ApiCredentialId } from '../protocol/ids.ts'
+import { documentClientId } from '../protocol/client-identifier.ts'
 import { parseResource, sameResource, type Resource } from '../protocol/resource.ts'
 import { parseScope } from '../protocol/scope.ts'
 import { AdminError, conflict, unknown } from './admin-error.ts'
@@ -41,7 +42,7 @@ type KeyNeeds = Pick<Context, 'clock' | 'keys' | 'settings'> & Needs<'addFirstKe
 
 /** Declares an API, so that clients can request tokens for it (decision 0006). @throws AdminError when the declaration is invalid, the resource is declared already, or there are too many APIs */
 export async function createApi(
-  context: Needs<'declareApi' | 'listApis'> & KeyNeeds & Pick<Context, 'issuer'>,
+  context: Needs<'declareApi' | 'findClient' | 'listApis'> & KeyNeeds & Pick<Context, 'issuer'>,
   declaration: ApiDeclaration,
 ): Promise<ApiRecord> {
   const { store, clock, issuer } = context
@@ -57,6 +58,7 @@ export async function createApi(
   const declared = await store.listApis()
   if (declared.length >= API_LIMIT) throw conflict(`There are ${API_LIMIT} APIs, which is the most.`)
   const same = declared.find(({ resource }) => sameResource(resource, api.resource))
+  await refuseClientIdentifier(store, api.resource)
   if (same !== undefined || (await store.declareApi(api)) === 'taken') {
     throw conflict(
       `The API ${same?.resource ?? api.resource} is declared already. To change it: grantor api update ${same?.resource ?? api.resource}`,
@@ -64,6 +66,15 @@ export async function createApi(
   }
   await introduce(context, api)
   return api
+}
+
+/** The `client_id` of a client with a metadata document is a URL, which an API would read as its own in the audience of a token. */
+async function refuseClientIdentifier(store: Pick<Context['store'], 'findClient'>, resource: Resource): Promise<void> {
+  const client = await store.findClient(documentClientId(resource))
+  if (client === undefined) return
+  throw conflict(
+    `The client ${client.id} has a metadata document at ${resource}. An API needs another identifier, or delete the client: grantor client delete ${client.id}`,
+  )
 }
 
 /**

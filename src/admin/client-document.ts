@@ -57,9 +57,12 @@ export const METADATA_MEMBERS = {
 /** A client in an answer. */
 export const CLIENT_DOCUMENT = z
   .object({
-    client_id: z.string(),
+    client_id: z.string().describe('The id of the record. Where `document_url` is not null, that is the `client_id`.'),
     client_id_issued_at: z.int().describe('Seconds since the epoch.'),
     source: SOURCE,
+    document_url: z.string().nullable().describe('The URL of the metadata document.'),
+    document_fetched_at: ISO_OR_NULL,
+    document_fresh_until: ISO_OR_NULL.describe('The document is not fetched again before this time.'),
     trust_level: TRUST_LEVEL,
     rules: z.object(RULES),
     has_secret: z.boolean(),
@@ -84,11 +87,14 @@ export async function describeClient(client: ClientRecord, context: PolicyNeeds)
 
 /** The same for many clients under one policy. */
 export function describeUnder(policy: ClientPolicy, client: ClientRecord): ClientDocument {
-  const { id, issuedAt, source, rules, metadata, previousSecret, managementHash } = client
+  const { id, issuedAt, source, document, rules, metadata, previousSecret, managementHash } = client
   return {
     client_id: id,
     client_id_issued_at: issuedAt,
     source,
+    document_url: document?.url ?? null,
+    document_fetched_at: isoOrNull(document?.fetchedAt),
+    document_fresh_until: isoOrNull(document?.freshUntil),
     trust_level: shownLevel(policy, client),
     rules,
     has_secret: ['client_secret_post', 'client_secret_basic'].includes(metadata.authMethod),

@@ -2,12 +2,11 @@ import * as z from 'zod'
 import { EMAIL_LIMIT } from '../protocol/account.ts'
 import { CLIENT_NAME_LIMIT } from '../protocol/descriptive-metadata.ts'
 import type { EpochMs } from '../protocol/brand.ts'
+import { CLIENT_REFERENCE_FORM, parseClientReference } from '../protocol/client-identifier.ts'
 import {
-  CLIENT_ID_FORM,
   ORDERED_ID,
   ORGANIZATION_ID_FORM,
   parseAdminCredentialId,
-  parseClientId,
   parseGrantId,
   parseInitialTokenId,
   parseOrganizationId,
@@ -27,11 +26,11 @@ import { DISPLAY_TEXT_FORM, DISPLAY_TEXT_LIMIT } from './display-text.ts'
 const ORDERED_EXAMPLE = '01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'
 
 export const CLIENT_ID = parsed(
-  parseClientId,
-  CLIENT_ID_FORM,
+  parseClientReference,
+  CLIENT_REFERENCE_FORM,
   'This is not a client id.',
   `gci_${ORDERED_EXAMPLE}`,
-).describe('The client_id of the client.')
+).describe('The client_id of the client. For a client with a metadata document: its URL, or the id that answers have.')
 export const USER_ID = parsed(parseUserId, USER_ID_FORM, 'This is not a user id.', `gus_${ORDERED_EXAMPLE}`).describe(
   'The id of the user.',
 )

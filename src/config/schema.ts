@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { REGISTRATION_MODES } from '../protocol/client-policy.ts'
+import { DOCUMENT_MODES, REGISTRATION_MODES } from '../protocol/client-policy.ts'
 import { computed, placeValues, schemasOf, secret, setting, type Placed } from './setting.ts'
 import { isHeaderList } from './trace-config.ts'
 
@@ -69,6 +69,11 @@ const ROWS = {
     'settings.registration',
     z.enum(REGISTRATION_MODES).default('open'),
     'Who may register a client: open, every caller; token, callers with an initial access token; closed, none. Clients that are registered stay usable. Administrators create clients in any mode.',
+  ),
+  GRANTOR_CLIENT_DOCUMENTS: setting(
+    'settings.clientDocuments',
+    z.enum(DOCUMENT_MODES).default('open'),
+    'Which clients with a metadata document are new to the server: open, those of every domain; trusted, those of trusted domains ("grantor domain trust"); off, none. Clients that are stored stay usable, and their documents are renewed.',
   ),
   GRANTOR_REGISTRATION_RATE: setting(
     'rates.registration',

@@ -3,6 +3,7 @@ import type { ErrorProblem } from '../ports/pages.ts'
 
 const STATUS: Readonly<Record<ErrorProblem, number>> = {
   'client-unknown': 400,
+  'client-unidentified': 400,
   'client-not-allowed': 403,
   'redirect-unknown': 400,
   'request-malformed': 400,

@@ -82,7 +82,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     audience: 'json',
     cors: true,
     metadata: 'token_endpoint',
-    budgets: ['client-authentication', 'client-assertion', 'stored-token'],
+    budgets: ['client-authentication', 'client-assertion', 'outbound', 'outbound-host', 'stored-token'],
     run: token,
   },
   {
@@ -94,7 +94,14 @@ export const ENDPOINTS: readonly Endpoint[] = [
     cors: true,
     priority: 'high',
     metadata: 'revocation_endpoint',
-    budgets: ['client-authentication', 'client-assertion', 'revoked-token', 'recorded-revocation'],
+    budgets: [
+      'client-authentication',
+      'client-assertion',
+      'outbound',
+      'outbound-host',
+      'revoked-token',
+      'recorded-revocation',
+    ],
     run: revoke,
   },
   {
@@ -105,7 +112,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     audience: 'json',
     priority: 'high',
     metadata: 'introspection_endpoint',
-    budgets: ['client-authentication', 'client-assertion'],
+    budgets: ['client-authentication', 'client-assertion', 'outbound', 'outbound-host'],
     run: introspect,
   },
   {
@@ -115,7 +122,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     audience: 'page',
     grantType: 'authorization_code',
     metadata: 'authorization_endpoint',
-    budgets: ['authorization'],
+    budgets: ['authorization', 'outbound', 'outbound-host'],
     run: authorize,
   },
   {

@@ -145,6 +145,12 @@ const STORED_OBJECTS = {
 } as const satisfies Families
 
 const PROCESS = {
+  grantor_outbound_requests_total: {
+    type: 'counter',
+    labels: ['purpose', 'outcome'],
+    help: 'Requests of the server for metadata documents and keys of clients.',
+    more: '`purpose` is `client-document` or `client-keys`. `outcome` is `fetched`, `not-modified`, or why the answer was not used ([`src/ports/outbound.ts`](../src/ports/outbound.ts)): `budget` and `off` were not sent, `name-unresolved`, `connection-failed` and `timeout` point to the network.',
+  },
   grantor_audit_failures_total: {
     type: 'counter',
     labels: [],

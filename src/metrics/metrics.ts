@@ -2,6 +2,8 @@ import type { Server } from 'node:http'
 import type { Answered, StoreObserver } from '../ports/observers.ts'
 import type { RowCounts } from './row-counts.ts'
 import type { Sample } from './families.ts'
+import { OUTBOUND_PURPOSES, type OutboundObserver } from '../ports/outbound.ts'
+import { counterSamples, openSeries, type Counter } from './counters.ts'
 import { openProcessSampler } from './process-samples.ts'
 import { openRequestCounters } from './request-counters.ts'
 import { openStoreCounters } from './store-counters.ts'
@@ -11,6 +13,7 @@ export interface Metrics {
   readonly countRequest: (answer: Answered) => void
   readonly storeObserver: Omit<StoreObserver, 'mark'>
   readonly countAuditFailure: () => void
+  readonly countOutbound: OutboundObserver
   /** Counts the connections of a server. */
   readonly countConnections: (server: Server) => void
   /** Returns the current values, with the row counts of the store if they are given. */
@@ -23,6 +26,8 @@ export function openMetrics(version: string, endpoints: readonly string[]): Metr
   const requests = openRequestCounters(endpoints)
   const store = openStoreCounters()
   const processSampler = openProcessSampler()
+  const outbound = openSeries<Counter>(2, () => ({ value: 0 }))
+  for (const purpose of OUTBOUND_PURPOSES) outbound.at(purpose, 'fetched')
   let auditFailures = 0
   const constant: readonly Sample[] = [
     { name: 'grantor_build_info', labels: [version, process.version], value: 1 },
@@ -32,11 +37,16 @@ export function openMetrics(version: string, endpoints: readonly string[]): Metr
     countRequest: requests.count,
     storeObserver: store.observer,
     countAuditFailure: () => void (auditFailures += 1),
+    countOutbound(purpose, outcome) {
+      outbound.at(purpose, 'reason' in outcome ? outcome.reason : outcome.kind).value += 1
+    },
     countConnections: requests.countConnections,
     async sample(rowCounts) {
       const failures: Sample = { name: 'grantor_audit_failures_total', labels: [], value: auditFailures }
       const rows = (await rowCounts?.sample()) ?? []
-      return [...requests.samples(), ...store.samples(), ...rows, failures, ...constant, ...processSampler.sample()]
+      const sent = counterSamples('grantor_outbound_requests_total', outbound)
+      const counted = [...requests.samples(), ...store.samples(), ...sent, failures]
+      return [...counted, ...rows, ...constant, ...processSampler.sample()]
     },
     close: processSampler.close,
   }

@@ -1,10 +1,17 @@
 import { isUtf8 } from 'node:buffer'
 import type { Budgets } from '../ports/budgets.ts'
-import type { OutboundClient, OutboundOutcome, OutboundPurpose, OutboundRequest } from '../ports/outbound.ts'
+import type {
+  OutboundClient,
+  OutboundObserver,
+  OutboundOutcome,
+  OutboundPurpose,
+  OutboundRequest,
+} from '../ports/outbound.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import { freshSeconds } from '../protocol/freshness.ts'
 import { isLoopbackHost } from '../protocol/loopback.ts'
 import { checkOutboundUrl, type OutboundPolicy } from '../protocol/outbound-url.ts'
+import { openSingleFlight } from '../protocol/single-flight.ts'
 import { exchange, type ExchangeOutcome } from './exchange.ts'
 import { loopbackAddresses, openResolver, type Resolve } from './resolve.ts'
 import { openSlots } from './slots.ts'
@@ -28,6 +35,7 @@ export interface OutboundOptions {
   readonly budgets: Pick<Budgets, 'take'>
   readonly clock: () => EpochMs
   readonly limits: Readonly<Record<OutboundPurpose, Limits>>
+  readonly observe: OutboundObserver
 }
 
 /** The limits of one request. */
@@ -61,32 +69,31 @@ const ADDRESS_LIMIT = 8
  */
 export function openOutboundClient(options: OutboundOptions): OutboundClient {
   const slots = openSlots(CONCURRENT)
-  const underWay = new Map<string, Promise<OutboundOutcome>>()
+  const share = openSingleFlight<OutboundOutcome>()
 
-  async function start(request: OutboundRequest, url: URL): Promise<OutboundOutcome> {
-    if (!isWithinBudgets(options, request, url)) return { kind: 'unreachable', reason: 'budget' }
+  async function send(request: OutboundRequest): Promise<OutboundOutcome> {
+    if (!options.isOn) return { kind: 'unreachable', reason: 'off' }
+    const verdict = checkOutboundUrl(request.url, options.policy)
+    if (verdict.kind === 'refused') return { kind: 'unacceptable', reason: 'url', detail: verdict.reason }
+    if (!isWithinBudgets(options, request, verdict.url)) return { kind: 'unreachable', reason: 'budget' }
     const signal = AbortSignal.timeout(options.limits[request.purpose].deadlineMs)
-    const free = await slots.take(url.host, signal)
+    const free = await slots.take(verdict.url.host, signal)
     if (free === undefined) return { kind: 'unreachable', reason: 'timeout' }
     try {
-      return await fetchUrl(options, request, url, signal)
+      return await fetchUrl(options, request, verdict.url, signal)
     } finally {
       free()
     }
   }
 
+  async function sendAndCount(request: OutboundRequest): Promise<OutboundOutcome> {
+    const outcome = await send(request)
+    options.observe(request.purpose, outcome)
+    return outcome
+  }
+
   return {
-    async get(request) {
-      if (!options.isOn) return { kind: 'unreachable', reason: 'off' }
-      const verdict = checkOutboundUrl(request.url, options.policy)
-      if (verdict.kind === 'refused') return { kind: 'unacceptable', reason: 'url', detail: verdict.reason }
-      const key = JSON.stringify([request.purpose, request.url, request.etag])
-      const shared = underWay.get(key)
-      if (shared !== undefined) return shared
-      const own = start(request, verdict.url).finally(() => underWay.delete(key))
-      underWay.set(key, own)
-      return own
-    },
+    get: (request) => share(JSON.stringify([request.purpose, request.url, request.etag]), () => sendAndCount(request)),
   }
 }
 

@@ -1,12 +1,13 @@
 import type { AppRedirects } from '../protocol/app-redirect.ts'
 import type { EpochMs } from '../protocol/brand.ts'
-import type { RegistrationMode } from '../protocol/client-policy.ts'
+import type { DocumentMode, RegistrationMode } from '../protocol/client-policy.ts'
 import type { DomainRules } from '../protocol/domain-rule.ts'
 import type { GrantType } from '../protocol/grant-types.ts'
 import type { ClientId, GrantId, OrganizationId, Random, SessionId, UserId } from '../protocol/ids.ts'
 import type { EventName } from '../protocol/event-names.ts'
 import type { OutboundPolicy } from '../protocol/outbound-url.ts'
 import type { RecentlyUsed } from '../protocol/recently-used.ts'
+import type { SingleFlight } from '../protocol/single-flight.ts'
 import type { Resource } from '../protocol/resource.ts'
 import type { Scope } from '../protocol/scope.ts'
 import type { Secrets } from '../protocol/secrets.ts'
@@ -15,6 +16,7 @@ import type { AuditEvent } from './records/audit.ts'
 import type { SigningAlgorithm } from './records/key.ts'
 import type { ClientSignatures } from './client-signatures.ts'
 import type { Budgets, SpentBucket } from './budgets.ts'
+import type { ClientLookup } from './client-lookup.ts'
 import type { OutboundClient } from './outbound.ts'
 import type { Store } from './store.ts'
 import type { SigningKeys, TokenReader, TokenSigner } from './tokens.ts'
@@ -50,6 +52,8 @@ export interface Context {
   readonly clientSignatures: ClientSignatures
   readonly passwords: Passwords
   readonly outbound: OutboundClient
+  /** Client metadata documents that are being fetched, by URL, so that concurrent requests for a client cause one fetch. */
+  readonly documentLoads: SingleFlight<ClientLookup>
   readonly budgets: Budgets
   /**
    * Sign-in buckets whose limit is reached, and until when this node refuses attempts without asking the store, so that a
@@ -109,6 +113,8 @@ export interface Settings {
   readonly registration: RegistrationMode
   /** How many clients that never got a token are kept. Beyond it, the oldest are removed before their time. */
   readonly unusedClients: number
+  /** Which clients with a metadata document are accepted, apart from those that are stored. */
+  readonly clientDocuments: DocumentMode
   /** Private-use redirect URIs that are allowed although their scheme has no dot. */
   readonly redirectApps: AppRedirects
   /**
@@ -176,6 +182,8 @@ export interface Passwords {
 export interface OutcomeEvent {
   readonly event: EventName
   readonly client?: ClientId | undefined
+  /** The URL of a client metadata document. */
+  readonly document?: string | undefined
   readonly reason?: string | undefined
   /** For a refusal: the response's `error_description`, if it says more than the reason. */
   readonly description?: string | undefined

@@ -14,7 +14,7 @@ import type {
 import type { Scope } from '../protocol/scope.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import type { AuditEvent } from './records/audit.ts'
-import type { ClientRecord } from './records/client.ts'
+import type { ClientRecord, MetadataDocument } from './records/client.ts'
 import type { ConsentKey, GrantRecord } from './records/grant.ts'
 import type { InstallationRecord, MembershipRecord } from './records/organization.ts'
 import type { SessionRecord } from './records/user.ts'
@@ -27,6 +27,21 @@ export interface RegistrationWithToken {
   readonly now: EpochMs
   /** Whether the client is never swept, although it never gets a token. */
   readonly isKept: boolean
+}
+
+/** A client whose id is the URL of its metadata document. */
+export type DocumentClient = ClientRecord & { readonly document: MetadataDocument }
+
+export interface DocumentRenewal {
+  readonly id: ClientId
+  /** The metadata, and when the document was fetched, as the caller read them. */
+  readonly previous: { readonly metadata: ClientMetadata; readonly fetchedAt: EpochMs }
+  readonly metadata: ClientMetadata
+  readonly document: Omit<MetadataDocument, 'url'>
+  /** As in `ClientUpdate`. */
+  readonly identityFrom: EpochMs | undefined
+  /** Set when the client stopped authenticating: tokens from before this time are revoked. */
+  readonly notBefore: EpochMs | undefined
 }
 
 export interface SecretRotation {

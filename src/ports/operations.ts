@@ -2,6 +2,8 @@ import type {
   About,
   Approval,
   ClientUpdate,
+  DocumentClient,
+  DocumentRenewal,
   ConsumedKey,
   Hit,
   InstallationKey,
@@ -57,6 +59,16 @@ export interface Operations extends OperatorOperations {
    * expired, revoked, or was used as often as it may be. Of concurrent registrations, as many succeed as the token has uses.
    */
   registerWithToken: [registration: RegistrationWithToken, outcome: 'registered' | 'token-inactive']
+  /**
+   * Adds a client whose metadata document was fetched for the first time. It is not swept before `retainUntil`. Of concurrent
+   * callers one returns `added`.
+   */
+  addDocumentClient: [
+    addition: { readonly client: DocumentClient; readonly retainUntil: EpochMs },
+    outcome: 'added' | 'known',
+  ]
+  /** Replaces the metadata of a client with its document as it was fetched again, if no other caller did so since. */
+  renewDocument: [renewal: DocumentRenewal, outcome: 'renewed' | 'conflict']
   /** Records that the client got its first token. From then on it is not swept. */
   useClient: [use: { readonly id: ClientId; readonly now: EpochMs }, outcome: 'used' | 'unknown']
   /** Keeps a client that never got a token from being swept until `until`, because a user is about to authorize it. */

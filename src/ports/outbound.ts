@@ -1,5 +1,6 @@
 /** What the server fetches. Each purpose has its own limits. */
-export type OutboundPurpose = 'client-document' | 'client-keys'
+export const OUTBOUND_PURPOSES = ['client-document', 'client-keys'] as const
+export type OutboundPurpose = (typeof OUTBOUND_PURPOSES)[number]
 
 export interface OutboundRequest {
   readonly purpose: OutboundPurpose
@@ -67,3 +68,6 @@ export interface OutboundClient {
   /** Requests a URL by GET. Never rejects. */
   readonly get: (request: OutboundRequest) => Promise<OutboundOutcome>
 }
+
+/** Called with the outcome of each request, also of one that was not sent. */
+export type OutboundObserver = (purpose: OutboundPurpose, outcome: OutboundOutcome) => void

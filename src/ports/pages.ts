@@ -26,8 +26,10 @@ export interface ClientView {
   /** undefined: the client registered no name, and the page says so. */
   readonly name: string | undefined
   readonly trust: ClientTrust
-  /** Age of the registration in whole seconds. */
+  /** Age of the registration, or of the first request of the client, in whole seconds. */
   readonly ageSeconds: number
+  /** The host of the client's metadata document, in its ASCII form, with a port where one is named; undefined: it registered. */
+  readonly documentHost: string | undefined
   readonly destination: Destination
 }
 
@@ -140,6 +142,8 @@ export interface ErrorPage {
 /** The subject of an error page. Each has a heading and advice in every language. */
 export type ErrorProblem =
   | 'client-unknown'
+  /** The metadata document of the client cannot be fetched, or is not acceptable. */
+  | 'client-unidentified'
   /** The operator blocked the domain of the client. */
   | 'client-not-allowed'
   | 'redirect-unknown'

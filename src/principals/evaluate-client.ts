@@ -5,6 +5,7 @@ import {
   isBlocked,
   type ClientPolicy,
   type ClientRights,
+  type PolicyClient,
   type PolicyQuestion,
   type PolicyRefusal,
 } from '../protocol/client-policy.ts'
@@ -32,7 +33,16 @@ export async function isBlockedHost({ domainRules }: PolicyNeeds, uri: string): 
   return isBlocked(await domainRules(), uri)
 }
 
-/** Returns the policy of the server. No client metadata document is read yet, so none is accepted. */
+/** Returns why the policy refuses a client of which not everything is known yet; undefined if it does not refuse it for that. */
+export async function findPolicyRefusal(
+  context: PolicyNeeds,
+  client: PolicyClient,
+  moment: PolicyQuestion['moment'],
+): Promise<PolicyRefusal | undefined> {
+  const verdict = evaluateClientPolicy(await readClientPolicy(context), { client, moment, redirectUri: undefined })
+  return verdict.kind === 'refused' ? verdict : undefined
+}
+
 export async function readClientPolicy({ domainRules, settings }: PolicyNeeds): Promise<ClientPolicy> {
-  return { registration: settings.registration, documents: 'off', domains: await domainRules() }
+  return { registration: settings.registration, documents: settings.clientDocuments, domains: await domainRules() }
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Brand, EpochSeconds } from './brand.ts'
+import { parseClientIdentifier } from './client-identifier.ts'
 import type { ClientId, GrantId, OrganizationId, UserId } from './ids.ts'
 import type { Resource } from './resource.ts'
 import type { Scope } from './scope.ts'
@@ -9,6 +10,7 @@ export interface AccessTokenFacts {
   readonly issuer: string
   /** Empty: the audience is the issuer itself (decision 0018). */
   readonly resources: readonly Resource[]
+  /** The id of the client's record. In a token it is the `client_id`, which differs for a client with a metadata document. */
   readonly clientId: ClientId
   /** undefined: the client acts for itself. */
   readonly userId: UserId | undefined
@@ -27,32 +29,31 @@ export type AccessTokenClaims = Brand<string, 'AccessTokenClaims'>
 
 /**
  * The claims of a JWT access token, as JSON. RFC 9068 §2.2; RFC 8693 §4 defines `scope` and `act`; `org_id` and `grant_id`
- * are claims of this server (decisions 0019, 0020). JSON leaves out undefined members.
+ * are claims of this server (decisions 0019, 0020). JSON leaves out undefined members. `client` is the `client_id` of the client.
  */
-export function accessTokenClaims(facts: AccessTokenFacts): AccessTokenClaims {
+export function accessTokenClaims(facts: AccessTokenFacts, client: string): AccessTokenClaims {
   const audience = facts.resources.length > 1 ? facts.resources : (facts.resources[0] ?? facts.issuer)
   return JSON.stringify({
     iss: facts.issuer,
     aud: audience,
-    sub: facts.userId ?? facts.clientId,
-    client_id: facts.clientId,
+    sub: facts.userId ?? client,
+    client_id: client,
     iat: facts.issuedAt,
     exp: facts.expiresAt,
     jti: facts.tokenId,
     scope: facts.scope === '' ? undefined : facts.scope,
     org_id: facts.organizationId,
-    act: actorOf(facts),
+    act: actorOf(facts, client),
     grant_id: facts.grantId,
   }) as AccessTokenClaims
 }
 
-/** The client, if it acts for a user who did not sign in. RFC 8693 §4.1, decision 0019. */
-export function actorOf({
-  clientId,
-  userId,
-  grantId,
-}: Pick<AccessTokenFacts, 'clientId' | 'userId' | 'grantId'>): { readonly sub: ClientId } | undefined {
-  return userId !== undefined && grantId === undefined ? { sub: clientId } : undefined
+/** The client, if it acts for a user who did not sign in. RFC 8693 §4.1, decision 0019. `client` is its `client_id`. */
+export function actorOf(
+  { userId, grantId }: Pick<AccessTokenFacts, 'userId' | 'grantId'>,
+  client: string,
+): { readonly sub: string } | undefined {
+  return userId !== undefined && grantId === undefined ? { sub: client } : undefined
 }
 
 /** Parses the claims of a token whose signature is verified. Returns undefined for claims that `accessTokenClaims` did not make. */
@@ -62,7 +63,7 @@ export function parseAccessTokenClaims(text: string, issuer: string): AccessToke
     iss,
     aud,
     sub,
-    client_id: clientId,
+    client_id: client,
     iat,
     exp,
     jti,
@@ -70,14 +71,16 @@ export function parseAccessTokenClaims(text: string, issuer: string): AccessToke
     org_id: organizationId,
     grant_id: grantId,
   } = claims
-  if (iss !== issuer || typeof sub !== 'string' || typeof clientId !== 'string' || typeof jti !== 'string') return
+  if (iss !== issuer || typeof sub !== 'string' || typeof client !== 'string' || typeof jti !== 'string') return
   if (typeof iat !== 'number' || typeof exp !== 'number' || typeof scope !== 'string') return
+  const clientId = parseClientIdentifier(client)?.id
+  if (clientId === undefined) return
   const audience = Array.isArray(aud) ? aud : [aud]
   return {
     issuer,
     resources: audience.filter((one) => one !== issuer) as readonly Resource[],
-    clientId: clientId as ClientId,
-    userId: sub === clientId ? undefined : (sub as UserId),
+    clientId,
+    userId: sub === client ? undefined : (sub as UserId),
     organizationId: organizationId as OrganizationId | undefined,
     grantId: grantId as GrantId | undefined,
     scope: scope as Scope,

@@ -4,6 +4,8 @@ export const AUTHENTICATION_REASONS = {
   client_unknown:
     'there is no such client: it was never registered, was deleted, or got no token within a day of its registration',
   client_disabled: 'the operator disabled it with `grantor client disable`',
+  client_not_allowed:
+    'the operator blocked the domain of its metadata document or of a redirect URI, or accepts no new clients by their documents',
   client_secret_missing: 'the client has a secret and did not send it',
   client_secret_wrong: 'the secret is not a currently valid secret of the client ([registration.md](registration.md))',
   client_secret_unexpected: 'the client registered `none` and sent a secret',

@@ -1,8 +1,9 @@
 import type { EpochMs } from './brand.ts'
 import { parseClientAssertion, type ClientAssertion } from './client-assertion.ts'
+import { parseClientIdentifier } from './client-identifier.ts'
 import type { ClientMetadata } from './client-metadata.ts'
 import { invalidClient, invalidRequest, type OAuthError } from './errors.ts'
-import { parseClientId, type ClientId } from './ids.ts'
+import type { ClientId } from './ids.ts'
 import { decode, type Parameters } from './message.ts'
 import { sameText, type SecretHash, type Secrets } from './secrets.ts'
 import { problem } from './validation.ts'
@@ -40,7 +41,7 @@ export function isConfidential({ metadata }: { readonly metadata: Pick<ClientMet
  */
 export function readClientCredentials(authorization: string | undefined, form: Parameters): ClientCredentials {
   const { id: text, secret, assertion, usedBasic } = readCredentials(authorization, form)
-  const id = parseClientId(text)
+  const id = parseClientIdentifier(text)?.id
   if (id === undefined) throw invalidClient('client_unknown', usedBasic)
   if (assertion !== undefined) return { kind: 'assertion', id, assertion, usedBasic }
   if (secret !== undefined && secret !== '') return { kind: 'secret', id, secret, usedBasic }

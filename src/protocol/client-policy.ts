@@ -16,7 +16,8 @@ export const REGISTRATION_MODES = ['open', 'token', 'closed'] as const
 export type RegistrationMode = (typeof REGISTRATION_MODES)[number]
 
 /** Which client metadata documents are accepted: all, those of trusted domains, or none. */
-export type DocumentMode = 'open' | 'trusted' | 'off'
+export const DOCUMENT_MODES = ['open', 'trusted', 'off'] as const
+export type DocumentMode = (typeof DOCUMENT_MODES)[number]
 
 /** What the operator decided about one client. It has an effect only for a client that an operator created. */
 export interface ClientRules {
@@ -137,6 +138,11 @@ export function offersRegistration({ registration }: Pick<ClientPolicy, 'registr
 /** Whether only a caller with an initial access token may register. RFC 7591 §3. */
 export function requiresInitialToken({ registration }: Pick<ClientPolicy, 'registration'>): boolean {
   return registration === 'token'
+}
+
+/** Whether the server accepts clients that it does not know by their metadata documents. */
+export function offersDocuments(mode: DocumentMode): boolean {
+  return mode !== 'off'
 }
 
 function findBlocked({ domains }: ClientPolicy, { document, metadata }: PolicyClient): string | undefined {

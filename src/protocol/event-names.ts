@@ -16,6 +16,15 @@ export const AUDIT_EVENT_TEXTS = {
     when: "The client's metadata changed (RFC 7592).",
     details: '`identity_changed`: the name or a redirect host changed, so that users may not recognise the client',
   },
+  'client.document-added': {
+    when: 'A metadata document was fetched for the first time, and its client stored.',
+    details: '`url`: of the document, which is the `client_id`',
+  },
+  'client.document-changed': {
+    when: 'A metadata document that was fetched again has other content.',
+    details:
+      '`identity_changed`: as for `client.updated`; `tokens_revoked`: the client no longer authenticates, so its tokens were revoked',
+  },
   'client.created': { when: 'An administrator created the client.' },
   'client.adopted': { when: 'An administrator made a registered client one of the operator.' },
   'client.rules-set': { when: 'The rules of a client were replaced.', details: 'the rules' },
@@ -164,6 +173,8 @@ export type LogEventName =
   | 'audit.recording-failed'
   | 'authorization.refused'
   | 'authorization.repeated'
+  | 'client.document-unacceptable'
+  | 'client.document-unavailable'
   | 'client.keys-unavailable'
   | 'client.registration-repeated'
   | 'clock.agrees'

@@ -90,7 +90,8 @@ export function parseAuthorizationId(text: string): AuthorizationId | undefined 
   return ORDERED_ID.test(text) ? (text as AuthorizationId) : undefined
 }
 
-export const CLIENT_ID_FORM = /^gci_[0-9a-f]{12}[A-Za-z0-9_-]{22}$/
+/** The ids of registered clients, and of clients with a metadata document (client-identifier.ts). */
+export const CLIENT_ID_FORM = /^(gci|gcd)_[0-9a-f]{12}[A-Za-z0-9_-]{22}$/
 
 /** Returns undefined if the text does not have the syntax of a client id. Only the store knows whether the client exists. */
 export function parseClientId(text: string): ClientId | undefined {

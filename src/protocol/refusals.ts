@@ -131,6 +131,7 @@ export const REFUSALS = {
         "the user was deleted or disabled, or changed the password, or the operator revoked the user's tokens",
       organization_not_live: 'the organization was deleted or disabled, or the operator revoked its tokens',
       membership_not_live: 'the user is not a member of the organization, or is or was disabled there since',
+      client_changed: "the client's name or a redirect host changed after the user allowed it; nothing changed",
       client_not_live: "the operator revoked the client's tokens",
       everything_ended: 'the operator revoked all tokens of the server (`grantor token revoke-all`) after this grant',
     },
@@ -211,6 +212,8 @@ export const REFUSALS = {
         'this network or client has sent more requests than its rate allows (429; see [limits.md](limits.md))',
       store_unavailable:
         'the database is locked, full, read-only or unreachable, or did not confirm a commit ([faults.md](faults.md)). `/health/ready` says `disk_full`, `disk_read_only` or `disk_failed` where the disk of a SQLite file is the reason',
+      client_document_unavailable:
+        'the metadata document of the client, which has its keys, could not be fetched or is not acceptable. The log has the reason ([client-documents.md](client-documents.md))',
       password_queue_full: 'too many sign-ins at once',
       overloaded:
         'more requests are under way than can be answered soon, in all or of this network ([faults.md](faults.md)); this request changed nothing',

@@ -10,8 +10,9 @@ import { listenForAdmin, logAnswers, openAdmin } from './admin.ts'
 import { openStore, startAuditRecorder, type OpenedStore } from './audit.ts'
 import { openKeys, startKeepingKeys } from './keys.ts'
 import { openNodeClock, type NodeClock } from './node-clock.ts'
+import { openOutbound } from './outbound.ts'
 import { openRandom } from './random.ts'
-import { OUTBOUND_LIMITS, openOutboundClient, SYSTEM_NETWORK, type Network } from '../outbound/outbound-client.ts'
+import { SYSTEM_NETWORK, type Network } from '../outbound/outbound-client.ts'
 import { openStoredSecrets, refuseOtherIssuer, startWatchingMasterKey, type StoreUser } from './store.ts'
 import { openTelemetry, type Telemetry } from './telemetry.ts'
 import { VERSION } from './version.ts'
@@ -26,6 +27,7 @@ import { openDomainRules } from '../protocol/domain-rule.ts'
 import { openRecentlyUsed } from '../protocol/recently-used.ts'
 import type { Random } from '../protocol/ids.ts'
 import { openSeenSessions, startNotingSessions, type SeenSessions } from './seen-sessions.ts'
+import { openSingleFlight } from '../protocol/single-flight.ts'
 import { startSweeping } from './sweeper.ts'
 import { openCachedValue } from '../store/cached-value.ts'
 import { openBatchingStore } from '../store/batching-store.ts'
@@ -202,15 +204,8 @@ async function makeContext(
   const databaseNow = () => world.databaseClock(store.ping)
   const clockCheck = await openNodeClock({ ...world, databaseNow, store })
   const { clock } = clockCheck
-  const outbound = openOutboundClient({
-    policy: config.settings.outbound,
-    isOn: config.settings.outbound.isOn,
-    userAgent: `grantor/${VERSION} (${config.issuer})`,
-    limits: OUTBOUND_LIMITS,
-    network,
-    budgets,
-    clock,
-  })
+  const observe = telemetry?.metrics.countOutbound ?? (() => undefined)
+  const outbound = openOutbound(config, { network, budgets, clock, observe })
   const keys = await openKeys(store, secrets, config, { clock, databaseNow, logger, outbound, random })
   const onFailure = telemetry?.metrics.countAuditFailure
   const auditRecorder = openAuditRecorder({ clock, store, chains, logger, onFailure })
@@ -231,6 +226,7 @@ async function makeContext(
     passwords: openPasswords(random),
     budgets,
     outbound,
+    documentLoads: openSingleFlight(),
     spentBuckets: openSpentBuckets(),
     sharedKeys: openRecentlyUsed(SHARED_KEYS),
     settings: config.settings,

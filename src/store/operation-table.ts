@@ -24,6 +24,26 @@ export const OPERATIONS: { readonly [Name in OperationName]: OperationRow<Name> 
     event: ({ client }, { id }) =>
       id === client.id ? { event: 'client.registered', clientId: id, details: { shared: true } } : undefined,
   },
+  addDocumentClient: {
+    // Also the client that another caller added.
+    cache: ({ client }) => client.id,
+    event: when('added', ({ client: { id, document } }) => ({
+      event: 'client.document-added',
+      clientId: id,
+      details: { url: document.url },
+    })),
+  },
+  renewDocument: {
+    cache: idOf,
+    event: ({ id, previous, metadata, identityFrom, notBefore }, outcome) =>
+      outcome === 'renewed' && JSON.stringify(previous.metadata) !== JSON.stringify(metadata)
+        ? {
+            event: 'client.document-changed',
+            clientId: id,
+            details: { identity_changed: identityFrom !== undefined, tokens_revoked: notBefore !== undefined },
+          }
+        : undefined,
+  },
   useClient: { cache: idOf, event: 'no-event' },
   extendRetention: { cache: 'kept', event: 'no-event' },
   updateClient: {

@@ -92,7 +92,6 @@ export const CLIENTS = table<ClientRecord>({
     url: text('document_url'),
     fetchedAt: bigint('document_fetched_at'),
     freshUntil: bigint('document_fresh_until'),
-    etag: text('document_etag'),
   }),
   initialToken: {
     columns: [

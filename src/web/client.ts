@@ -29,10 +29,16 @@ export function trustLine({ branding, language, texts }: View, client: ClientVie
 }
 
 function unverifiedLine({ language, texts }: Pick<View, 'language' | 'texts'>, client: ClientView): Markup {
-  const age = texts.registered(ago(language, client.ageSeconds) ?? texts.momentsAgo)
+  const since = ago(language, client.ageSeconds) ?? texts.momentsAgo
+  const age = client.documentHost === undefined ? texts.registered(since) : texts.firstSeen(since)
   return html`<p class="trust unverified">
     ${warning}<span><strong>${texts.unverified}</strong> · ${age}</span>
   </p>`
+}
+
+/** The host that describes the client, unless the browser is sent to the same host. */
+export function describedBy({ documentHost, destination: to }: ClientView): Markup | undefined {
+  return documentHost === undefined || (to.kind === 'host' && to.host === documentHost) ? undefined : host(documentHost)
 }
 
 /** The whole address to which the browser is sent after the user has decided. */

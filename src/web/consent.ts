@@ -1,5 +1,5 @@
-import type { ConsentPage, ScopeView } from '../ports/pages.ts'
-import { clientName, destination, trustLine } from './client.ts'
+import type { ClientView, ConsentPage, ScopeView } from '../ports/pages.ts'
+import { clientName, describedBy, destination, trustLine } from './client.ts'
 import { tick, warning } from './icons.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'
@@ -21,6 +21,7 @@ export function consentPage(view: View, page: ConsentPage): Markup {
           <dt>${texts.usedWith}</dt>
           ${resources(view, page)}
         </div>
+        ${documentFact(view, page.client)}
         <div>
           <dt>${texts.sendsYouTo}</dt>
           <dd>${destination(view, page.client.destination)}</dd>
@@ -32,7 +33,7 @@ export function consentPage(view: View, page: ConsentPage): Markup {
         </div>
         ${organizationFact(view, page)}
       </dl>
-      ${page.client.destination.kind === 'this-computer' ? loopbackWarning(view) : undefined}
+      ${page.client.destination.kind === 'this-computer' ? loopbackWarning(view, page.client) : undefined}
       <form method="post" action="${page.action}">
         <input type="hidden" name="authorization" value="${page.hidden.authorization}" />
         <input type="hidden" name="csrf" value="${page.hidden.csrf}" />
@@ -85,6 +86,18 @@ function account({ account: { name, detail } }: ConsentPage): Fragment {
     : html`<dd>${isolate(name)} <span class="muted">${isolate(detail)}</span></dd>`
 }
 
-function loopbackWarning({ texts }: View): Markup {
-  return html`<p class="notice">${warning}<span>${texts.loopbackWarning}</span></p>`
+function documentFact({ texts }: View, client: ClientView): Markup | undefined {
+  const site = describedBy(client)
+  if (site === undefined) return undefined
+  return html`<div>
+    <dt>${texts.describedBy}</dt>
+    <dd>${site}</dd>
+  </div>`
+}
+
+/** MCP, "Client ID Metadata Documents": the document of another client proves nothing about a program on the user's computer. */
+function loopbackWarning({ texts }: View, client: ClientView): Markup {
+  const site = describedBy(client)
+  const impostor = site === undefined ? undefined : html`${texts.anyProgram(site)} `
+  return html`<p class="notice">${warning}<span>${impostor}${texts.loopbackWarning}</span></p>`
 }

@@ -14,6 +14,7 @@ export const english: Texts = {
 
   unverified: 'Unverified',
   registered: (ago) => `registered ${ago}`,
+  firstSeen: (ago) => `first used here ${ago}`,
   verifiedBy: (brand) => html`Verified by ${brand}`,
   from: (host) => html`From ${host}`,
   appLinks: (scheme) => html`the app that opens ${scheme} links`,
@@ -41,7 +42,9 @@ export const english: Texts = {
   noScope: 'It asks for no permissions. It learns which account you have here, and can do nothing else.',
   noLimit: (api) => html`What it can do with your account at ${api} is not limited by permissions.`,
   usedWith: 'Gives access to',
+  describedBy: 'Described by',
   sendsYouTo: 'It sends you to',
+  anyProgram: (site) => html`Any program on this computer can say that it is this app of ${site}.`,
   loopbackWarning:
     'If your browser then shows an address that does not open, never paste it anywhere or give it to anyone.',
   signedInAs: 'Signed in as',
@@ -84,6 +87,11 @@ export const english: Texts = {
       heading: 'This app is not known here',
       happened: 'The app that sent you here is not registered, or was removed.',
       todo: 'Go back to the app, remove the connection there, and add it again.',
+    },
+    'client-unidentified': {
+      heading: 'This app cannot be identified',
+      happened: 'The app is described by a document on its website. The document could not be read, or has a mistake.',
+      todo: 'Try again in a few minutes. If this page returns, tell the people who make the app. Nothing was shared.',
     },
     'client-not-allowed': {
       heading: 'This app is not allowed here',

@@ -14,6 +14,7 @@ export const german: Texts = {
 
   unverified: 'Nicht geprüft',
   registered: (ago) => `registriert ${ago}`,
+  firstSeen: (ago) => `hier zuerst verwendet ${ago}`,
   verifiedBy: (brand) => html`Geprüft von ${brand}`,
   from: (host) => html`Von ${host}`,
   appLinks: (scheme) => html`der App, die Links mit ${scheme} öffnet`,
@@ -42,7 +43,9 @@ export const german: Texts = {
   noScope: 'Die App bittet um keine Berechtigungen. Sie erfährt, welches Konto Sie hier haben, und kann sonst nichts.',
   noLimit: (api) => html`Was die App mit Ihrem Konto bei ${api} tun kann, ist nicht durch Berechtigungen begrenzt.`,
   usedWith: 'Zugriff auf',
+  describedBy: 'Beschrieben von',
   sendsYouTo: 'Schickt Sie zu',
+  anyProgram: (site) => html`Jedes Programm auf diesem Computer kann sich als diese App von ${site} ausgeben.`,
   loopbackWarning:
     'Wenn Ihr Browser danach eine Adresse zeigt, die sich nicht öffnet: Fügen Sie sie nirgends ein und geben Sie sie niemandem.',
   signedInAs: 'Angemeldet als',
@@ -89,6 +92,12 @@ export const german: Texts = {
       heading: 'Diese App ist hier nicht bekannt',
       happened: 'Die App, die Sie hergeschickt hat, ist nicht registriert oder wurde entfernt.',
       todo: 'Gehen Sie zurück zur App, entfernen Sie dort die Verbindung und fügen Sie sie neu hinzu.',
+    },
+    'client-unidentified': {
+      heading: 'Diese App lässt sich nicht erkennen',
+      happened:
+        'Die App wird von einem Dokument auf ihrer Website beschrieben. Es konnte nicht gelesen werden oder enthält einen Fehler.',
+      todo: 'Versuchen Sie es in einigen Minuten noch einmal. Wenn diese Seite wiederkommt, sagen Sie es den Herstellern der App. Es wurde nichts weitergegeben.',
     },
     'client-not-allowed': {
       heading: 'Diese App ist hier nicht erlaubt',

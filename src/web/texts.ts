@@ -25,6 +25,7 @@ export interface Texts {
 
   readonly unverified: string
   readonly registered: (ago: string) => string
+  readonly firstSeen: (ago: string) => string
   readonly verifiedBy: (brand: Markup) => Markup
   readonly from: (host: Markup) => Markup
   readonly appLinks: (scheme: Markup) => Markup
@@ -52,7 +53,9 @@ export interface Texts {
   readonly noScope: string
   readonly noLimit: (api: Markup) => Markup
   readonly usedWith: string
+  readonly describedBy: string
   readonly sendsYouTo: string
+  readonly anyProgram: (site: Markup) => Markup
   readonly loopbackWarning: string
   readonly signedInAs: string
   readonly switchAccount: string

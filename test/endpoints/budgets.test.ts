@@ -4,6 +4,7 @@ import { endpointsFor } from '../../src/endpoints/index.ts'
 import type { Budgets } from '../../src/ports/budgets.ts'
 import { authorizeUrl, locationOf, PlainBrowser, postForm, registerClient, requestToken } from '../../tools/flow.ts'
 import { authentication, registerKeyClient } from '../support/key-clients.ts'
+import { openDocumentHost } from '../support/document-host.ts'
 import type { TestServer } from '../support/server.ts'
 import { OPAQUE_API, openWithOpaqueApis } from '../support/apis.ts'
 
@@ -43,6 +44,13 @@ test('BND-04: an endpoint takes exactly the budgets that its row names', async (
 
   for (const path of ['token', 'introspect', 'revoke'])
     await postForm(asked, `/v2/oauth/${path}`, { ...grant, token, ...authentication(server, app) })
+
+  const host = await openDocumentHost(t)
+  for (const path of ['token', 'introspect', 'revoke']) {
+    const documented = { client: host.client(`/${path}.json`), key: app.key }
+    await postForm(asked, `/v2/oauth/${path}`, { ...grant, token, ...authentication(server, documented) })
+  }
+  await asked.inject({ method: 'GET', url: authorizeUrl(host.client()) })
 
   const { pathname, search } = new URL(String(client['registration_client_uri']))
   for (const bearer of ['wrong', String(client['registration_access_token'])])

@@ -1,18 +1,20 @@
 import assert from 'node:assert/strict'
 import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
-import { CompactSign, SignJWT, UnsecuredJWT } from 'jose'
+import { CompactSign, decodeJwt, SignJWT, UnsecuredJWT } from 'jose'
 import { openBurstSigner } from '../../src/keys/burst-signer.ts'
 import { unlockSigningKey } from '../../src/keys/signing-key.ts'
 import { openTokenVerifier } from '../../src/keys/token-verifier.ts'
 import { accessTokenClaims } from '../../src/protocol/access-token.ts'
+import { documentClientId } from '../../src/protocol/client-identifier.ts'
 import { aKeyRecord, encryptionKey, ringOf, signText } from './key-records.ts'
 
 const ISSUER = 'https://auth.example'
+const CLIENT = `gci_${'0'.repeat(34)}`
 const FACTS = {
   issuer: ISSUER,
   resources: ['https://api.example'],
-  clientId: 'gci_x',
+  clientId: CLIENT,
   userId: 'gus_y',
   organizationId: 'gor_z',
   grantId: 'g',
@@ -21,7 +23,7 @@ const FACTS = {
   issuedAt: 1,
   expiresAt: 901,
 } as never
-const CLAIMS = accessTokenClaims(FACTS)
+const CLAIMS = accessTokenClaims(FACTS, CLIENT)
 
 const key = unlockSigningKey(await aKeyRecord(), encryptionKey)
 const otherKey = unlockSigningKey(await aKeyRecord(), encryptionKey)
@@ -47,12 +49,23 @@ test('a token without resource, user, grant and scope is read back unchanged', a
     grantId: undefined,
     scope: '',
   } as never
-  assert.deepEqual(reader.read(await signer.sign(accessTokenClaims(facts), undefined, 'at+jwt')), facts)
+  assert.deepEqual(reader.read(await signer.sign(accessTokenClaims(facts, CLIENT), undefined, 'at+jwt')), facts)
 })
 
 test('a token for several resources names them in their order', async () => {
   const facts = { ...(FACTS as object), resources: ['https://b.example', 'https://a.example'] } as never
-  assert.deepEqual(reader.read(await signer.sign(accessTokenClaims(facts), undefined, 'at+jwt')), facts)
+  assert.deepEqual(reader.read(await signer.sign(accessTokenClaims(facts, CLIENT), undefined, 'at+jwt')), facts)
+})
+
+test('CIMD-13: the client_id of a client with a metadata document is its URL, and is read back as the id of its record', async () => {
+  const url = 'https://app.example/client.json'
+  for (const userId of ['gus_y', undefined]) {
+    const facts = { ...(FACTS as object), clientId: documentClientId(url), grantId: undefined, userId } as never
+    const token = await signer.sign(accessTokenClaims(facts, url), undefined, 'at+jwt')
+    const { sub, client_id, act } = decodeJwt(token)
+    assert.deepEqual([sub, client_id, act], [userId ?? url, url, userId === undefined ? undefined : { sub: url }])
+    assert.deepEqual(reader.read(token), facts)
+  }
 })
 
 /** A token with valid claims whose header this server does not write. */

@@ -18,6 +18,7 @@ export function openClient(options: Partial<OutboundOptions> = {}): OutboundClie
     budgets: { take: () => ({ isWithin: true, limit: 1, remaining: 1, resetSeconds: 1 }) },
     clock: () => Date.now() as EpochMs,
     limits: OUTBOUND_LIMITS,
+    observe: () => undefined,
     ...options,
   })
 }

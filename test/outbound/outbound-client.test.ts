@@ -88,6 +88,16 @@ test('OUT-13: a network that used up its rate, and a host that did, count as a h
   assert.equal(tally(await count('9.9.9.9', true, 5)), 5, 'copies are renewed all the same')
 })
 
+test('each request is counted once, with its outcome, whether or not it was sent', async (t) => {
+  const host = await openWebHost(t, {}, sendJson({}))
+  const seen: string[] = []
+  const client = openClient({ observe: (purpose, outcome) => void seen.push(`${purpose} ${briefly(outcome)}`) })
+  const url = `http://localhost:${host.port}/client.json`
+  await Promise.all([getDocument(client, url), getDocument(client, url)])
+  await getDocument(client, 'http://localhost:3000/')
+  assert.deepEqual(seen, ['client-document fetched', 'client-document unacceptable url leads to this server itself'])
+})
+
 test('OUT-13: with GRANTOR_OUTBOUND=off nothing is requested', async (t) => {
   const host = await openWebHost(t, {}, sendJson({}))
   const outcome = await getDocument(openClient({ isOn: false }), `http://localhost:${host.port}/`)

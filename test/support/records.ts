@@ -8,9 +8,17 @@ import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '.
 import type { SessionRecord, UserRecord } from '../../src/ports/records/user.ts'
 import type { ApiRecord } from '../../src/ports/records/api.ts'
 import type { KeyRecord, SigningAlgorithm } from '../../src/ports/records/key.ts'
-import type { Approval, Redemption, Rotation, SessionStart, SharedClient } from '../../src/ports/operation-inputs.ts'
+import type {
+  Approval,
+  DocumentClient,
+  Redemption,
+  Rotation,
+  SessionStart,
+  SharedClient,
+} from '../../src/ports/operation-inputs.ts'
 import type { ProviderId } from '../../src/protocol/authentication.ts'
 import { toSeconds, type EpochMs } from '../../src/protocol/brand.ts'
+import { documentClientId } from '../../src/protocol/client-identifier.ts'
 import {
   mintAuthorizationId,
   mintClientId,
@@ -93,6 +101,18 @@ export function anInitialToken(differing: Partial<InitialTokenRecord> = {}, made
 export function aSharedClient(differing: Partial<ClientRecord> = {}, madeAt: EpochMs = NOW): SharedClient {
   const bare = { secretHash: undefined, managementHash: undefined }
   return { ...aClient({ ...bare, ...differing }, madeAt), dedupeKey: aHash() }
+}
+
+/** A public client with a metadata document. Its id follows from the URL. */
+export function aDocumentClient(url: string, differing: Partial<ClientRecord> = {}): DocumentClient {
+  const document = { url, fetchedAt: NOW, freshUntil: at(HOUR) }
+  const bare = {
+    id: documentClientId(url),
+    source: 'document',
+    secretHash: undefined,
+    managementHash: undefined,
+  } as const
+  return { ...aClient({ ...bare, ...differing }), document }
 }
 
 export function anAuthorization(

@@ -52,6 +52,30 @@ test('CSP Level 3 §2.3.1: styleSource is the hash of the exact content of the s
   assert.equal(renderer.styleSource, `'sha256-${createHash('sha256').update(css).digest('base64')}'`)
 })
 
+test('CIMD-06: the consent page shows the host of the document and the one it sends to, with a warning on this computer', () => {
+  const text = textOf(renderer.render(sample('consent with a document', 'consent'), 'en'))
+  for (const part of [
+    'Claude Code wants to use your account',
+    'Unverified · first used here 3 minutes ago',
+    'Described by claude.ai',
+    'It sends you to this computer 127.0.0.1:43110',
+    'Any program on this computer can say that it is this app of claude.ai .',
+    'never paste it anywhere',
+  ])
+    assert.ok(text.includes(part), `${part} was not in: ${text}`)
+})
+
+test('CIMD-06: where the document and the redirect have one host, the host is shown once', () => {
+  const known = { ...consent, client: { ...consent.client, documentHost: 'app.example' } }
+  const elsewhere = {
+    ...known,
+    client: { ...known.client, destination: { kind: 'host', host: 'app.example' } as const },
+  }
+  assert.doesNotMatch(textOf(renderer.render(elsewhere, 'en')), /Described by/)
+  const other = { ...known, client: { ...known.client, destination: { kind: 'host', host: 'cb.example' } as const } }
+  assert.match(textOf(renderer.render(other, 'en')), /Described by app\.example It sends you to cb\.example/)
+})
+
 test('UI-10: the consent page names the app, its age, its destination, the scopes and the account', () => {
   const text = textOf(renderer.render(consent, 'en'))
   for (const part of [

@@ -24,6 +24,7 @@ export const cursor: ClientView = {
   name: 'Cursor',
   trust: { level: 'unverified' },
   ageSeconds: 180,
+  documentHost: undefined,
   destination: { kind: 'this-computer', host: '127.0.0.1:43110' },
 }
 
@@ -31,6 +32,7 @@ const verified: ClientView = {
   name: 'Build Board',
   trust: { level: 'verified' },
   ageSeconds: 8_000_000,
+  documentHost: undefined,
   destination: { kind: 'host', host: 'board.example.com' },
 }
 
@@ -38,13 +40,18 @@ const known: ClientView = {
   name: 'Claude',
   trust: { level: 'known-domain', host: 'claude.ai' },
   ageSeconds: 8_000_000,
+  documentHost: 'claude.ai',
   destination: { kind: 'host', host: 'claude.ai' },
 }
+
+/** A client whose metadata document is on another host than its redirect URI. */
+const described: ClientView = { ...cursor, name: 'Claude Code', documentHost: 'claude.ai' }
 
 const app: ClientView = {
   name: undefined,
   trust: { level: 'unverified' },
   ageSeconds: 20,
+  documentHost: undefined,
   destination: { kind: 'app', scheme: 'com.example.notes' },
 }
 
@@ -52,6 +59,7 @@ const endless: ClientView = {
   name: 'W'.repeat(5000),
   trust: { level: 'unverified' },
   ageSeconds: 1e9,
+  documentHost: undefined,
   destination: { kind: 'host', host: `${'long-label.'.repeat(22)}example:8443` },
 }
 
@@ -122,6 +130,7 @@ const returnProblems: readonly ReturnProblem[] = [
 
 const errorProblems: readonly ErrorProblem[] = [
   'client-unknown',
+  'client-unidentified',
   'client-not-allowed',
   'redirect-unknown',
   'request-malformed',
@@ -150,6 +159,7 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
   ['consent', consent],
   ['consent known domain', { ...consent, client: known }],
   ['consent verified', { ...consent, client: verified, account: { name: 'Ada Lovelace', detail: 'ada@acme.test' } }],
+  ['consent with a document', { ...consent, client: described }],
   ['consent bare', { ...consent, client: app, scopes: [], resources: [] }],
   [
     'consent without limits',

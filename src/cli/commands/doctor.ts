@@ -1,8 +1,8 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { failed, type Finding, ok } from '../../admin/doctor/finding.ts'
-import { ConfigError, readConfig } from '../../config/config.ts'
+import { ConfigError, readConfig, type Config } from '../../config/config.ts'
 import type { IssuerProbe } from '../../ports/inspection.ts'
-import { openWorld } from '../../server/server.ts'
+import { openWorld, type World } from '../../server/server.ts'
 import { inspectStore } from '../../server/store.ts'
 import { visible } from '../lib/columns.ts'
 import { withJson } from '../lib/options.ts'
@@ -21,8 +21,13 @@ export function addDoctor(parent: Command, terminal: Terminal): void {
       'send requests to this API or MCP server as a client does, and compare its metadata with the declared API',
       parseAddress,
     )
-    .action(async ({ json, resource }: { readonly json?: true; readonly resource?: string }) => {
-      const findings = await examine(resource)
+    .option(
+      '--client-document <url>',
+      'fetch this client metadata document as the server does, and say whether it is acceptable',
+      parseAddress,
+    )
+    .action(async ({ json, ...addresses }: { readonly json?: true } & Addresses) => {
+      const findings = await examine(addresses)
       const isHealthy = findings.every(({ verdict }) => verdict !== 'failed')
       if (json) terminal.printJson({ healthy: isHealthy, findings })
       else terminal.print(findings.flatMap((finding) => linesOf(finding, terminal.paint)))
@@ -30,7 +35,13 @@ export function addDoctor(parent: Command, terminal: Terminal): void {
     })
 }
 
-async function examine(resource: string | undefined): Promise<readonly Finding[]> {
+/** What is requested besides the issuer. */
+interface Addresses {
+  readonly resource?: string
+  readonly clientDocument?: string
+}
+
+async function examine({ resource, clientDocument }: Addresses): Promise<readonly Finding[]> {
   try {
     const config = readConfig()
     const [{ diagnose }, { probeIssuer, readIgnoredForwards }] = await Promise.all([
@@ -40,11 +51,13 @@ async function examine(resource: string | undefined): Promise<readonly Finding[]
     const [store, probe] = await Promise.all([inspectStore(config), probeIssuer(config.issuer)])
     // The probe came through the proxy, so that the node counted it.
     const ignoredForwards = await readIgnoredForwards(config.admin)
-    const now = openWorld({ ...config, logLevel: 'silent' }).clock()
+    const world = openWorld({ ...config, logLevel: 'silent' })
+    const now = world.clock()
     return [
       ok('configuration', 'Every setting is acceptable.'),
       ...diagnose({ choices: { ...config, ...config.settings }, store, probe, ignoredForwards, now }),
       ...(resource === undefined ? [] : await examineResource(resource, config.issuer, probe)),
+      ...(clientDocument === undefined ? [] : await examineDocument(clientDocument, config, world)),
     ]
   } catch (cause) {
     if (!(cause instanceof ConfigError)) throw cause
@@ -65,6 +78,18 @@ async function examineResource(resource: string, issuer: string, probe: IssuerPr
   ])
   const answers = probe.kind === 'answered' && probe.issuer === issuer
   return checkResource(await probeResource(resource, answers ? issuer : undefined), issuer)
+}
+
+/** A command has no rates, because no caller can cause its requests. */
+async function examineDocument(url: string, config: Config, { clock, network }: World): Promise<readonly Finding[]> {
+  const [{ checkClientDocument }, { openOutbound }] = await Promise.all([
+    import('../../admin/doctor/client-document.ts'),
+    import('../../server/outbound.ts'),
+  ])
+  const budgets = { take: () => ({ isWithin: true, limit: 1, remaining: 1, resetSeconds: 0 }) }
+  const outbound = openOutbound(config, { network, clock, budgets, observe: () => undefined })
+  const request = { purpose: 'client-document', url, etag: undefined, hasCopy: false, network: '' } as const
+  return checkClientDocument(url, await outbound.get(request), config)
 }
 
 function parseAddress(text: string): string {

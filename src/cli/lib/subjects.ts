@@ -32,8 +32,8 @@ interface Named {
   readonly name: string
   readonly noun: 'client' | 'organization'
   readonly member: 'client_id' | 'organization_id'
-  /** The prefix of ids. */
-  readonly prefix: string
+  /** Whether a text is an id and not a name. */
+  readonly isId: (text: string) => boolean
   readonly meaning: string
   /** The task that lists them, the member of its answer that has the rows, and the member of a row that is the name. */
   readonly task: string
@@ -48,14 +48,14 @@ interface Named {
  * A subject that is given by id or by name. A name is accepted only when exactly one record has it: anyone can register a
  * client under any name, so a name that may not be unique is rejected.
  */
-function named({ name, noun, member, prefix, meaning, task, rows, label, input, command }: Named): Subject {
+function named({ name, noun, member, isId, meaning, task, rows, label, input, command }: Named): Subject {
   return {
     name,
     argument: noun,
     placeholder: `<${noun}>`,
     meaning,
     async find(text, perform, known) {
-      if (text.startsWith(prefix)) return { [member]: text }
+      if (isId(text)) return { [member]: text }
       type Row = Readonly<Record<string, string | null | undefined>>
       const answer = await perform<Readonly<Record<string, unknown>>>(task, { ...input(known), limit: NAMES_LIMIT })
       if (answer['next'] !== null) {
@@ -82,7 +82,7 @@ function named({ name, noun, member, prefix, meaning, task, rows, label, input, 
 const AMONG_CLIENTS = {
   noun: 'client',
   member: 'client_id',
-  prefix: 'gci_',
+  isId: (text: string) => /^(gci_|gcd_|https?:\/\/)/.test(text),
   label: 'client_name',
 } as const
 
@@ -114,7 +114,7 @@ export const ORGANIZATION = named({
   name: 'organization',
   noun: 'organization',
   member: 'organization_id',
-  prefix: 'gor_',
+  isId: (text) => text.startsWith('gor_'),
   meaning: 'the id of the organization, or its name',
   task: 'organization.list',
   rows: 'organizations',

@@ -4,11 +4,12 @@ import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import { readAuthorizationRequest, readState, type AuthorizationRequest } from '../../protocol/authorization-request.ts'
 import { after } from '../../protocol/brand.ts'
-import { mintAuthorizationId, mintOrderedId, parseClientId } from '../../protocol/ids.ts'
+import { mintAuthorizationId, mintOrderedId } from '../../protocol/ids.ts'
 import type { Parameters } from '../../protocol/message.ts'
 import { checkRedirectUri, redirectUriMatches, type RedirectUri } from '../../protocol/redirect-uri.ts'
 import { NO_SCOPE } from '../../protocol/scope.ts'
 import { errorPage } from '../error-page.ts'
+import { findClient } from '../client/find-client.ts'
 import { openBrowser } from './interaction.ts'
 import { evaluateClient } from '../../principals/evaluate-client.ts'
 import { loadScopeCatalog, findResources, type ScopeCatalog } from '../token/scope-catalog.ts'
@@ -53,18 +54,27 @@ export async function authorize(context: Context, request: Request): Promise<Rep
 const NO_SESSION: Fault = { error: 'login_required', reason: 'no_session' }
 const NO_CONSENT: Fault = { error: 'consent_required', reason: 'no_consent' }
 
-async function establishTrust(context: Context, { params }: Request): Promise<Trusted | Reply> {
+async function establishTrust(context: Context, { params, network }: Request): Promise<Trusted | Reply> {
   if (params.repeated.includes('client_id') || params.repeated.includes('redirect_uri'))
     return errorPage('request-malformed')
-  const id = parseClientId(params.get('client_id') ?? '')
-  const client = id === undefined ? undefined : await context.store.findClient(id)
-  if (client === undefined || client.disabledAt !== undefined) return errorPage('client-unknown')
+  const lookup = await findClient(context, params.get('client_id') ?? '', network)
+  if (lookup.kind !== 'found') return errorPage(PROBLEMS[lookup.kind])
+  const { client } = lookup
+  if (client.disabledAt !== undefined) return errorPage('client-unknown')
   const redirectUri = chooseRedirectUri(context, client, params)
   const allowed = await evaluateClient(context, client, { moment: 'use', redirectUri })
   if ('kind' in allowed) return errorPage('client-not-allowed')
   if (redirectUri === undefined) return errorPage('redirect-unknown')
   return { ...allowed, redirectUri, state: readState(params) }
 }
+
+/** What the user sees if no client is found. */
+const PROBLEMS = {
+  unknown: 'client-unknown',
+  unavailable: 'client-unidentified',
+  unacceptable: 'client-unidentified',
+  refused: 'client-not-allowed',
+} as const
 
 /** RFC 6749 §3.1.2.3: the redirect URI must be registered. It may be omitted if the client registered only one. */
 function chooseRedirectUri(context: Context, client: ClientRecord, params: Parameters): RedirectUri | undefined {

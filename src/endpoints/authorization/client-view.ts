@@ -11,6 +11,7 @@ export function viewClient({ client, rights }: AllowedClient, redirectUri: strin
     name: shown.client_name,
     trust: rights.trust,
     ageSeconds: Math.max(0, toSeconds(now) - client.issuedAt),
+    documentHost: client.document === undefined ? undefined : new URL(client.document.url).host,
     destination: viewDestination(redirectUri),
   }
 }

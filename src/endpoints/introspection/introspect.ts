@@ -2,6 +2,8 @@ import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import { actorOf, audienceOf } from '../../protocol/access-token.ts'
 import { toSeconds } from '../../protocol/brand.ts'
+import { hasDocument, identifierOf } from '../../protocol/client-identifier.ts'
+import type { ClientId } from '../../protocol/ids.ts'
 import { sameResource } from '../../protocol/resource.ts'
 import { findInactiveReason, type End } from '../../principals/inactive-reason.ts'
 import { findToken, type FoundToken } from '../../principals/find-token.ts'
@@ -35,7 +37,15 @@ export async function introspect(context: Context, request: Request): Promise<Re
     reason,
     active,
   }
-  return { kind: 'json', status: 200, body: active ? describe(found, context.issuer) : { active: false }, event }
+  if (!active) return { kind: 'json', status: 200, body: { active: false }, event }
+  const body = describe(found, context.issuer, await findIdentifier(context, found.owner))
+  return { kind: 'json', status: 200, body, event }
+}
+
+/** Returns the `client_id` of a client. Only one with a metadata document takes another read, of a record that was just read. */
+async function findIdentifier({ store }: Pick<Context, 'store'>, id: ClientId): Promise<string> {
+  const client = hasDocument(id) ? await store.findClient(id) : undefined
+  return client === undefined ? id : identifierOf(client)
 }
 
 type Refusal = End | 'unknown' | 'for-another'
@@ -65,15 +75,15 @@ function mayKnow(caller: IntrospectionCaller, found: FoundToken): boolean {
   return found.kind === 'access' && found.facts.resources.some((one) => sameResource(one, caller.api.resource))
 }
 
-/** Returns the members of an active token. RFC 7662 §2.2. A member without a value is omitted. */
-function describe(found: FoundToken, issuer: string): object {
+/** Returns the members of an active token. RFC 7662 §2.2. A member without a value is omitted. `client` is the `client_id`. */
+function describe(found: FoundToken, issuer: string, client: string): object {
   if (found.kind === 'refresh') {
-    const { clientId, userId, organizationId, scope, createdAt, expiresAt, family } = found.grant
+    const { userId, organizationId, scope, createdAt, expiresAt, family } = found.grant
     return {
       active: true,
       iss: issuer,
       sub: userId,
-      client_id: clientId,
+      client_id: client,
       ...(organizationId === undefined ? {} : { org_id: organizationId }),
       iat: toSeconds(family?.rotatedAt ?? createdAt),
       exp: Math.min(toSeconds(expiresAt), toSeconds(family?.idleExpiresAt ?? expiresAt)),
@@ -81,14 +91,14 @@ function describe(found: FoundToken, issuer: string): object {
     }
   }
   const { facts } = found
-  const actor = actorOf(facts)
+  const actor = actorOf(facts, client)
   return {
     active: true,
     token_type: 'Bearer',
     iss: issuer,
     aud: audienceOf(facts),
-    sub: facts.userId ?? facts.clientId,
-    client_id: facts.clientId,
+    sub: facts.userId ?? client,
+    client_id: client,
     iat: facts.issuedAt,
     exp: facts.expiresAt,
     jti: facts.tokenId,

@@ -2,7 +2,7 @@ import type { SignatureOutcome } from '../../ports/client-signatures.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Request } from '../../ports/message.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import { isBlockedHost, type PolicyNeeds } from '../../principals/evaluate-client.ts'
+import { isBlockedHost } from '../../principals/evaluate-client.ts'
 import { findAssertionFault, rememberUntil, type ClientAssertion } from '../../protocol/client-assertion.ts'
 import {
   isConfidential,
@@ -12,6 +12,8 @@ import {
 } from '../../protocol/client-auth.ts'
 import type { ClientKeys } from '../../protocol/client-keys.ts'
 import { invalidClient, OAuthError, tooManyRequests, unavailable } from '../../protocol/errors.ts'
+import { findClient } from '../client/find-client.ts'
+import type { DocumentNeeds } from '../client/load-document.ts'
 import { addressOf, PATHS } from '../paths.ts'
 import { takeStoredTokenBudget } from './stored-tokens.ts'
 
@@ -20,12 +22,15 @@ declare const proven: unique symbol
 /** Only `authenticateClient` returns this type, so a function that requires it cannot skip authentication. */
 export type AuthenticatedClient = ClientRecord & { readonly [proven]: true }
 
-type Needs = PolicyNeeds &
-  Pick<Context, 'budgets' | 'clientSignatures' | 'clock' | 'issuer' | 'notBefore' | 'record' | 'report' | 'secrets'> & {
+type Needs = DocumentNeeds &
+  Pick<
+    Context,
+    'budgets' | 'clientSignatures' | 'clock' | 'documentLoads' | 'issuer' | 'notBefore' | 'report' | 'secrets'
+  > & {
     readonly store: Pick<Context['store'], 'consumeOnce' | 'findClient'>
   }
 
-/** How soon a client should try again whose keys cannot be fetched. */
+/** How soon a client should try again whose keys, or whose document, cannot be fetched. */
 const KEYS_RETRY_SECONDS = 5
 
 /**
@@ -43,8 +48,7 @@ const KEYS_RETRY_SECONDS = 5
 export async function authenticateClient(context: Needs, request: Request): Promise<AuthenticatedClient> {
   try {
     const credentials = readClientCredentials(request.authorization, request.params)
-    const client = await context.store.findClient(credentials.id)
-    if (client === undefined) throw invalidClient('client_unknown', credentials.usedBasic)
+    const client = await findPresented(context, credentials, request.network)
     if (client.metadata.keys === undefined) checkSecret(client, credentials, context)
     else await checkSignature(client, client.metadata.keys, credentials, context, request.network)
     if (client.disabledAt !== undefined) throw invalidClient('client_disabled', credentials.usedBasic)
@@ -54,6 +58,43 @@ export async function authenticateClient(context: Needs, request: Request): Prom
     if (cause instanceof OAuthError && cause.code === 'invalid_client') countFailure(context, request.network)
     throw cause
   }
+}
+
+/**
+ * Finds the client that the request names. The keys of a client with a metadata document are those of its current document, which
+ * is therefore fetched if it is not fresh. It says nothing new about a client without keys, so that one is only read.
+ */
+async function findPresented(context: Needs, credentials: ClientCredentials, network: string): Promise<ClientRecord> {
+  if (credentials.kind !== 'assertion') {
+    const client = await context.store.findClient(credentials.id)
+    if (client === undefined) throw invalidClient('client_unknown', credentials.usedBasic)
+    return client
+  }
+  const { assertion } = credentials
+  await checkClaims(assertion, context)
+  const lookup = await findClient(context, assertion.clientId, network)
+  switch (lookup.kind) {
+    case 'found':
+      return lookup.client
+    case 'unknown':
+      throw invalidClient('client_unknown', false)
+    case 'refused':
+      throw invalidClient('client_not_allowed', false)
+    case 'unavailable':
+    case 'unacceptable':
+      // Not invalid_client: SDKs throw their tokens away for it (clients.md), and the document may be corrected.
+      throw unavailable('client_document_unavailable', KEYS_RETRY_SECONDS)
+  }
+}
+
+/** RFC 7523 §3. Before the client is looked for, because that may send a request, and takes more time. */
+async function checkClaims(
+  assertion: ClientAssertion,
+  { clock, issuer, notBefore }: Pick<Needs, 'clock' | 'issuer' | 'notBefore'>,
+): Promise<void> {
+  const audiences = [issuer, addressOf(issuer, PATHS.token)]
+  const fault = findAssertionFault(assertion, { audiences, now: clock(), notBefore: await notBefore() })
+  if (fault !== undefined) throw invalidClient(fault, false)
 }
 
 function checkSecret(
@@ -73,7 +114,7 @@ function checkSecret(
   }
 }
 
-/** RFC 7523 §3. The claims are compared first, because that costs less than a signature. */
+/** RFC 7523 §3. The claims were checked before. */
 async function checkSignature(
   client: ClientRecord,
   keys: ClientKeys,
@@ -83,10 +124,6 @@ async function checkSignature(
 ): Promise<void> {
   if (credentials.kind !== 'assertion') throw invalidClient('assertion_missing', credentials.usedBasic)
   const { assertion } = credentials
-  const { clock, issuer, notBefore } = context
-  const audiences = [issuer, addressOf(issuer, PATHS.token)]
-  const fault = findAssertionFault(assertion, { audiences, now: clock(), notBefore: await notBefore() })
-  if (fault !== undefined) throw invalidClient(fault, false)
   const outcome = await verify(context, keys, assertion, network)
   switch (outcome.kind) {
     case 'verified':

@@ -8,6 +8,7 @@ import {
   type IssuedToken,
 } from '../../protocol/access-token.ts'
 import { after, toSeconds, type EpochMs, type EpochSeconds } from '../../protocol/brand.ts'
+import { identifierOf } from '../../protocol/client-identifier.ts'
 import {
   mintOrderedId,
   opaqueTokenId,
@@ -59,7 +60,7 @@ export async function issueClientToken(
   }
   const response = { now, refreshToken: undefined }
   if (profile.format === 'jwt') {
-    return sign(context, profile, { ...facts, tokenId: mintOrderedId(now, context.random) }, response)
+    return sign(context, client, profile, { ...facts, tokenId: mintOrderedId(now, context.random) }, response)
   }
   takeStoredTokenBudget(context, client, client.id, 'stored-token')
   const tokenId = opaqueTokenId(after(now, profile.lifetime * 1000), context.random(16).toString('base64url'))
@@ -74,6 +75,7 @@ export async function issueClientToken(
  */
 export function issueGrantToken(
   context: Needs,
+  client: AuthenticatedClient,
   grant: Pick<GrantRecord, 'id' | 'clientId' | 'userId' | 'organizationId' | 'expiresAt'>,
   target: TokenTarget,
   issue: ResponseFacts & { readonly profile: TokenProfile; readonly generation: number; readonly at: EpochMs },
@@ -91,7 +93,7 @@ export function issueGrantToken(
     expiresAt: Math.min(issuedAt + issue.profile.lifetime, toSeconds(grant.expiresAt)) as EpochSeconds,
   }
   const own = tokenIdOf(identity)
-  if (issue.profile.format === 'jwt') return sign(context, issue.profile, { ...facts, tokenId: own }, issue)
+  if (issue.profile.format === 'jwt') return sign(context, client, issue.profile, { ...facts, tokenId: own }, issue)
   const tokenId = opaqueTokenId((facts.expiresAt * 1000) as EpochMs, own)
   const minted = context.secrets.derive('access-token', tokenId, identity)
   return keep(context, minted, { ...facts, tokenId }, issue)
@@ -105,11 +107,12 @@ interface ResponseFacts {
 
 async function sign(
   { tokens }: Pick<Needs, 'tokens'>,
+  client: AuthenticatedClient,
   { algorithm, jwtType }: TokenProfile,
   facts: AccessTokenFacts,
   { now, refreshToken }: ResponseFacts,
 ): Promise<IssuedToken> {
-  const accessToken = await tokens.sign(accessTokenClaims(facts), algorithm, jwtType)
+  const accessToken = await tokens.sign(accessTokenClaims(facts, identifierOf(client)), algorithm, jwtType)
   return { response: tokenResponse(accessToken, facts, toSeconds(now), refreshToken), facts }
 }
 

@@ -1,9 +1,9 @@
-import type { Context } from '../../ports/context.ts'
+import type { Context, Settings } from '../../ports/context.ts'
 import type { Reply } from '../../ports/message.ts'
 import type { ApiRecord } from '../../ports/records/api.ts'
 import { ASSERTION_ALGORITHMS } from '../../protocol/client-keys.ts'
 import { CLIENT_AUTH_METHODS } from '../../protocol/client-metadata.ts'
-import type { GrantType } from '../../protocol/grant-types.ts'
+import { offersDocuments } from '../../protocol/client-policy.ts'
 import { advertisedScopes } from '../token/scope-catalog.ts'
 import { addressOf } from '../paths.ts'
 
@@ -28,7 +28,7 @@ export async function describeServer(
 ): Promise<Reply> {
   const declared = await apis()
   const known = described.get(declared)
-  const description = known?.issuer === issuer ? known : describe(issuer, declared, table, settings.grantTypes)
+  const description = known?.issuer === issuer ? known : describe(issuer, declared, table, settings)
   described.set(declared, description)
   return { kind: 'json', status: 200, body: description, maxAgeSeconds: MAX_AGE_SECONDS }
 }
@@ -42,7 +42,7 @@ function describe(
   issuer: string,
   apis: readonly ApiRecord[],
   table: readonly Discoverable[],
-  grantTypes: readonly GrantType[],
+  { clientDocuments, grantTypes, outbound }: Pick<Settings, 'clientDocuments' | 'grantTypes' | 'outbound'>,
 ): Description {
   const scopes = new Set(apis.flatMap(advertisedScopes))
   return {
@@ -60,6 +60,7 @@ function describe(
     revocation_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
     introspection_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS.filter((method) => method !== 'none'),
     introspection_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
+    ...(offersDocuments(clientDocuments) && outbound.isOn ? { client_id_metadata_document_supported: true } : {}),
     code_challenge_methods_supported: ['S256'],
     // OpenID Connect Discovery §3; Spring Boot rejects a document without it. A user's `sub` is the same for every client.
     subject_types_supported: ['public'],

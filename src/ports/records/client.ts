@@ -12,8 +12,6 @@ export interface MetadataDocument {
   readonly fetchedAt: EpochMs
   /** The document is not fetched again before this time. */
   readonly freshUntil: EpochMs
-  /** RFC 9110 §8.8.3; undefined if the response had none. */
-  readonly etag: string | undefined
 }
 
 /** A client. RFC 7591 §3.2.1. */

@@ -11,8 +11,6 @@ alter table clients add column document_fetched_at bigint;
 
 alter table clients add column document_fresh_until bigint;
 
-alter table clients add column document_etag text;
-
 create table domain_rules (
   pattern text /*postgres collate "C"*/ not null primary key,
   verdict text not null,

@@ -32,6 +32,12 @@ const CREATE = {
   name: 'create-client',
   text: `insert into clients (${CLIENTS.names}, held_until) values (${placeholders(CLIENTS, 1)}, $${CLIENTS.columns.length + 1})`,
 }
+const ADD_DOCUMENT = {
+  name: 'add-document-client',
+  text: `insert into clients (${CLIENTS.names}, held_until)
+    values (${placeholders(CLIENTS, 1)}, $${CLIENTS.columns.length + 1})
+    on conflict (client_id) do nothing returning client_id`,
+}
 const SHARE = insertion({
   name: 'share-clients',
   into: 'clients as c (client_id, issued_at, shared_key, held_until, metadata)',
@@ -115,6 +121,12 @@ export function clientStatements(database: Database) {
         await query(CREATE, [...CLIENTS.write(client), isKept ? HELD_FOR_EVER : 0])
         return 'registered' as const
       }),
+    },
+    addDocumentClient: {
+      keys: ({ client }) => [client.id],
+      run: eachAlone(async (query, { client, retainUntil }) =>
+        (await query(ADD_DOCUMENT, [...CLIENTS.write(client), retainUntil])).length === 1 ? 'added' : 'known',
+      ),
     },
     registerPublicClient: {
       keys: ({ client }) => [`shared:${client.dedupeKey}`, client.id],

@@ -13,8 +13,9 @@ const CLIENTS = {
   // row.
   text: `delete from clients where client_id = any(array(
       select client_id from clients where used_at is null and client_id < $1 and held_until < $2
-        and coalesce(pending_until, 0) < $3 order by client_id limit $4))
+        and coalesce(pending_until, 0) < $3 and (disabled_at is null or document_url is null) order by client_id limit $4))
       and used_at is null and held_until < $2 and coalesce(pending_until, 0) < $3
+      and (disabled_at is null or document_url is null)
     returning client_id, shared_key`,
 }
 const INSTALLATIONS = {

@@ -6,11 +6,19 @@ import type { Row } from '../rows.ts'
 import { CLIENTS, HELD_FOR_EVER } from '../tables.ts'
 import { change, idKey, outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
+/** Replaces the metadata. A client with another identity is neither verified nor approved. */
+const SET_METADATA = `metadata = :metadata, identity_from = coalesce(cast(:identityFrom as bigint), identity_from),
+  verified_at = case when cast(:identityFrom as bigint) is null then verified_at end,
+  approved_scope = case when cast(:identityFrom as bigint) is null then approved_scope end`
 const UPDATE = shared(
-  `update clients set metadata = :metadata, identity_from = coalesce(cast(:identityFrom as bigint), identity_from),
-     verified_at = case when cast(:identityFrom as bigint) is null then verified_at end,
-     approved_scope = case when cast(:identityFrom as bigint) is null then approved_scope end
+  `update clients set ${SET_METADATA}
    where client_id = :id and metadata = :previous and coalesce(source, 'registration') <> 'operator' returning client_id`,
+)
+const RENEW = shared(
+  `update clients set ${SET_METADATA}, document_fetched_at = :fetchedAt, document_fresh_until = :freshUntil,
+     valid_from = case when cast(:notBefore as bigint) is null then valid_from
+       else greatest(coalesce(valid_from, 0), cast(:notBefore as bigint)) end
+   where client_id = :id and document_fetched_at = :previous returning client_id`,
 )
 const CHANGE = shared(
   `update clients set metadata = :metadata, identity_from = coalesce(cast(:identityFrom as bigint), identity_from)
@@ -88,6 +96,14 @@ export const clientHandlers = {
       yield* releaseSharedKey(id, deleted)
       yield* rows(REMOVE_INSTALLATIONS, { id })
       return 'deleted'
+    },
+  },
+  renewDocument: {
+    keys: idKey,
+    *run({ id, previous, metadata, document, identityFrom, notBefore }) {
+      const values = { id, metadata: JSON.stringify(metadata), ...document, identityFrom, notBefore }
+      const renewed = yield* rows(RENEW, { ...values, previous: previous.fetchedAt })
+      return renewed.length === 1 ? 'renewed' : 'conflict'
     },
   },
   verifyClient: {

@@ -17,6 +17,11 @@ export function clientStatements(database: DatabaseSync, run: RunSteps) {
     `insert into clients (slot, held_until, ${CLIENTS.names})
      values (iif(exists (select 1 from clients where slot = ?1), null, ?1), ?, ${CLIENTS.columns.map(() => '?').join(', ')})`,
   )
+  const addDocument = database.prepare(
+    `insert into clients (slot, held_until, ${CLIENTS.names})
+     values (iif(exists (select 1 from clients where slot = ?1), null, ?1), ?2, ${CLIENTS.columns.map(() => '?').join(', ')})
+     on conflict (client_id) do nothing`,
+  )
   const share = database.prepare(
     `insert into clients (slot, client_id, issued_at, metadata, shared_key, held_until)
      values (iif(exists (select 1 from clients where slot = ?1), null, ?1), ?2, ?3, ?4, ?5, ?6)
@@ -51,6 +56,8 @@ export function clientStatements(database: DatabaseSync, run: RunSteps) {
       create.run(slotOf(client.id), isKept ? HELD_FOR_EVER : 0, ...CLIENTS.write(client))
       return 'registered'
     },
+    addDocumentClient: ({ client, retainUntil }) =>
+      addDocument.run(slotOf(client.id), retainUntil, ...CLIENTS.write(client)).changes === 1 ? 'added' : 'known',
     registerPublicClient: ({ client: { id, issuedAt, metadata, dedupeKey }, retainUntil }) =>
       CLIENTS.read(share.get(slotOf(id), id, issuedAt, JSON.stringify(metadata), dedupeKey, retainUntil) as Row),
     useClient: ({ id, now }) => (use.run(now, id).changes === 1 ? 'used' : 'unknown'),

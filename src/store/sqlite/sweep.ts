@@ -10,7 +10,8 @@ export function sweepStatements(database: DatabaseSync, run: RunSteps) {
   const clients = database.prepare(
     `delete from clients where client_id in (
        select client_id from clients where used_at is null and client_id < ? and held_until < ?
-         and coalesce(pending_until, 0) < ? order by client_id limit ?)
+         and coalesce(pending_until, 0) < ? and (disabled_at is null or document_url is null)
+       order by client_id limit ?)
      returning client_id`,
   )
   const installations = database.prepare('delete from installations where client_id = ?')

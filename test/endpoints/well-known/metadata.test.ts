@@ -136,6 +136,7 @@ test('MET-03: the document lists exactly what is implemented', async (t) => {
     revocation_endpoint_auth_signing_alg_values_supported: ALGORITHMS,
     introspection_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic', 'private_key_jwt'],
     introspection_endpoint_auth_signing_alg_values_supported: ALGORITHMS,
+    client_id_metadata_document_supported: true,
     code_challenge_methods_supported: ['S256'],
     subject_types_supported: ['public'],
     prompt_values_supported: ['none', 'login', 'consent', 'select_account'],

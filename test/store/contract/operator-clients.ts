@@ -19,11 +19,7 @@ export const operatorClientCases: Suite = (check) => {
       notBefore: at(6),
       lastUsedAt: at(7),
     })
-    const url = 'https://app.example/client.json'
-    const document = { url, fetchedAt: at(1), freshUntil: at(HOUR), etag: '"a \'tag\'"' }
-    const documented = aClient({ source: 'document', secretHash: undefined, managementHash: undefined, document })
-    const untagged = aClient({ source: 'document', document: { ...document, etag: undefined } })
-    const clients = [plain, firstParty, documented, untagged]
+    const clients = [plain, firstParty]
     assert.deepEqual(
       await performAll(first, 'createClient', clients),
       clients.map(() => 'created'),

@@ -4,6 +4,7 @@ import { auditCases } from './audit.ts'
 import { authorizationCases } from './authorizations.ts'
 import { batchCases } from './batches.ts'
 import { clientCases } from './clients.ts'
+import { documentClientCases } from './document-clients.ts'
 import { domainRuleCases } from './domain-rules.ts'
 import { runSuite, type OpenStores, type Suite } from './harness.ts'
 import { consumedCases } from './consumed.ts'
@@ -35,6 +36,7 @@ export const CONTRACT: readonly Suite[] = [
   clientCases,
   sharedClientCases,
   operatorClientCases,
+  documentClientCases,
   authorizationCases,
   tokenCases,
   textCases,

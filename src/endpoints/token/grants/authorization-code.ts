@@ -10,6 +10,7 @@ import type { Parameters } from '../../../protocol/message.ts'
 import { parseCodeVerifier, verifierMatches, type CodeVerifier } from '../../../protocol/pkce.ts'
 import { sameText, type ParsedCredential, type MintedCredential } from '../../../protocol/secrets.ts'
 import { missing, unacceptable } from '../../../protocol/validation.ts'
+import { identityStart } from '../../authorization/remembered-consent.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
 import { issueGrantToken } from '../issue-tokens.ts'
 import { loadScopeCatalog } from '../scope-catalog.ts'
@@ -62,6 +63,7 @@ export async function authorizationCode(
   const profile = chooseTokenProfile(context, catalog, resources)
   if (approval.kind === 'approved' && !isTimely(authorization, approval, now)) throw invalidGrant('code_expired')
   await requireLive(context, client, approval, approval.approvedAt)
+  if (approval.approvedAt < identityStart(client)) throw invalidGrant('client_changed')
 
   if (approval.kind === 'redeemed' && (await isRevoked(context, approval.grantId))) throw invalidGrant('code_replayed')
 
@@ -69,7 +71,13 @@ export async function authorizationCode(
   const grant = grantOf(context, authorization, approval, profile, refresh, now)
   const target = { scope: scopeFor(catalog, client, grant, resources, approval.approvedAt), resources }
   const issue = () =>
-    issueGrantToken(context, grant, target, { profile, generation: 0, at: now, now, refreshToken: refresh?.token })
+    issueGrantToken(context, client, grant, target, {
+      profile,
+      generation: 0,
+      at: now,
+      now,
+      refreshToken: refresh?.token,
+    })
   // An opaque token is stored in the same turn, so that usually one batch commits both (threats.md CODE-12). If a crash separates
   // them, the code is spent without a token, and the client asks the user again.
   const isStoredAtOnce = profile.format === 'opaque' && approval.kind === 'approved'

@@ -71,7 +71,7 @@ export async function refreshToken(
         now,
         refreshToken: successor.token,
       }
-      return issueGrantToken(context, grant, target, issue)
+      return issueGrantToken(context, client, grant, target, issue)
     }
     case 'reused':
       context.record({ event: 'refresh-token.reused', client: client.id })

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import type { Settings } from '../../ports/context.ts'
+import type { OutboundOutcome, UnacceptableReason, UnreachableReason } from '../../ports/outbound.ts'
+import { findDocumentUrlFault, readClientDocument } from '../../protocol/client-document.ts'
+import { offersDocuments } from '../../protocol/client-policy.ts'
+import { failed, ok, warning, type Finding } from './finding.ts'
+
+const CHECK = 'document'
+const DIRECT = 'The server needs a name server and direct access to the host: it uses no proxy.'
+
+const UNREACHABLE: Readonly<Record<UnreachableReason, string>> = {
+  off: 'Requests are switched off. Set GRANTOR_OUTBOUND=on.',
+  budget: 'Try again in a minute.',
+  'name-unresolved': DIRECT,
+  'connection-failed': `${DIRECT} For the certificate of a private CA, start it with NODE_EXTRA_CA_CERTS=<file>.`,
+  timeout: DIRECT,
+  status: 'The host refuses this request. Ask its operator whether it blocks programs.',
+}
+
+const UNACCEPTABLE: Readonly<Record<UnacceptableReason, string>> = {
+  url: 'The client needs another URL.',
+  address: 'The name leads to an address that is not public. The server connects to public addresses only.',
+  redirect: 'The document must be at the URL itself.',
+  status: 'The document must be at this URL.',
+  'content-type': 'It must be sent as application/json, in UTF-8, and not compressed.',
+  'too-large': 'It must have at most 5 KiB.',
+  malformed: 'Check what listens at this address.',
+}
+
+/** Returns what the server makes of a client metadata document, and why a client with it cannot sign users in. */
+export function checkClientDocument(
+  url: string,
+  answer: OutboundOutcome,
+  { issuer, settings }: { readonly issuer: string; readonly settings: Settings },
+): readonly Finding[] {
+  return [checkMode(settings), checkAnswer(url, answer, { issuer, settings })].filter(
+    (finding) => finding !== undefined,
+  )
+}
+
+function checkMode({ clientDocuments }: Settings): Finding | undefined {
+  if (offersDocuments(clientDocuments)) return undefined
+  return warning(CHECK, 'The server accepts no new client with a document.', 'Set GRANTOR_CLIENT_DOCUMENTS.')
+}
+
+function checkAnswer(
+  url: string,
+  answer: OutboundOutcome,
+  { issuer, settings }: { readonly issuer: string; readonly settings: Settings },
+): Finding {
+  const fault = findDocumentUrlFault(url, settings.outbound)
+  if (fault !== undefined) return failed(CHECK, `${url} is no client_id: ${fault}`, UNACCEPTABLE.url)
+  if (answer.kind === 'unreachable' || answer.kind === 'unacceptable') {
+    const reason = answer.detail === undefined ? answer.reason : `${answer.reason} ${answer.detail}`
+    const remedy = answer.kind === 'unreachable' ? UNREACHABLE[answer.reason] : UNACCEPTABLE[answer.reason]
+    return failed(CHECK, `${url} cannot be used: ${reason}.`, remedy)
+  }
+  assert(answer.kind === 'fetched', 'The request was not conditional.')
+  const reading = readClientDocument(answer.text, url, {
+    apps: settings.redirectApps,
+    ownOrigin: new URL(issuer).origin,
+    declaresScope: () => true,
+    grantTypes: settings.grantTypes,
+    outbound: settings.outbound,
+  })
+  if (reading.kind === 'refused') return failed(CHECK, `${url} is not accepted. ${reading.reason}`, 'Correct it.')
+  const { authMethod, descriptive, grantTypes } = reading.metadata
+  return ok(CHECK, `${url} is the client ${descriptive.client_name}: ${authMethod}, ${grantTypes.join(', ')}.`)
+}

@@ -1,0 +1,13 @@
+import type { ClientRecord } from './records/client.ts'
+import type { PolicyRefusal } from '../protocol/client-policy.ts'
+
+/** What the `client_id` of a request leads to. */
+export type ClientLookup =
+  | { readonly kind: 'found'; readonly client: ClientRecord }
+  | { readonly kind: 'unknown' }
+  /** The policy of the server does not allow the client. */
+  | PolicyRefusal
+  /** The metadata document cannot be fetched now, and none is stored that could serve meanwhile. */
+  | { readonly kind: 'unavailable' }
+  /** There is no metadata document at the URL that the server accepts. */
+  | { readonly kind: 'unacceptable' }

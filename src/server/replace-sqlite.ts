@@ -45,6 +45,8 @@ export async function replaceSqlite(
     return exchange(path, draft, () => {
       // A command may have created a database meanwhile.
       if (!replace) refuseDatabase(path)
+      const loss = lock.keep()
+      if (loss !== undefined) throw new Error(loss)
       requireUnchanged()
     })
   } finally {

@@ -14,7 +14,7 @@ import { createSigningKey } from '../keys/signing-key.ts'
 import type { Context } from '../ports/context.ts'
 import type { Store } from '../ports/store.ts'
 import { openMasterKey } from '../protocol/secrets.ts'
-import { takeServerLock, type ServerLock } from '../store/sqlite/server-lock.ts'
+import { LockTaken, takeServerLock, type ServerLock } from '../store/sqlite/server-lock.ts'
 import { readRootSecrets, secretPath } from './store.ts'
 
 /** The result of changing the root secret. */
@@ -65,6 +65,7 @@ function lockSecret(path: string): ServerLock {
   try {
     return takeServerLock(path)
   } catch (cause) {
+    if (!(cause instanceof LockTaken)) throw cause
     throw new Error(`Another process changes ${path}. Run this command again when it has ended.`, { cause })
   }
 }

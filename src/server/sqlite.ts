@@ -23,7 +23,7 @@ export function openSqlite(
   try {
     if (lock !== undefined) refuseForeignLog(path)
     refuseMissingFile(config)
-    const driver = openSqliteStore({ path, patienceMs: LOCK_TIMEOUT_MS[user], checkpoints, audit })
+    const driver = openSqliteStore({ path, patienceMs: LOCK_TIMEOUT_MS[user], checkpoints, audit, lock })
     return { ...driver, close: () => driver.close().finally(() => lock?.release()) }
   } catch (cause) {
     lock?.release()

@@ -52,7 +52,7 @@ function refuseUnwritable(path: string, status: FileFacts): void {
   }
 }
 
-/** Detects whether the files of an open database were moved. */
+/** Detects whether the files of an open database were moved, or the lock of the server was taken by another process. */
 export interface FileWatch {
   /** Checks the files now. */
   readonly isInPlace: () => boolean
@@ -69,26 +69,30 @@ const LOOK_INTERVAL_MS = 1000
 
 /**
  * Detects that the database file or its log was moved, replaced or removed while the database is open (threats.md STO-17).
- * SQLite continues to write into the file that it has open, and all of that is lost when the process ends.
+ * SQLite continues to write into the file that it has open, and all of that is lost when the process ends. `keepLock` returns why
+ * the lock is lost; without it, the process has none.
  */
-export function watchFiles(path: string): FileWatch {
+export function watchFiles(path: string, keepLock: () => string | undefined = () => undefined): FileWatch {
   const opened = [path, `${path}-wal`].map((file) => ({ file, identity: identityOf(file) }))
-  let wasInPlace = true
-  const isInPlace = (): boolean => (wasInPlace = opened.every(({ file, identity }) => identityOf(file) === identity))
+  let loss: string | undefined
+  function isInPlace(): boolean {
+    loss = opened.every(({ file, identity }) => identityOf(file) === identity)
+      ? keepLock()
+      : `${path} or its log is not the file that this process opened: it was moved, replaced or removed. Stop the server, put the right file there, and start it again.`
+    return loss === undefined
+  }
   const timer = setInterval(isInPlace, LOOK_INTERVAL_MS).unref()
   return {
     isInPlace,
     require() {
-      if (wasInPlace) return
-      throw new StoreUnavailable(
-        `${path} or its log is not the file that this process opened: it was moved, replaced or removed. Stop the server, put the right file there, and start it again.`,
-      )
+      if (loss !== undefined) throw new StoreUnavailable(loss)
     },
     stop: () => clearInterval(timer),
   }
 }
 
-function identityOf(file: string): string | undefined {
+/** The device and the number of a file; undefined if there is none. */
+export function identityOf(file: string): string | undefined {
   const status = statSync(file, { bigint: true, throwIfNoEntry: false })
   return status === undefined ? undefined : `${status.dev}:${status.ino}`
 }

@@ -1,34 +1,70 @@
 import { DatabaseSync } from 'node:sqlite'
-import { securePath } from './database-file.ts'
+import { identityOf, securePath } from './database-file.ts'
 import { isBusy } from './database.ts'
 
 /** A lock that one process at a time holds. */
 export interface ServerLock {
+  /**
+   * Takes the lock again if its file was removed or replaced, because the lock of a removed file locks nobody out. Returns why the
+   * lock is lost, if another process has taken it meanwhile; the next call tries again.
+   */
+  readonly keep: () => string | undefined
   readonly release: () => void
+}
+
+/** The lock is another process's. */
+export class LockTaken extends Error {}
+
+/** Where the lock is, and the connection that holds it. */
+interface Held {
+  readonly identity: string
+  readonly connection: DatabaseSync
 }
 
 /**
  * Takes the lock of a server over a SQLite file: an open transaction on `<path>.lock`. The operating system releases it when
  * the process ends, also after kill -9. The file stays, because another process may be opening it.
  *
- * @throws Error that names the process that holds the lock
+ * @throws LockTaken that names the process that holds the lock
  */
 export function takeServerLock(path: string): ServerLock {
+  let held = lockFile(path)
+  return {
+    keep() {
+      if (identityOf(`${path}.lock`) === held.identity) return undefined
+      try {
+        const next = lockFile(path)
+        held.connection.close()
+        held = next
+      } catch (cause) {
+        // If the file cannot be made, for example on a full disk, no other process can take the lock either.
+        return cause instanceof LockTaken ? cause.message : undefined
+      }
+      return undefined
+    },
+    release: () => held.connection.close(),
+  }
+}
+
+function lockFile(path: string): Held {
   const file = `${path}.lock`
   securePath(file)
-  const lock = new DatabaseSync(file, { timeout: 0 })
+  const before = identityOf(file)
+  const connection = new DatabaseSync(file, { timeout: 0 })
   try {
-    lock.exec('pragma synchronous = off')
+    connection.exec('pragma synchronous = off')
     // Committed before the transaction that is the lock, so that other processes can read the number.
-    lock.exec(`pragma user_version = ${process.pid}`)
-    lock.exec('begin immediate')
-    return { release: () => lock.close() }
+    connection.exec(`pragma user_version = ${process.pid}`)
+    connection.exec('begin immediate')
+    const identity = identityOf(file)
+    if (identity === undefined || identity !== before) throw new Error(`${file} was replaced. Start again.`)
+    return { identity, connection }
   } catch (cause) {
-    const holder = isBusy(cause) ? readHolder(lock) : undefined
-    lock.close()
+    const holder = isBusy(cause) ? readHolder(connection) : undefined
+    connection.close()
     throw holder === undefined
       ? cause
-      : new Error(`${path} is in use by ${holder}. A SQLite file has one server. Stop that process first.`)
+      : new LockTaken(`${path} is in use by ${holder}. A SQLite file has one server. Stop that process first.`)
   }
 }
 

@@ -25,6 +25,7 @@ import { findClockNotes } from './clock-notes.ts'
 import { openRecordCache } from './record-cache.ts'
 import { recordStatements } from './records.ts'
 import { revocationStatements } from './revocations.ts'
+import type { ServerLock } from './server-lock.ts'
 import { openSteps, sharedHandlers, sharedReads } from './steps.ts'
 import { sweepStatements } from './sweep.ts'
 import { tokenStatements } from './tokens.ts'
@@ -38,13 +39,15 @@ export interface SqliteOptions {
   readonly checkpoints: 'worker' | 'inline'
   /** Writes the audit. Absent: no audit is written. */
   readonly audit?: Chains
+  /** The lock of a server. Absent: a command, which needs none. */
+  readonly lock?: Pick<ServerLock, 'keep'> | undefined
 }
 
 /** Opens the embedded store: one file, one writer, every commit synced. Migrates first. */
 export function openSqliteStore(options: SqliteOptions): StoreDriver {
   const database = openDatabase(options.path)
   migrate(database, Date.now())
-  const files = watchFiles(options.path)
+  const files = watchFiles(options.path, options.lock?.keep)
   const checkpoints = options.checkpoints === 'worker' ? startCheckpoints(database, options.path, files) : undefined
 
   const cache = openRecordCache(database)

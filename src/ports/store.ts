@@ -110,6 +110,8 @@ export interface Reads {
   }) => Promise<readonly AuditLinkRecord[]>
   readonly findMasterKey: () => Promise<StoredMasterKey>
   readonly listKeys: () => Promise<readonly KeyRecord[]>
+  /** The checksum of the backup whose restore is not complete; undefined: there is none. */
+  readonly findPendingRestore: () => Promise<string | undefined>
   /** The algorithm that `noteServerAlgorithm` recorded last. */
   readonly findServerAlgorithm: () => Promise<SigningAlgorithm | undefined>
   /** What the node and the operator recorded about the clock (`noteClock`, `confirmClock`). */

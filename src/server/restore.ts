@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts'
 import { locationOf, type DatabaseChoice } from '../config/database-url.ts'
 import { unlockMasterKey, type RootSecrets } from '../keys/master-key.ts'
 import { readPreviousSecret, readRootSecret, rootSecretPath, writeRootSecret } from '../keys/root-secret.ts'
+import type { Context } from '../ports/context.ts'
 import { isCompatibleIssuer } from '../protocol/loopback.ts'
 import type { Secrets } from '../protocol/secrets.ts'
 import { openBackup, type CheckedBackup } from '../store/backup/read.ts'
@@ -63,8 +64,10 @@ export async function restore(config: Config, { from, replace }: RestorePlan): P
     const described = { ...describe(config, backup), isUnderPreviousSecret: under === 'previous' }
     const { database } = config
     if (database.kind === 'postgres') {
-      await fillPostgres(database, backup)
-      return { ...described, replaced: undefined, adminToken: await complete(place, backup) }
+      const end = await fillPostgres(database, backup)
+      const adminToken = await complete(place, backup)
+      await end()
+      return { ...described, replaced: undefined, adminToken }
     }
     const { replaceSqlite } = await import('./replace-sqlite.ts')
     let adminToken = ''
@@ -136,30 +139,27 @@ function refuseUnfit(config: Config, { header, sha256, mac }: CheckedBackup, sec
   }
 }
 
-/** Inserts the rows, unless a restore of the same backup was killed after it had inserted them. */
+/**
+ * Inserts the rows, unless a restore of the same backup was interrupted after it had inserted them. Returns the function that makes
+ * the restore complete: until then no server starts.
+ */
 async function fillPostgres(
   database: Extract<DatabaseChoice, { readonly kind: 'postgres' }>,
   backup: CheckedBackup,
-): Promise<void> {
-  const [{ loadPostgres }, { inspectPostgres }] = await Promise.all([
-    import('../store/postgres/snapshot.ts'),
-    import('../store/postgres/inspect.ts'),
-  ])
-  const { header } = backup
-  const found = await inspectPostgres(database.url)
-  const hasRows =
-    found.database.kind === 'opened' &&
-    found.database.masterKey.check === header.secret_check &&
-    found.database.backedUpAt === Date.parse(header.made_at)
-  if (!hasRows) {
+): Promise<() => Promise<void>> {
+  const { endRestore, findRestore, loadPostgres } = await import('../store/postgres/snapshot.ts')
+  const { url } = database
+  const { header, sha256 } = backup
+  const interrupted = await findRestore(url)
+  if (interrupted === undefined) {
     const slices = (databaseNow: number) => endedSlices(backup, Math.max(databaseNow, Date.now()))
-    await loadPostgres(database.url, header.schema, slices)
-  } else if (found.keys.length > 0) {
-    // A backup has no keys. The store was opened after the rows were inserted.
+    await loadPostgres(url, { schema: header.schema, sha256 }, slices)
+  } else if (interrupted !== sha256) {
     throw new Error(
-      `${locationOf(database)} has the rows of this backup already. If its restore was interrupted, the rows are complete and only an administrator is missing. Run: grantor admin create --name restore --access write. To restore again, name an empty database in DATABASE_URL.`,
+      `${locationOf(database)} has the rows of another backup, whose restore was interrupted. Name an empty database in DATABASE_URL.`,
     )
   }
+  return () => endRestore(url)
 }
 
 function* endedSlices(backup: CheckedBackup, now: number): Generator<Slice> {
@@ -177,11 +177,19 @@ async function complete(config: Config, { header, sha256 }: CheckedBackup): Prom
       event: 'server.restored',
       details: { made_at: Date.parse(header.made_at), sha256 },
     })
+    await revokeAdministrators(administration)
     const wish = { name: 'restore', access: 'write', organizationId: undefined, days: ADMIN_DAYS } as const
     return (await createAdminCredential(administration, wish)).token
   } finally {
     await close()
   }
+}
+
+/** An interrupted restore may have created an administrator, whose token it did not print. */
+async function revokeAdministrators({ store, clock }: Pick<Context, 'store' | 'clock'>): Promise<void> {
+  const credentials = await store.listAdminCredentials({ before: undefined, limit: 1000 })
+  const live = credentials.filter(({ revokedAt }) => revokedAt === undefined)
+  for (const { id } of live) await store.revokeAdminCredential({ id, now: clock() })
 }
 
 function describe(

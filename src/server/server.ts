@@ -13,7 +13,13 @@ import { openNodeClock, type NodeClock } from './node-clock.ts'
 import { openOutbound } from './outbound.ts'
 import { openRandom } from './random.ts'
 import { SYSTEM_NETWORK, type Network } from '../outbound/outbound-client.ts'
-import { openStoredSecrets, refuseOtherIssuer, startWatchingMasterKey, type StoreUser } from './store.ts'
+import {
+  openStoredSecrets,
+  refuseOtherIssuer,
+  refusePendingRestore,
+  startWatchingMasterKey,
+  type StoreUser,
+} from './store.ts'
 import { openTelemetry, type Telemetry } from './telemetry.ts'
 import { VERSION } from './version.ts'
 import { openPasswords } from '../passwords/argon2.ts'
@@ -198,6 +204,7 @@ async function makeContext(
   const { random, logger, network } = world
   const budgets = openBudgets(config.rates)
   const store = openBatchingStore(driver, telemetry?.store)
+  if (user === 'server') await refusePendingRestore(store, config)
   const secrets = await openStoredSecrets(store, config, random)
   keyChains(secrets)
   if (user === 'server') await refuseOtherIssuer(store, config)

@@ -147,6 +147,22 @@ export async function refuseOtherIssuer(
   )
 }
 
+/**
+ * Rejects a database in which a restore is running, or was interrupted: its administrator is missing, and what happened is not in
+ * its audit.
+ *
+ * @throws Error that says what to do
+ */
+export async function refusePendingRestore(
+  store: Pick<Store, 'findPendingRestore'>,
+  { database }: Pick<Config, 'database'>,
+): Promise<void> {
+  if ((await store.findPendingRestore()) === undefined) return
+  throw new Error(
+    `A backup is being restored into ${locationOf(database)}, or its restore was interrupted. If no restore is running, run the same command again, which completes it: grantor restore --from <file>`,
+  )
+}
+
 /** Returns the applied migrations and those that this release would add. Changes nothing. */
 export async function readSchema({ database }: Config): Promise<SchemaState> {
   if (database.kind === 'postgres') {

@@ -10,6 +10,9 @@ export const MASTER_KEY_CHECK = 'secret-check'
 /** The master key of a database without tables. */
 export const NO_MASTER_KEY: StoredMasterKey = { wrapped: undefined, check: undefined }
 
+/** Name of the row of `settings` with the checksum of the backup that is being restored. */
+export const RESTORING = 'restoring'
+
 /** Names of the rows of `settings` that are replaced. */
 export const ALGORITHM = 'server-algorithm'
 export const CLOCK_NOTE = 'clock'

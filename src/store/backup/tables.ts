@@ -61,7 +61,7 @@ export interface Snapshot {
 }
 
 /** Settings that belong to the keys or the work of nodes that a restored store does not have. */
-const OMITTED_SETTINGS = /^(first-key|declaring$|last-backup$|not-before$)/
+const OMITTED_SETTINGS = /^(first-key|declaring$|last-backup$|not-before$|restoring$)/
 
 /** The time of the backup and that of the restore, in milliseconds. */
 export interface RestoreTimes {

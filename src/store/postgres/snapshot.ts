@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { checkColumns, STORED_TABLES, type Cells, type Slice, type Snapshot } from '../backup/tables.ts'
 import { listMigrations } from '../migrations.ts'
-import { MASTER_KEY, MASTER_KEY_CHECK } from '../settings.ts'
+import { MASTER_KEY, MASTER_KEY_CHECK, RESTORING } from '../settings.ts'
 import { isDistributed } from './distribution.ts'
 import { forOperator } from './explain.ts'
 import { migratePostgres, schemaState } from './migrate.ts'
@@ -42,13 +42,14 @@ async function* slicesOf(client: pg.Client): AsyncGenerator<Slice> {
 
 /**
  * Creates the schema of a backup in an empty database, inserts its rows in one transaction, and then applies the newer
- * migrations. After a failure the database has no rows, and the same call can be made again.
+ * migrations. After a failure the database has no rows, and the same call can be made again. The rows are marked with the checksum
+ * of the backup, until `endRestore` is called: no server starts before.
  *
  * @throws Error if the database has rows or is distributed
  */
 export function loadPostgres(
   url: string,
-  schema: number,
+  { schema, sha256 }: { readonly schema: number; readonly sha256: string },
   slicesAt: (databaseNow: number) => Iterable<Slice>,
 ): Promise<void> {
   return withClient(url, async (client) => {
@@ -71,11 +72,32 @@ export function loadPostgres(
     )
     const [found] = rows
     if (found === undefined || found.is_used) {
-      throw new Error('The database has rows. Create an empty database, and name it in DATABASE_URL.')
+      throw new Error(
+        'The database has rows. Create an empty database, and name it in DATABASE_URL. If this backup was restored into it, and only the token of the administrator is lost, run: grantor admin create --name restore --access write',
+      )
     }
     for (const slice of slicesAt(found.now)) await insert(client, slice)
+    await client.query('insert into settings (name, value) values ($1, $2)', [RESTORING, sha256])
     await client.query('commit')
     await migratePostgres(client, Date.now())
+  })
+}
+
+/** Returns the checksum of the backup whose rows are in the database and whose restore is not complete. */
+export function findRestore(url: string): Promise<string | undefined> {
+  return withClient(url, async (client) => {
+    if ((await schemaState(client)).applied.length === 0) return undefined
+    const { rows } = await client.query<{ readonly value: string }>('select value from settings where name = $1', [
+      RESTORING,
+    ])
+    return rows[0]?.value
+  })
+}
+
+/** Removes the mark of a restore, so that servers start. */
+export function endRestore(url: string): Promise<void> {
+  return withClient(url, async (client) => {
+    await client.query('delete from settings where name = $1', [RESTORING])
   })
 }
 

@@ -15,6 +15,7 @@ import {
   firstKey,
   LAST_BACKUP,
   timeOf,
+  RESTORING,
 } from '../settings.ts'
 import { assignments, isUnchanged, previousValues } from '../table.ts'
 import { change, idKey, listPage, outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
@@ -196,6 +197,9 @@ export const operatorReads = {
   },
   *findClockNotes(): Steps<ClockNotes> {
     return clockNotesOf(yield* findSetting(CLOCK_NOTE), yield* findSetting(CLOCK_CONFIRMATION))
+  },
+  *findPendingRestore(): Steps<string | undefined> {
+    return yield* findSetting(RESTORING)
   },
   *findLastBackup(): Steps<EpochMs | undefined> {
     return timeOf(yield* findSetting(LAST_BACKUP))

@@ -6,11 +6,13 @@ import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { renewRootSecret, rootSecretPath } from '../../../src/keys/root-secret.ts'
 import { openBackup } from '../../../src/store/backup/read.ts'
-import { endEverything } from '../../../src/store/backup/tables.ts'
+import { endEverything, type RestoreTimes } from '../../../src/store/backup/tables.ts'
 import { loadPostgres } from '../../../src/store/postgres/snapshot.ts'
+import { withClient } from '../../../tools/postgres.ts'
 import { runHere } from '../../support/command.ts'
 import { openTestDatabase } from '../../support/postgres.ts'
 import { openPlace, type Place } from '../../support/process.ts'
+import { openTestServer } from '../../support/server.ts'
 
 /** Other processes that use the place of a SQLite database while it is restored. */
 
@@ -150,21 +152,52 @@ test('a backup under the previous root secret is restored with the file of that,
   assert.match((await runHere(place, ['org', 'list'])).stdout, /Acme/)
 })
 
-test('BAK-03: a restore into PostgreSQL that was killed after it had inserted the rows is completed by a repeat', async (t) => {
+test('BAK-03: a restore into PostgreSQL that was killed is completed by a repeat, and no server starts before', async (t) => {
   const { place, backup } = await openStage(t)
   const secret = fs.readFileSync(rootSecretPath(join(place.folder, 'grantor.db')), 'utf8').trim()
   const environment = { DATABASE_URL: await openTestDatabase(t), GRANTOR_SECRET: secret }
+  const url = environment.DATABASE_URL
   const opened = openBackup(backup)
-  const { header } = opened
+  const { header, sha256 } = opened
   const times = { madeAt: Date.parse(header.made_at), now: Date.now() }
-  await loadPostgres(environment.DATABASE_URL, header.schema, () =>
+  await loadPostgres(url, { schema: header.schema, sha256 }, () =>
     Array.from(opened.slices(), (slice) => endEverything(slice, times)),
   )
   opened.close()
-  const repeat = () => runHere(place, ['restore', '--from', backup], { environment })
-  const { code, stdout, stderr } = await repeat()
-  assert.deepEqual([code, /new administrator.*: gad_/.test(stdout)], [0, true], stderr)
-  assert.match((await runHere(place, ['org', 'list'], { environment })).stdout, /Acme/)
-  assert.match((await runHere(place, ['audit', 'list'], { environment })).stdout, /server\.restored/)
-  assert.match((await repeat()).stderr, /has the rows of this backup already.*grantor admin create/)
+  const command = (...words: readonly string[]) => runHere(place, words, { environment })
+  const repeat = async () => {
+    const { code, stdout, stderr } = await command('restore', '--from', backup)
+    assert.deepEqual([code, /new administrator.*: gad_/.test(stdout)], [0, true], stderr)
+  }
+  const open = () => openTestServer(t, { env: environment })
+  await assert.rejects(open(), /A backup is being restored into postgres:.*run the same command again/)
+  const other = join(place.folder, 'other.backup')
+  assert.equal((await runHere(place, ['backup', '--to', other])).code, 0)
+  assert.match((await command('restore', '--from', other)).stderr, /has the rows of another backup/)
+  await repeat()
+  assert.match((await command('org', 'list')).stdout, /Acme/)
+  assert.match((await command('audit', 'list')).stdout, /server\.restored/)
+  // As a kill leaves it after the administrator was created.
+  await withClient(url, (client) =>
+    client.query('insert into settings (name, value) values ($1, $2)', ['restoring', sha256]),
+  )
+  await assert.rejects(open(), /is being restored/)
+  const later = join(place.folder, 'later.backup')
+  assert.equal((await command('backup', '--to', later)).code, 0)
+  assert.doesNotMatch(settingsIn(later, times).join(), /restoring/)
+  await repeat()
+  const { credentials } = JSON.parse((await command('admin', 'list', '--json')).stdout) as {
+    readonly credentials: readonly { readonly revoked_at: string | null }[]
+  }
+  assert.deepEqual([credentials.length, credentials.filter(({ revoked_at: at }) => at === null).length], [2, 1])
+  await (await open()).close()
+  assert.match((await command('restore', '--from', backup)).stderr, /The database has rows\..*grantor admin create/)
 })
+
+/** The names of the settings that a restore of a backup inserts. */
+function settingsIn(path: string, times: RestoreTimes): readonly unknown[] {
+  const backup = openBackup(path)
+  const slices = [...backup.slices()].filter(({ table }) => table === 'settings')
+  backup.close()
+  return slices.flatMap((slice) => endEverything(slice, times).rows.map((row) => row[slice.columns.indexOf('name')]))
+}

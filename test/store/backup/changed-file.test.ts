@@ -48,7 +48,7 @@ test('BAK-02: a file that changes its last row between its check and its use is 
   CHANGES['its last row'](path, places)
   const url = await openTestDatabase(t)
   await assert.rejects(
-    loadPostgres(url, SCHEMA, () => backup.slices()),
+    loadPostgres(url, { schema: SCHEMA, sha256: backup.sha256 }, () => backup.slices()),
     /was changed while it was restored/,
   )
   const { rows } = await withClient(url, (client) => client.query('select name from settings'))
@@ -75,7 +75,7 @@ test('BAK-02: a column that the schema does not have is refused before it is in 
   assert.deepEqual(settingsOf(draft), [])
   const url = await openTestDatabase(t)
   await assert.rejects(
-    loadPostgres(url, SCHEMA, () => [slice]),
+    loadPostgres(url, { schema: SCHEMA, sha256: 'of no backup' }, () => [slice]),
     /a column of the table settings/,
   )
 })

@@ -174,6 +174,10 @@ export const operatorCases: Suite = (check) => {
     },
   )
 
+  check('a store that was not restored has no pending restore', async ({ first }) => {
+    assert.equal(await first.findPendingRestore(), undefined)
+  })
+
   check('ping succeeds', async ({ first, second }) => {
     await first.ping()
     await second.ping()

@@ -5,14 +5,11 @@ import { createApp } from '../http/app.ts'
 import { openBudgets, type NodeBudgets } from '../http/limits.ts'
 import { listen, type Listening } from '../http/listen.ts'
 import { startSharing } from '../http/share-budgets.ts'
-import { openLineWriter, openLog, type Log } from './log.ts'
 import { listenForAdmin, logAnswers, openAdmin } from './admin.ts'
 import { openStore, startAuditRecorder, type OpenedStore } from './audit.ts'
 import { openKeys, startKeepingKeys } from './keys.ts'
 import { openNodeClock, type NodeClock } from './node-clock.ts'
 import { openOutbound } from './outbound.ts'
-import { openRandom } from './random.ts'
-import { SYSTEM_NETWORK, type Network } from '../outbound/outbound-client.ts'
 import {
   openStoredSecrets,
   refuseOtherIssuer,
@@ -22,35 +19,20 @@ import {
 } from './store.ts'
 import { openTelemetry, type Telemetry } from './telemetry.ts'
 import { VERSION } from './version.ts'
+import { openWorld, type World } from './world.ts'
 import { openPasswords } from '../passwords/argon2.ts'
 import { openRowCounts } from '../metrics/row-counts.ts'
 import { renderMetrics } from '../metrics/exposition.ts'
 import type { Sample } from '../metrics/families.ts'
 import type { Context } from '../ports/context.ts'
-import type { Store } from '../ports/store.ts'
-import type { EpochMs } from '../protocol/brand.ts'
 import { openDomainRules } from '../protocol/domain-rule.ts'
 import { openRecentlyUsed } from '../protocol/recently-used.ts'
-import type { Random } from '../protocol/ids.ts'
 import { openSeenSessions, startNotingSessions, type SeenSessions } from './seen-sessions.ts'
 import { openSingleFlight } from '../protocol/single-flight.ts'
 import { startSweeping } from './sweeper.ts'
 import { openCachedValue } from '../store/cached-value.ts'
 import { openBatchingStore } from '../store/batching-store.ts'
 import { openAuditRecorder, type AuditRecorder } from '../audit/recorder.ts'
-
-/** The sources of time and randomness, and the log. Tests pass their own. */
-export interface World {
-  readonly clock: () => EpochMs
-  /** Milliseconds on a clock that cannot be set. */
-  readonly monotonic: () => number
-  /** Returns the time of the database, which `ping` reads; undefined when the database has no clock of its own. */
-  readonly databaseClock: (ping: Store['ping']) => Promise<EpochMs | undefined>
-  readonly random: Random
-  readonly logger: Log
-  /** Where requests of the server go. */
-  readonly network: Network
-}
 
 /** What a command without a server needs: the context of the use-cases, and a way to close it. */
 export interface Runtime {
@@ -83,21 +65,8 @@ type NodeContext = Context & {
 
 /** The least number of dedupe keys that are kept. */
 const SHARED_KEYS = 20_000
-const STANDARD_OUTPUT = 1
 /** No line of the log waits longer for others to be written with. */
 const LOG_FLUSH_MS = 250
-
-/** Returns the clocks, the randomness and the log of a real process. */
-export function openWorld(config: Config): World {
-  return {
-    clock: () => Date.now() as EpochMs,
-    monotonic: () => performance.now(),
-    databaseClock: (ping) => ping(),
-    random: openRandom(),
-    logger: openLog(config.logLevel, openLineWriter(STANDARD_OUTPUT), {}),
-    network: SYSTEM_NETWORK,
-  }
-}
 
 /** Opens the context without a server: for a command, or for the supervisor of several workers. */
 export async function openRuntime(

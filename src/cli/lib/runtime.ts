@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { AdminError } from '../../admin/admin-error.ts'
-import { openRuntime, openWorld } from '../../server/server.ts'
+import { openRuntime } from '../../server/server.ts'
+import { openWorld } from '../../server/world.ts'
 import { readConfig, type Config } from '../../config/config.ts'
 import { locationOf } from '../../config/database-url.ts'
 import { readSchema } from '../../server/store.ts'

@@ -1,6 +1,7 @@
 import cluster from 'node:cluster'
 import type { Config } from '../../config/config.ts'
-import { openServer, openWorld } from '../../server/server.ts'
+import { openServer } from '../../server/server.ts'
+import { openWorld } from '../../server/world.ts'
 import { openWorkerMetrics, openWorkerAggregator, type WorkerMetrics } from '../../metrics/worker-aggregator.ts'
 import { drainAndClose } from './close-on-signal.ts'
 import type { WorkerEvents, WorkerProcess } from './supervisor.ts'

@@ -1,0 +1,34 @@
+import type { Config } from '../config/config.ts'
+import { SYSTEM_NETWORK, type Network } from '../outbound/outbound-client.ts'
+import type { Store } from '../ports/store.ts'
+import type { EpochMs } from '../protocol/brand.ts'
+import type { Random } from '../protocol/ids.ts'
+import { openLineWriter, openLog, type Log } from './log.ts'
+import { openRandom } from './random.ts'
+
+/** The sources of time and randomness, and the log. Tests pass their own. */
+export interface World {
+  readonly clock: () => EpochMs
+  /** Milliseconds on a clock that cannot be set. */
+  readonly monotonic: () => number
+  /** Returns the time of the database, which `ping` reads; undefined when the database has no clock of its own. */
+  readonly databaseClock: (ping: Store['ping']) => Promise<EpochMs | undefined>
+  readonly random: Random
+  readonly logger: Log
+  /** Where requests of the server go. */
+  readonly network: Network
+}
+
+const STANDARD_OUTPUT = 1
+
+/** Returns the clocks, the randomness and the log of a real process. */
+export function openWorld(config: Config): World {
+  return {
+    clock: () => Date.now() as EpochMs,
+    monotonic: () => performance.now(),
+    databaseClock: (ping) => ping(),
+    random: openRandom(),
+    logger: openLog(config.logLevel, openLineWriter(STANDARD_OUTPUT), {}),
+    network: SYSTEM_NETWORK,
+  }
+}

@@ -1,6 +1,6 @@
 import { parseEnv } from 'node:util'
 import { namesPostgres } from './database-url.ts'
-import { readGuardedFile, type GuardedFile } from './guarded-file.ts'
+import { readGuardedFile, type GuardedFile } from '../files/guarded-file.ts'
 import { SECRET_SETTINGS } from './schema.ts'
 
 type Values = Readonly<Record<string, string | undefined>>

@@ -1,4 +1,4 @@
-import { readGuardedFile } from './guarded-file.ts'
+import { readGuardedFile } from '../files/guarded-file.ts'
 import { SECRET_SETTINGS } from './schema.ts'
 
 type Values = Readonly<Record<string, string | undefined>>

@@ -17,6 +17,7 @@ export interface UnlockedMasterKey {
   readonly masterKey: MasterKey
   readonly secrets: Secrets
   readonly under: keyof RootSecrets
+  readonly rootSecret: string
 }
 
 /** For how long after its end a former master key may have signed links of the audit: nodes need seconds to notice the end. */
@@ -45,10 +46,12 @@ export function succeedMasterKey({ root, former }: MasterKey, random: Random, no
 export function unlockMasterKey(stored: StoredMasterKey, roots: RootSecrets): UnlockedMasterKey | undefined {
   for (const under of ['current', 'previous'] as const) {
     const rootSecret = roots[under]
-    const masterKey = rootSecret === undefined ? undefined : unwrap(stored, rootSecret)
+    if (rootSecret === undefined) continue
+    const masterKey = unwrap(stored, rootSecret)
     if (masterKey === undefined) continue
     const secrets = openMasterKey(masterKey)
-    if (masterKeyCheck(secrets) === (stored.check ?? masterKeyCheck(secrets))) return { masterKey, secrets, under }
+    const check = masterKeyCheck(secrets)
+    if (check === (stored.check ?? check)) return { masterKey, secrets, under, rootSecret }
   }
   return undefined
 }

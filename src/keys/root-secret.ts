@@ -16,7 +16,9 @@ import {
   writeSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { checkSecretFile, describeDenial } from '../protocol/secret-file.ts'
+import { completeName, createDraft, syncFolder } from '../files/durable-file.ts'
+import { explained } from '../files/guarded-file.ts'
+import { checkSecretFile } from '../protocol/secret-file.ts'
 
 /** The file beside the database that holds the root secret when the configuration does not set one. */
 export function rootSecretPath(databasePath: string): string {
@@ -63,8 +65,8 @@ export function replacePendingSecret(path: string): string {
 export function removePreviousSecret(path: string): void {
   rmSync(previousSecretPath(path), { force: true })
   const folder = dirname(path)
-  const isDraft = (name: string): boolean => name.startsWith(`${basename(path)}.`) && /\.[0-9a-f]{16}$/.test(name)
-  for (const name of readdirSync(folder).filter(isDraft)) rmSync(join(folder, name), { force: true })
+  const drafts = readdirSync(folder).filter((name) => completeName(name, '') === basename(path))
+  for (const name of drafts) rmSync(join(folder, name), { force: true })
 }
 
 /** The file is opened once, so that what is checked is what is read, and a link or a pipe is not followed. */
@@ -84,14 +86,8 @@ function readSecretFile(path: string): string {
 }
 
 function openSecretFile(path: string): number {
-  const status = lstatSync(path)
-  if (!status.isFile()) throw new Error(`${path} is not a file.`)
-  try {
-    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'EACCES') throw cause
-    throw new Error(describeDenial(path, status, process.getuid?.()), { cause })
-  }
+  if (!lstatSync(path).isFile()) throw new Error(`${path} is not a file.`)
+  return explained(path, () => openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK))
 }
 
 /** Writes a root secret into a file that only its owner can read, unless the file exists. */
@@ -111,25 +107,13 @@ function inventSecret(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** The name of the draft is random because a process id is not unique: threads share it, and so may containers on one volume. */
 function writeDraft(path: string, secret: string): string {
-  const draft = `${path}.${randomBytes(8).toString('hex')}`
-  const file = openSync(draft, 'wx', 0o600)
+  const draft = createDraft(path, '')
   try {
-    writeSync(file, `${secret}\n`)
-    fsyncSync(file)
+    writeSync(draft.file, `${secret}\n`)
+    fsyncSync(draft.file)
   } finally {
-    closeSync(file)
+    closeSync(draft.file)
   }
-  return draft
-}
-
-/** Makes renamed files survive a loss of power. */
-function syncFolder(folder: string): void {
-  const file = openSync(folder, 'r')
-  try {
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
+  return draft.path
 }

@@ -109,6 +109,8 @@ export interface Reads {
     readonly limit: number
   }) => Promise<readonly AuditLinkRecord[]>
   readonly findMasterKey: () => Promise<StoredMasterKey>
+  /** The check of the master key alone. A server reads it every second. */
+  readonly findMasterKeyCheck: () => Promise<string | undefined>
   readonly listKeys: () => Promise<readonly KeyRecord[]>
   /** The checksum of the backup whose restore is not complete; undefined: there is none. */
   readonly findPendingRestore: () => Promise<string | undefined>

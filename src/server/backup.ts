@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Config } from '../config/config.ts'
-import { explainDenial } from '../config/guarded-file.ts'
+import { explainDenial } from '../files/guarded-file.ts'
 import { writeRootSecret } from '../keys/root-secret.ts'
 import type { Context } from '../ports/context.ts'
 import { readBackupHeader } from '../store/backup/read.ts'
@@ -49,22 +49,19 @@ export async function backUp(
   const path = folder === undefined ? to : join(folder, `grantor-${stampOf(madeAt)}.backup`)
   atTarget(path, () => refuseOtherFile(path))
   if (withSecret) atTarget(path, () => refuseOpenFolder(dirname(path)))
-  const { header, written } = await withSnapshot(config, async ({ schema, issuer, masterKey, slices }) => {
+  const { header, written, secret } = await withSnapshot(config, async ({ schema, issuer, masterKey, slices }) => {
     const made_at = new Date(madeAt).toISOString()
     const { wrapped = null, check = '' } = masterKey
     const keys = { master_key: wrapped, secret_check: check }
     const head = { schema, issuer: issuer ?? config.issuer, made_at, ...keys, release: version }
     const first: BackupHeader = { format: 'grantor-backup', version: 1, ...head }
     const authenticate = (sha256: string) => secrets.digest('backup', [sha256])
+    const rootSecret = withSecret ? readSecretOf(config, masterKey) : undefined
     const writing = writeBackup(path, first, slices, authenticate)
-    return { header: first, written: await writing.catch((cause: unknown) => refuseTarget(path, cause)) }
+    const result = await writing.catch((cause: unknown) => refuseTarget(path, cause))
+    return { header: first, written: result, secret: rootSecret }
   })
-  const secretPath = withSecret ? path + SECRET_SUFFIX : undefined
-  if (secretPath !== undefined) {
-    rmSync(secretPath, { force: true })
-    const { master_key: wrapped, secret_check: check } = header
-    writeRootSecret(secretPath, readSecretOf(config, { wrapped: wrapped ?? undefined, check }))
-  }
+  const secretPath = secret === undefined ? undefined : writeSecretBeside(path, secret)
   await store.replaceSetting({ name: 'last-backup', value: String(madeAt) })
   removeOldDrafts(path, folder, clock())
   const pruned =
@@ -77,6 +74,13 @@ export async function backUp(
 /** The names of the backups in a folder, oldest first. */
 export function listBackups(folder: string): readonly string[] {
   return findBackups(folder).map(({ name }) => name)
+}
+
+function writeSecretBeside(path: string, secret: string): string {
+  const secretPath = path + SECRET_SUFFIX
+  rmSync(secretPath, { force: true })
+  writeRootSecret(secretPath, secret)
+  return secretPath
 }
 
 function atTarget<T>(path: string, work: () => T): T {

@@ -1,7 +1,7 @@
 import { existsSync, linkSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { syncFolder } from '../store/backup/write.ts'
+import { syncFolder } from '../files/durable-file.ts'
 import type { Slice } from '../store/backup/tables.ts'
 import { securePath } from '../store/sqlite/database-file.ts'
 import { isBusy } from '../store/sqlite/database.ts'

@@ -14,6 +14,7 @@ import { createSigningKey } from '../keys/signing-key.ts'
 import type { Context } from '../ports/context.ts'
 import type { Store } from '../ports/store.ts'
 import { openMasterKey } from '../protocol/secrets.ts'
+import { MASTER_KEY } from '../store/settings.ts'
 import { LockTaken, takeServerLock, type ServerLock } from '../store/sqlite/server-lock.ts'
 import { readRootSecrets, secretPath } from './store.ts'
 
@@ -127,8 +128,8 @@ async function prepare(context: Context, config: Config, known: 'kept' | 'leaked
     stored.wrapped ??
     // The store of a release without a master key.
     (await store.insertSettingOnce({
-      name: 'master-key',
-      value: wrapMasterKey(unlocked.masterKey, rootOf(unlocked, roots), context.random),
+      name: MASTER_KEY,
+      value: wrapMasterKey(unlocked.masterKey, unlocked.rootSecret, context.random),
     }))
   return { store, unlocked, newSecret: newSecretOf(config, unlocked, roots, known), previous }
 }
@@ -153,10 +154,6 @@ function newSecretOf(
   throw new AdminError(
     'The root secret is in GRANTOR_SECRET, so it is changed there: on every node, set GRANTOR_SECRET to a new secret (openssl rand -base64 32) and GRANTOR_SECRET_PREVIOUS to the present one, and restart the node. Then run this command again, with both.',
   )
-}
-
-function rootOf({ under }: UnlockedMasterKey, { current, previous }: RootSecrets): string {
-  return under === 'previous' && previous !== undefined ? previous : current
 }
 
 /** Removes the previous secret from its file, if the database opens with the new one. */

@@ -20,6 +20,7 @@ import type { Secrets } from '../protocol/secrets.ts'
 import type { Chains } from '../audit/chain.ts'
 import { isCompatibleIssuer } from '../protocol/loopback.ts'
 import type { SchemaState } from '../store/migrations.ts'
+import { MASTER_KEY, MASTER_KEY_CHECK } from '../store/settings.ts'
 
 /** The process that opens the store: a server with many concurrent requests, or a command that runs and ends. */
 export type StoreUser = 'server' | 'command'
@@ -64,11 +65,9 @@ export function readRootSecrets({ secret, previousSecret, database }: Config): R
 
 /** Returns the root secret that opens this master key, for a backup with the secret. */
 export function readSecretOf(config: Config, stored: StoredMasterKey): string {
-  const roots = readRootSecrets(config)
-  const unlocked = unlockMasterKey(stored, roots)
-  const secret = unlocked === undefined ? undefined : roots[unlocked.under]
-  if (secret === undefined) throw new Error('The root secret was changed while the backup was made. Make another one.')
-  return secret
+  const unlocked = unlockMasterKey(stored, readRootSecrets(config))
+  if (unlocked !== undefined) return unlocked.rootSecret
+  throw new Error('The root secret is being changed. Make the backup again when it was changed.')
 }
 
 /**
@@ -99,11 +98,11 @@ async function unlockStore(
   if (stored.check !== undefined) return unlockMasterKey(stored, roots)
   // Of nodes that start at the same time on a new store, one creates the master key.
   const own = wrapMasterKey(createMasterKey(random), roots.current, random)
-  const wrapped = await store.insertSettingOnce({ name: 'master-key', value: own })
+  const wrapped = await store.insertSettingOnce({ name: MASTER_KEY, value: own })
   const unlocked = unlockMasterKey({ wrapped, check: undefined }, roots)
   if (unlocked === undefined) return undefined
   const check = masterKeyCheck(unlocked.secrets)
-  return (await store.insertSettingOnce({ name: 'secret-check', value: check })) === check ? unlocked : undefined
+  return (await store.insertSettingOnce({ name: MASTER_KEY_CHECK, value: check })) === check ? unlocked : undefined
 }
 
 /**
@@ -117,8 +116,8 @@ export function startWatchingMasterKey(
 ): () => void {
   const own = masterKeyCheck(secrets)
   const timer = setInterval(() => {
-    store.findMasterKey().then(
-      ({ check }) => {
+    store.findMasterKeyCheck().then(
+      (check) => {
         if (check === own) return
         logger.error({ event: 'secret.replaced' })
         void logger.flush().finally(() => process.exit(1))

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import * as z from 'zod'
 import { AdminError } from '../../src/admin/admin-error.ts'
 import { asAdministrator, COMMAND_LINE } from '../../src/admin/administrators.ts'
 import { createApi, requireApi, SERVER_TOKENS, updateApi } from '../../src/admin/apis.ts'
@@ -63,4 +64,57 @@ test('of two concurrent changes of the tokens of one API the second is rejected,
   }
   await assert.rejects(change(second, { format: 'opaque' }), { kind: 'conflict' })
   assert.deepEqual((await requireApi(context, resource)).tokens, { ...SERVER_TOKENS, lifetime: 60 })
+})
+
+/** What is set, member by member, and differs from the values of a new API. A new member of the input needs a value here. */
+const VALUES: Readonly<Record<string, readonly unknown[]>> = {
+  name: ['Projects', ''],
+  'scopes.name': ['projects:read'],
+  'scopes.sentence': ['Read your projects'],
+  'scopes.granted_to': ['users-on-request', 'users-and-machines', 'approved-clients', 'users'],
+  'tokens.format': ['opaque', 'jwt'],
+  'tokens.lifetime': [60, null],
+  'tokens.algorithm': ['EdDSA', 'RS256', null],
+  'tokens.jwt_type': ['JWT', 'at+jwt'],
+}
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
+}
+
+/** The paths of all members of an input: `tokens.format`. */
+function membersOf({ properties, items }: Schema, path = ''): readonly string[] {
+  if (items !== undefined) return membersOf(items, path)
+  if (properties === undefined) return [path]
+  return Object.entries(properties).flatMap(([name, schema]) =>
+    membersOf(schema, path === '' ? name : `${path}.${name}`),
+  )
+}
+
+test('api.update sets every member of its input, api.show shows it, and the other members stay', async (t) => {
+  const { context } = await openTestServer(t)
+  const own = asAdministrator(context, COMMAND_LINE)
+  const resource = 'https://api.example'
+  const perform = async (name: string, input: object) =>
+    (await runTask(own, requireTask(name), { resource, ...input }, () => undefined)) as Readonly<
+      Record<string, unknown>
+    >
+  const input = z.toJSONSchema(requireTask('api.update').input, { io: 'input' }) as Schema
+  const members = membersOf(input).filter((member) => member !== 'resource')
+  assert.deepEqual(members.toSorted(), Object.keys(VALUES).toSorted())
+  await perform('api.create', {})
+  await perform('api.update', { scopes: [{ name: 'before', sentence: 'Before', granted_to: 'users' }] })
+  for (const member of members) {
+    for (const value of VALUES[member] ?? []) {
+      const before = await perform('api.show', {})
+      const [noun = '', part] = member.split('.')
+      const [scope] = before['scopes'] as readonly object[]
+      const wanted = part === undefined ? value : { [part]: value }
+      const change = noun === 'scopes' ? [{ ...scope, ...(wanted as object) }] : wanted
+      await perform('api.update', { [noun]: change })
+      const shown = noun === 'tokens' ? { ...(before['tokens'] as object), ...(change as object) } : change
+      assert.deepEqual(await perform('api.show', {}), { ...before, [noun]: shown === '' ? null : shown }, member)
+    }
+  }
 })

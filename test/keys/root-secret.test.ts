@@ -3,7 +3,12 @@ import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { readRootSecret } from '../../src/keys/root-secret.ts'
+import {
+  previousSecretPath,
+  readRootSecret,
+  removePreviousSecret,
+  renewRootSecret,
+} from '../../src/keys/root-secret.ts'
 import { temporaryFolder } from '../support/server.ts'
 
 test('STO-11: the root secret is created once, and only its owner can read it', (t) => {
@@ -19,7 +24,7 @@ test('when many processes start at once one creates the secret, and all read the
   const folder = temporaryFolder(t)
   const path = join(folder, 'grantor.secret')
   const module = new URL('../../src/keys/root-secret.ts', import.meta.url).href
-  const source = `import { parentPort } from 'node:worker_threads'; import { readRootSecret } from ${JSON.stringify(module)}; parentPort.postMessage(readRootSecret(${JSON.stringify(path)}))`
+  const source = `import { parentPort } from 'node:worker_threads'; import { previousSecretPath, readRootSecret, removePreviousSecret, renewRootSecret } from ${JSON.stringify(module)}; parentPort.postMessage(readRootSecret(${JSON.stringify(path)}))`
   const secrets = await Promise.all(
     Array.from({ length: 8 }, () => {
       const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(source)}`))
@@ -37,4 +42,17 @@ test('STO-11: a secret that other users can read, or that is damaged, is refused
   writeFileSync(path, 'x'.repeat(43))
   chmodSync(path, 0o644)
   assert.throws(() => readRootSecret(path), /chmod 600/)
+})
+
+test('the end of a change removes the previous secret and drafts of a killed process, and no other file', (t) => {
+  const folder = temporaryFolder(t)
+  const path = join(folder, 'grantor.secret')
+  readRootSecret(path)
+  renewRootSecret(path)
+  const draft = 'grantor.secret.0123456789abcdef'
+  const others = ['grantor.secret.lock', `other.secret.0123456789abcdef`, `${draft}.partial`, 'grantor.secret.0123']
+  for (const name of [draft, ...others]) writeFileSync(join(folder, name), '')
+  removePreviousSecret(path)
+  assert.deepEqual(readdirSync(folder).toSorted(), ['grantor.secret', ...others].toSorted())
+  assert.equal(previousSecretPath(path), `${path}.previous`)
 })

@@ -33,14 +33,15 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   endpoints: { layers: [...INNER, 'principals'], packages: [], node: ['node:assert/strict'], pure: true },
   admin: { layers: [...INNER, 'principals'], packages: ['zod'], node: ['node:assert/strict'], pure: true },
   web: { layers: INNER, packages: ['hono'], node: ['node:crypto'], pure: true },
+  files: { layers: INNER, packages: [], node: 'any', pure: false },
   audit: { layers: INNER, packages: [], node: 'any', pure: false },
-  store: { layers: [...INNER, 'audit'], packages: ['pg'], node: 'any', pure: false },
-  keys: { layers: INNER, packages: ['jose'], node: 'any', pure: false },
+  store: { layers: [...INNER, 'files', 'audit'], packages: ['pg'], node: 'any', pure: false },
+  keys: { layers: [...INNER, 'files'], packages: ['jose'], node: 'any', pure: false },
   passwords: { layers: INNER, packages: [], node: 'any', pure: false },
   outbound: { layers: INNER, packages: [], node: 'any', pure: false },
   metrics: { layers: INNER, packages: TELEMETRY_PACKAGES, node: 'any', pure: false },
   http: { layers: [...INNER, 'endpoints', 'admin', 'web'], packages: [], node: 'any', pure: false },
-  config: { layers: INNER, packages: ['zod'], node: 'any', pure: false },
+  config: { layers: [...INNER, 'files'], packages: ['zod'], node: 'any', pure: false },
   server: {
     layers: [
       ...INNER,
@@ -48,6 +49,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'endpoints',
       'admin',
       'web',
+      'files',
       'audit',
       'store',
       'keys',
@@ -62,7 +64,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     pure: false,
   },
   cli: {
-    layers: [...INNER, 'admin', 'metrics', 'config', 'server'],
+    layers: [...INNER, 'files', 'admin', 'metrics', 'config', 'server'],
     packages: ['commander', '@clack/prompts', 'jose', 'zod'],
     node: 'any',
     pure: false,
@@ -101,7 +103,7 @@ const TOOL_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 }
 /** Where `catch` stands: the one place that makes replies, adapters, commands, and rules that turn a throw into a fact. */
 const CATCHERS = [
-  /^src\/(store|keys|passwords|http|cli|config|server)\//,
+  /^src\/(store|keys|files|passwords|http|cli|config|server)\//,
   /^src\/protocol\/(client-keys|json|message)\.ts$/,
   /^src\/endpoints\/(token\/authenticate-client|token\/token|sign-in\/password)\.ts$/,
 ]

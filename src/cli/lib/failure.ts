@@ -1,6 +1,6 @@
 import { AdminError } from '../../admin/admin-error.ts'
 import { ConfigError } from '../../config/config.ts'
-import { explainDenial } from '../../config/guarded-file.ts'
+import { explainDenial } from '../../files/guarded-file.ts'
 import { StoreUnavailable } from '../../ports/store.ts'
 
 /** A command with wrong arguments or options. Exit code 2. */

@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto'
-import { closeSync, constants, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { closeSync, fsyncSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { completeName, createDraft, syncFolder } from '../../files/durable-file.ts'
 import { HEADER_LIMIT_BYTES, LINE_LIMIT_BYTES } from './lines.ts'
 import type { Slice } from './tables.ts'
 
@@ -44,8 +45,8 @@ export interface Written {
   readonly bytes: number
 }
 
-/** The end of the name of a file that is still being written. Its random part separates two backups to one path. */
-const DRAFT = /\.[0-9a-f]{16}\.partial$/
+/** The end of the name of a file that is still being written. */
+const DRAFT = '.partial'
 const BUFFER_BYTES = 1024 * 1024
 
 /**
@@ -60,8 +61,7 @@ export async function writeBackup(
   slices: AsyncIterable<Slice>,
   authenticate: (sha256: string) => string,
 ): Promise<Written> {
-  const draft = `${path}.${randomBytes(8).toString('hex')}.partial`
-  const file = openSync(draft, 'wx', 0o600)
+  const { path: draft, file } = createDraft(path, DRAFT)
   try {
     const written = await writeLines(file, header, slices, authenticate)
     fsyncSync(file)
@@ -78,17 +78,7 @@ export async function writeBackup(
 
 /** Returns the name that a draft would get when it is complete; undefined if the name is not that of a draft. */
 export function draftOf(name: string): string | undefined {
-  return DRAFT.test(name) ? name.replace(DRAFT, '') : undefined
-}
-
-/** Puts the names of files in a folder on disk. */
-export function syncFolder(folder: string): void {
-  const handle = openSync(folder, constants.O_RDONLY)
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
+  return completeName(name, DRAFT)
 }
 
 async function writeLines(

@@ -1,18 +1,24 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { checkColumns, STORED_TABLES, type Cells, type Slice, type Snapshot } from '../backup/tables.ts'
 import { listMigrations } from '../migrations.ts'
 import { MASTER_KEY, MASTER_KEY_CHECK, RESTORING } from '../settings.ts'
 import { isDistributed } from './distribution.ts'
-import { forOperator } from './explain.ts'
 import { migratePostgres, schemaState } from './migrate.ts'
+import { withConnection } from './single-connection.ts'
 
 const ROWS_IN_SLICE = 1000
 const INT8 = 20
 const BOOL = 16
+const BACKUP = {
+  name: 'backup',
+  types: {
+    getTypeParser: (oid: number) => (oid === INT8 ? Number : oid === BOOL ? (text: string) => text === 't' : String),
+  },
+}
 
 /** Runs `work` on one consistent state of a database, beside servers that write to it. Writers do not wait for it. */
 export function withPostgresSnapshot<T>(url: string, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
-  return withClient(url, async (client) => {
+  return withConnection(url, BACKUP, async (client) => {
     await client.query('begin isolation level repeatable read read only')
     const { rows } = await client.query<{ readonly name: string; readonly value: string }>(
       'select name, value from settings',
@@ -52,7 +58,7 @@ export function loadPostgres(
   { schema, sha256 }: { readonly schema: number; readonly sha256: string },
   slicesAt: (databaseNow: number) => Iterable<Slice>,
 ): Promise<void> {
-  return withClient(url, async (client) => {
+  return withConnection(url, BACKUP, async (client) => {
     await migratePostgres(
       client,
       Date.now(),
@@ -85,7 +91,7 @@ export function loadPostgres(
 
 /** Returns the checksum of the backup whose rows are in the database and whose restore is not complete. */
 export function findRestore(url: string): Promise<string | undefined> {
-  return withClient(url, async (client) => {
+  return withConnection(url, BACKUP, async (client) => {
     if ((await schemaState(client)).applied.length === 0) return undefined
     const { rows } = await client.query<{ readonly value: string }>('select value from settings where name = $1', [
       RESTORING,
@@ -96,7 +102,7 @@ export function findRestore(url: string): Promise<string | undefined> {
 
 /** Removes the mark of a restore, so that servers start. */
 export function endRestore(url: string): Promise<void> {
-  return withClient(url, async (client) => {
+  return withConnection(url, BACKUP, async (client) => {
     await client.query('delete from settings where name = $1', [RESTORING])
   })
 }
@@ -122,26 +128,4 @@ async function columnsOf(
     [table],
   )
   return rows
-}
-
-async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'grantor backup',
-    connectionTimeoutMillis: 10_000,
-    keepAlive: true,
-    types: {
-      getTypeParser: (oid: number) => (oid === INT8 ? Number : oid === BOOL ? (text: string) => text === 't' : String),
-    },
-  })
-  // If the connection breaks, the running statement fails and reports that.
-  client.on('error', () => undefined)
-  try {
-    await client.connect()
-    return await work(client)
-  } catch (cause) {
-    throw forOperator(cause)
-  } finally {
-    await client.end()
-  }
 }

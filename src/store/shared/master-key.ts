@@ -44,4 +44,7 @@ export const masterKeyReads = {
   *findMasterKey(): Steps<StoredMasterKey> {
     return { wrapped: yield* findSetting(MASTER_KEY), check: yield* findSetting(MASTER_KEY_CHECK) }
   },
+  *findMasterKeyCheck(): Steps<string | undefined> {
+    return yield* findSetting(MASTER_KEY_CHECK)
+  },
 }

@@ -1,7 +1,8 @@
 import { accessSync, closeSync, constants, lstatSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { StoreUnavailable } from '../../ports/store.ts'
-import { checkSecretFile, describeDenial, type FileFacts } from '../../protocol/secret-file.ts'
+import { explained } from '../../files/guarded-file.ts'
+import { checkSecretFile } from '../../protocol/secret-file.ts'
 
 /** The files that SQLite keeps beside an open database: https://sqlite.org/tempfiles.html */
 const COMPANIONS = ['-wal', '-shm', '-journal']
@@ -38,18 +39,8 @@ function requireOwn(path: string): void {
   if (!status.isFile()) throw new Error(`${path} is not a file.`)
   const fault = checkSecretFile(path, status, process.getuid?.(), 'nothing')
   if (fault !== undefined) throw new Error(fault)
-  refuseUnwritable(path, status)
-}
-
-/** SQLite would not say which file it is. A command that root ran leaves files that the server cannot open. */
-function refuseUnwritable(path: string, status: FileFacts): void {
-  try {
-    accessSync(path, constants.R_OK | constants.W_OK)
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException
-    if (code === 'EACCES') throw new Error(describeDenial(path, status, process.getuid?.()), { cause })
-    throw cause
-  }
+  // SQLite would not say which file it is. A command that root ran leaves files that the server cannot open.
+  explained(path, () => accessSync(path, constants.R_OK | constants.W_OK))
 }
 
 /** Detects whether the files of an open database were moved, or the lock of the server was taken by another process. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmodSync, existsSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
@@ -7,8 +7,10 @@ import { verifyAudit } from '../../../src/admin/verify-audit.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import { previousSecretPath, renewRootSecret } from '../../../src/keys/root-secret.ts'
 import { openSecrets } from '../../../src/protocol/secrets.ts'
+import { backUp } from '../../../src/server/backup.ts'
 import { replaceLeakedSecret, rotateSecret } from '../../../src/server/rotate-secret.ts'
 import { openRuntime } from '../../../src/server/server.ts'
+import { takeServerLock } from '../../../src/store/sqlite/server-lock.ts'
 import { placeBlankDatabase } from '../../support/blank-database.ts'
 import { runHere } from '../../support/command.ts'
 import {
@@ -254,6 +256,36 @@ test('a backup with the secret has the secret that opens it, also while the secr
     DATABASE_URL: `sqlite:${join(restored, 'grantor.db')}`,
   })
   assert.equal(code, 0, stderr)
+})
+
+test('BAK-06: a backup with the secret is not made while no secret opens the store, and leaves no file', async (t) => {
+  const { folder, open } = await openFileEstate(t)
+  await (await open()).close()
+  chmodSync(folder, 0o700)
+  const config = readConfig({ DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}`, LOG_LEVEL: 'silent' })
+  const { context, close } = await openRuntime(config)
+  const secret = join(folder, 'grantor.secret')
+  renewRootSecret(secret)
+  rmSync(previousSecretPath(secret))
+  const before = readdirSync(folder)
+  const plan = { to: join(folder, 'one.backup'), keep: undefined, withSecret: true }
+  await assert.rejects(backUp(config, context, plan), /The root secret is being changed/)
+  assert.deepEqual(readdirSync(folder), before)
+  await close()
+})
+
+test('a lock of the secret that cannot be made is not reported as another process', async (t) => {
+  const { folder, open, run } = await openFileEstate(t)
+  await (await open()).close()
+  const lock = join(folder, 'grantor.secret.lock')
+  mkdirSync(lock)
+  const { code, stderr } = await run(['secret', 'rotate'])
+  assert.deepEqual([code, stderr], [1, `grantor: ${lock} is not a file.\n`])
+  rmSync(lock, { recursive: true })
+  const held = takeServerLock(join(folder, 'grantor.secret'))
+  assert.match((await run(['secret', 'rotate'])).stderr, /^grantor: Another process changes .*grantor\.secret\./)
+  held.release()
+  assert.equal((await run(['secret', 'rotate'])).code, 0)
 })
 
 test('a store of a release without a master key is opened, and its root secret can be changed', async (t) => {

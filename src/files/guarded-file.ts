@@ -20,7 +20,7 @@ export interface GuardedFile {
  * @throws Error if the file cannot be read
  */
 export function readGuardedFile(path: string): GuardedFile {
-  const file = openReadable(path)
+  const file = explained(path, () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK))
   try {
     const status = fstatSync(file)
     if (!status.isFile()) throw new Error('it is not a regular file')
@@ -35,9 +35,10 @@ export function readGuardedFile(path: string): GuardedFile {
   }
 }
 
-function openReadable(path: string): number {
+/** Calls a function that uses a file. If this process may not, the error says whose file it is. */
+export function explained<T>(path: string, use: () => T): T {
   try {
-    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    return use()
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EACCES') throw cause
     throw new Error(explainDenial(path), { cause })

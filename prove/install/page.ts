@@ -6,11 +6,12 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { generate } from 'selfsigned'
 import { freePorts } from '../../tools/free-ports.ts'
 import { replay } from '../../tools/replay.ts'
 import { openFolder } from '../../tools/session.ts'
 import type { Findings } from '../findings.ts'
+import { issueCertificate } from '../proxies/campaign.ts'
+import { replaceAll } from '../proxies/proxy-programs.ts'
 
 /** Follows docs/operations/install.md, and then the nightly backup of backup.md, as root of namespaces of its own. */
 
@@ -44,7 +45,7 @@ export async function provePage(findings: Findings): Promise<readonly string[]> 
   const { PATH = '', HOME = '/' } = process.env
   try {
     const faults = await replay({
-      page: replaceAddresses(pages(), replaced),
+      page: replaceAll(pages(), replaced),
       folder,
       environment: { PATH, HOME, SANDBOX: folder, NODE_EXTRA_CA_CERTS: AUTHORITY },
       limitMs: LIMIT_MS,
@@ -79,18 +80,9 @@ function pages(): string {
   return `${readFileSync('docs/operations/install.md', 'utf8')}\n${everyNight.replace(/^With cron[^]*/m, '')}`
 }
 
-function replaceAddresses(page: string, replacements: Readonly<Record<string, string>>): string {
-  return Object.entries(replacements).reduce((text, [from, to]) => {
-    if (!text.includes(from)) throw new Error(`The page has no ${from}.`)
-    return text.replaceAll(from, to)
-  }, page)
-}
-
 /** The proxy of section 4: TLS in front of the server of the page. */
 async function openTlsProxy(folder: string, port: number): Promise<Server> {
-  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
-    extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
-  })
+  const { certificate: cert, key } = await issueCertificate()
   const { NODE_EXTRA_CA_CERTS: others } = process.env
   writeFileSync(join(folder, 'ca.pem'), `${cert}\n${others === undefined ? '' : readFileSync(others, 'utf8')}`)
   const proxy = createServer({ cert, key }, (incoming, outgoing) => {

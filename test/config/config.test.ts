@@ -3,20 +3,11 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { settingsDocument } from '../../src/cli/docs/settings.ts'
-import { ConfigError, readConfig, type Config } from '../../src/config/config.ts'
+import { readConfig, type Config } from '../../src/config/config.ts'
 import { locationOf } from '../../src/config/database-url.ts'
 import { SETTINGS } from '../../src/config/schema.ts'
 import { temporaryFolder } from '../support/server.ts'
-
-function mistakes(environment: Readonly<Record<string, string>>): readonly string[] {
-  try {
-    readConfig(environment)
-  } catch (cause) {
-    assert.ok(cause instanceof ConfigError)
-    return cause.mistakes
-  }
-  return []
-}
+import { mistakesOf } from './mistakes.ts'
 
 test('without settings the defaults are safe for this machine', () => {
   const config = readConfig({})
@@ -169,14 +160,14 @@ const REFUSED: readonly (readonly [name: string, values: readonly string[]])[] =
 for (const [name, values] of REFUSED) {
   test(`${name} is refused if its value is invalid`, () => {
     for (const value of values) {
-      const found = mistakes({ [name]: value })
+      const found = mistakesOf({ [name]: value })
       assert.deepEqual([found.length, found[0]?.startsWith(name)], [1, true], `${value}: ${found.join()}`)
     }
   })
 }
 
 test('all mistakes are reported together, including unknown settings', () => {
-  const found = mistakes({
+  const found = mistakesOf({
     PORT: 'x',
     GRANTOR_SECRET: 'short',
     GRANTOR_ACCENT: 'blue',
@@ -189,7 +180,7 @@ test('all mistakes are reported together, including unknown settings', () => {
 })
 
 test('mistakes that depend on several settings are reported together', () => {
-  const found = mistakes({
+  const found = mistakesOf({
     GRANTOR_ISSUER: 'http://auth.acme.test/?x',
     GRANTOR_TRUST_PROXY: 'nonsense',
     DATABASE_URL: 'x',
@@ -201,7 +192,7 @@ test('mistakes that depend on several settings are reported together', () => {
 })
 
 test('a mistake in one setting does not hide a mistake in another', () => {
-  const found = mistakes({
+  const found = mistakesOf({
     PORT: 'abc',
     GRANTOR_SECRET: 'short',
     GRANTOR_ISSUER: 'http://auth.example.com',
@@ -226,14 +217,14 @@ test('decision 0023: the issuer must use https unless it is a loopback address',
     'http://localhost.acme.test',
     'ftp://localhost',
   ]) {
-    assert.match(mistakes({ GRANTOR_ISSUER: issuer }).join(), /must use https/, issuer)
+    assert.match(mistakesOf({ GRANTOR_ISSUER: issuer }).join(), /must use https/, issuer)
   }
 })
 
 test('RFC 8414 §2: the issuer must have no query, fragment or user, and has one spelling', () => {
   const proxy = { GRANTOR_TRUST_PROXY: '10.0.0.0/8' }
   for (const issuer of ['https://a.test', 'https://a.test:8443', 'https://a.test/auth']) {
-    assert.deepEqual(mistakes({ ...proxy, GRANTOR_ISSUER: issuer }), [], issuer)
+    assert.deepEqual(mistakesOf({ ...proxy, GRANTOR_ISSUER: issuer }), [], issuer)
   }
   const wrong = [
     'a.test',
@@ -245,25 +236,25 @@ test('RFC 8414 §2: the issuer must have no query, fragment or user, and has one
     'https://a.test:443',
   ]
   for (const issuer of wrong) {
-    assert.equal(mistakes({ ...proxy, GRANTOR_ISSUER: issuer }).length > 0, true, issuer)
+    assert.equal(mistakesOf({ ...proxy, GRANTOR_ISSUER: issuer }).length > 0, true, issuer)
   }
 })
 
 test('MET-06: the issuer must not contain characters with a meaning in a shell', () => {
   const proxy = { GRANTOR_TRUST_PROXY: '10.0.0.0/8' }
   for (const issuer of ['https://a_b.test:8443/x-y/z.1:2', 'https://[2001:db8::1]/x', 'http://[::1]:3000']) {
-    assert.deepEqual(mistakes({ ...proxy, GRANTOR_ISSUER: issuer }), [], issuer)
+    assert.deepEqual(mistakesOf({ ...proxy, GRANTOR_ISSUER: issuer }), [], issuer)
   }
   for (const odd of ['$(id)', "'", '&', ';', '`', '|', '!', '%20', '~', '(', '*', '@', '=', 'é']) {
     for (const issuer of [`https://a.test/${odd}`, `https://a${odd}.test`]) {
-      assert.match(mistakes({ ...proxy, GRANTOR_ISSUER: issuer }).join(), /^GRANTOR_ISSUER /, issuer)
+      assert.match(mistakesOf({ ...proxy, GRANTOR_ISSUER: issuer }).join(), /^GRANTOR_ISSUER /, issuer)
     }
   }
 })
 
 test('with an https issuer, the server needs a trusted proxy or must listen on loopback only', () => {
   const issuer = { GRANTOR_ISSUER: 'https://auth.acme.test' }
-  assert.match(mistakes(issuer).join(), /GRANTOR_TRUST_PROXY must name the network/)
+  assert.match(mistakesOf(issuer).join(), /GRANTOR_TRUST_PROXY must name the network/)
   assert.equal(readConfig({ ...issuer, GRANTOR_HOST: '127.0.0.1' }).host, '127.0.0.1')
   const behindProxy = readConfig({ ...issuer, GRANTOR_TRUST_PROXY: '10.0.0.0/8' })
   assert.deepEqual([behindProxy.host, behindProxy.settings.isLoopbackIssuer], ['::', false])
@@ -276,41 +267,44 @@ test('settings come from the file and the environment, which takes precedence, a
   assert.deepEqual([config.port, config.branding.name], [5000, 'Acme Cloud'])
   assert.equal(readConfig({ GRANTOR_CONFIG: file, PORT: '' }).port, 4000)
   writeFileSync(file, 'PORT=x\nGRANTOR_NMAE=Acme\n')
-  assert.equal(mistakes({ GRANTOR_CONFIG: file }).length, 2)
-  assert.match(mistakes({ GRANTOR_CONFIG: `${file}.gone` }).join(), /cannot be read/)
+  assert.equal(mistakesOf({ GRANTOR_CONFIG: file }).length, 2)
+  assert.match(mistakesOf({ GRANTOR_CONFIG: `${file}.gone` }).join(), /cannot be read/)
 })
 
 test('a malformed line of the file is reported by its number and without its text', (t) => {
   const file = join(temporaryFolder(t), 'grantor.env')
   writeFileSync(file, '# a comment\n\nexport PORT=4000\nGRANTOR_NAME="Acme Cloud"\nmy secret is here\n')
-  const [mistake = ''] = mistakes({ GRANTOR_CONFIG: file })
+  const [mistake = ''] = mistakesOf({ GRANTOR_CONFIG: file })
   assert.match(mistake, /line 5 is not NAME=value/)
   assert.ok(!mistake.includes('secret'))
 })
 
 test('STO-11: a file that other users may write to is refused, and so is a file with secrets that they may read', (t) => {
   const file = join(temporaryFolder(t), 'grantor.env')
-  const mistakesOf = (text: string, mode: number): readonly string[] => {
+  const mistakesIn = (text: string, mode: number): readonly string[] => {
     writeFileSync(file, text)
     chmodSync(file, mode)
-    return mistakes({ GRANTOR_CONFIG: file })
+    return mistakesOf({ GRANTOR_CONFIG: file })
   }
   const secret = `GRANTOR_SECRET=${'hidden'.repeat(6)}\n`
   for (const mode of [0o644, 0o444, 0o640]) {
-    const [mistake = '', ...more] = mistakesOf(`${secret}PORT=4000\n`, mode)
+    const [mistake = '', ...more] = mistakesIn(`${secret}PORT=4000\n`, mode)
     assert.match(mistake, /which contains GRANTOR_SECRET\. .*chmod 600 .*grantor\.env$/)
     assert.doesNotMatch(mistake, /hidden/)
     assert.deepEqual(more, [])
   }
   assert.match(
-    mistakesOf(`${secret}DATABASE_URL=postgres://a:b@c/d\n`, 0o644).join(),
+    mistakesIn(`${secret}DATABASE_URL=postgres://a:b@c/d\n`, 0o644).join(),
     /which contains DATABASE_URL, GRANTOR_SECRET\./,
   )
-  assert.deepEqual(mistakesOf(secret, 0o600), [])
-  assert.deepEqual(mistakesOf('PORT=4000\nDATABASE_URL=sqlite:./grantor.db\n', 0o644), [])
+  assert.deepEqual(mistakesIn(secret, 0o600), [])
+  assert.deepEqual(mistakesIn('PORT=4000\nDATABASE_URL=sqlite:./grantor.db\n', 0o644), [])
   for (const mode of [0o664, 0o646, 0o666]) {
     chmodSync(file, mode)
-    assert.match(mistakes({ GRANTOR_CONFIG: file }).join(), /^GRANTOR_CONFIG names a file that is not safe.*chmod go-w/)
+    assert.match(
+      mistakesOf({ GRANTOR_CONFIG: file }).join(),
+      /^GRANTOR_CONFIG names a file that is not safe.*chmod go-w/,
+    )
   }
 })
 
@@ -355,7 +349,7 @@ test('an invalid DATABASE_URL of a PostgreSQL is refused with a message that rep
     ['postgres://ada:hidden@db.acme.test/grantor?options=-c%20hidden', /must not have options/],
   ]
   for (const [url, says] of wrong) {
-    const found = mistakes({ DATABASE_URL: url, GRANTOR_SECRET: SECRET })
+    const found = mistakesOf({ DATABASE_URL: url, GRANTOR_SECRET: SECRET })
     assert.equal(found.length, 1, `${url}: ${found.join()}`)
     assert.match(found[0] ?? '', says, url)
     assert.match(found[0] ?? '', /^DATABASE_URL /)
@@ -365,10 +359,10 @@ test('an invalid DATABASE_URL of a PostgreSQL is refused with a message that rep
 
 test('with PostgreSQL GRANTOR_SECRET must be set, because the nodes share no file', () => {
   const DATABASE_URL = 'postgres://ada:hidden@db.acme.test/grantor'
-  assert.match(mistakes({ DATABASE_URL }).join(), /^GRANTOR_SECRET must be set with PostgreSQL/)
-  assert.match(mistakes({ DATABASE_URL, GRANTOR_SECRET: '' }).join(), /^GRANTOR_SECRET must be set with PostgreSQL/)
-  assert.match(mistakes({ DATABASE_URL, GRANTOR_SECRET: 'short' }).join(), /^GRANTOR_SECRET must have at least 32/)
-  const both = mistakes({ DATABASE_URL: 'postgres://ada@db.acme.test' })
+  assert.match(mistakesOf({ DATABASE_URL }).join(), /^GRANTOR_SECRET must be set with PostgreSQL/)
+  assert.match(mistakesOf({ DATABASE_URL, GRANTOR_SECRET: '' }).join(), /^GRANTOR_SECRET must be set with PostgreSQL/)
+  assert.match(mistakesOf({ DATABASE_URL, GRANTOR_SECRET: 'short' }).join(), /^GRANTOR_SECRET must have at least 32/)
+  const both = mistakesOf({ DATABASE_URL: 'postgres://ada@db.acme.test' })
   assert.deepEqual(
     both.map((mistake) => mistake.split(' ', 1)[0]),
     ['DATABASE_URL', 'GRANTOR_SECRET'],
@@ -377,7 +371,7 @@ test('with PostgreSQL GRANTOR_SECRET must be set, because the nodes share no fil
 })
 
 test('the message about a secret setting does not contain its value', () => {
-  assert.doesNotMatch(mistakes({ GRANTOR_SECRET: 'hunter2' }).join(), /hunter2/)
+  assert.doesNotMatch(mistakesOf({ GRANTOR_SECRET: 'hunter2' }).join(), /hunter2/)
 })
 
 test('docs/configuration.md is what `npm run docs` generates from the schema', () => {

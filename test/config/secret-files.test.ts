@@ -5,24 +5,13 @@ import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { settingsDocument, settingsHelp } from '../../src/cli/docs/settings.ts'
-import { ConfigError, readConfig } from '../../src/config/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { SECRET_SETTINGS } from '../../src/config/schema.ts'
 import { temporaryFolder } from '../support/server.ts'
+import { mistakesOf } from './mistakes.ts'
 
 const SECRET = 'hidden'.repeat(6)
 const URL = 'postgres://ada:hidden@db.acme.test/grantor'
-
-type Environment = Readonly<Record<string, string>>
-
-function mistakesOf(environment: Environment): readonly string[] {
-  try {
-    readConfig(environment)
-  } catch (cause) {
-    assert.ok(cause instanceof ConfigError)
-    return cause.mistakes
-  }
-  return []
-}
 
 /** Writes a file that only its owner can read. Returns its path. */
 function fileWith(t: TestContext, text: string, mode = 0o600): string {

@@ -134,7 +134,7 @@ export async function createManagementToken(
   const { id } = await requireClient(context, text)
   const { token, hash } = secrets.mint('management-token', mintOrderedId(clock(), random), random)
   if ((await store.setManagementToken({ id, managementHash: hash })) === 'changed') return { id, token }
-  throw conflict(`The client ${id} does not manage itself: only a client that registered with a secret does.`)
+  throw conflict(`The client ${id} does not manage itself: it is public, or is not a registered client.`)
 }
 
 function requireClientId(text: string): ClientId {

@@ -31,7 +31,7 @@ export interface OperatorOperations {
   changeClient: [change: ClientUpdate, outcome: 'changed' | 'conflict']
   /** Replaces the rules of an operator's client. `unknown`: there is no such client, or it registered. */
   setClientRules: [change: { readonly id: ClientId; readonly rules: ClientRules }, outcome: 'changed' | 'unknown']
-  /** Replaces the registration access token of a client that registered with a secret. `unknown`: there is no such client. */
+  /** Replaces the registration access token of a registered client that has a secret or such a token. `unknown`: there is no such client. */
   setManagementToken: [
     change: { readonly id: ClientId; readonly managementHash: SecretHash },
     outcome: 'changed' | 'unknown',

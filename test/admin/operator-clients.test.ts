@@ -211,7 +211,7 @@ test('RFC 7592 §3: a client whose registration access token was lost manages it
   await assertRefused(
     perform('client.create-registration-token', { client_id: open.client_id }),
     'conflict',
-    /does not manage itself: only a client that registered with a secret does/,
+    /does not manage itself: it is public, or is not a registered client/,
   )
 })
 

@@ -84,7 +84,8 @@ export const clientHandlers = {
     keys: idKey,
     run: change(
       `update clients set management_hash = :managementHash
-       where client_id = :id and secret_hash is not null and coalesce(source, 'registration') = 'registration'
+       where client_id = :id and (secret_hash is not null or management_hash is not null)
+         and coalesce(source, 'registration') = 'registration'
        returning client_id`,
     ),
   },

@@ -171,20 +171,19 @@ export const operatorClientCases: Suite = (check) => {
   })
 
   check(
-    'setManagementToken replaces the token of a client that registered with a secret, and of no other',
+    'setManagementToken replaces the token of a registered client with a secret or a token, and of no other',
     async (stores) => {
       const { first, second } = stores
-      const [client, open, made] = [aClient(), aClient({ secretHash: undefined }), aClient({ source: 'operator' })]
-      await performAll(first, 'registerClient', [client, open])
+      const bare = { secretHash: undefined, managementHash: undefined }
+      const [client, owned, open] = [aClient(), aClient({ secretHash: undefined }), aClient(bare)]
+      const made = aClient({ source: 'operator' })
+      await performAll(first, 'registerClient', [client, owned, open])
       await perform(first, 'createClient', made)
       const managementHash = aHash()
-      const tokens = [client, open, made, aClient()].map(({ id }) => ({ id, managementHash }))
-      assert.deepEqual(await performAll(first, 'setManagementToken', tokens), [
-        'changed',
-        'unknown',
-        'unknown',
-        'unknown',
-      ])
+      const tokens = [client, owned, open, made, aClient()].map(({ id }) => ({ id, managementHash }))
+      const outcomes = await performAll(first, 'setManagementToken', tokens)
+      assert.deepEqual(tally(outcomes), { changed: 2, unknown: 3 })
+      assert.deepEqual(await second.findClient(owned.id), { ...owned, managementHash })
       assert.deepEqual(await second.findClient(client.id), { ...client, managementHash })
       assert.deepEqual(await second.findClient(open.id), open)
       assert.deepEqual(await second.findClient(made.id), made)

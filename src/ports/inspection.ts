@@ -1,6 +1,8 @@
 import type { EpochMs } from '../protocol/brand.ts'
 import type { KnownTime } from '../protocol/clock.ts'
+import type { DomainRule } from '../protocol/domain-rule.ts'
 import type { KeyId } from '../protocol/ids.ts'
+import type { ClientRecord } from './records/client.ts'
 import type { SigningAlgorithm, StoredMasterKey } from './records/key.ts'
 
 /** The result of inspecting the database. The inspection changes nothing. */
@@ -78,6 +80,13 @@ export interface KeyInspection {
   readonly state: 'valid' | 'undecryptable' | 'mismatched'
 }
 
+/** What the doctor finds clients in that could not come in again. */
+export interface ClientInspection {
+  /** The clients that came in last. */
+  readonly newest: readonly ClientRecord[]
+  readonly domains: readonly DomainRule[]
+}
+
 export interface StoreInspection {
   readonly location: string
   readonly secretLocation: string
@@ -85,6 +94,8 @@ export interface StoreInspection {
   readonly database: DatabaseInspection
   readonly secret: SecretInspection
   readonly keys: readonly KeyInspection[]
+  /** undefined: the database cannot be used, or has the schema of another release. */
+  readonly clients: ClientInspection | undefined
 }
 
 /** The response from the issuer's metadata address (RFC 8414 §3). */

@@ -9,6 +9,7 @@ import {
   type PolicyQuestion,
   type PolicyRefusal,
 } from '../protocol/client-policy.ts'
+import type { DomainRules } from '../protocol/domain-rule.ts'
 
 export type PolicyNeeds = Pick<Context, 'domainRules' | 'settings'>
 
@@ -43,6 +44,15 @@ export async function findPolicyRefusal(
   return verdict.kind === 'refused' ? verdict : undefined
 }
 
+/** Returns the policy of the server. */
 export async function readClientPolicy({ domainRules, settings }: PolicyNeeds): Promise<ClientPolicy> {
-  return { registration: settings.registration, documents: settings.clientDocuments, domains: await domainRules() }
+  return clientPolicy(settings, await domainRules())
+}
+
+/** The settings that the policy depends on. */
+export type PolicySettings = Pick<Context['settings'], 'clientDocuments' | 'registration'>
+
+/** Puts the policy together. */
+export function clientPolicy({ clientDocuments, registration }: PolicySettings, domains: DomainRules): ClientPolicy {
+  return { registration, documents: clientDocuments, domains }
 }

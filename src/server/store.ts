@@ -182,7 +182,7 @@ export async function openDistribution(url: string) {
 export async function inspectStore(config: Config): Promise<StoreInspection> {
   const { database: choice } = config
   const { inspectKey } = await import('../keys/inspect-keys.ts')
-  const { database, keys } = await inspectStored(choice)
+  const { database, keys, clients } = await inspectStored(choice)
   const { secrets, inspection } = inspectSecret(config, database.kind === 'opened' ? database.masterKey : undefined)
   return {
     location: locationOf(choice),
@@ -191,6 +191,7 @@ export async function inspectStore(config: Config): Promise<StoreInspection> {
     database,
     secret: inspection,
     keys: secrets === undefined ? [] : keys.map((key) => inspectKey(key, secrets.encryptionKey)),
+    clients,
   }
 }
 

@@ -1,4 +1,5 @@
 import type { IssuerProbe, StoreInspection } from '../../ports/inspection.ts'
+import type { PolicySettings } from '../../principals/evaluate-client.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 
 /** The settings that the doctor checks. */
@@ -19,7 +20,7 @@ export interface KeyChoices {
 
 /** The data of all checks, which were collected without changing anything. */
 export interface Examination {
-  readonly choices: NetworkChoices & KeyChoices
+  readonly choices: NetworkChoices & KeyChoices & PolicySettings
   readonly store: StoreInspection
   readonly probe: IssuerProbe
   /**

@@ -1,11 +1,18 @@
 import pg from 'pg'
-import type { ClusterFacts, DatabaseFacts, DatabaseInspection, ServerFacts } from '../../ports/inspection.ts'
+import type {
+  ClientInspection,
+  ClusterFacts,
+  DatabaseFacts,
+  DatabaseInspection,
+  ServerFacts,
+} from '../../ports/inspection.ts'
 import type { KeyRecord } from '../../ports/records/key.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { listMigrations } from '../migrations.ts'
 import type { Row } from '../rows.ts'
 import { LAST_BACKUP, NO_MASTER_KEY, noteOfNewestRow, timeOf } from '../settings.ts'
 import { masterKeyReads } from '../shared/master-key.ts'
+import { inspectClients } from '../shared/clients.ts'
 import { operatorReads } from '../shared/operator.ts'
 import { connectionOptions, sessionSettings } from './database.ts'
 import type { RunStatement } from './query.ts'
@@ -16,6 +23,7 @@ import { runSteps } from './steps.ts'
 
 interface Inspection {
   readonly database: DatabaseInspection
+  readonly clients: ClientInspection | undefined
   readonly keys: readonly KeyRecord[]
 }
 
@@ -107,7 +115,9 @@ async function look(client: pg.Client, distributed: boolean): Promise<Inspection
       : { time: undefined, apis: 0, masterKey: NO_MASTER_KEY, backedUpAt: undefined }),
   }
   const keys = hasTables ? await runSteps(queryOf(client), operatorReads.listKeys()) : []
-  return { database: { kind: 'opened', ...facts }, keys }
+  const isCurrent = missing.length === 0 && unknown.length === 0
+  const clients = isCurrent ? await runSteps(queryOf(client), inspectClients()) : undefined
+  return { database: { kind: 'opened', ...facts }, keys, clients }
 }
 
 function findObstacle(server: Row): string | undefined {
@@ -209,5 +219,5 @@ function queryOf(client: pg.Client): RunStatement {
 }
 
 function unusable(reason: string): Inspection {
-  return { database: { kind: 'unusable', reason }, keys: [] }
+  return { database: { kind: 'unusable', reason }, keys: [], clients: undefined }
 }

@@ -2,7 +2,9 @@ import type { ClientRecord } from '../../ports/records/client.ts'
 import type { ClientFilter } from '../../ports/operation-inputs.ts'
 import type { Page } from '../../ports/store.ts'
 import type { ClientId } from '../../protocol/ids.ts'
+import type { ClientInspection } from '../../ports/inspection.ts'
 import type { Row } from '../rows.ts'
+import { domainRuleReads } from './domain-rules.ts'
 import { CLIENTS, HELD_FOR_EVER } from '../tables.ts'
 import { change, idKey, outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
@@ -148,6 +150,15 @@ export const clientHandlers = {
     ),
   },
 } satisfies SharedHandlers
+
+/** The newest clients that the doctor examines. */
+const INSPECTED = 1000
+
+/** Reads what the doctor finds clients in that could not come in again. */
+export function* inspectClients(): Steps<ClientInspection> {
+  const newest = yield* clientReads.listClients({ before: undefined, limit: INSPECTED })
+  return { newest, domains: yield* domainRuleReads.listDomainRules() }
+}
 
 export const clientReads = {
   *listClients({ before, limit, ...filter }: Page<ClientId> & ClientFilter): Steps<readonly ClientRecord[]> {

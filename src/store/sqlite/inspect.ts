@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import type { DatabaseFacts, DatabaseInspection } from '../../ports/inspection.ts'
+import type { ClientInspection, DatabaseFacts, DatabaseInspection } from '../../ports/inspection.ts'
 import type { KeyRecord } from '../../ports/records/key.ts'
 import { knownTime } from '../../protocol/clock.ts'
 import type { Row } from '../rows.ts'
 import { LAST_BACKUP, NO_MASTER_KEY, timeOf } from '../settings.ts'
 import { masterKeyReads } from '../shared/master-key.ts'
+import { inspectClients } from '../shared/clients.ts'
 import { findSetting, operatorReads } from '../shared/operator.ts'
 import { openDatabase } from './database.ts'
 import { freeBytes } from './disk.ts'
@@ -19,18 +20,24 @@ const DAMAGE_LIMIT = 3
 /** Inspects the file as the server would open it, and changes nothing. This also works beside a running server. */
 export function inspectDatabase(path: string): {
   readonly database: DatabaseInspection
+  readonly clients: ClientInspection | undefined
   readonly keys: readonly KeyRecord[]
 } {
-  if (!existsSync(path)) return { database: { kind: 'missing' }, keys: [] }
+  if (!existsSync(path)) return { database: { kind: 'missing' }, keys: [], clients: undefined }
   let database: DatabaseSync | undefined
   try {
     database = openDatabase(path)
     // Another process may be about to finish. Nothing else in this process has to run meanwhile.
     database.exec('pragma busy_timeout = 2000')
     const facts = readFacts(database, path)
-    return { database: { kind: 'opened', ...facts }, keys: hasTables(database) ? readKeys(database) : [] }
+    const isCurrent = facts.missingMigrations.length === 0 && facts.unknownMigrations.length === 0
+    return {
+      database: { kind: 'opened', ...facts },
+      keys: hasTables(database) ? readKeys(database) : [],
+      clients: isCurrent ? openSteps(database)(inspectClients()) : undefined,
+    }
   } catch (cause) {
-    return { database: { kind: 'unusable', reason: (cause as Error).message }, keys: [] }
+    return { database: { kind: 'unusable', reason: (cause as Error).message }, keys: [], clients: undefined }
   } finally {
     database?.close()
   }

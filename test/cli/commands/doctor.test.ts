@@ -168,6 +168,8 @@ const SOUND: Examination = {
     trustedProxies: ['10.0.0.0/8'],
     admin: { host: 'localhost', port: 3001 },
     keyRotation: 30 * 86_400,
+    registration: 'open',
+    clientDocuments: 'open',
   },
   store: {
     location: 'grantor.db',
@@ -188,6 +190,7 @@ const SOUND: Examination = {
     },
     secret: { kind: 'matches' },
     keys: [{ id: 'key' as never, algorithm: 'ES256', activeFrom: 1_799_000_000_000 as EpochMs, state: 'valid' }],
+    clients: undefined,
   },
   probe: {
     kind: 'answered',

@@ -68,6 +68,8 @@ const COORDINATOR = 'select 1 from pg_dist_local_group where groupid = 0'
 const SESSIONS = `select 1 from citus_stat_activity where datname = current_database()
   and application_name like 'grantor%' and global_pid <> citus_backend_gpid() limit 1`
 
+const KEY_TYPE = `select atttypid::regtype::text as type from pg_attribute where attrelid = $1::regclass and attname = $2`
+
 const CITUS_PART = /\/\*citus (.+?)\*\//g
 
 /** What is unique over all users and clients becomes a table by that key, and the indexes that held it are dropped. */
@@ -174,7 +176,10 @@ async function distribute(connection: Connection, table: string): Promise<void> 
   const key = SHARD_KEYS[table]
   if (key === undefined) await connection.query('select create_reference_table($1)', [table])
   else {
-    const group = table === FIRST ? 'default' : FIRST
+    const { rows } = await connection.query<{ readonly type: string }>(KEY_TYPE, [table, key])
+    // Tables share shards if their keys have one type.
+    const others = rows[0]?.type === 'text' ? FIRST : 'none'
+    const group = table === FIRST ? 'default' : others
     await connection.query('select create_distributed_table($1, $2, colocate_with => $3)', [table, key, group])
   }
   await connection.query('select truncate_local_data_after_distributing_table($1)', [table])

@@ -77,7 +77,9 @@ async function measure(): Promise<readonly [rows: number, bytes: number]> {
 }
 
 function describeCounts(kind: string): string {
-  const own = [...counts].filter(([key]) => key.startsWith(`${kind}: `)).toSorted(([one], [other]) => (one < other ? -1 : 1))
+  const own = [...counts]
+    .filter(([key]) => key.startsWith(`${kind}: `))
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
   return own.map(([key, count]) => `${count} × ${key.slice(kind.length + 2)}`).join(', ')
 }
 

@@ -8,6 +8,7 @@ import {
   readCluster,
   SHARD_KEYS,
 } from '../../src/store/postgres/distribution.ts'
+import { migrateAt } from '../../src/store/postgres/migrate-at.ts'
 import { migratePostgres } from '../../src/store/postgres/migrate.ts'
 import type { Findings } from '../findings.ts'
 import type { KillableDatabase } from '../restarts/campaign.ts'
@@ -34,9 +35,14 @@ drop index /*postgres concurrently*/ if exists grants_unplanted;
 
 /**
  * Migrates an empty database and distributes its tables.
- * @throws Error if the database has rows, or its tables cannot be distributed
+ * @throws Error if the database has rows, its tables cannot be distributed, or a worker can be migrated instead
  */
-export async function prepare(url: string): Promise<void> {
+export async function prepare([url = '', ...others]: readonly string[]): Promise<void> {
+  for (const other of others) {
+    const cause: unknown = await migrateAt(other, Date.now()).then(() => 'it was migrated', String)
+    if (!String(cause).includes('is a worker'))
+      throw new Error(`A machine that is not the coordinator: ${String(cause)}`)
+  }
   await withClient(url, async (client) => {
     const { rowCount } = await client.query(`select 1 where to_regclass('clients') is not null`)
     if (rowCount === 1) throw new Error('The database must be empty.')

@@ -33,7 +33,7 @@ const urls = (url ?? '').split(',')
 
 beginSession()
 const findings = openFindings()
-await prepare(urls[0] ?? '').catch((cause: unknown) => giveUp(String(cause)))
+await prepare(urls).catch((cause: unknown) => giveUp(String(cause)))
 const lines = [`machines that nodes use: ${urls.length}`]
 lines.push(`cases of the contract: ${checkContract(urls, findings)}`)
 findings.progress('the contract')

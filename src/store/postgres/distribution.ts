@@ -102,6 +102,11 @@ export async function isDistributed(connection: Connection): Promise<boolean> {
   return table.rowCount === 1
 }
 
+/** Whether this machine is a worker of Citus, where the schema cannot be changed. */
+export async function isWorker(connection: Connection): Promise<boolean> {
+  return (await hasCitus(connection)) && (await connection.query(COORDINATOR)).rowCount === 0
+}
+
 /** Returns the cluster; undefined without the extension. */
 export async function readCluster(connection: Connection): Promise<Cluster | undefined> {
   if (!(await hasCitus(connection))) return undefined
@@ -126,9 +131,7 @@ export async function findObstacle(connection: Connection): Promise<string | und
   if (cluster === undefined) {
     return 'The database has no extension citus. Install Citus on all machines, and run: create extension citus'
   }
-  if ((await connection.query(COORDINATOR)).rowCount === 0) {
-    return 'This machine is a worker. Set DATABASE_URL to the coordinator.'
-  }
+  if (await isWorker(connection)) return 'This machine is a worker. Set DATABASE_URL to the coordinator.'
   if (cluster.machines.length === 0) return 'The cluster has no machine that holds shards. Add one with citus_add_node.'
   const { missing, unknown } = await schemaState(connection)
   if (unknown.length > 0) return 'The database was migrated by a newer release. Run this command of that release.'

@@ -1,5 +1,5 @@
 import type { Migration, SchemaState } from '../migrations.ts'
-import { distributeTables, findObstacle, isDistributed, placementOf, readCluster } from './distribution.ts'
+import { distributeTables, findObstacle, isDistributed, isWorker, placementOf, readCluster } from './distribution.ts'
 import { migratePostgres, schemaState } from './migrate.ts'
 import type { Connection } from './migration-lease.ts'
 import { withConnection } from './single-connection.ts'
@@ -11,8 +11,16 @@ export function migrateAt(url: string, now: number): Promise<readonly Migration[
   return withConnection(url, MIGRATE, (connection) => migrate(connection, now))
 }
 
-/** Distributes the new tables as well, if the others are distributed. */
+/**
+ * Distributes the new tables as well, if the others are distributed. On a worker a migration would make tables that the
+ * cluster does not know.
+ */
 async function migrate(connection: Connection, now: number): Promise<readonly Migration[]> {
+  if ((await isWorker(connection)) && (await schemaState(connection)).missing.length > 0) {
+    throw new Error(
+      'This machine is a worker of Citus, and the database is not up to date. Run "grantor migrate" with the address of the coordinator.',
+    )
+  }
   const applied = await migratePostgres(connection, now)
   if (applied.length > 0 && (await isDistributed(connection))) await distributeTables(connection)
   return applied

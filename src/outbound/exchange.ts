@@ -53,7 +53,13 @@ export function exchange(planned: Exchange): Promise<ExchangeOutcome> {
       if (refusal === undefined) readBody(response, planned.bodyLimit, end)
       else end(refusal)
     })
-    sent.on('upgrade', () => end({ kind: 'unacceptable', reason: 'status', detail: '101' }))
+    // Node.js hands the socket of a 101 over without listeners, and does not close it with the request. A reset would then end
+    // the process.
+    sent.on('upgrade', (_response, socket) => {
+      socket.on('error', () => undefined)
+      socket.destroy()
+      end({ kind: 'unacceptable', reason: 'status', detail: '101' })
+    })
     sent.on('error', (cause) => end(faultOf(cause)))
     sent.on('close', () => end({ kind: 'unreachable', reason: 'connection-failed' }))
     sent.end()

@@ -43,7 +43,7 @@ export function readClientDocument(text: string, url: string, policy: Registrati
   const members = json.value as Members
   if (members['client_id'] !== url) return refused('client_id is not the URL of the document.')
   if ('client_secret' in members || 'client_secret_expires_at' in members) return refused('The document has a secret.')
-  if (methodsOf(members).some((method) => String(method).startsWith('client_secret_'))) {
+  if (methodsOf(members).some((method) => typeof method === 'string' && method.startsWith('client_secret_'))) {
     return refused('The document names an authentication method with a secret.')
   }
   const method = chooseMethod(members)

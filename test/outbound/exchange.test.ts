@@ -161,6 +161,24 @@ for (const [what, expected, greeting] of [
   })
 }
 
+for (const [what, then] of [
+  ['is reset', (socket: Socket) => void setImmediate(() => socket.resetAndDestroy())],
+  ['stays open', () => undefined],
+] as const) {
+  test(`OUT-05: a change of protocol whose connection ${what} neither ends the process nor keeps the connection`, async (t) => {
+    const closed = Promise.withResolvers<void>()
+    const port = await openSocketServer(t, (socket) => {
+      socket.once('close', () => closed.resolve())
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\nhello')
+        then(socket)
+      })
+    })
+    await getDocument(openClient(), `http://127.0.0.1:${port}/client.json`)
+    await closed.promise
+  })
+}
+
 test('a port where nothing listens: the host is unreachable', async (t) => {
   const port = await openSocketServer(t, () => undefined)
   const other = connect(port, '127.0.0.1')

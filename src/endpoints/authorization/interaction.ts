@@ -3,6 +3,7 @@ import type { Reply, Request } from '../../ports/message.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import { evaluateClient, type AllowedClient, type PolicyNeeds } from '../../principals/evaluate-client.ts'
 import { parseAuthorizationId } from '../../protocol/ids.ts'
+import { redirectUriMatches } from '../../protocol/redirect-uri.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import { identityStart } from './remembered-consent.ts'
 import { errorPage } from '../error-page.ts'
@@ -54,6 +55,8 @@ export async function findInteraction(context: Needs, request: Request, text: st
   // The client has changed its name or redirect host since, and the page would show the new one.
   if (authorization.createdAt < identityStart(client)) return errorPage('expired')
   const { redirectUri } = authorization
+  // The client has removed the redirect URI since.
+  if (!client.metadata.redirectUris.some((uri) => redirectUriMatches(uri, redirectUri))) return errorPage('expired')
   const allowed = await evaluateClient(context, client, { moment: 'use', redirectUri })
   if ('kind' in allowed) return errorPage('client-not-allowed')
   return { ...allowed, authorization, browserHash: browser, uiLocales: request.uiLocales }

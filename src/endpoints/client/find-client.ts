@@ -1,5 +1,6 @@
 import type { ClientLookup } from '../../ports/client-lookup.ts'
 import type { Context } from '../../ports/context.ts'
+import { findPolicyRefusal } from '../../principals/evaluate-client.ts'
 import { parseClientIdentifier } from '../../protocol/client-identifier.ts'
 import { loadDocument, type DocumentNeeds } from './load-document.ts'
 
@@ -22,5 +23,8 @@ export async function findClient(
   const isCurrent =
     url === undefined || client?.disabledAt !== undefined || context.clock() < (client?.document?.freshUntil ?? 0)
   if (!isCurrent) return context.documentLoads(url, () => loadDocument(context, url, client, network))
-  return client === undefined ? { kind: 'unknown' } : { kind: 'found', client }
+  if (client === undefined) return { kind: 'unknown' }
+  // A blocked host does not decide by the freshness of its document how long it is served.
+  const refusal = url === undefined ? undefined : await findPolicyRefusal(context, client, 'use')
+  return refusal ?? { kind: 'found', client }
 }

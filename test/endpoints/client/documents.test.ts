@@ -100,6 +100,7 @@ test('CIMD-02, CIMD-03, CIMD-04, CIMD-05: a document that is not acceptable star
       token_endpoint_auth_method: undefined,
       token_endpoint_auth_methods_supported: ['none', 'client_secret_post'],
     },
+    'a method that is no text': { token_endpoint_auth_method: { toString: 1 } },
     'an unknown method': { token_endpoint_auth_method: 'tls_client_auth' },
     'no name': { client_name: undefined },
     'no redirect URI': { redirect_uris: undefined },

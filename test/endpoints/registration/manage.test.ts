@@ -7,6 +7,7 @@ import {
   locationOf,
   obtainCode,
   obtainTokens,
+  REDIRECT_URI,
   redeem,
   refresh,
   registerClient,
@@ -217,6 +218,17 @@ test('REG-23: a new name or redirect host removes the verified mark and invalida
     assert.ok(isCodeAnswer(await browser.submit(consent, { decision: 'allow' })))
     assert.ok(isCodeAnswer(await browser.get(authorizeUrl(client))), 'The new consent was not remembered.')
   }
+})
+
+test('REG-23: a redirect URI that the client removes gets no code of an authorization that waits', async () => {
+  const [kept, removed] = [REDIRECT_URI, `${REDIRECT_URI}/removed`]
+  const client = await registerClient(server, { redirect_uris: [kept, removed] })
+  const browser = await consentedBrowser(server, client)
+  const waiting = authorizeUrl(client, { redirect_uri: removed, prompt: 'consent' })
+  const consent = await browser.get(locationOf(await browser.get(waiting)))
+  await change(client, { redirect_uris: [kept] })
+  const answer = await browser.submit(consent, { decision: 'allow' })
+  assert.deepEqual([answer.statusCode, answer.headers.location], [400, undefined])
 })
 
 test('RFC 7592 §2.3: deleting a client invalidates its secret, codes, grants and tokens, and its registration access token', async () => {

@@ -1,5 +1,6 @@
 import type { ClientLookup } from '../../ports/client-lookup.ts'
 import type { Context } from '../../ports/context.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
 import { findPolicyRefusal } from '../../principals/evaluate-client.ts'
 import { parseClientIdentifier } from '../../protocol/client-identifier.ts'
 import { loadDocument, type DocumentNeeds } from './load-document.ts'
@@ -18,13 +19,27 @@ export async function findClient(
 ): Promise<ClientLookup> {
   const identifier = parseClientIdentifier(text)
   if (identifier === undefined) return { kind: 'unknown' }
-  const client = await context.store.findClient(identifier.id)
-  const { documentUrl: url } = identifier
-  const isCurrent =
-    url === undefined || client?.disabledAt !== undefined || context.clock() < (client?.document?.freshUntil ?? 0)
-  if (!isCurrent) return context.documentLoads(url, () => loadDocument(context, url, client, network))
-  if (client === undefined) return { kind: 'unknown' }
-  // A blocked host does not decide by the freshness of its document how long it is served.
-  const refusal = url === undefined ? undefined : await findPolicyRefusal(context, client, 'use')
-  return refusal ?? { kind: 'found', client }
+  const { id, documentUrl: url } = identifier
+  const stored = await context.store.findClient(id)
+  if (url === undefined) return found(stored)
+  if (isCurrent(context, stored)) return usable(context, stored)
+  return context.documentLoads(url, async () => {
+    // A load that ended after the read above has stored the client.
+    const client = await context.store.findClient(id)
+    return isCurrent(context, client) ? usable(context, client) : loadDocument(context, url, client, network)
+  })
+}
+
+/** A disabled client is refused whatever its document says. */
+function isCurrent({ clock }: Pick<Context, 'clock'>, client: ClientRecord | undefined): boolean {
+  return client?.disabledAt !== undefined || clock() < (client?.document?.freshUntil ?? 0)
+}
+
+/** A blocked host does not decide by the freshness of its document how long it is served. */
+async function usable(context: DocumentNeeds, client: ClientRecord | undefined): Promise<ClientLookup> {
+  return (client && (await findPolicyRefusal(context, client, 'use'))) ?? found(client)
+}
+
+function found(client: ClientRecord | undefined): ClientLookup {
+  return client === undefined ? { kind: 'unknown' } : { kind: 'found', client }
 }

@@ -14,6 +14,8 @@ import { command } from '../support/command.ts'
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   'user set-password': ['--password', 'correct horse'],
   'api update': ['--name', 'Projects'],
+  'client update': ['--name', 'Board'],
+  'client purge': ['--yes'],
   'token revoke-all': ['--yes'],
 }
 
@@ -27,7 +29,9 @@ async function commandsWithoutCreate(): Promise<readonly (readonly string[])[]> 
         noun.name(),
         verb.name(),
         ...verb.registeredArguments.map(() => 'nonsense'),
-        ...verb.options.flatMap(({ long, mandatory }) => (mandatory && long ? [long, 'nonsense'] : [])),
+        ...verb.options.flatMap(({ long, mandatory, argChoices }) =>
+          mandatory && long ? [long, argChoices?.[0] ?? 'nonsense'] : [],
+        ),
         ...(NEEDED[`${noun.name()} ${verb.name()}`] ?? []),
       ]),
   )

@@ -138,7 +138,8 @@ test('a key that cannot be decrypted does not sign, and the failure is logged', 
 
 test('a token that was verified before is invalid when its key is withdrawn', async () => {
   const { stage, ring } = openStage([old, next])
-  const claims = { iss: ISSUER, sub: 'gci_x', client_id: 'gci_x', jti: 'id', iat: 1, exp: 2, aud: ISSUER }
+  const client = `gci_${'0'.repeat(34)}`
+  const claims = { iss: ISSUER, sub: client, client_id: client, jti: 'id', iat: 1, exp: 2, aud: ISSUER }
   const token = await signText(openBurstSigner(ring), JSON.stringify(claims))
   assert.equal(ring.known()?.verifier.read(token)?.tokenId, 'id')
   stage.keys = [next]

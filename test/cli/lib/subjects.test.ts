@@ -29,7 +29,7 @@ const MISTAKEN: readonly (readonly [typed: string, ...lines: readonly string[]])
   [
     'client rotate-secret gci_x --overlap 99999999',
     '<client>: This is not a client id.',
-    '--overlap: This is at most ',
+    '--overlap: This must be at most ',
   ],
   [`client approve-scopes ${CLIENT} --scope a"b`, '--scope: The scope is malformed, or has too many values.'],
   [
@@ -38,9 +38,9 @@ const MISTAKEN: readonly (readonly [typed: string, ...lines: readonly string[]])
   ],
   ['grant revoke nonsense', '<grant>: This is not the id of a grant.'],
   ['audit list --client gci_x', '--client: This is not a client id.'],
-  ['audit verify --head nonsense', '--head: '],
+  ['audit verify --head nonsense', '--head 0: '],
   ['admin revoke nonsense', "<id>: This is not the id of an administrator's credentials."],
-  ['admin create --name x --access read --days 366', '--days: This is at most 365.'],
+  ['admin create --name x --access read --days 366', '--days: This must be at most 365.'],
   [
     'admin create --name x --access read --organization gor_x',
     '--organization: This is not the id of an organization.',

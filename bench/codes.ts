@@ -91,7 +91,15 @@ export async function approve(
     expiresAt,
     status: { kind: 'pending' },
   })
-  const answer = { id, userId, organizationId: undefined, codeHash: hash, now, remember: undefined }
+  const answer = {
+    id,
+    userId,
+    organizationId: undefined,
+    codeHash: hash,
+    now,
+    narrowed: undefined,
+    remember: undefined,
+  }
   // Both are queued in this order, so that one commit contains them in this order.
   const approved = store.approveAuthorization({ ...answer, codeExpiresAt: expiresAt })
   await started

@@ -132,8 +132,9 @@ export class PlainBrowser {
   }
 }
 
+/** The fields that a browser sends without the user's doing: hidden ones, and boxes that are checked. */
 export function hiddenFields(page: Pick<LightMyRequestResponse, 'body'>): Record<string, string> {
-  const inputs = page.body.match(/<input[^>]*type="hidden"[^>]*>/g) ?? []
+  const inputs = page.body.match(/<input[^>]*type="(?:hidden"|checkbox"[^>]* checked)[^>]*>/g) ?? []
   return Object.fromEntries(inputs.map((input) => [attribute(input, 'name'), attribute(input, 'value')]))
 }
 
@@ -224,7 +225,7 @@ export function formAction(page: Pick<LightMyRequestResponse, 'body'>): string {
   return attribute(/<form[^>]*>/.exec(page.body)?.[0] ?? '', 'action')
 }
 
-function attribute(tag: string, name: string): string {
+export function attribute(tag: string, name: string): string {
   const text = new RegExp(`${name}="([^"]*)"`).exec(tag)?.[1] ?? ''
   return text
     .replaceAll('&amp;', '&')

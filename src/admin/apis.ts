@@ -1,6 +1,7 @@
 import type { Context } from '../ports/context.ts'
 import type { ApiRecord, ApiScope, ApiTokens } from '../ports/records/api.ts'
 import type { EpochMs } from '../protocol/brand.ts'
+import { DISPLAY_TEXT_LIMIT, parseDisplayText } from '../protocol/display-text.ts'
 import { mintApiCredentialId, type ApiCredentialId } from '../protocol/ids.ts'
 import { documentClientId } from '../protocol/client-identifier.ts'
 import { parseResource, sameResource, type Resource } from '../protocol/resource.ts'
@@ -8,7 +9,6 @@ import { parseScope } from '../protocol/scope.ts'
 import { AdminError, conflict, unknown } from './admin-error.ts'
 import { introduceAlgorithm } from './keys.ts'
 import { requireLimit, type Listed, type PageRequest } from './page.ts'
-import { requireDisplayText } from './display-text.ts'
 
 /** An API has at most as many scopes as a request may name. */
 export const SCOPE_LIMIT = 100
@@ -236,4 +236,15 @@ function requireTokens({ format, lifetime, algorithm, jwtType }: ApiTokens): Api
     throw conflict('Opaque tokens are not JWTs: leave the type out.')
   }
   return { format, lifetime, algorithm, jwtType }
+}
+
+/** A text of the consent page: `what` names it in the error, such as `The name`. */
+function requireDisplayText(what: string, text: string): string {
+  const shown = parseDisplayText(text)
+  if (shown !== undefined) return shown
+  if (text.trim() === '') throw new AdminError(`${what} is empty.`)
+  const isLong = [...text.trim()].length > DISPLAY_TEXT_LIMIT
+  throw new AdminError(
+    isLong ? `${what} has more than ${DISPLAY_TEXT_LIMIT} characters.` : `${what} has control characters.`,
+  )
 }

@@ -3,6 +3,7 @@ import { EMAIL_LIMIT } from '../protocol/account.ts'
 import { CLIENT_NAME_LIMIT } from '../protocol/descriptive-metadata.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import { CLIENT_REFERENCE_FORM, parseClientReference } from '../protocol/client-identifier.ts'
+import { DISPLAY_TEXT_FORM, DISPLAY_TEXT_LIMIT } from '../protocol/display-text.ts'
 import {
   ORDERED_ID,
   ORGANIZATION_ID_FORM,
@@ -10,12 +11,12 @@ import {
   parseGrantId,
   parseInitialTokenId,
   parseOrganizationId,
+  parseSessionId,
   parseUserId,
   USER_ID_FORM,
 } from '../protocol/ids.ts'
 import { parseScope } from '../protocol/scope.ts'
 import { LIST_LIMIT } from './page.ts'
-import { DISPLAY_TEXT_FORM, DISPLAY_TEXT_LIMIT } from './display-text.ts'
 
 /**
  * Members of the inputs of tasks. Each schema reads text and returns the type that the use-cases take. The OpenAPI document
@@ -43,6 +44,12 @@ export const ORGANIZATION_ID = parsed(
 export const GRANT_ID = parsed(parseGrantId, ORDERED_ID, 'This is not the id of a grant.', ORDERED_EXAMPLE).describe(
   'The id of the grant.',
 )
+export const SESSION_ID = parsed(
+  parseSessionId,
+  ORDERED_ID,
+  'This is not the id of a session.',
+  ORDERED_EXAMPLE,
+).describe('The id of the session; not the cookie.')
 export const ADMIN_CREDENTIAL_ID = parsed(
   parseAdminCredentialId,
   ORDERED_ID,

@@ -26,6 +26,7 @@ const NOTHING = {
   grants: 0,
   consents: 0,
   sessions: 0,
+  links: 0,
   clients: 0,
   hits: 0,
   revokedTokens: 0,

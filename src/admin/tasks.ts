@@ -11,6 +11,7 @@ import { KEY_TASKS } from './key-tasks.ts'
 import { MEMBER_TASKS } from './members.ts'
 import { OPERATOR_CLIENT_TASKS } from './operator-client-tasks.ts'
 import { ORGANIZATION_TASKS } from './organizations.ts'
+import { SESSION_TASKS } from './sessions.ts'
 import type { Task } from './task.ts'
 import { TOKEN_TASKS } from './tokens.ts'
 import { USER_TASKS } from './user-tasks.ts'
@@ -27,6 +28,7 @@ export const TASKS: readonly Task[] = [
   ...INSTALLATION_TASKS,
   ...API_TASKS,
   ...GRANT_TASKS,
+  ...SESSION_TASKS,
   ...KEY_TASKS,
   ...CLOCK_TASKS,
   ...TOKEN_TASKS,

@@ -3,6 +3,7 @@ import type { UserRecord } from '../ports/records/user.ts'
 import { changeTasks } from './change-tasks.ts'
 import { EMAIL, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NAME, NEXT, PASSWORD, USER_ID, pageStart } from './fields.ts'
 import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from './jwt-acceptance.ts'
+import { createLink } from './links.ts'
 import { defineTask, type Task } from './task.ts'
 import {
   createUser,
@@ -12,6 +13,7 @@ import {
   listUsers,
   requireUser,
   revokeTokensOfUser,
+  setEmail,
   setPassword,
 } from './users.ts'
 
@@ -31,6 +33,23 @@ const USER_DOCUMENT = z
   .meta({ id: 'User' })
 
 export type UserDocument = z.output<typeof USER_DOCUMENT>
+
+/** The answer to the creation of a link. */
+const LINK_DOCUMENT = z
+  .object({
+    user_id: z.string(),
+    email: z.string().nullable(),
+    purpose: z
+      .enum(['invitation', 'reset'])
+      .describe(
+        'invitation: the user has no password and never signed in. reset: using it ends all sessions and grants.',
+      ),
+    link: z.string().describe('The address to hand over. It is shown once.'),
+    expires_at: ISO,
+  })
+  .meta({ id: 'Link' })
+
+export type LinkDocument = z.output<typeof LINK_DOCUMENT>
 
 /** A user as the operator sees it, without the hash of the password. */
 function describeUser(user: UserRecord): UserDocument {
@@ -114,6 +133,34 @@ export const USER_TASKS: readonly Task[] = [
     async run(context, { user_id, password }) {
       const user = await setPassword(context, user_id, password)
       return withJwtAcceptance(context, describeUser(user), user)
+    },
+  }),
+  defineTask({
+    name: 'user.set-email',
+    method: 'PUT',
+    path: `${PATH}/{user_id}/email`,
+    access: 'write',
+    summary: 'Change the e-mail address that a user signs in with. Sessions and grants stay.',
+    input: ONE.extend({
+      email: EMAIL,
+      verified: z.boolean().default(false).describe("Whether the address is known to be the user's."),
+    }),
+    output: USER_DOCUMENT,
+    run: async (context, { user_id, email, verified }) =>
+      describeUser(await setEmail(context, user_id, { email, isVerified: verified })),
+  }),
+  defineTask({
+    name: 'user.create-link',
+    method: 'POST',
+    path: `${PATH}/{user_id}/link`,
+    access: 'write',
+    creates: true,
+    summary: 'Create a link with which a user sets a password, once. An earlier link of the user stops working.',
+    input: ONE,
+    output: LINK_DOCUMENT,
+    async run(context, { user_id }) {
+      const { user, purpose, address, expiresAt } = await createLink(context, user_id)
+      return { user_id: user.id, email: user.email ?? null, purpose, link: address, expires_at: iso(expiresAt) }
     },
   }),
   end('disable', 'Disable a user: sessions and tokens of the user stop working.', (context, { user_id }) =>

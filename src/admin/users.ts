@@ -34,7 +34,7 @@ export async function createUser(
     notBefore: now,
   }
   if ((await context.store.createUser(user)) === 'email-taken') {
-    throw conflict(`There is a user with the address ${email} already. See "grantor user list".`)
+    throw emailTaken(email)
   }
   return user
 }
@@ -81,6 +81,23 @@ async function hashPassword(
   return passwords.hash(password)
 }
 
+/**
+ * Replaces the e-mail address. It counts as verified only if the operator says so.
+ *
+ * @throws AdminError when there is no such user, or another user has the address
+ */
+export async function setEmail(
+  context: Changing<'setEmail'>,
+  who: string,
+  { email: text, isVerified }: { readonly email: string; readonly isVerified: boolean },
+): Promise<UserRecord> {
+  const { id } = await requireUser(context, who)
+  const email = requireEmail(text)
+  const emailVerifiedAt = isVerified ? context.clock() : undefined
+  if ((await context.store.setEmail({ id, email, emailVerifiedAt })) === 'email-taken') throw emailTaken(email)
+  return requireUser(context, id)
+}
+
 /** Disables the user: sessions and tokens of the user stop working. @throws AdminError when there is no such user */
 export async function disableUser(context: Changing<'disableUser'>, who: string): Promise<UserRecord> {
   const { id } = await requireUser(context, who)
@@ -115,6 +132,10 @@ export async function requireUser({ store }: Finding, who: string): Promise<User
   const user = await (id === undefined ? store.findUserByEmail(normalizeEmail(who)) : store.findUser(id))
   if (user === undefined) throw noSuchUser(who)
   return user
+}
+
+function emailTaken(email: string): AdminError {
+  return conflict(`There is a user with the address ${email} already. See "grantor user list".`)
 }
 
 function noSuchUser(who: string): AdminError {

@@ -47,6 +47,11 @@ const NOUNS: readonly Noun[] = [
     'Grants: what users have authorized clients to do.',
     async () => (await import('./commands/grant.ts')).GRANT_VERBS,
   ],
+  [
+    'session',
+    'Browsers in which users are signed in.',
+    async () => (await import('./commands/session.ts')).SESSION_VERBS,
+  ],
   ['token', 'Access and refresh tokens.', async () => (await import('./commands/token.ts')).TOKEN_VERBS],
   [
     'admin',

@@ -8,6 +8,7 @@ const STATUS: Readonly<Record<ErrorProblem, number>> = {
   'redirect-unknown': 400,
   'request-malformed': 400,
   expired: 400,
+  'link-invalid': 400,
   'other-browser': 403,
   'already-completed': 409,
   'user-changed': 403,

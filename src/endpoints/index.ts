@@ -1,5 +1,6 @@
 import type { Context, Settings } from '../ports/context.ts'
 import type { Reply } from '../ports/message.ts'
+import { ACCOUNT_ENDPOINTS } from './account/index.ts'
 import { authorizeByPost } from './authorization/authorize-by-post.ts'
 import { authorize } from './authorization/authorize.ts'
 import { deleteClient, readClient, updateClient } from './registration/manage.ts'
@@ -186,6 +187,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     unlimited: NEEDS_SESSION,
     run: signOut,
   },
+  ...ACCOUNT_ENDPOINTS,
   { ...DOCUMENT, name: 'jwks', path: PATHS.jwks, cors: true, metadata: 'jwks_uri', run: jwks },
   {
     ...DOCUMENT,

@@ -1,3 +1,6 @@
+import type { AccountPageName } from '../ports/account-pages.ts'
+import { LINK_PATH } from '../protocol/link.ts'
+
 /** The paths of all endpoints, relative to the issuer. The specification's two operations determine the prefix. */
 export const PATHS = {
   register: '/v2/oauth/register',
@@ -7,6 +10,12 @@ export const PATHS = {
   signIn: '/v2/oauth/sign-in',
   consent: '/v2/oauth/consent',
   signOut: '/v2/oauth/sign-out',
+  account: '/account',
+  accountApps: '/account/apps',
+  accountSessions: '/account/sessions',
+  accountSecurity: '/account/security',
+  accountData: '/account/data',
+  accountLink: LINK_PATH,
   revoke: '/v2/oauth/revoke',
   introspect: '/v2/oauth/introspect',
   jwks: '/v2/oauth/jwks',
@@ -18,15 +27,34 @@ export const PATHS = {
   version: '/version',
 } as const
 
-/** Returns the address of a page of this server, with the authorization and the client's preferred languages in the query. */
-export function pageAddress(
-  issuer: string,
-  path: string,
-  page: { readonly authorization: string | undefined; readonly uiLocales: string | undefined },
-): string {
-  const query = new URLSearchParams()
-  if (page.authorization !== undefined) query.set('authorization', page.authorization)
-  if (page.uiLocales !== undefined) query.set('ui_locales', page.uiLocales)
+/** The path of an account page. */
+export function accountPath(page: AccountPageName): string {
+  return ACCOUNT_PATHS[page]
+}
+
+const ACCOUNT_PATHS: Readonly<Record<AccountPageName, string>> = {
+  overview: PATHS.account,
+  apps: PATHS.accountApps,
+  sessions: PATHS.accountSessions,
+  security: PATHS.accountSecurity,
+  data: PATHS.accountData,
+}
+
+/** What the address of a page has in its query. */
+export interface PageQuery {
+  readonly authorization?: string | undefined
+  /** The account page that the user signs in for. */
+  readonly page?: string | undefined
+  /** What the last form of an account page did. */
+  readonly done?: string | undefined
+  /** The languages that the client prefers. */
+  readonly uiLocales: string | undefined
+}
+
+/** Returns the address of a page of this server. */
+export function pageAddress(issuer: string, path: string, { uiLocales, ...page }: PageQuery): string {
+  const values = Object.entries({ ...page, ui_locales: uiLocales })
+  const query = new URLSearchParams(values.filter((pair): pair is [string, string] => pair[1] !== undefined))
   return query.size === 0 ? addressOf(issuer, path) : `${addressOf(issuer, path)}?${query.toString()}`
 }
 

@@ -81,6 +81,11 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
             `public, max-age=${maxAgeSeconds}`,
           ])
         }
+        case 'download':
+          return write(target, 200, JSON.stringify(answer.body, undefined, 2), secretHeaders[0], [
+            'Content-Disposition',
+            `attachment; filename="${answer.filename}"`,
+          ])
         case 'empty':
           return writeEmpty(target, answer.status, emptyHeaders[Number(cors)])
         case 'redirect':

@@ -183,7 +183,8 @@ function observe({ observer }: Serving, { message, endpoint, startedAt }: Exchan
 }
 
 function statusOf(result: Reply): number {
-  return result.kind === 'redirect' ? 303 : result.status
+  if (result.kind === 'redirect') return 303
+  return result.kind === 'download' ? 200 : result.status
 }
 
 /** Rejects a method that the path does not have (RFC 9110 §15.5.6), or returns a function that answers a preflight. */

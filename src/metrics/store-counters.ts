@@ -53,6 +53,7 @@ const SWEPT: { readonly [Kind in Exclude<keyof Swept, keyof SweepPlace | 'author
   grants: true,
   consents: true,
   sessions: true,
+  links: true,
   clients: true,
   hits: true,
   revokedTokens: true,

@@ -47,6 +47,8 @@ export type Reply = { readonly event?: OutcomeEvent } & (
       readonly maxAgeSeconds?: number
     }
   | { readonly kind: 'empty'; readonly status: 200 | 204 }
+  /** JSON that the browser saves as a file. */
+  | { readonly kind: 'download'; readonly filename: string; readonly body: object }
   /** Always 303, so that a browser does not send a password to the redirect's target (RFC 9700 §4.12). */
   | { readonly kind: 'redirect'; readonly location: string; readonly cookies?: CookieChanges }
   | {

@@ -14,6 +14,7 @@ import type {
 import type { Scope } from '../protocol/scope.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import type { AuditEvent } from './records/audit.ts'
+import type { AuthorizationRecord } from './records/authorization.ts'
 import type { ClientRecord, MetadataDocument } from './records/client.ts'
 import type { ConsentKey, GrantRecord } from './records/grant.ts'
 import type { InstallationRecord, MembershipRecord } from './records/organization.ts'
@@ -93,6 +94,8 @@ export interface Approval extends About {
   readonly codeHash: SecretHash
   readonly now: EpochMs
   readonly codeExpiresAt: EpochMs
+  /** The request with the part of its scope that the user allowed (RFC 6749 §3.3). undefined: the user allowed all of it. */
+  readonly narrowed: AuthorizationRecord | undefined
   /** undefined: do not remember this consent. */
   readonly remember: (ConsentKey & { readonly scope: Scope }) | undefined
 }
@@ -138,6 +141,21 @@ export interface SessionStart {
   readonly browserHash: SecretHash
   /** The session that this browser had. */
   readonly replaces: SessionId | undefined
+}
+
+export interface LinkUse {
+  readonly userId: UserId
+  readonly hash: SecretHash
+  readonly passwordHash: string
+  readonly now: EpochMs
+}
+
+export interface AppRemoval {
+  readonly userId: UserId
+  readonly clientId: ClientId
+  /** undefined: what the user allowed without an organization. */
+  readonly organizationId: OrganizationId | undefined
+  readonly now: EpochMs
 }
 
 export interface MasterKeyReplacement {
@@ -210,6 +228,7 @@ export interface Swept extends SweepPlace {
   /** Consents to clients that no longer exist. */
   readonly consents: number
   readonly sessions: number
+  readonly links: number
   readonly clients: number
   readonly hits: number
   readonly revokedTokens: number

@@ -14,21 +14,20 @@ import type {
   RegistrationWithToken,
   Rotation,
   SecretRotation,
-  SessionStart,
   SharedClient,
   Sweep,
   Swept,
 } from './operation-inputs.ts'
+import type { AccountOperations } from './account-operations.ts'
 import type { OperatorOperations } from './operator-operations.ts'
 import type { EpochMs } from '../protocol/brand.ts'
-import type { AuthorizationId, ClientId, GrantId, OrganizationId, SessionId, UserId } from '../protocol/ids.ts'
+import type { AuthorizationId, ClientId, GrantId, OrganizationId } from '../protocol/ids.ts'
 import type { Scope } from '../protocol/scope.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import type { OpaqueTokenRecord } from './records/api.ts'
 import type { AuthorizationRecord } from './records/authorization.ts'
 import type { ClientRecord } from './records/client.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from './records/organization.ts'
-import type { UserRecord } from './records/user.ts'
 import type { AuditEvent } from './records/audit.ts'
 
 /**
@@ -46,7 +45,7 @@ import type { AuditEvent } from './records/audit.ts'
  * that of concurrent changes one succeeds. In both cases nothing was changed. To verify, disable or revoke what already is
  * keeps the first time.
  */
-export interface Operations extends OperatorOperations {
+export interface Operations extends OperatorOperations, AccountOperations {
   /** Registers a client, which has no rules and no document. RFC 7591 §3.2.1. */
   registerClient: [client: ClientRecord, outcome: 'registered']
   /**
@@ -144,24 +143,6 @@ export interface Operations extends OperatorOperations {
    */
   consumeOnce: [keys: readonly ConsumedKey[], outcome: 'fresh' | 'seen']
 
-  /** Creates an account. `email-taken`: the email has an account, possibly created at the same time. */
-  createUser: [user: UserRecord, outcome: 'created' | 'email-taken']
-  /** Replaces the password, and revokes the user's sessions and grants from before now. */
-  setPassword: [
-    change: { readonly id: UserId; readonly passwordHash: string; readonly now: EpochMs },
-    outcome: 'changed' | 'unknown',
-  ]
-  /** Disables the user, and revokes the user's sessions and grants. */
-  disableUser: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
-  /**
-   * Enables the user and sets the not-before time to now. A node that had not yet learned of the disabling may have issued
-   * tokens meanwhile; they stay revoked.
-   */
-  enableUser: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
-  /** Deletes the user with all sessions, memberships and remembered consents. The user's grants become invalid. */
-  deleteUser: [id: UserId, outcome: 'deleted' | 'unknown']
-  /** Revokes the user's sessions and grants from before now. */
-  revokeUserTokens: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   /** Revokes all sessions and tokens of the server from before now. */
   revokeAllTokens: [change: { readonly now: EpochMs }, outcome: 'expired']
 
@@ -193,14 +174,6 @@ export interface Operations extends OperatorOperations {
   enableInstallation: [change: InstallationKey & { readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   uninstall: [installation: InstallationKey, outcome: 'removed' | 'unknown']
 
-  /**
-   * Starts a session and remembers that this browser signed in as this user. Ends the session in `replaces` if it is the same
-   * user's; the new session then has its root, and otherwise a root of its own.
-   */
-  startSession: [start: SessionStart, outcome: { readonly rootId: SessionId }]
-  /** Records when browsers last showed a page to the user. A later time replaces an earlier one; ended sessions are ignored. */
-  noteSessions: [sessions: readonly { readonly id: SessionId; readonly at: EpochMs }[], outcome: 'noted']
-  endSession: [id: SessionId, outcome: 'ended' | 'unknown']
   /**
    * Counts `by` new clients in the current window of 15 minutes, so that the sweep knows when there are too many without counting
    * clients.

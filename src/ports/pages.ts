@@ -1,4 +1,6 @@
+import type { AccountPage } from './account-pages.ts'
 import type { AuthorizationErrorCode } from '../protocol/authorization-response.ts'
+import type { AccountView, Destination } from './page-parts.ts'
 import type { ClientTrust } from '../protocol/client-policy.ts'
 
 /** The content of each page, without HTML: the use cases make these, and the web layer renders them. */
@@ -15,12 +17,6 @@ export interface Branding {
   readonly privacyUri: string | undefined
 }
 
-/** Where the client receives the response, in terms that a user understands (decision 0022). */
-export type Destination =
-  | { readonly kind: 'host'; /** The ASCII form of the host, with a port where one is named. */ readonly host: string }
-  | { readonly kind: 'this-computer'; readonly host: string }
-  | { readonly kind: 'app'; /** A private-use scheme, without the colon. */ readonly scheme: string }
-
 /** The client as the user sees it. The texts that the client registered are untrusted. */
 export interface ClientView {
   /** undefined: the client registered no name, and the page says so. */
@@ -33,10 +29,12 @@ export interface ClientView {
   readonly destination: Destination
 }
 
-/** One permission: the scope's name and, if an API declares it, a sentence for the user. */
+/** One permission: the scope's name, and a sentence for the user of each API that declares it. */
 export interface ScopeView {
   readonly name: string
-  readonly sentence: string | undefined
+  readonly sentences: readonly string[]
+  /** The field with which the user can leave the permission out. undefined: it goes with the consent. */
+  readonly box: { readonly name: string; readonly isChecked: boolean } | undefined
 }
 
 /** An API: its identifier, and its name if the operator gave one. */
@@ -47,23 +45,17 @@ export interface ResourceView {
   readonly isLimited: boolean
 }
 
-/** Hidden fields that a form returns unchanged. */
-export interface HiddenFields {
-  readonly authorization: string
-  readonly csrf: string
-}
-
-/** The user who is signed in: the name, or what there is instead, and the email beside the name. */
-export interface AccountView {
-  readonly name: string
-  readonly detail: string | undefined
-}
+/** Hidden fields that a form returns unchanged, by name. */
+export type HiddenFields = Readonly<Record<string, string>>
 
 /** Forms to sign in, one for each offer, all with the same hidden fields. */
 export interface SignInPage {
   readonly kind: 'sign-in'
   readonly hidden: HiddenFields
-  readonly client: ClientView
+  /** What the user continues to. undefined: an account page of this server. */
+  readonly client: ClientView | undefined
+  /** The user is signed in, and confirms the own identity. */
+  readonly isConfirmation: boolean
   /** What the sign-in methods offer, in order. Empty: nobody can sign in, which the page says. */
   readonly offers: readonly SignInOffer[]
   /** The email that the user typed before, or the client's login_hint. */
@@ -98,6 +90,8 @@ export interface ConsentPage {
   /** undefined: the user belongs to no organization. */
   readonly organization: OrganizationView | undefined
   readonly problem: ConsentProblem | undefined
+  /** Where the user can take the consent back. */
+  readonly appsUri: string
   /** Where to sign in as another user. */
   readonly switchUri: string
 }
@@ -114,7 +108,7 @@ export type OrganizationView =
     }
 
 /** Why the last decision was not accepted. */
-export type ConsentProblem = 'organization-missing' | 'organization-gone'
+export type ConsentProblem = 'organization-missing' | 'organization-gone' | 'scope-missing'
 
 /**
  * A refused authorization request of an unverified client. The page has a link that the user may follow, but does not
@@ -149,6 +143,8 @@ export type ErrorProblem =
   | 'redirect-unknown'
   | 'request-malformed'
   | 'expired'
+  /** A link of an operator that was used, replaced or has expired, or whose user cannot use it. */
+  | 'link-invalid'
   | 'other-browser'
   | 'already-completed'
   | 'user-changed'
@@ -172,4 +168,4 @@ export interface SignedOutPage {
   readonly kind: 'signed-out'
 }
 
-export type Page = SignInPage | ConsentPage | ReturnPage | ErrorPage | SignOutPage | SignedOutPage
+export type Page = SignInPage | ConsentPage | ReturnPage | ErrorPage | SignOutPage | SignedOutPage | AccountPage

@@ -20,9 +20,9 @@ import type { ApiRecord, OpaqueTokenRecord } from './records/api.ts'
 import type { AuthorizationRecord } from './records/authorization.ts'
 import type { ClientRecord } from './records/client.ts'
 import type { DomainRuleRecord } from './records/domain-rule.ts'
-import type { ConsentKey, GrantRecord } from './records/grant.ts'
+import type { ConsentKey, ConsentRecord, GrantRecord } from './records/grant.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from './records/organization.ts'
-import type { SessionRecord, UserRecord } from './records/user.ts'
+import type { LinkRecord, SessionRecord, UserRecord } from './records/user.ts'
 import type { AdminCredentialRecord } from './records/admin.ts'
 import type { InitialTokenRecord } from './records/initial-token.ts'
 import type { AuditLinkRecord } from './records/audit.ts'
@@ -78,11 +78,21 @@ export interface Reads {
   readonly listInstallations: (
     page: Page<ClientId> & { readonly organizationId: OrganizationId },
   ) => Promise<readonly InstallationRecord[]>
+  /** Newest first, `before` exclusive. */
+  readonly listSessions: (
+    page: Page<SessionId> & { readonly userId?: UserId | undefined },
+  ) => Promise<readonly SessionRecord[]>
+  /** The link that the user may set a password with, if there is one. */
+  readonly findLink: (userId: UserId) => Promise<LinkRecord | undefined>
   readonly findSession: (id: SessionId) => Promise<SessionRecord | undefined>
   /** Whether this browser signed in as this user before. */
   readonly knowsBrowser: (userId: UserId, browserHash: SecretHash) => Promise<boolean>
   /** The scope of the consent that is remembered under this key, if there is one. */
   readonly findConsent: (key: ConsentKey) => Promise<Scope | undefined>
+  /** The grants of a user that are neither revoked nor expired, newest first. */
+  readonly listLiveGrants: (asked: LiveGrants) => Promise<readonly GrantRecord[]>
+  /** The remembered consents of a user, ordered by client. */
+  readonly listConsents: (userId: UserId, limit: number) => Promise<readonly ConsentRecord[]>
   /** Whether the user consented to this client at or after `since`, under any key. */
   readonly hasConsented: (userId: UserId, clientId: ClientId, since: EpochMs) => Promise<boolean>
   /** All rules for domains, ordered by pattern. */
@@ -131,6 +141,12 @@ export interface GrantFilter {
   readonly clientId?: ClientId | undefined
   readonly userId?: UserId | undefined
   readonly organizationId?: OrganizationId | undefined
+}
+
+export interface LiveGrants {
+  readonly userId: UserId
+  readonly now: EpochMs
+  readonly limit: number
 }
 
 /** The most organizations that a user can belong to. */

@@ -62,9 +62,9 @@ export async function findInactiveReason(context: Needs, found: FoundToken, now:
 }
 
 /**
- * A token that was issued on a grant is checked from the time of the user's approval, which is never later than the token's.
+ * Returns why a grant gives no access; undefined if it does. A token that was issued on a grant is checked from the time of the user's approval, which is never later than the token's.
  */
-async function findGrantReason(
+export async function findGrantReason(
   context: Needs,
   client: ClientRecord | undefined,
   grant: GrantRecord | undefined,

@@ -90,6 +90,19 @@ export const AUDIT_EVENT_TEXTS = {
     when: 'A user signed in.',
     details: '`methods`: how the user authenticated (RFC 8176), and `provider`',
   },
+  'session.ended': {
+    when: 'A user signed out, or the user or an administrator ended sessions.',
+    details: '`sessions`: how many, where it was all but one',
+  },
+  'link.created': {
+    when: 'An administrator created a link with which the user sets a password.',
+    details: '`purpose`: `invitation` or `reset`',
+  },
+  'link.used': { when: 'The user set a password with the link. Sessions and grants from before are revoked.' },
+  'app.removed': {
+    when: 'The user took back what the client may do.',
+    details: '`grants`: how many were revoked',
+  },
   'sign-in.failed': {
     when: 'A sign-in had a wrong password or an unknown account; an unknown account has no `user_id`. Counted.',
     details:
@@ -97,6 +110,8 @@ export const AUDIT_EVENT_TEXTS = {
   },
   'user.created': {},
   'user.password-changed': {},
+  'user.email-changed': { details: "`verified`: whether the new address is known to be the user's" },
+  'user.renamed': { when: 'The user chose another name.' },
   'user.disabled': {},
   'user.enabled': { when: 'Sessions and tokens from before stay invalid.' },
   'user.deleted': {},
@@ -190,7 +205,6 @@ export type LogEventName =
   | 'secret.replaced'
   | 'server.ready'
   | 'server.stopped'
-  | 'session.ended'
   | 'sign-in.refused'
   | 'store.sweep-failed'
   | 'store.swept'
@@ -198,6 +212,7 @@ export type LogEventName =
   | 'token.issued'
   | 'traces.export-failed'
   | 'traces.export-resumed'
+  | 'user.exported'
   | 'worker.ended'
   /** `<endpoint>.answered`: an answer of an endpoint that has no event of its own. */
   | `${string}.answered`

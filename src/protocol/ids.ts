@@ -117,6 +117,11 @@ export function parseGrantId(text: string): GrantId | undefined {
   return ORDERED_ID.test(text) ? (text as GrantId) : undefined
 }
 
+/** Returns undefined if the text does not have the syntax of a session id. */
+export function parseSessionId(text: string): SessionId | undefined {
+  return ORDERED_ID.test(text) ? (text as SessionId) : undefined
+}
+
 /** Returns undefined if the text does not have the syntax of an id of administrator credentials. */
 export function parseAdminCredentialId(text: string): AdminCredentialId | undefined {
   return ORDERED_ID.test(text) ? (text as AdminCredentialId) : undefined

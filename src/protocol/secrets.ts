@@ -20,6 +20,7 @@ const KINDS = {
   'api-secret': { prefix: 'gas_', generations: false },
   'admin-token': { prefix: 'gad_', generations: false },
   'initial-token': { prefix: 'git_', generations: false },
+  link: { prefix: 'gln_', generations: false },
   session: { prefix: 'gss_', generations: false },
   browser: { prefix: 'gbr_', generations: false },
 } as const

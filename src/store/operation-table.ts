@@ -2,7 +2,8 @@ import type { AuditEvent } from '../ports/records/audit.ts'
 import type { InstallationKey, MembershipKey } from '../ports/operation-inputs.ts'
 import type { OperationName } from '../ports/operations.ts'
 import type { AuditEventName } from '../protocol/event-names.ts'
-import type { OrganizationId, UserId } from '../protocol/ids.ts'
+import type { OrganizationId } from '../protocol/ids.ts'
+import { ACCOUNT_OPERATIONS } from './account-operation-table.ts'
 import { aboutClient, idOf, when, type OperationRow } from './operation-row.ts'
 import { OPERATOR_OPERATIONS } from './operator-operation-table.ts'
 
@@ -125,12 +126,6 @@ export const OPERATIONS: { readonly [Name in OperationName]: OperationRow<Name> 
   },
   consumeOnce: { cache: 'kept', event: 'no-event' },
 
-  createUser: { cache: 'kept', event: when('created', aboutUser('user.created')) },
-  setPassword: { cache: idOf, event: when('changed', aboutUser('user.password-changed')) },
-  disableUser: { cache: idOf, event: when('changed', aboutUser('user.disabled')) },
-  enableUser: { cache: idOf, event: when('changed', aboutUser('user.enabled')) },
-  deleteUser: { cache: 'cleared', event: when('deleted', aboutUser('user.deleted')) },
-  revokeUserTokens: { cache: idOf, event: when('changed', aboutUser('user.tokens-revoked')) },
   revokeAllTokens: { cache: 'kept', event: () => ({ event: 'server.tokens-revoked' }) },
 
   createOrganization: { cache: 'kept', event: aboutOrganization('organization.created') },
@@ -154,18 +149,7 @@ export const OPERATIONS: { readonly [Name in OperationName]: OperationRow<Name> 
   enableInstallation: { cache: installationKey, event: when('changed', aboutInstallation('installation.enabled')) },
   uninstall: { cache: installationKey, event: when('removed', aboutInstallation('installation.removed')) },
 
-  startSession: {
-    // The user's first sign-in changes the record of the user.
-    cache: ({ session }) => session.userId,
-    event: ({ session: { userId, authentication } }) => {
-      const { methods, providerId } = authentication
-      const provider = providerId === undefined ? {} : { provider: providerId }
-      return { event: 'session.started', userId, details: { methods: methods.join(' '), ...provider } }
-    },
-  },
-  // No decision depends on when a session was last seen.
-  noteSessions: { cache: 'kept', event: 'no-event' },
-  endSession: { cache: 'kept', event: 'no-event' },
+  ...ACCOUNT_OPERATIONS,
   countRegistrations: { cache: 'kept', event: 'no-event' },
   countHit: { cache: 'kept', event: 'no-event' },
   forgiveHit: { cache: 'kept', event: 'no-event' },
@@ -187,10 +171,6 @@ export function membershipKey({ userId, organizationId }: MembershipKey): string
 /** The cache key of an installation. */
 export function installationKey({ clientId, organizationId }: InstallationKey): string {
   return `${clientId} ${organizationId}`
-}
-
-function aboutUser(event: AuditEventName) {
-  return (input: UserId | { readonly id: UserId }): AuditEvent => ({ event, userId: idOf(input) })
 }
 
 function aboutOrganization(event: AuditEventName) {

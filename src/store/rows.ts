@@ -14,7 +14,7 @@ import type { SecretHash } from '../protocol/secrets.ts'
 export type Value = string | number | null
 export type Row = Readonly<Record<string, Value>>
 
-/** The members of an authorization that never change and that no statement searches by. They are stored as JSON. */
+/** The members of an authorization that no statement searches by. They are stored as JSON. Only an approval may change them. */
 const FIXED = [
   'redirectUri',
   'state',
@@ -52,6 +52,11 @@ export function recordOf<T>(row: unknown, read: (row: Row) => T): T | undefined 
 
 export function fixedRequest(authorization: AuthorizationRecord): FixedRequest {
   return Object.fromEntries(FIXED.map((name) => [name, authorization[name]])) as unknown as FixedRequest
+}
+
+/** The same as the text of the column. */
+export function requestText(authorization: AuthorizationRecord): string {
+  return JSON.stringify(fixedRequest(authorization))
 }
 
 export function authorizationOf(row: Row): AuthorizationRecord {

@@ -1,7 +1,7 @@
 import type { ClientRecord } from '../ports/records/client.ts'
-import type { GrantRecord } from '../ports/records/grant.ts'
+import type { ConsentRecord, GrantRecord } from '../ports/records/grant.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../ports/records/organization.ts'
-import type { SessionRecord, UserRecord } from '../ports/records/user.ts'
+import type { LinkRecord, SessionRecord, UserRecord } from '../ports/records/user.ts'
 import type { Authentication, AuthenticationMethod } from '../protocol/authentication.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import { USUAL_RULES, type ClientRules } from '../protocol/client-policy.ts'
@@ -41,6 +41,14 @@ export const SESSIONS = table<SessionRecord>({
   agent: optionalGroup('agent_browser', { browser: text('agent_browser'), system: text('agent_system') }),
   network: text('network'),
   seenAt: orElse('created_at', bigint('seen_at')),
+  createdAt: bigint('created_at'),
+  expiresAt: bigint('expires_at'),
+})
+
+export const LINKS = table<LinkRecord>({
+  userId: text('user_id'),
+  hash: text('link_hash'),
+  purpose: text('purpose'),
   createdAt: bigint('created_at'),
   expiresAt: bigint('expires_at'),
 })
@@ -138,6 +146,14 @@ export const GRANTS = table<GrantRecord>({
     rotatedAt: bigint('rotated_at'),
     idleExpiresAt: bigint('idle_expires_at'),
   }),
+})
+
+/** Of the columns, those that users see. */
+export const CONSENTS = table<ConsentRecord>({
+  clientId: text('client_id'),
+  redirectHost: text('redirect_host'),
+  scope: text('scope'),
+  givenAt: bigint('given_at'),
 })
 
 /** The columns that a new grant sets: it was not revoked, and no token was rotated. */

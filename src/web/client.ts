@@ -1,4 +1,5 @@
-import type { ClientView, Destination } from '../ports/pages.ts'
+import type { Destination } from '../ports/page-parts.ts'
+import type { ClientView } from '../ports/pages.ts'
 import { tick, warning } from './icons.ts'
 import type { View } from './layout.ts'
 import { html, isolate } from './markup.ts'
@@ -9,7 +10,7 @@ import { ago } from './spans.ts'
 const maxNameLength = 100
 
 /** The client's name for use in a sentence, or `nameless` for a client without a name. */
-export function clientName(client: ClientView, nameless: string): Markup {
+export function clientName(client: Pick<ClientView, 'name'>, nameless: string): Markup {
   const characters = [...(client.name ?? '').trim()]
   if (characters.length === 0) return html`${nameless}`
   if (characters.length <= maxNameLength) return isolate(characters.join(''))

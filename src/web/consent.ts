@@ -1,15 +1,15 @@
-import type { ClientView, ConsentPage, ScopeView } from '../ports/pages.ts'
+import type { ClientView, ConsentPage, ConsentProblem, ScopeView } from '../ports/pages.ts'
 import { clientName, describedBy, destination, trustLine } from './client.ts'
-import { tick, warning } from './icons.ts'
+import { stop, tick, warning } from './icons.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'
-import { html, isolate } from './markup.ts'
+import { hiddenFields, html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
 import { organizationFact, organizationField } from './organization.ts'
 
 /** The consent page: the client, the permissions, where the answer goes, the account, and how to revoke the consent. */
 export function consentPage(view: View, page: ConsentPage): Markup {
-  const { branding, texts } = view
+  const { texts } = view
   return layout(view, {
     title: page.problem === undefined ? texts.consentTitle : texts.titleWithError(texts.consentTitle),
     main: html`<h1>${texts.consentHeading(clientName(page.client, texts.namelessApp))}</h1>
@@ -34,21 +34,21 @@ export function consentPage(view: View, page: ConsentPage): Markup {
         ${organizationFact(view, page)}
       </dl>
       ${page.client.destination.kind === 'this-computer' ? loopbackWarning(view, page.client) : undefined}
-      <form method="post" action="${page.action}">
-        <input type="hidden" name="authorization" value="${page.hidden.authorization}" />
-        <input type="hidden" name="csrf" value="${page.hidden.csrf}" />
-        ${organizationField(view, page)}
+      <form method="post" action="${page.action}" id="${FORM}">
+        ${hiddenFields(page.hidden)} ${organizationField(view, page)}
         <div class="buttons">
           <button class="button" type="submit" name="decision" value="deny" formnovalidate>${texts.deny}</button>
           <button class="button main" type="submit" name="decision" value="allow">${texts.allow}</button>
         </div>
       </form>
-      <p class="small muted after">${texts.takeBack(isolate(branding.name))}</p>`,
+      <p class="small muted after">
+        ${texts.takeBack(html`<a class="inline" href="${page.appsUri}">${texts.connectedApps}</a>`)}
+      </p>`,
   })
 }
 
 /** What the token permits: its scopes, and full access to each API that has no scopes. */
-function permissions({ texts }: View, { scopes, resources: apis }: ConsentPage): Fragment {
+function permissions({ texts }: View, { scopes, resources: apis, problem }: ConsentPage): Fragment {
   const unlimited = apis.filter(({ isLimited }) => !isLimited)
   if (scopes.length === 0 && unlimited.length === 0) return html`<p class="part">${texts.noScope}</p>`
   const list =
@@ -57,8 +57,9 @@ function permissions({ texts }: View, { scopes, resources: apis }: ConsentPage):
       : html`<section class="part" aria-labelledby="permissions">
           <h2 id="permissions">${texts.ableTo}</h2>
           <ul class="scopes" role="list">
-            ${scopes.map((scope) => html`<li>${tick}<span>${permission(scope)}</span></li> `)}
+            ${scopes.map((scope) => html`<li>${permission(scope)}</li> `)}
           </ul>
+          ${scopes.some(({ box }) => box !== undefined) ? leaveOut({ texts }, problem) : undefined}
         </section>`
   return [
     list,
@@ -66,9 +67,24 @@ function permissions({ texts }: View, { scopes, resources: apis }: ConsentPage):
   ]
 }
 
-function permission(scope: ScopeView): Markup {
-  return scope.sentence === undefined ? html`<code>${isolate(scope.name)}</code>` : isolate(scope.sentence)
+/** A permission that the user may leave out has a box, which belongs to the form below. */
+function permission({ name, sentences, box }: ScopeView): Markup {
+  const lines = sentences.length === 0 ? [html`<code>${isolate(name)}</code>`] : sentences.map(isolate)
+  const text = html`<span>${lines.map((line) => html`<span class="line">${line}</span>`)}</span>`
+  if (box === undefined) return html`<span class="fixed">${tick}${text}</span>`
+  const checked = box.isChecked ? html` checked` : undefined
+  return html`<label class="choice">
+    <input type="checkbox" form="${FORM}" name="${box.name}" value="on" ${checked} />
+    <span class="box" aria-hidden="true">${tick}</span>${text}
+  </label>`
 }
+
+function leaveOut({ texts }: Pick<View, 'texts'>, problem: ConsentProblem | undefined): Markup {
+  if (problem !== 'scope-missing') return html`<p class="small muted after">${texts.leaveOut}</p>`
+  return html`<p class="error" role="alert">${stop}<span>${texts.scopeMissing}</span></p>`
+}
+
+const FORM = 'consent'
 
 function resources({ branding }: View, page: ConsentPage): Fragment {
   if (page.resources.length === 0) return html`<dd>${isolate(branding.name)}</dd>`

@@ -34,6 +34,11 @@ export function href(uri: string): string {
   return uri
 }
 
+/** The hidden fields of a form. */
+export function hiddenFields(fields: Readonly<Record<string, string>>): readonly Markup[] {
+  return Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)
+}
+
 /** The server's stylesheet in its element: the only part of a page that is not escaped. Its hash covers every character. */
 export function styleElement(stylesheet: string): Markup {
   if (stylesheet.includes('</')) throw new Error('The stylesheet would end its element.')

@@ -4,6 +4,8 @@ import type { View } from './layout.ts'
 import { html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
 
+type OrganizationProblem = Exclude<ConsentProblem, 'scope-missing'>
+
 /** The organization that the client requested, as one of the facts. The user cannot choose another one. */
 export function organizationFact({ texts }: View, { organization }: ConsentPage): Fragment {
   if (organization?.kind !== 'fixed') return undefined
@@ -17,8 +19,9 @@ export function organizationFact({ texts }: View, { organization }: ConsentPage)
  * The field in which the user chooses an organization. When there is nothing to choose, only the problem, if there is one.
  */
 export function organizationField(view: View, { organization, problem }: ConsentPage): Fragment {
-  if (organization?.kind === 'choice') return field(view, organization, problem)
-  return problem === undefined
+  if (organization?.kind === 'choice')
+    return field(view, organization, problem === 'scope-missing' ? undefined : problem)
+  return problem === undefined || problem === 'scope-missing'
     ? undefined
     : html`<p class="notice problem" role="alert">${stop}<span>${complaint(view, problem)}</span></p>`
 }
@@ -26,7 +29,7 @@ export function organizationField(view: View, { organization, problem }: Consent
 function field(
   view: View,
   { options, selected }: Extract<OrganizationView, { readonly kind: 'choice' }>,
-  problem: ConsentProblem | undefined,
+  problem: OrganizationProblem | undefined,
 ): Markup {
   const { texts } = view
   const described = problem === undefined ? 'organization-hint' : 'organization-hint organization-problem'
@@ -53,13 +56,13 @@ function field(
 }
 
 /** `required` makes the browser ask for a choice before `Allow`. `Deny` skips that check. */
-function marks(selected: string | undefined, problem: ConsentProblem | undefined): Fragment {
+function marks(selected: string | undefined, problem: OrganizationProblem | undefined): Fragment {
   return [
     selected === undefined ? html` required` : undefined,
     problem === undefined ? undefined : html` aria-invalid="true" autofocus`,
   ]
 }
 
-function complaint({ texts }: View, problem: ConsentProblem): string {
+function complaint({ texts }: View, problem: OrganizationProblem): string {
   return problem === 'organization-missing' ? texts.organizationMissing : texts.organizationGone
 }

@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Branding, Language, Page } from '../ports/pages.ts'
+import { dataPage, overviewPage } from './account.ts'
+import { appsPage, sessionsPage } from './account-lists.ts'
+import { linkPage, linkUsedPage, securityPage } from './account-security.ts'
 import { consentPage } from './consent.ts'
 import type { View } from './layout.ts'
 import { href, styleElement } from './markup.ts'
@@ -56,5 +59,19 @@ function template(view: View, page: Page): Markup {
       return signOutPage(view, page)
     case 'signed-out':
       return signedOutPage(view)
+    case 'account-overview':
+      return overviewPage(view, page)
+    case 'account-apps':
+      return appsPage(view, page)
+    case 'account-sessions':
+      return sessionsPage(view, page)
+    case 'account-security':
+      return securityPage(view, page)
+    case 'account-data':
+      return dataPage(view, page)
+    case 'account-link':
+      return linkPage(view, page)
+    case 'account-link-used':
+      return linkUsedPage(view, page)
   }
 }

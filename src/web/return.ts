@@ -1,4 +1,5 @@
-import type { Destination, ReturnPage } from '../ports/pages.ts'
+import type { Destination } from '../ports/page-parts.ts'
+import type { ReturnPage } from '../ports/pages.ts'
 import { clientName, destination, trustLine } from './client.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'

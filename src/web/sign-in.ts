@@ -3,7 +3,7 @@ import { clientName } from './client.ts'
 import { stop } from './icons.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'
-import { html, isolate } from './markup.ts'
+import { hiddenFields, html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
 import { inAWhile } from './spans.ts'
 
@@ -38,7 +38,7 @@ function offerForm(view: View, page: SignInPage, offer: SignInOffer, complaint: 
 
 function passwordForm({ texts }: View, page: SignInPage, action: string, complaint: Complaint | undefined): Markup {
   return html`<form method="post" action="${action}" novalidate>
-    ${hidden(page)}
+    ${hiddenFields(page.hidden)}
     <div class="field">
       <label for="email">${texts.email}</label>
       <input
@@ -68,13 +68,9 @@ function passwordForm({ texts }: View, page: SignInPage, action: string, complai
   </form>`
 }
 
-function hidden({ hidden: { authorization, csrf } }: SignInPage): Markup {
-  return html`<input type="hidden" name="authorization" value="${authorization}" />
-    <input type="hidden" name="csrf" value="${csrf}" />`
-}
-
 /** Names the client that the user continues to, and its destination. */
-function continuation({ texts }: View, { client }: SignInPage): Markup {
+function continuation({ texts }: View, { client, isConfirmation }: SignInPage): Fragment {
+  if (client === undefined) return isConfirmation ? texts.continueConfirmed : texts.continueToAccount
   const name = clientName(client, texts.namelessAppInside)
   switch (client.destination.kind) {
     case 'host':

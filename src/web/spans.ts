@@ -34,3 +34,16 @@ function formatOf(language: Language): Intl.RelativeTimeFormat {
   known.set(language, format)
   return format
 }
+
+const days = new Map<Language, Intl.DateTimeFormat>()
+
+/** A day as text: "1 June 2026". Days begin at midnight UTC. */
+export function onDay(language: Language, time: number): string {
+  const format =
+    days.get(language) ?? new Intl.DateTimeFormat(LOCALES[language], { dateStyle: 'long', timeZone: 'UTC' })
+  days.set(language, format)
+  return format.format(time)
+}
+
+/** The order of day and month in English is that of most countries. */
+const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', de: 'de' }

@@ -70,8 +70,16 @@ const parts = `
 .trust strong { font-weight: 600; }
 .unverified { color: var(--caution); }
 .part { margin-top: 24px; }
-.scopes li { display: flex; gap: 12px; margin-top: 8px; }
-.scopes svg { margin-top: 2px; color: var(--ink); }
+.fixed, .choice { display: flex; gap: 12px; margin-top: 8px; font: inherit; }
+.fixed svg { margin-top: 2px; color: var(--ink); }
+.choice { position: relative; margin: 0; padding: 10px 0; }
+.choice input { position: absolute; inset: 0; width: 100%; height: 100%; margin: 0; opacity: 0; cursor: pointer; }
+.box { flex: none; width: 24px; height: 24px; border: 1px solid var(--field); border-radius: 6px; background: var(--card); }
+.box svg { display: none; margin: 1px; }
+.choice input:checked + .box { border-color: var(--ink); background: var(--fill); color: var(--fill-text); }
+.choice input:checked + .box svg { display: block; }
+.choice input:focus-visible + .box { outline: 2px solid var(--ink); outline-offset: 2px; }
+.line { display: block; }
 .facts { margin-top: 24px; border-top: 1px solid var(--line); }
 .facts > div { display: grid; grid-template-columns: 8rem 1fr auto; gap: 4px 12px; padding: 12px 0; border-bottom: 1px solid var(--line); }
 .facts dt { line-height: 1.5rem; }
@@ -93,7 +101,15 @@ input:focus-visible, select:focus-visible { outline-offset: 0; border-color: var
 .button:hover { background: var(--hover); }
 .main { border-color: var(--ink); background: var(--fill); color: var(--fill-text); }
 .main:hover { background: var(--fill-hover); }
+.done { border-color: var(--line); background: var(--hover); color: var(--text); }
 .after { margin-top: 16px; }
+.entries > li { padding: 16px 0; border-bottom: 1px solid var(--line); }
+.entries h2 { font-size: 1rem; line-height: 1.5; font-weight: 600; color: var(--text); }
+.entries .buttons { margin-top: 12px; }
+.plain { margin: 8px 0; padding-left: 20px; list-style: disc; }
+.links a { display: inline-flex; align-items: center; min-width: 44px; min-height: 44px; }
+.links [aria-current] { color: var(--text); font-weight: 600; text-decoration: none; }
+.inline { display: inline-flex; align-items: center; min-width: 44px; min-height: 44px; }
 summary { width: fit-content; min-height: 44px; padding: 12px 0; cursor: pointer; }
 footer { display: flex; flex-wrap: wrap; justify-content: center; gap: 0 24px; max-width: 440px; margin: 8px auto 0; font-size: .875rem; }
 footer a { display: inline-flex; align-items: center; justify-content: center; min-width: 44px; min-height: 44px; color: var(--muted); text-decoration: none; }

@@ -1,3 +1,4 @@
+import { accountEnglish } from './account-english.ts'
 import { html } from './markup.ts'
 import type { Texts } from './texts.ts'
 
@@ -23,6 +24,8 @@ export const english: Texts = {
   continueTo: (client) => html`to continue to ${client}`,
   continueToHost: (client, host) => html`to continue to ${client} (${host})`,
   continueToComputer: (client) => html`to continue to ${client} on this computer`,
+  continueToAccount: 'to manage your account',
+  continueConfirmed: 'once more, to confirm that it is you',
   email: 'Email',
   password: 'Password',
   signIn: 'Sign in',
@@ -57,7 +60,10 @@ export const english: Texts = {
   organizationGone: 'You do not belong to that organization, or not any more. Nothing was allowed.',
   deny: 'Deny',
   allow: 'Allow',
-  takeBack: (brand) => html`The operator of ${brand} can take this back at any time.`,
+  leaveOut: 'Uncheck what you do not want to allow.',
+  scopeMissing: 'Too little is checked for the app to work. Check more, or deny the request.',
+  takeBack: (connectedApps) => html`You can take this back any time under ${connectedApps}.`,
+  connectedApps: 'Connected apps',
 
   returnTitle: 'This request did not work',
   returnHeading: (client) => html`${client} sent a request that did not work`,
@@ -114,6 +120,11 @@ export const english: Texts = {
       happened: 'Too much time has passed since you started, so the request is no longer valid.',
       todo: 'Go back to the app and start again.',
     },
+    'link-invalid': {
+      heading: 'This link does not work any more',
+      happened: 'It was used, replaced by a newer one, or is too old. Or it is incomplete.',
+      todo: 'Check that you copied the whole link. Otherwise ask the operator for a new one.',
+    },
     'other-browser': {
       heading: 'This was started in another browser',
       happened: 'The request belongs to another browser or a private window, or cookies are blocked.',
@@ -160,6 +171,8 @@ export const english: Texts = {
       todo: 'Go back to the app and start again. If this page returns, tell the operator.',
     },
   },
+
+  account: accountEnglish,
 
   signOutTitle: 'Sign out',
   signOutHeading: (brand) => html`Sign out of ${brand}?`,

@@ -1,3 +1,4 @@
+import { accountGerman } from './account-german.ts'
 import { html } from './markup.ts'
 import type { Texts } from './texts.ts'
 
@@ -23,6 +24,8 @@ export const german: Texts = {
   continueTo: (client) => html`weiter zu ${client}`,
   continueToHost: (client, host) => html`weiter zu ${client} (${host})`,
   continueToComputer: (client) => html`weiter zu ${client} auf diesem Computer`,
+  continueToAccount: 'um Ihr Konto zu verwalten',
+  continueConfirmed: 'noch einmal, um zu bestätigen, dass Sie es sind',
   email: 'E-Mail',
   password: 'Passwort',
   signIn: 'Anmelden',
@@ -58,7 +61,10 @@ export const german: Texts = {
   organizationGone: 'Zu dieser Organisation gehören Sie nicht oder nicht mehr. Es wurde nichts erlaubt.',
   deny: 'Ablehnen',
   allow: 'Erlauben',
-  takeBack: (brand) => html`Der Betreiber von ${brand} kann den Zugriff jederzeit zurücknehmen.`,
+  leaveOut: 'Entfernen Sie den Haken bei allem, was Sie nicht erlauben möchten.',
+  scopeMissing: 'So kann die App nicht arbeiten. Wählen Sie mehr aus, oder lehnen Sie ab.',
+  takeBack: (connectedApps) => html`Sie können das jederzeit zurücknehmen, unter ${connectedApps}.`,
+  connectedApps: 'Verbundene Apps',
 
   returnTitle: 'Diese Anfrage hat nicht funktioniert',
   returnHeading: (client) => html`Die Anfrage von ${client} hat nicht funktioniert`,
@@ -120,6 +126,11 @@ export const german: Texts = {
       happened: 'Seit dem Beginn ist zu viel Zeit vergangen, die Anfrage gilt nicht mehr.',
       todo: 'Gehen Sie zurück zur App und beginnen Sie neu.',
     },
+    'link-invalid': {
+      heading: 'Dieser Link gilt nicht mehr',
+      happened: 'Er wurde benutzt, durch einen neueren ersetzt oder ist zu alt. Oder er ist unvollständig.',
+      todo: 'Prüfen Sie, ob Sie den ganzen Link kopiert haben. Sonst bitten Sie den Betreiber um einen neuen.',
+    },
     'other-browser': {
       heading: 'Das wurde in einem anderen Browser begonnen',
       happened: 'Die Anfrage gehört zu einem anderen Browser oder privaten Fenster, oder Cookies sind gesperrt.',
@@ -167,6 +178,8 @@ export const german: Texts = {
       todo: 'Gehen Sie zurück zur App und beginnen Sie neu. Kommt diese Seite wieder, sagen Sie es dem Betreiber.',
     },
   },
+
+  account: accountGerman,
 
   signOutTitle: 'Abmelden',
   signOutHeading: (brand) => html`Von ${brand} abmelden?`,

@@ -1,4 +1,5 @@
 import type { ErrorProblem, ReturnProblem } from '../ports/pages.ts'
+import type { AccountTexts } from './account-texts.ts'
 import type { Markup } from './markup.ts'
 
 /** The texts of an error page: what happened, and what to do. */
@@ -34,6 +35,8 @@ export interface Texts {
   readonly continueTo: (client: Markup) => Markup
   readonly continueToHost: (client: Markup, host: Markup) => Markup
   readonly continueToComputer: (client: Markup) => Markup
+  readonly continueToAccount: string
+  readonly continueConfirmed: string
   readonly email: string
   readonly password: string
   readonly signIn: string
@@ -67,7 +70,10 @@ export interface Texts {
   readonly organizationGone: string
   readonly deny: string
   readonly allow: string
-  readonly takeBack: (brand: Markup) => Markup
+  readonly leaveOut: string
+  readonly scopeMissing: string
+  readonly takeBack: (connectedApps: Markup) => Markup
+  readonly connectedApps: string
 
   readonly returnTitle: string
   readonly returnHeading: (client: Markup) => Markup
@@ -82,6 +88,8 @@ export interface Texts {
   readonly errors: Readonly<Record<ErrorProblem, ErrorTexts>>
   /** Before the id of the request, on an error page. */
   readonly reference: string
+
+  readonly account: AccountTexts
 
   readonly signOutHeading: (brand: Markup) => Markup
   readonly signOutTitle: string

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mintGrantId, mintUserId } from '../../src/protocol/ids.ts'
 import { EMAIL, obtainTokens, PASSWORD, requestToken, type RegisteredClient, type Tokens } from '../../tools/flow.ts'
-import { aUserOfProvider } from '../support/records.ts'
+import { aSessionStart, aUserOfProvider } from '../support/records.ts'
 import type { Members } from '../support/admin-server.ts'
 import { assertRefused, openOffice } from './office.ts'
 
@@ -49,6 +49,61 @@ test('a user without an address and a password is shown and named by what there 
     await assertRefused(again, 'conflict', new RegExp(`^${name} is already a member`))
     assert.partialDeepStrictEqual(await perform('user.delete', { user_id: id }), { email: null, deleted: true })
   }
+})
+
+test('ACC-10: another address of a user is unverified, keeps sessions and grants, and is refused where another user has it', async (t) => {
+  const { perform, stage } = await openOffice(t)
+  const { server } = stage
+  const client = await stage.makeClient()
+  const tokens = await obtainTokens(server, client)
+  const { email: taken } = await stage.makeUser()
+  const [ada] = (await perform<List>('user.list', { email: EMAIL })).users
+  const key = { user_id: ada?.['user_id'] }
+  await assertRefused(perform('user.set-email', { ...key, email: taken }), 'conflict', /already/)
+  await assertRefused(perform('user.set-email', { ...key, email: 'x' }), 'refused', /not an e-mail address/)
+  const changed = await perform('user.set-email', { ...key, email: 'Ada@Other.test', verified: true })
+  assert.partialDeepStrictEqual(changed, { email: 'ada@other.test', not_before: ada?.['not_before'] })
+  assert.notEqual(changed['email_verified_at'], null)
+  const again = await perform('user.set-email', { ...key, email: 'ada@third.test' })
+  assert.equal(again['email_verified_at'], null)
+  const refreshed = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '' }
+  assert.equal((await requestToken(server, client, refreshed)).statusCode, 200)
+})
+
+test('a link is created for an enabled user with an address, while passwords are on', async (t) => {
+  const { perform, stage } = await openOffice(t)
+  const { store } = stage.server.context
+  const user = aUserOfProvider()
+  await store.createUser(user)
+  await assertRefused(perform('user.create-link', { user_id: user.id }), 'conflict', /has no e-mail address/)
+  const { id, email } = await stage.makeUser()
+  await perform('user.disable', { user_id: id })
+  await assertRefused(perform('user.create-link', { user_id: id }), 'conflict', new RegExp(`${email} is disabled`))
+  const off = await openOffice(t, { GRANTOR_PASSWORDS: 'off' })
+  const [ada] = (await off.perform<List>('user.list', { email: EMAIL })).users
+  const link = off.perform('user.create-link', { user_id: ada?.['user_id'] })
+  await assertRefused(link, 'conflict', /GRANTOR_PASSWORDS is off/)
+})
+
+test('sessions are listed for a user or for all, and ended', async (t) => {
+  const { perform, stage } = await openOffice(t)
+  const { server } = stage
+  await obtainTokens(server, await stage.makeClient())
+  const other = aSessionStart()
+  await server.context.store.startSession(other)
+  const [ada] = (await perform<List>('user.list', { email: EMAIL })).users
+  const list = (input: Members) => perform<{ readonly sessions: readonly Members[] }>('session.list', input)
+  assert.equal((await list({})).sessions.length, 2)
+  const [session] = (await list({ user_id: ada?.['user_id'] })).sessions
+  assert.partialDeepStrictEqual(session, { user_id: ada?.['user_id'], methods: ['pwd'], browser: null })
+  assert.doesNotMatch(JSON.stringify(session), /hash/)
+  const key = { session_id: session?.['session_id'] }
+  assert.deepEqual(await perform('session.end', key), session)
+  await assertRefused(perform('session.end', key), 'unknown', /There is no session.*grantor session list/)
+  assert.deepEqual(
+    (await list({})).sessions.map(({ session_id }) => session_id),
+    [other.session.id],
+  )
 })
 
 test('with GRANTOR_PASSWORDS=off no user gets a password', async (t) => {

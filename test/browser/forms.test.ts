@@ -40,10 +40,25 @@ for (const [language, button, decision] of [
     const { tab } = await pages.openTab({ javaScriptEnabled: false })
     await tab.goto(pages.address('consent', language))
     await tab.getByRole('button', { name: button, exact: true }).click()
-    assert.deepEqual(pages.posted(), { authorization: 'az_4f9c', csrf: 'cs_81d2', decision })
+    const hidden = { authorization: 'az_4f9c', csrf: 'cs_81d2' }
+    assert.deepEqual(pages.posted(), { 'allow.projects:read': 'on', ...hidden, decision })
     await tab.context().close()
   })
 }
+
+test('by keyboard and without script, the boxes of permissions are checked and unchecked', async () => {
+  const { tab } = await pages.openTab({ javaScriptEnabled: false })
+  await tab.goto(pages.address('consent', 'en'))
+  for (const key of ['Tab', 'Space', 'Tab', 'Space']) await tab.keyboard.press(key)
+  await tab.getByRole('button', { name: 'Allow', exact: true }).press('Enter')
+  const { decision, ...others } = pages.posted()
+  assert.equal(decision, 'allow')
+  assert.deepEqual(
+    Object.keys(others).filter((name) => name.startsWith('allow.')),
+    ['allow.builds:start'],
+  )
+  await tab.context().close()
+})
 
 test('the focus is on the field to fill in next, and never on Allow', async () => {
   const { tab } = await pages.openTab({})
@@ -75,12 +90,25 @@ test('the keyboard reaches every control in reading order, and the focus is visi
   const { tab } = await pages.openTab({})
   await tab.goto(pages.address('consent', 'en'))
   const reached: string[] = []
-  for (let step = 0; step < 5; step++) {
+  // A box is drawn beside its field, which covers the whole line.
+  const drawn = `(document.activeElement.type === 'checkbox' ? document.activeElement.nextElementSibling : document.activeElement)`
+  for (let step = 0; step < 8; step++) {
     await tab.keyboard.press('Tab')
-    reached.push(await tab.evaluate<string>('document.activeElement.textContent.trim()'))
-    assert.equal(await tab.evaluate<string>('getComputedStyle(document.activeElement).outlineWidth'), '2px')
+    reached.push(
+      await tab.evaluate<string>('(document.activeElement.labels?.[0] ?? document.activeElement).innerText.trim()'),
+    )
+    assert.equal(await tab.evaluate<string>(`getComputedStyle(${drawn}).outlineWidth`), '2px')
   }
-  assert.deepEqual(reached, ['Switch', 'Deny', 'Allow', 'Terms', 'Privacy'])
+  assert.deepEqual(reached, [
+    'Read your projects',
+    'Start builds in your name\nStart and stop builds of everybody',
+    'Switch',
+    'Deny',
+    'Allow',
+    'Connected apps',
+    'Terms',
+    'Privacy',
+  ])
   await tab.context().close()
 })
 
@@ -103,15 +131,15 @@ test('UI-17: hostile text runs no script, loads nothing and does not change the 
       ...consent,
       client: { ...consent.client, name: hostile, destination: { kind: 'app', scheme: hostile } },
       scopes: [
-        { name: hostile, sentence: undefined },
-        { name: 'x', sentence: hostile },
+        { name: hostile, sentences: [], box: undefined },
+        { name: 'x', sentences: [hostile, 'y'], box: { name: `allow.${hostile}`, isChecked: true } },
       ],
       resources: [{ name: hostile, identifier: hostile, isLimited: false }],
       account: { name: hostile, detail: hostile },
     })
     await tab.goto(pages.address('shown', 'en'))
     assert.equal(await tab.getByRole('button').count(), 2)
-    assert.equal(await tab.getByRole('link').count(), 3)
+    assert.equal(await tab.getByRole('link').count(), 4)
     assert.ok((await tab.evaluate<number>('document.documentElement.scrollWidth')) <= 320)
   }
   assert.deepEqual(complaints, [])

@@ -76,6 +76,17 @@ test('org: an organization is created, listed, renamed, disabled, enabled and de
   assert.equal((await command(['org', 'show', id])).code, 1)
 })
 
+test('session: sessions are listed with their users, and ended', async () => {
+  await obtainTokens(server, await stage.makeClient())
+  const [headings = '', row = ''] = (await words('session', 'list', '--user', 'ada@acme.test')).split('\n')
+  assert.match(headings, /^ID +USER +BROWSER +BY +NETWORK +STARTED \(UTC\) +SEEN \(UTC\) +EXPIRES \(UTC\)$/)
+  assert.match(row, /^\S{34} {2}ada@acme\.test {2}unknown browser {2}pwd +127\.0\.0\.1 /)
+  const { sessions } = await commandJson<{ sessions: { session_id: string }[] }>(['session', 'list'])
+  const id = sessions[0]?.session_id ?? ''
+  assert.match(await words('session', 'end', id), /^The session \S{34} of gus_\S+ \(unknown browser\) is ended\.\n$/)
+  assert.equal((await command(['session', 'end', id])).code, 1)
+})
+
 test('org: members and installed clients get tokens for the organization', async () => {
   const { organization_id: org } = await commandJson<Organization>(['org', 'create', 'Acme'])
   const { client_id, client_secret = '' } = await stage.makeClient()

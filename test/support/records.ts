@@ -5,7 +5,7 @@ import type { ClientRecord } from '../../src/ports/records/client.ts'
 import type { FamilyRecord, GrantRecord } from '../../src/ports/records/grant.ts'
 import type { InitialTokenRecord } from '../../src/ports/records/initial-token.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../../src/ports/records/organization.ts'
-import type { SessionRecord, UserRecord } from '../../src/ports/records/user.ts'
+import type { LinkRecord, SessionRecord, UserRecord } from '../../src/ports/records/user.ts'
 import type { ApiRecord } from '../../src/ports/records/api.ts'
 import type { KeyRecord, SigningAlgorithm } from '../../src/ports/records/key.ts'
 import type {
@@ -152,6 +152,7 @@ export function anApproval(
     codeHash: aHash(),
     now: NOW,
     codeExpiresAt: at(MINUTE),
+    narrowed: undefined,
     remember: {
       userId,
       clientId,
@@ -304,6 +305,18 @@ export function anApi(differing: Partial<ApiRecord> = {}): ApiRecord {
 /** The start of a session that replaces none. */
 export function aSessionStart(differing: Partial<SessionStart> = {}): SessionStart {
   return { session: aSession(), browserHash: aHash(), replaces: undefined, ...differing }
+}
+
+/** The link of a user who is created apart from it. */
+export function aLink(differing: Partial<LinkRecord> = {}): LinkRecord {
+  return {
+    userId: mintUserId(NOW, randomBytes),
+    hash: aHash(),
+    purpose: 'reset',
+    createdAt: NOW,
+    expiresAt: at(2 * HOUR),
+    ...differing,
+  }
 }
 
 /** What an operator declares of an API: without scopes, and with the settings of the server. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { accountSamples } from './account-samples.ts'
 import type {
   Branding,
   ClientView,
@@ -67,6 +68,7 @@ const signIn = {
   kind: 'sign-in',
   hidden,
   client: cursor,
+  isConfirmation: false,
   offers: [{ kind: 'password', action: '/sign-in' }],
   email: '',
   problem: undefined,
@@ -78,14 +80,19 @@ const consent = {
   hidden,
   client: cursor,
   scopes: [
-    { name: 'projects:read', sentence: 'Read your projects' },
-    { name: 'builds:start', sentence: 'Start builds in your name' },
-    { name: 'logs:read', sentence: undefined },
+    { name: 'projects:read', sentences: ['Read your projects'], box: { name: 'allow.projects:read', isChecked: true } },
+    {
+      name: 'builds:start',
+      sentences: ['Start builds in your name', 'Start and stop builds of everybody'],
+      box: { name: 'allow.builds:start', isChecked: false },
+    },
+    { name: 'logs:read', sentences: [], box: undefined },
   ],
   resources: [{ name: 'Builds API', identifier: 'https://builds.acme.test/mcp', isLimited: true }],
   account: { name: 'ada@acme.test', detail: undefined },
   organization: undefined,
   problem: undefined,
+  appsUri: '/account/apps',
   switchUri: '/switch?authorization=az_4f9c',
 } as const
 
@@ -135,6 +142,7 @@ const errorProblems: readonly ErrorProblem[] = [
   'redirect-unknown',
   'request-malformed',
   'expired',
+  'link-invalid',
   'other-browser',
   'already-completed',
   'user-changed',
@@ -149,6 +157,8 @@ const errorProblems: readonly ErrorProblem[] = [
 /** A sample of every page and of every case that looks different, by a name for test titles and screenshots. */
 export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
   ['sign-in', signIn],
+  ['sign-in for the account', { ...signIn, client: undefined }],
+  ['sign-in to confirm', { ...signIn, client: undefined, isConfirmation: true, email: 'ada@acme.test' }],
   ['sign-in without a method', { ...signIn, offers: [] }],
   ['sign-in for an app', { ...signIn, client: app }],
   ['sign-in for an endless name', { ...signIn, client: endless, email: `${'ada'.repeat(100)}@acme.test` }],
@@ -160,6 +170,7 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
   ['consent known domain', { ...consent, client: known }],
   ['consent verified', { ...consent, client: verified, account: { name: 'Ada Lovelace', detail: 'ada@acme.test' } }],
   ['consent with a document', { ...consent, client: described }],
+  ['consent too little', { ...consent, problem: 'scope-missing' }],
   ['consent bare', { ...consent, client: app, scopes: [], resources: [] }],
   [
     'consent without limits',
@@ -171,8 +182,12 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
       ...consent,
       client: endless,
       scopes: [
-        { name: 's'.repeat(400), sentence: undefined },
-        { name: 'long', sentence: 'Donaudampfschifffahrtsgesellschaft'.repeat(6) },
+        { name: 's'.repeat(400), sentences: [], box: undefined },
+        {
+          name: 'long',
+          sentences: ['Donaudampfschifffahrtsgesellschaft'.repeat(6)],
+          box: { name: 'allow.long', isChecked: true },
+        },
       ],
       resources: [
         { name: undefined, identifier: `https://api.example/${'path/'.repeat(40)}`, isLimited: false },
@@ -197,6 +212,7 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
   ],
   ['sign-out without a session', { kind: 'sign-out', action: '/sign-out', csrf: 'cs_81d2', account: undefined }],
   ['signed-out', { kind: 'signed-out' }],
+  ...accountSamples,
 ])
 
 /** A sample by its name, with the type of the expected kind. */

@@ -1,4 +1,4 @@
-import type { UserDocument } from '../../admin/user-tasks.ts'
+import type { LinkDocument, UserDocument } from '../../admin/user-tasks.ts'
 import { nameUser } from '../../protocol/account.ts'
 import { readPassword } from '../lib/ask-password.ts'
 import { formatTime } from '../lib/columns.ts'
@@ -54,6 +54,24 @@ export const USER_VERBS: readonly AddVerb[] = [
       ),
     input: async ({ password }, terminal) => ({ password: await readPassword(terminal, password) }),
     say: (user) => `${nameOf(user)} has a new password. All sessions and grants of the user are revoked.`,
+  }),
+  taskVerb<UserDocument, { readonly to: string; readonly verified?: true }>({
+    task: 'user.set-email',
+    options: (command) =>
+      command
+        .requiredOption('--to <address>', 'the new address')
+        .option('--verified', "the address is known to be the user's"),
+    input: ({ to, verified }) => ({ email: to, verified: verified === true }),
+    say: (user) => `${user.user_id} now signs in with ${user.email}.`,
+  }),
+  taskVerb<LinkDocument>({
+    task: 'user.create-link',
+    say: ({ email, purpose, link, expires_at }) => [
+      link,
+      '',
+      `Hand this link to ${email}: it sets the password of the account, once, until ${formatTime(expires_at)} UTC.`,
+      ...(purpose === 'reset' ? ['Using it ends all sessions and grants of the user.'] : []),
+    ],
   }),
   taskVerb<UserDocument>({
     task: 'user.disable',

@@ -83,7 +83,8 @@ function readForm(page: string, address: string): Form | undefined {
   const tag = /<form[^>]*>/.exec(page)?.[0]
   if (tag === undefined) return undefined
   const controls = page.match(/<(?:input|button)[^>]*>/g) ?? []
-  const hidden = controls.filter((control) => attribute(control, 'type') === 'hidden')
+  // Boxes are checked at first, and stay so.
+  const hidden = controls.filter((control) => ['hidden', 'checkbox'].includes(attribute(control, 'type')))
   return {
     action: new URL(attribute(tag, 'action'), address).href,
     hidden: Object.fromEntries(hidden.map((control) => [attribute(control, 'name'), attribute(control, 'value')])),

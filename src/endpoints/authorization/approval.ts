@@ -14,26 +14,35 @@ type Needs = Pick<Context, 'apis' | 'clockCheck' | 'issuer' | 'secrets' | 'setti
   readonly store: Pick<Context['store'], 'approveAuthorization' | 'findAuthorization'>
 }
 
+/** What a user allows. */
+export interface Approval {
+  readonly approver: Approver
+  /** The request with what the user allowed of its scope. */
+  readonly allowed: AuthorizationRecord
+  /** The user was never asked (client-policy.ts). */
+  readonly isImplied: boolean
+}
+
 /**
  * Approves an authorization and redirects to the client with the code. RFC 6749 §4.1.2.
  *
  * An authorization has one code, even if the form is submitted several times (threats.md UI-03). The code is derived from the
  * authorization and the approver. A repeated submission, usually a double click, therefore returns the same code until it is
- * redeemed or expires. A repeated submission for another organization is rejected, because a code has one meaning.
+ * redeemed or expires. A repeated submission for another organization or scope is rejected, because a code has one meaning.
  *
  * An implied consent is not remembered: the user was not asked, and the rule that implies the consent may change.
  */
 export async function approve(
   context: Needs,
   subject: Subject,
-  { approver, isImplied }: { readonly approver: Approver; readonly isImplied: boolean },
+  { approver, allowed, isImplied }: Approval,
   cookies: CookieChanges,
 ): Promise<Reply> {
   const { authorization, client } = subject
   const now = context.clockCheck.now()
   const { id, browserHash } = authorization
   const { userId, organization } = approver
-  const parts = [browserHash, userId, ...(organization === undefined ? [] : [organization.id])]
+  const parts = [browserHash, userId, allowed.scope, ...(organization === undefined ? [] : [organization.id])]
   const code = context.secrets.derive('authorization-code', id, parts)
   const key = isImplied ? undefined : await consentKey(context, subject, authorization, approver)
   const outcome = await context.store.approveAuthorization({
@@ -43,7 +52,8 @@ export async function approve(
     codeHash: code.hash,
     now,
     codeExpiresAt: after(now, context.settings.lifetimes.code * 1000),
-    remember: key === undefined ? undefined : { ...key, scope: authorization.scope },
+    narrowed: allowed === authorization ? undefined : allowed,
+    remember: key === undefined ? undefined : { ...key, scope: allowed.scope },
     about: { clientId: client.id },
   })
   if (outcome === 'unknown') return errorPage('expired')

@@ -1,4 +1,5 @@
-import type { ClientView, Destination } from '../../ports/pages.ts'
+import type { Destination } from '../../ports/page-parts.ts'
+import type { ClientView } from '../../ports/pages.ts'
 import type { AllowedClient } from '../../principals/evaluate-client.ts'
 import { toSeconds, type EpochMs } from '../../protocol/brand.ts'
 import type { ShownMetadata } from '../../protocol/client-identity.ts'
@@ -16,7 +17,8 @@ export function viewClient({ client, rights }: AllowedClient, redirectUri: strin
   }
 }
 
-function viewDestination(redirectUri: string): Destination {
+/** Returns where a redirect URI leads, in terms that a user understands. */
+export function viewDestination(redirectUri: string): Destination {
   const url = new URL(redirectUri)
   if (isPrivateUse(redirectUri)) return { kind: 'app', scheme: url.protocol.slice(0, -1) }
   return isLoopback(redirectUri) ? { kind: 'this-computer', host: url.host } : { kind: 'host', host: url.host }

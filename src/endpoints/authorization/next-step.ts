@@ -5,11 +5,13 @@ import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { isWithin, NO_SCOPE } from '../../protocol/scope.ts'
 import { PATHS, pageAddress } from '../paths.ts'
-import { approve, deny } from './approval.ts'
+import { approve, deny, type Approval } from './approval.ts'
 import { NOT_A_MEMBER, type Fault } from './authorization-error.ts'
 import { chooseOrganization, findChoices, type OpenChoices } from './organization-choice.ts'
 import type { Subject } from './interaction.ts'
-import { findRemembered, type Approver } from './remembered-consent.ts'
+import { loadScopeCatalog } from '../token/scope-catalog.ts'
+import { chooseScope } from './scope-choice.ts'
+import { findRemembered } from './remembered-consent.ts'
 import type { SignedIn } from './session.ts'
 
 /** What happens next to an authorization. */
@@ -20,11 +22,20 @@ export type Step =
       readonly signedIn: SignedIn
       readonly choices: OpenChoices
       readonly problem: ConsentProblem | undefined
+      /** What the user has entered so far. undefined: the page is displayed for the first time. */
+      readonly answer: Allowed | undefined
     }
-  /** `isImplied`: the user was never asked (client-policy.ts). */
-  | { readonly kind: 'approve'; readonly approver: Approver; readonly isImplied: boolean }
+  | ({ readonly kind: 'approve' } & Approval)
   /** Without a fault, the user denied it. */
   | { readonly kind: 'deny'; readonly userId: UserId; readonly fault: Fault | undefined }
+
+/** What the form of the consent page says with "allow". */
+export interface Allowed {
+  readonly kind: 'allow'
+  /** The form's text for the organization. */
+  readonly organization: string | undefined
+  readonly isChecked: (scopeToken: string) => boolean
+}
 
 /** What the user has answered on the consent page. */
 export type ConsentAnswer =
@@ -32,8 +43,7 @@ export type ConsentAnswer =
   | { readonly kind: 'not-asked' }
   /** The consent page is to be displayed, whatever the user allowed earlier. */
   | { readonly kind: 'asked' }
-  /** The form's text for the organization. */
-  | { readonly kind: 'allow'; readonly organization: string | undefined }
+  | Allowed
   | { readonly kind: 'deny' }
 
 type Needs = Pick<Context, 'apis' | 'settings'> & {
@@ -60,6 +70,7 @@ type Needs = Pick<Context, 'apis' | 'settings'> & {
  *     organizations match. It is also skipped for a first-party client that requests no more than the operator registered for it,
  *     unless the user has to choose an organization. `prompt=consent` always shows the page. So does an unverified client with a redirect URI that other
  *     programs could receive (client-policy.ts).
+ *     The user may leave scopes out, but something must remain.
  *  5. Approval. The authorization is marked as approved and the browser carries the code to the client.
  *
  * No endpoint decides which endpoint follows. Each parses its request, calls this function and replies:
@@ -90,16 +101,19 @@ export async function nextStep(
   if (choices.kind === 'not-a-member') return { kind: 'deny', userId, fault: NOT_A_MEMBER }
   if (answer.kind === 'allow') {
     const chosen = chooseOrganization(choices, answer.organization)
-    if (typeof chosen === 'string') return { kind: 'consent', signedIn, choices, problem: chosen }
-    return { kind: 'approve', approver: { userId, ...chosen }, isImplied: false }
+    if (typeof chosen === 'string') return { kind: 'consent', signedIn, choices, problem: chosen, answer }
+    const allowed = chooseScope(await loadScopeCatalog(context), authorization, answer.isChecked)
+    if (allowed === 'scope-missing') return { kind: 'consent', signedIn, choices, problem: allowed, answer }
+    return { kind: 'approve', approver: { userId, ...chosen }, allowed, isImplied: false }
   }
   const mayUseEarlier = answer.kind === 'not-asked' && !authorization.mustConsent
   const earlier = mayUseEarlier ? await findRemembered(context, subject, authorization, userId, choices) : undefined
-  if (earlier !== undefined) return { kind: 'approve', approver: earlier, isImplied: false }
+  const allowed = authorization
+  if (earlier !== undefined) return { kind: 'approve', approver: earlier, allowed, isImplied: false }
   const isImplied = mayUseEarlier && rights.mayImplyConsent && (await isOwnAccess(context, subject))
   const chosen = isImplied ? chooseOrganization(choices, undefined) : undefined
-  if (typeof chosen === 'object') return { kind: 'approve', approver: { userId, ...chosen }, isImplied: true }
-  return { kind: 'consent', signedIn, choices, problem: undefined }
+  if (typeof chosen === 'object') return { kind: 'approve', approver: { userId, ...chosen }, allowed, isImplied: true }
+  return { kind: 'consent', signedIn, choices, problem: undefined, answer: undefined }
 }
 
 /** `prompt=login` requires a session that started after the request was made. */

@@ -1,6 +1,7 @@
 import type { Context } from '../../ports/context.ts'
 import type { Cookies } from '../../ports/message.ts'
-import type { AccountView } from '../../ports/pages.ts'
+import type { Input } from '../../ports/operations.ts'
+import type { AccountView } from '../../ports/page-parts.ts'
 import type { SessionRecord, UserRecord } from '../../ports/records/user.ts'
 import { isFromFuture } from '../../protocol/clock.ts'
 import type { SessionId } from '../../protocol/ids.ts'
@@ -35,6 +36,11 @@ export async function findSignedIn(context: Needs, cookies: Cookies): Promise<Si
   if (!isLiveSince(user, session.createdAt) || session.createdAt < serverNotBefore) return undefined
   if (now - session.seenAt >= SEEN_MS) context.sessionSeen(session.id, now)
   return { session, user }
+}
+
+/** The input of the operation that ends a session of the user. */
+export function endOf({ session, user }: SignedIn): Input<'endSession'> {
+  return { id: session.id, about: { userId: user.id } }
 }
 
 /** Returns the account as pages name it. */

@@ -3,7 +3,7 @@ import type { Reply, Request } from '../../ports/message.ts'
 import { errorPage } from '../error-page.ts'
 import { isCrossSite } from './interaction.ts'
 import { addressOf, PATHS } from '../paths.ts'
-import { findSignedIn, viewAccount, type SignedIn } from './session.ts'
+import { endOf, findSignedIn, viewAccount, type SignedIn } from './session.ts'
 
 /** Shows a page that asks for confirmation: a link on another site must not sign the user out (threats.md UI-15). */
 export async function showSignOut(context: Context, request: Request): Promise<Reply> {
@@ -21,7 +21,7 @@ export async function signOut(context: Context, request: Request): Promise<Reply
   if (signedIn !== undefined) {
     const csrf = request.params.get('csrf') ?? ''
     if (!context.secrets.digestMatches('csrf', csrfParts(signedIn), csrf)) return errorPage('forged')
-    await context.store.endSession(signedIn.session.id)
+    await context.store.endSession(endOf(signedIn))
   }
   return {
     kind: 'page',

@@ -5,7 +5,7 @@ import type { Authentication } from '../../protocol/authentication.ts'
 import { after } from '../../protocol/brand.ts'
 import { mintSessionId } from '../../protocol/ids.ts'
 import type { MintedCredential } from '../../protocol/secrets.ts'
-import { findSignedIn, type SignedIn } from '../authorization/session.ts'
+import { endOf, findSignedIn, type SignedIn } from '../authorization/session.ts'
 import { continueWith, type SignInTarget } from './target.ts'
 
 /** A user whom a sign-in method has authenticated just now, as the method read the record. */
@@ -66,7 +66,7 @@ async function startSession(
   const [{ rootId }] = await Promise.all([
     context.store.startSession({ session, browserHash, replaces }),
     // The cookie of the previous session is overwritten, so its user could not sign out of it any more.
-    previous === undefined || isSameUser ? undefined : context.store.endSession(previous.session.id),
+    previous === undefined || isSameUser ? undefined : context.store.endSession(endOf(previous)),
   ])
   return { signedIn: { session: { ...session, rootId }, user }, credential }
 }

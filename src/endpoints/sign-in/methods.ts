@@ -1,5 +1,7 @@
+import type { OwnMethod } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { SignInOffer } from '../../ports/pages.ts'
+import type { UserRecord } from '../../ports/records/user.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import type { SignInTarget } from './target.ts'
 
@@ -13,13 +15,22 @@ export interface SignInMethod {
   readonly name: SignInMethodName
   /** What the sign-in page shows for the method. Empty: the method is switched off. */
   readonly offer: (context: Context, target: SignInTarget) => readonly SignInOffer[]
+  /** What the user's account page shows of the method. Empty: the user cannot have it. */
+  readonly ofUser: (context: Context, user: UserRecord) => readonly OwnMethod[]
 }
 
 /** The table of sign-in methods, in the order of the sign-in page. */
-export const SIGN_IN_METHODS: readonly SignInMethod[] = [{ name: 'password', offer: offerPassword }]
+export const SIGN_IN_METHODS: readonly SignInMethod[] = [
+  { name: 'password', offer: offerPassword, ofUser: ownPassword },
+]
 
 function offerPassword({ issuer, settings }: Context, { uiLocales }: SignInTarget): readonly SignInOffer[] {
   if (settings.passwords === 'off') return []
-  const action = pageAddress(issuer, PATHS.signIn, { authorization: undefined, uiLocales })
+  const action = pageAddress(issuer, PATHS.signIn, { uiLocales })
   return [{ kind: 'password', action }]
+}
+
+function ownPassword({ settings }: Context, { email, passwordHash }: UserRecord): readonly OwnMethod[] {
+  if (settings.passwords === 'off' || email === undefined) return []
+  return [{ kind: 'password', isSet: passwordHash !== undefined, username: email }]
 }

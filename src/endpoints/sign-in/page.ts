@@ -2,14 +2,21 @@ import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { SignInProblem } from '../../ports/pages.ts'
 import { formTarget, viewClient } from '../authorization/client-view.ts'
+import { findSignedIn } from '../authorization/session.ts'
 import { SIGN_IN_METHODS } from './methods.ts'
-import { csrfParts, findOpenTarget, keyOf, type SignInTarget } from './target.ts'
+import { clientOf, findOpenTarget, hiddenFields, keyIn, type SignInTarget } from './target.ts'
 
-/** Shows the sign-in page for the authorization in the query (decision 0022). */
+/** Shows the sign-in page for the authorization or the account page in the query (decision 0022). */
 export async function showSignIn(context: Context, request: Request): Promise<Reply> {
-  const target = await findOpenTarget(context, request, keyOf(request))
+  const target = await findOpenTarget(context, request, keyIn(request))
   if ('kind' in target) return target
-  return signInPage(context, target, { email: target.authorization.loginHint ?? '', problem: undefined })
+  if (target.purpose === 'authorization') {
+    const email = target.authorization.loginHint ?? ''
+    return signInPage(context, target, { email, isConfirmation: false, problem: undefined })
+  }
+  const signedIn = await findSignedIn(context, request.cookies)
+  const email = signedIn?.user.email ?? ''
+  return signInPage(context, target, { email, isConfirmation: signedIn !== undefined, problem: undefined })
 }
 
 const STATUS: Readonly<Record<SignInProblem['kind'], number>> = {
@@ -26,30 +33,31 @@ const STATUS: Readonly<Record<SignInProblem['kind'], number>> = {
 export function signInPage(
   context: Context,
   target: SignInTarget,
-  shown: { readonly email: string; readonly problem: SignInProblem | undefined },
+  shown: { readonly email: string; readonly isConfirmation: boolean; readonly problem: SignInProblem | undefined },
 ): Extract<Reply, { readonly kind: 'page' }> {
-  const { authorization } = target
-  const { email, problem } = shown
+  const { problem } = shown
   return {
     kind: 'page',
     status: problem === undefined ? 200 : STATUS[problem.kind],
     ...(problem === undefined ? {} : { event: refusedSignIn(target, problem.kind) }),
-    formTarget: formTarget(authorization.redirectUri),
     ...(problem !== undefined && 'retryAfterSeconds' in problem
       ? { retryAfterSeconds: problem.retryAfterSeconds }
       : {}),
+    ...(target.purpose === 'authorization' ? { formTarget: formTarget(target.authorization.redirectUri) } : {}),
     page: {
       kind: 'sign-in',
-      hidden: { authorization: authorization.id, csrf: context.secrets.digest('csrf', csrfParts(target)) },
-      client: viewClient(target, authorization.redirectUri, context.clock()),
+      hidden: hiddenFields(context, target),
+      client:
+        target.purpose === 'authorization'
+          ? viewClient(target, target.authorization.redirectUri, context.clock())
+          : undefined,
       offers: SIGN_IN_METHODS.flatMap(({ offer }) => offer(context, target)),
-      email,
-      problem,
+      ...shown,
     },
   }
 }
 
 /** The event of a sign-in that a method refused. */
-export function refusedSignIn({ client }: SignInTarget, reason: SignInProblem['kind'] | 'disabled'): OutcomeEvent {
-  return { event: 'sign-in.refused', client: client.id, reason }
+export function refusedSignIn(target: SignInTarget, reason: SignInProblem['kind'] | 'disabled'): OutcomeEvent {
+  return { event: 'sign-in.refused', client: clientOf(target)?.id, reason }
 }

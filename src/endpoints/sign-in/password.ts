@@ -2,36 +2,32 @@ import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { SignInProblem } from '../../ports/pages.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
-import { EMAIL_LIMIT, normalizeEmail } from '../../protocol/account.ts'
+import { EMAIL_LIMIT, normalizeEmail, PASSWORD_BYTES } from '../../protocol/account.ts'
 import { OAuthError } from '../../protocol/errors.ts'
 import { isCrossSite } from '../authorization/interaction.ts'
 import { errorPage } from '../error-page.ts'
 import { finishSignIn } from './finish-sign-in.ts'
 import { refusedSignIn, signInPage } from './page.ts'
-import { csrfParts, findTarget, keyOf } from './target.ts'
+import { clientOf, findTarget, isOwnForm, keyIn } from './target.ts'
 import { countAttempt } from './throttle.ts'
-
-/** Bytes. Longer passwords cost hashing time and add no strength. */
-const PASSWORD_LIMIT = 1024
 
 /** Signs a user in by email and password. A wrong password and an unknown account get the same response, after the same work. */
 export async function signInByPassword(context: Context, request: Request): Promise<Reply> {
   if (isCrossSite(request)) return errorPage('forged')
-  const target = await findTarget(context, request, keyOf(request))
+  const target = await findTarget(context, request, keyIn(request))
   if ('kind' in target) return target
-  const csrf = request.params.get('csrf') ?? ''
-  if (!context.secrets.digestMatches('csrf', csrfParts(target), csrf)) return errorPage('forged')
+  if (!isOwnForm(context, target, request)) return errorPage('forged')
 
   const typed = request.params.get('email') ?? ''
   const email = normalizeEmail(typed)
   const password = request.params.get('password') ?? ''
-  const again = (problem: SignInProblem) => signInPage(context, target, { email, problem })
+  const again = (problem: SignInProblem, shown = email) =>
+    signInPage(context, target, { email: shown, isConfirmation: false, problem })
   if (context.settings.passwords === 'off') return again({ kind: 'method-off' })
   // Invalid text stays in the field, so that the user can correct it.
-  if (email === '')
-    return signInPage(context, target, { email: typed.slice(0, EMAIL_LIMIT), problem: { kind: 'email-missing' } })
+  if (email === '') return again({ kind: 'email-missing' }, typed.slice(0, EMAIL_LIMIT))
   if (password === '') return again({ kind: 'password-missing' })
-  if (Buffer.byteLength(password) > PASSWORD_LIMIT) return again({ kind: 'password-too-long' })
+  if (Buffer.byteLength(password) > PASSWORD_BYTES) return again({ kind: 'password-too-long' })
 
   const attempt = await countAttempt(context, { email, network: request.network, browserHash: target.browserHash })
   if (attempt.kind === 'refused') return again({ kind: 'throttled', retryAfterSeconds: attempt.retryAfterSeconds })
@@ -50,7 +46,7 @@ export async function signInByPassword(context: Context, request: Request): Prom
     // Recorded for unknown accounts too, so that the audit does not reveal which accounts exist (threats.md UI-08).
     const account = context.secrets.digest('bucket', ['sign-in', 'account', email])
     const details = { reason, account }
-    context.report({ event: 'sign-in.failed', clientId: target.client.id, userId: user?.id, details })
+    context.report({ event: 'sign-in.failed', clientId: clientOf(target)?.id, userId: user?.id, details })
     return { ...again({ kind: 'wrong-credentials' }), event: refusedSignIn(target, reason) }
   }
   await attempt.forgive()

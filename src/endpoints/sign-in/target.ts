@@ -1,25 +1,55 @@
+import { ACCOUNT_PAGES, type AccountPageName } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { CookieChanges, Reply, Request } from '../../ports/message.ts'
-import { authorizationIn, findInteraction, type Interaction } from '../authorization/interaction.ts'
+import type { HiddenFields } from '../../ports/pages.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
+import type { SecretHash } from '../../protocol/secrets.ts'
+import { authorizationIn, findInteraction, openBrowser, type Interaction } from '../authorization/interaction.ts'
 import { nextStep, takeStep } from '../authorization/next-step.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
+import { accountPath, pageAddress } from '../paths.ts'
 
-/** What a user signs in for, in the browser that started it. */
-export type SignInTarget = { readonly purpose: 'authorization' } & Interaction
+/** What a user signs in for, in the browser that started it: an authorization, or an account page of this server. */
+export type SignInTarget =
+  | ({ readonly purpose: 'authorization' } & Interaction)
+  | {
+      readonly purpose: 'account'
+      readonly page: AccountPageName
+      readonly browserHash: SecretHash
+      readonly uiLocales: string | undefined
+    }
 
 /** Names a target in a form, and in what a sign-in method stores. It is useless in another browser. */
 export type TargetKey = string
 
+const ACCOUNT = 'account:'
+
 /** The key in the request for the sign-in page, and in the forms of that page. */
-export function keyOf(request: Pick<Request, 'params'>): TargetKey {
-  return authorizationIn(request)
+export function keyIn(request: Pick<Request, 'params'>): TargetKey {
+  const page = request.params.get('page')
+  return page === undefined ? authorizationIn(request) : ACCOUNT + page
 }
 
-/** Finds a target that this browser may continue with. Returns an error page if there is none. */
+/** The key of a target, for a method that continues with it later. */
+function keyOf(target: SignInTarget): TargetKey {
+  return target.purpose === 'authorization' ? target.authorization.id : ACCOUNT + target.page
+}
+
+/**
+ * Finds a target that this browser may continue with. Returns an error page if there is none. An account page is named, and never
+ * given as an address (threats.md UI-07).
+ */
 export async function findTarget(context: Context, request: Request, key: TargetKey): Promise<SignInTarget | Reply> {
-  const interaction = await findInteraction(context, request, key)
-  return 'kind' in interaction ? interaction : { purpose: 'authorization', ...interaction }
+  if (!key.startsWith(ACCOUNT)) {
+    const interaction = await findInteraction(context, request, key)
+    return 'kind' in interaction ? interaction : { purpose: 'authorization', ...interaction }
+  }
+  const page = ACCOUNT_PAGES.find((one) => ACCOUNT + one === key)
+  if (page === undefined) return errorPage('request-malformed')
+  const browserHash = openBrowser(context, request)
+  if (browserHash === undefined) return errorPage('other-browser')
+  return { purpose: 'account', page, browserHash, uiLocales: request.uiLocales }
 }
 
 /** The same for the sign-in page. Returns an error page also if the user has already answered the request of the client. */
@@ -29,13 +59,27 @@ export async function findOpenTarget(
   key: TargetKey,
 ): Promise<SignInTarget | Reply> {
   const target = await findTarget(context, request, key)
-  if ('kind' in target || target.authorization.status.kind === 'pending') return target
-  return errorPage('already-completed')
+  if ('kind' in target || target.purpose === 'account') return target
+  return target.authorization.status.kind === 'pending' ? target : errorPage('already-completed')
 }
 
-/** What a CSRF token of the sign-in page is bound to. */
-export function csrfParts({ authorization, browserHash }: SignInTarget): readonly string[] {
-  return ['sign-in', authorization.id, browserHash]
+/** The hidden fields of the forms of the sign-in page. */
+export function hiddenFields({ secrets }: Pick<Context, 'secrets'>, target: SignInTarget): HiddenFields {
+  const csrf = secrets.digest('csrf', csrfParts(target))
+  return target.purpose === 'account' ? { page: target.page, csrf } : { authorization: target.authorization.id, csrf }
+}
+
+/** Whether a form of the sign-in page was made for this target in this browser. */
+export function isOwnForm({ secrets }: Pick<Context, 'secrets'>, target: SignInTarget, { params }: Request): boolean {
+  return secrets.digestMatches('csrf', csrfParts(target), params.get('csrf') ?? '')
+}
+
+function csrfParts(target: SignInTarget): readonly string[] {
+  return ['sign-in', keyOf(target), target.browserHash]
+}
+
+export function clientOf(target: SignInTarget): ClientRecord | undefined {
+  return target.purpose === 'authorization' ? target.client : undefined
 }
 
 /** Continues with the target after the user has signed in. */
@@ -45,6 +89,10 @@ export async function continueWith(
   signedIn: SignedIn,
   cookies: CookieChanges,
 ): Promise<Reply> {
+  if (target.purpose === 'account') {
+    const location = pageAddress(context.issuer, accountPath(target.page), { uiLocales: target.uiLocales })
+    return { kind: 'redirect', location, cookies, event: { event: 'session.started' } }
+  }
   // The new session satisfies prompt=login, even if this node's clock is behind the one that started the authorization.
   const authorization = { ...target.authorization, mustSignIn: false }
   const step = await nextStep(context, { ...target, authorization }, signedIn, { kind: 'not-asked' })

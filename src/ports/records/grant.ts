@@ -34,6 +34,14 @@ export interface FamilyRecord {
   readonly idleExpiresAt: EpochMs
 }
 
+/** A remembered consent, as the user sees it. */
+export interface ConsentRecord {
+  readonly clientId: ClientId
+  readonly redirectHost: string
+  readonly scope: Scope
+  readonly givenAt: EpochMs
+}
+
 /** Identifies a remembered consent: everything that it covers except the scope (decision 0022). */
 export interface ConsentKey {
   readonly userId: UserId

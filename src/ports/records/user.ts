@@ -42,3 +42,15 @@ export interface SessionRecord {
   readonly createdAt: EpochMs
   readonly expiresAt: EpochMs
 }
+
+/** What a link is for. `invitation`: the first password of a user who never signed in. `reset`: a new one. */
+export type LinkPurpose = 'invitation' | 'reset'
+
+/** A link that an operator hands over to a user, who sets a password with it once. A user has at most one. */
+export interface LinkRecord {
+  readonly userId: UserId
+  readonly hash: SecretHash
+  readonly purpose: LinkPurpose
+  readonly createdAt: EpochMs
+  readonly expiresAt: EpochMs
+}

@@ -19,6 +19,7 @@ export const BACKUP_TABLES: Readonly<Record<string, 'stored' | 'omitted'>> = {
   authorizations: 'omitted',
   grants: 'omitted',
   sessions: 'omitted',
+  links: 'omitted',
   opaque_tokens: 'omitted',
   signing_keys: 'omitted',
   revoked_tokens: 'omitted',

@@ -3,7 +3,7 @@ import type { Reads } from '../../ports/store.ts'
 import type { Input } from '../../ports/operations.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { AuthorizationId } from '../../protocol/ids.ts'
-import { authorizationOf, fixedRequest } from '../rows.ts'
+import { authorizationOf, fixedRequest, requestText } from '../rows.ts'
 import { rememberConsent } from '../shared/grants.ts'
 import { columns, jsonTexts } from './column-parameters.ts'
 import type { Database } from './database.ts'
@@ -23,9 +23,9 @@ const APPROVE = {
   name: 'approve-authorizations',
   text: `update authorizations as a
     set status = 'approved', user_id = i.user_id, organization_id = i.organization_id, code_hash = i.code_hash,
-      approved_at = i.now, expires_at = i.code_expires_at
-    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])
-      as i (id, user_id, organization_id, code_hash, now, code_expires_at)
+      approved_at = i.now, expires_at = i.code_expires_at, request = coalesce(i.request, a.request)
+    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[])
+      as i (id, user_id, organization_id, code_hash, now, code_expires_at, request)
     where a.authorization_id = i.id and a.status = 'pending' and a.expires_at > i.now
     returning a.authorization_id`,
 }
@@ -62,7 +62,8 @@ export function authorizationStatements(database: Database) {
       keys: ({ id }) => [id],
       async run(query, inputs) {
         const rows = columns(inputs, 'id', 'userId', 'organizationId', 'codeHash', 'now', 'codeExpiresAt')
-        const approved = valuesOf(await query(APPROVE, rows), 'authorization_id')
+        const requests = inputs.map(({ narrowed }) => (narrowed === undefined ? null : requestText(narrowed)))
+        const approved = valuesOf(await query(APPROVE, [...rows, requests]), 'authorization_id')
         for (const { id, remember, now } of inputs) {
           if (remember !== undefined && approved.has(id)) await runSteps(query, rememberConsent(remember, now))
         }

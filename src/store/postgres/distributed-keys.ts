@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import type { UserRecord } from '../../ports/records/user.ts'
 import type { Input } from '../../ports/operations.ts'
 import type { UserId } from '../../protocol/ids.ts'
@@ -46,6 +47,22 @@ export const distributedHandlers = {
       if (email !== undefined && (await query(CLAIM_EMAIL, [email, id])).length === 0) return 'email-taken'
       await query(INSERT_USER, USERS.write(user))
       return 'created'
+    }),
+  },
+  setEmail: {
+    keys: accountHandlers.setEmail.keys,
+    run: eachAlone(async (query, change: Input<'setEmail'>) => {
+      const { id, email } = change
+      const [user] = await query(FIND_EMAIL, [id])
+      if (user === undefined) return 'unknown'
+      const previous = user['email']
+      if (previous !== email) {
+        if ((await query(CLAIM_EMAIL, [email, id])).length === 0) return 'email-taken'
+        if (typeof previous === 'string') await query(RELEASE_EMAIL, [previous, id])
+      }
+      const outcome = await runSteps(query, accountHandlers.setEmail.run(change))
+      assert.equal(outcome, 'changed', 'a user was deleted while the email was changed')
+      return outcome
     }),
   },
   deleteUser: {

@@ -15,6 +15,7 @@ export const SHARD_KEYS: Readonly<Record<string, string>> = {
   users: 'user_id',
   emails: 'email',
   browsers: 'user_id',
+  links: 'user_id',
   consents: 'user_id',
   memberships: 'user_id',
   organizations: 'organization_id',

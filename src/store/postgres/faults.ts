@@ -23,6 +23,11 @@ const UNAVAILABLE = /^(08|28|3D|53|54|55|57|58|XX|40003|25P03|25P04)/
  */
 const UNCONFIRMED: readonly string[] = ['FinishRemoteTransactionCommit', 'SyncRepWaitForLSN']
 
+/** Whether another transaction gave the email to a user: the operation then finds it taken, as it does where it comes later. */
+function isEmailTaken({ code, constraint }: pg.DatabaseError): boolean {
+  return code === '23505' && constraint === 'users_email'
+}
+
 /** The cause of a failed statement. Any other error of PostgreSQL is the statement's own fault. */
 export type Fault =
   /** Nothing was changed; a retry on this connection may succeed. */
@@ -36,7 +41,7 @@ export function checkFault(cause: unknown): Fault {
   if (cause instanceof StoreUnavailable) return 'unavailable'
   if (!(cause instanceof pg.DatabaseError)) return 'refused'
   const { code = '' } = cause
-  if (CONFLICTS.includes(code)) return 'conflict'
+  if (CONFLICTS.includes(code) || isEmailTaken(cause)) return 'conflict'
   if (STALE.includes(code) || isOutdatedPlan(cause)) return 'stale-connection'
   return UNAVAILABLE.test(code) ? 'unavailable' : 'refused'
 }

@@ -3,18 +3,23 @@ import { accountHandlers, accountReads } from './accounts.ts'
 import { auditReads } from './audit.ts'
 import { clientHandlers, clientReads } from './clients.ts'
 import { domainRuleHandlers, domainRuleReads } from './domain-rules.ts'
-import { grantReads } from './grants.ts'
+import { grantHandlers, grantReads } from './grants.ts'
 import { initialTokenHandlers, initialTokenReads } from './initial-tokens.ts'
+import { linkHandlers, linkReads } from './links.ts'
 import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
 import { operatorHandlers, operatorReads } from './operator.ts'
 import { organizationHandlers, organizationReads } from './organizations.ts'
 import { registrationCountHandlers } from './registration-counts.ts'
+import { sessionHandlers, sessionReads } from './sessions.ts'
 import { walkReads } from './walks.ts'
 
 /** The operations that both stores apply with the same statements. Those of token and registration requests are in each store. */
 export const SHARED_HANDLERS = {
   ...clientHandlers,
   ...accountHandlers,
+  ...sessionHandlers,
+  ...linkHandlers,
+  ...grantHandlers,
   ...organizationHandlers,
   ...operatorHandlers,
   ...domainRuleHandlers,
@@ -28,6 +33,8 @@ export const SHARED_READS = {
   ...clientReads,
   ...grantReads,
   ...accountReads,
+  ...sessionReads,
+  ...linkReads,
   ...organizationReads,
   ...operatorReads,
   ...domainRuleReads,

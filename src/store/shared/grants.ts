@@ -1,12 +1,12 @@
-import type { ConsentKey, GrantRecord } from '../../ports/records/grant.ts'
+import type { ConsentKey, ConsentRecord, GrantRecord } from '../../ports/records/grant.ts'
 import type { Approval } from '../../ports/operation-inputs.ts'
-import type { GrantFilter, Page } from '../../ports/store.ts'
+import type { GrantFilter, LiveGrants, Page } from '../../ports/store.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { ClientId, GrantId, UserId } from '../../protocol/ids.ts'
 import { NO_SCOPE, scopeTokens, unite, type Scope } from '../../protocol/scope.ts'
 import { consentTarget } from '../rows.ts'
-import { GRANTS } from '../tables.ts'
-import { rows, shared, type SharedStatement, type Steps } from './statement.ts'
+import { CONSENTS, GRANTS } from '../tables.ts'
+import { rows, shared, type SharedHandlers, type SharedStatement, type Steps } from './statement.ts'
 
 const LIST = shared('select * from grants where grant_id < :before order by grant_id desc limit :limit')
 const LIST_OF_USER = shared(
@@ -47,12 +47,46 @@ const HAS_CONSENTED = shared(
   'select scope from consents where user_id = :userId and client_id = :clientId and given_at >= :since limit 1',
 )
 
+const LIST_LIVE = shared(
+  `select * from grants where user_id = :userId and revoked_at is null and expires_at > :now
+     and (idle_expires_at is null or idle_expires_at > :now)
+   order by grant_id desc limit :limit`,
+)
+const LIST_CONSENTS = shared(
+  'select * from consents where user_id = :userId order by client_id, redirect_host, resources limit :limit',
+)
+const REVOKE_OF_APP = shared(
+  `update grants set revoked_at = :now
+   where user_id = :userId and client_id = :clientId and revoked_at is null
+     and organization_id is not distinct from cast(:organizationId as text)
+   returning grant_id`,
+)
+/** Also those for other organizations: the client must then ask again, which is never wrong. */
+const FORGET_CONSENTS = shared('delete from consents where user_id = :userId and client_id = :clientId')
+
+export const grantHandlers = {
+  removeApp: {
+    keys: ({ userId }) => [userId],
+    *run(removal) {
+      const revoked = yield* rows(REVOKE_OF_APP, removal)
+      yield* rows(FORGET_CONSENTS, removal)
+      return { grants: revoked.length }
+    },
+  },
+} satisfies SharedHandlers
+
 /** Reads of what users allowed. */
 export const grantReads = {
   *listGrants(page: Page<GrantId> & GrantFilter): Steps<readonly GrantRecord[]> {
     const { before, limit, userId, organizationId, clientId } = page
     const parameters = { before: before ?? '~', limit, userId, organizationId, clientId }
     return (yield* rows(narrowest(page), parameters)).map(GRANTS.read)
+  },
+  *listLiveGrants(asked: LiveGrants): Steps<readonly GrantRecord[]> {
+    return (yield* rows(LIST_LIVE, asked)).map(GRANTS.read)
+  },
+  *listConsents(userId: UserId, limit: number): Steps<readonly ConsentRecord[]> {
+    return (yield* rows(LIST_CONSENTS, { userId, limit })).map(CONSENTS.read)
   },
   *findConsent(key: ConsentKey): Steps<Scope | undefined> {
     return (yield* rows(FIND_CONSENT, { ...key, target: consentTarget(key) }))[0]?.['scope'] as Scope | undefined

@@ -21,6 +21,10 @@ const SESSIONS = shared(
   `delete from sessions where session_id in (select session_id from sessions where expires_at < :before limit :limit)
    returning session_id`,
 )
+const LINKS = shared(
+  `delete from links where user_id in (select user_id from links where expires_at < :before limit :limit)
+   returning user_id`,
+)
 const HITS = shared(
   `delete from hits where (bucket, window_start) in (
      select bucket, window_start from hits where window_end < :before limit :limit)
@@ -77,6 +81,7 @@ export function* sweepShared(sweep: Sweep): Steps<Omit<Swept, 'clients' | 'conse
     grants: slice.removed,
     authorizations: waited.removed + (yield* remove(EVIDENCE, idBefore(sweep.evidenceBefore, ''), limit)),
     sessions: yield* remove(SESSIONS, now, limit),
+    links: yield* remove(LINKS, now, limit),
     hits: yield* remove(HITS, now, limit),
     revokedTokens: yield* remove(REVOKED_TOKENS, sweep.revocationsBefore, limit),
     opaqueTokens: yield* remove(OPAQUE_TOKENS, idBefore(now, ''), limit),

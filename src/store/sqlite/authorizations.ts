@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { AuthorizationId } from '../../protocol/ids.ts'
-import { authorizationOf, fixedRequest, recordOf, type Row } from '../rows.ts'
+import { authorizationOf, recordOf, requestText, type Row } from '../rows.ts'
 import { rememberConsent } from '../shared/grants.ts'
 import type { Handlers } from './handlers.ts'
 import type { RunSteps } from './steps.ts'
@@ -15,7 +15,7 @@ export function authorizationStatements(database: DatabaseSync, run: RunSteps) {
   const find = database.prepare('select * from authorizations where authorization_id = ?')
   const approve = database.prepare(
     `update authorizations set status = 'approved', user_id = ?, organization_id = ?, code_hash = ?, approved_at = ?,
-       expires_at = ?
+       expires_at = ?, request = coalesce(?, request)
      where authorization_id = ? and status = 'pending' and expires_at > ?`,
   )
   const deny = database.prepare(
@@ -36,11 +36,13 @@ export function authorizationStatements(database: DatabaseSync, run: RunSteps) {
   return {
     startAuthorization(authorization) {
       const { id, clientId, browserHash, createdAt, expiresAt } = authorization
-      insert.run(id, clientId, browserHash, JSON.stringify(fixedRequest(authorization)), createdAt, expiresAt)
+      insert.run(id, clientId, browserHash, requestText(authorization), createdAt, expiresAt)
       return 'started'
     },
-    approveAuthorization({ id, userId, organizationId, codeHash, now, codeExpiresAt, remember }) {
-      const { changes } = approve.run(userId, organizationId ?? null, codeHash, now, codeExpiresAt, id, now)
+    approveAuthorization(approval) {
+      const { id, userId, organizationId = null, codeHash, now, codeExpiresAt, narrowed, remember } = approval
+      const request = narrowed === undefined ? null : requestText(narrowed)
+      const { changes } = approve.run(userId, organizationId, codeHash, now, codeExpiresAt, request, id, now)
       if (changes === 0) return whyNot(id, now)
       if (remember !== undefined) run(rememberConsent(remember, now))
       return 'approved'

@@ -9,6 +9,7 @@ interface User {
   readonly name: string | null
   readonly disabled_at: string | null
   readonly has_password: boolean
+  readonly email_verified_at: string | null
   readonly not_before: string
 }
 
@@ -59,6 +60,25 @@ test('a user can have no password, and get one later', async (t) => {
   assert.equal((await runJsonHere<User>(place, show)).has_password, false)
   await runHere(place, ['user', 'set-password', ...ADA])
   assert.equal((await runJsonHere<User>(place, show)).has_password, true)
+})
+
+test('a link to set a password is printed with what it does; a new address is the one to sign in with', async (t) => {
+  const place = await openPlace(t)
+  await runHere(place, ['user', 'create', '--email', 'ada@acme.test', '--no-password'])
+  const invitation = await runHere(place, ['user', 'create-link', 'ada@acme.test'])
+  assert.match(
+    invitation.stdout,
+    /^http:\/\/localhost:\d+\/account\/link\?token=gln_\S{99}\n\nHand this link to ada@acme\.test: it sets the password of the account, once, until \S+ \S+ UTC\.\n$/,
+  )
+  await runHere(place, ['user', 'set-password', ...ADA])
+  const reset = await runHere(place, ['user', 'create-link', 'ada@acme.test'])
+  assert.match(reset.stdout, /Using it ends all sessions and grants of the user\.\n$/)
+  const set = ['user', 'set-email', 'ada@acme.test', '--to', 'Ada@Other.test']
+  assert.match((await runHere(place, set)).stdout, /^gus_\S+ now signs in with ada@other\.test\.\n$/)
+  const show = ['user', 'show', 'ada@other.test']
+  assert.equal((await runJsonHere<User>(place, show)).email_verified_at, null)
+  await runHere(place, ['user', 'set-email', 'ada@other.test', '--to', 'ada@other.test', '--verified'])
+  assert.notEqual((await runJsonHere<User>(place, show)).email_verified_at, null)
 })
 
 test('a list continues where the previous page ended', async (t) => {

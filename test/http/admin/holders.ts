@@ -73,6 +73,7 @@ function sealEveryKind({ server: { context } }: AdminServer): Readonly<Record<st
     'access-token': true,
     'api-secret': true,
     'initial-token': true,
+    link: true,
     session: true,
     browser: true,
   }

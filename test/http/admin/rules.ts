@@ -3,6 +3,7 @@ import { adoptClient } from '../../../src/admin/operator-clients.ts'
 import { registerClient } from '../../../tools/flow.ts'
 import { USUAL_TEMPLATE } from '../../../src/protocol/registration-template.ts'
 import type { Access } from '../../../src/admin/task.ts'
+import { aSession, aSessionStart } from '../../support/records.ts'
 import type { Members, PeopledOrganization, AdminServer } from '../../support/admin-server.ts'
 
 /** What a task needs, said here once more by hand: the table of tasks is what is judged. */
@@ -28,6 +29,12 @@ const A_KEY = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMl
 const A_CREDENTIAL: Sample = async ({ issue }) => ({ credential_id: (await issue('read')).id })
 const A_USER: Sample = async ({ makeUser }) => ({ user_id: (await makeUser()).id })
 const AN_API: Sample = async ({ makeApi }) => ({ resource: await makeApi() })
+const A_SESSION: Sample = async ({ makeUser, server }) => {
+  const { id: userId } = await makeUser()
+  const start = aSessionStart({ session: aSession({ userId }) })
+  await server.context.store.startSession(start)
+  return { session_id: start.session.id }
+}
 const AN_ORGANIZATION: Sample = async ({ makeOrganization }) => ({ organization_id: await makeOrganization() })
 const A_MEMBER = partsOf('organization_id', 'user_id')
 const AN_INSTALLATION = partsOf('organization_id', 'client_id')
@@ -99,6 +106,8 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'user.show': reads(A_USER),
   'user.create': writes(({ anEmail }) => ({ email: anEmail(), password: 'correct horse' }), 201),
   'user.set-password': writes(and(A_USER, () => ({ password: 'another horse' }))),
+  'user.set-email': writes(and(A_USER, ({ anEmail }) => ({ email: anEmail() }))),
+  'user.create-link': writes(A_USER, 201),
   'user.disable': writes(A_USER),
   'user.enable': writes(A_USER),
   'user.revoke-tokens': writes(A_USER),
@@ -142,6 +151,8 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'grant.list': reads(NOTHING),
   'grant.show': reads(A_GRANT),
   'grant.revoke': writes(A_GRANT),
+  'session.list': reads(NOTHING),
+  'session.end': writes(A_SESSION),
   'audit.list': reads(NOTHING),
   'audit.verify': reads(NOTHING),
   'key.list': reads(NOTHING),

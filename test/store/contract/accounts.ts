@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import type { SessionRecord } from '../../../src/ports/records/user.ts'
 import type { Hit } from '../../../src/ports/operation-inputs.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { aHash, aUser, aUserOfProvider, at, NOW } from '../../support/records.ts'
+import { aHash, aLink, aSession, aSessionStart, aUser, aUserOfProvider, at, NOW } from '../../support/records.ts'
 
 export const accountCases: Suite = (check) => {
   check('createUser stores the whole account, which is found by id and by email', async ({ first, second }) => {
@@ -70,6 +71,83 @@ export const accountCases: Suite = (check) => {
     assert.deepEqual(await first.findUser(user.id), { ...user, passwordHash: 'another', notBefore: at(5) })
   })
 
+  check(
+    'ACC-10: setEmail replaces the address and when it was verified, for sign-ins too',
+    async ({ first, second }) => {
+      const user = aUser()
+      await perform(first, 'createUser', user)
+      const email = `new.${user.email}`
+      assert.equal(await perform(first, 'setEmail', { id: user.id, email, emailVerifiedAt: undefined }), 'changed')
+      const changed = { ...user, email, emailVerifiedAt: undefined }
+      assert.deepEqual(await second.findUserByEmail(email), changed)
+      assert.equal(await second.findUserByEmail(user.email), undefined)
+      assert.equal(await perform(first, 'setEmail', { id: user.id, email, emailVerifiedAt: at(3) }), 'changed')
+      assert.deepEqual(await second.findUserByEmail(email), { ...changed, emailVerifiedAt: at(3) })
+      assert.equal(await perform(first, 'createUser', aUser({ email: user.email })), 'created')
+    },
+  )
+
+  check('ACC-10: a user without an address can get one', async ({ first }) => {
+    const [user, { email }] = [aUserOfProvider(), aUser()]
+    await perform(first, 'createUser', user)
+    assert.equal(await perform(first, 'setEmail', { id: user.id, email, emailVerifiedAt: undefined }), 'changed')
+    assert.equal((await first.findUserByEmail(email))?.id, user.id)
+  })
+
+  check('ACC-10: of concurrent changes and creations with one address exactly one succeeds', async (stores) => {
+    const { email } = aUser()
+    const users = times(8, () => aUser())
+    await performAll(stores.first, 'createUser', users)
+    const [changes, creations] = await Promise.all([
+      race(
+        stores,
+        'setEmail',
+        users.map(({ id }) => ({ id, email, emailVerifiedAt: undefined })),
+      ),
+      race(
+        stores,
+        'createUser',
+        times(4, () => aUser({ email })),
+      ),
+    ])
+    assert.deepEqual(tally([...changes, ...creations].map((one) => (one === 'email-taken' ? one : 'done'))), {
+      done: 1,
+      'email-taken': 11,
+    })
+    for (const [index, { id, email: own }] of users.entries())
+      assert.equal((await stores.second.findUser(id))?.email, changes[index] === 'changed' ? email : own)
+  })
+
+  check('renameUser replaces the name, or removes it', async ({ first }) => {
+    const user = aUser()
+    await perform(first, 'createUser', user)
+    for (const name of ['Grace', undefined]) {
+      assert.equal(await perform(first, 'renameUser', { id: user.id, name }), 'changed')
+      assert.deepEqual(await first.findUser(user.id), { ...user, name })
+    }
+  })
+
+  check('changePassword ends the other sessions and the link of the user, and nothing else', async ({ first }) => {
+    const [user, other] = [aUser(), aUser()]
+    await performAll(first, 'createUser', [user, other])
+    const [own, elsewhere, kept] = [user, user, other].map(({ id: userId }) => aSession({ userId })) as [
+      SessionRecord,
+      SessionRecord,
+      SessionRecord,
+    ]
+    for (const session of [own, elsewhere, kept]) await perform(first, 'startSession', aSessionStart({ session }))
+    await performAll(first, 'createLink', [aLink({ userId: user.id }), aLink({ userId: other.id })])
+    const change = { id: user.id, passwordHash: 'mine', keep: own.id }
+    assert.equal(await perform(first, 'changePassword', change), 'changed')
+    assert.deepEqual(await first.findUser(user.id), { ...user, passwordHash: 'mine' })
+    const sessions = await Promise.all([own, elsewhere, kept].map(({ id }) => first.findSession(id)))
+    assert.deepEqual(sessions, [own, undefined, kept])
+    assert.equal(await first.findLink(user.id), undefined)
+    assert.notEqual(await first.findLink(other.id), undefined)
+    await perform(first, 'disableUser', { id: user.id, now: at(9) })
+    assert.equal(await perform(first, 'changePassword', change), 'unknown')
+  })
+
   check('a change by a node whose clock is behind never makes anything valid again', async ({ first }) => {
     const user = aUser({ notBefore: at(100) })
     await perform(first, 'createUser', user)
@@ -133,6 +211,10 @@ export const accountCases: Suite = (check) => {
     assert.equal(await perform(first, 'enableUser', { id, now: NOW }), 'unknown')
     assert.equal(await perform(first, 'revokeUserTokens', { id, now: NOW }), 'unknown')
     assert.equal(await perform(first, 'deleteUser', id), 'unknown')
+    assert.equal(await perform(first, 'renameUser', { id, name: 'x' }), 'unknown')
+    const { email } = aUser()
+    assert.equal(await perform(first, 'setEmail', { id, email, emailVerifiedAt: NOW }), 'unknown')
+    assert.equal(await perform(first, 'createUser', aUser({ email })), 'created')
     assert.equal(await first.findUser(id), undefined)
   })
 

@@ -48,6 +48,20 @@ export const authorizationCases: Suite = (check) => {
     }
   })
 
+  check('an approval of a part stores that part as the scope, for older releases too', async ({ first }) => {
+    const authorizations = times(2, () => anAuthorization({ scope: 'read write' as Scope }))
+    await performAll(first, 'startAuthorization', authorizations)
+    const [whole, part] = authorizations as [AuthorizationRecord, AuthorizationRecord]
+    const narrower = { scope: 'read' as Scope, ungrantedScope: 'admin write' as Scope }
+    const approvals = [anApproval(whole), anApproval(part, { narrowed: { ...part, ...narrower } })]
+    await performAll(first, 'approveAuthorization', approvals)
+    assert.partialDeepStrictEqual(await first.findAuthorization(part.id), narrower)
+    assert.partialDeepStrictEqual(await first.findAuthorization(whole.id), { scope: whole.scope })
+    // A later answer changes nothing.
+    assert.equal(await perform(first, 'approveAuthorization', anApproval(part, { narrowed: part })), 'decided')
+    assert.partialDeepStrictEqual(await first.findAuthorization(part.id), narrower)
+  })
+
   check('approvals for several organizations in one batch each store their own', async ({ first }) => {
     const authorizations = times(3, () => anAuthorization())
     await performAll(first, 'startAuthorization', authorizations)

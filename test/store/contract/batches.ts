@@ -45,6 +45,7 @@ export const batchCases: Suite = (check) => {
       codeHash: aHash(),
       now: NOW,
       codeExpiresAt: at(1000),
+      narrowed: undefined,
       remember: undefined,
     }
     const redemption = aRedemption(approval)

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import type { GrantRecord } from '../../../src/ports/records/grant.ts'
 import type { GrantFilter, StoreDriver } from '../../../src/ports/store.ts'
 import { approved } from './authorizations.ts'
-import { perform, performAll, times, type Suite } from './harness.ts'
-import { aGrant, anOrganization, aRedemption, at } from '../../support/records.ts'
+import { perform, performAll, race, times, type Suite } from './harness.ts'
+import type { EpochMs } from '../../../src/protocol/brand.ts'
+import type { Scope } from '../../../src/protocol/scope.ts'
+import { aFamily, aGrant, anOrganization, aRedemption, at, NOW } from '../../support/records.ts'
 
 export const grantListCases: Suite = (check) => {
   check('listGrants lists the grants that match all given filters, newest first', async ({ first, second }) => {
@@ -60,7 +62,84 @@ export const grantListCases: Suite = (check) => {
     ])
       assert.deepEqual(await first.listGrants({ before: undefined, limit: 5, ...filter }), [])
   })
+
+  check(
+    'listLiveGrants lists the grants of a user that are neither revoked nor expired, newest first',
+    async ({ first, second }) => {
+      const { userId } = aGrant()
+      const grants = await redeemed(first, [
+        { userId },
+        { userId, expiresAt: at(50) },
+        { userId, family: aFamily({ idleExpiresAt: at(50) }) },
+        { userId },
+        { userId, family: undefined },
+        {},
+      ])
+      const [old, , , revoked, bare] = grants as GrantRecord[]
+      await perform(first, 'revokeGrant', { id: (revoked as GrantRecord).id, now: at(9) })
+      assert.deepEqual(await second.listLiveGrants({ userId, now: at(50), limit: 5 }), [bare, old])
+      assert.deepEqual(await second.listLiveGrants({ userId, now: at(50), limit: 1 }), [bare])
+    },
+  )
+
+  check(
+    'ACC-07: removeApp revokes what the user allowed the client there, and forgets the consents',
+    async (stores) => {
+      const { first, second } = stores
+      const { userId, clientId } = aGrant()
+      const [organizationId, other] = [anOrganization().id, aGrant()]
+      const grants = await redeemed(first, [
+        { userId, clientId, organizationId: undefined },
+        { userId, clientId, organizationId: undefined },
+        { userId, clientId, organizationId },
+        { userId, clientId: other.clientId, organizationId: undefined },
+        { userId: other.userId, clientId, organizationId: undefined },
+      ])
+      const consent = { userId, clientId, organizationId, redirectHost: 'app.example', resources: '', since: EVER }
+      for (const remember of [
+        { ...consent, scope: 'read' as Scope },
+        { ...consent, userId: other.userId, scope: 'read' as Scope },
+      ])
+        await approved(first, { userId: remember.userId, organizationId, remember })
+      assert.equal((await second.listConsents(userId, 10)).length, 1)
+      const removal = { userId, clientId, organizationId: undefined, now: at(99) }
+      const outcomes = await race(
+        stores,
+        'removeApp',
+        times(4, () => removal),
+      )
+      assert.deepEqual(
+        outcomes.map((outcome) => outcome.grants).toSorted((left, right) => left - right),
+        [0, 0, 0, 2],
+      )
+      const found = await Promise.all(grants.map(({ id }) => second.findGrant(id)))
+      assert.deepEqual(
+        found.map((grant) => grant?.revokedAt),
+        [at(99), at(99), undefined, undefined, undefined],
+      )
+      assert.deepEqual(await second.listConsents(userId, 10), [])
+      assert.equal((await second.listConsents(other.userId, 10)).length, 1)
+      assert.deepEqual(await perform(first, 'removeApp', { ...removal, organizationId }), { grants: 1 })
+    },
+  )
+
+  check('listConsents lists the consents of a user as the user gave them', async ({ first }) => {
+    const { userId, clientId } = aGrant()
+    const consent = { userId, clientId, organizationId: undefined, resources: 'https://api.example', since: EVER }
+    for (const redirectHost of ['b.example', 'a.example'])
+      await approved(first, { userId, remember: { ...consent, redirectHost, scope: 'read write' as Scope } })
+    const expected = ['a.example', 'b.example'].map((redirectHost) => ({
+      clientId,
+      redirectHost,
+      scope: 'read write',
+      givenAt: NOW,
+    }))
+    assert.deepEqual(await first.listConsents(userId, 5), expected)
+    assert.deepEqual(await first.listConsents(userId, 1), expected.slice(0, 1))
+  })
 }
+
+const EVER = 0 as EpochMs
 
 /** Creates grants, each a millisecond after the previous one. */
 async function redeemed(store: StoreDriver, some: readonly Partial<GrantRecord>[]): Promise<readonly GrantRecord[]> {

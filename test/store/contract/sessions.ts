@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { mintSessionId, type SessionId } from '../../../src/protocol/ids.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import { aHash, aSession, aSessionStart, aUser, aUserOfProvider, at } from '../../support/records.ts'
 
@@ -44,7 +46,7 @@ export const sessionCases: Suite = (check) => {
     const outcomes = await race(
       stores,
       'endSession',
-      times(6, () => session.id),
+      times(6, () => ({ id: session.id })),
     )
     assert.deepEqual(tally(outcomes), { ended: 1, unknown: 5 })
     assert.equal(await stores.second.findSession(session.id), undefined)
@@ -106,6 +108,41 @@ export const sessionCases: Suite = (check) => {
     await perform(first, 'createUser', user)
     await perform(first, 'startSession', aSessionStart({ session: aSession({ userId: user.id }) }))
     assert.deepEqual(await first.findUser(user.id), user)
+  })
+
+  check('listSessions pages newest first, of one user or of all', async ({ first, second }) => {
+    const { userId } = aSession()
+    const own = times(3, (index) => aSession({ id: mintSessionId(at(index), randomBytes), userId }))
+    const other = aSession({ id: mintSessionId(at(5), randomBytes) })
+    for (const session of [...own, other])
+      await perform(first, 'startSession', aSessionStart({ session: { ...session } }))
+    const expected = own.toReversed().map((session) => ({ ...session, rootId: session.id }))
+    const page = await second.listSessions({ userId, before: undefined, limit: 2 })
+    assert.deepEqual(page, expected.slice(0, 2))
+    assert.deepEqual(await second.listSessions({ userId, before: page[1]?.id, limit: 2 }), expected.slice(2))
+    const all = await second.listSessions({ before: undefined, limit: 100 })
+    assert.deepEqual(
+      all.filter(({ id }) => [...own, other].some((one) => one.id === id)).map(({ id }) => id),
+      [other, ...own.toReversed()].map(({ id }) => id),
+    )
+  })
+
+  check('endOtherSessions ends the sessions of the user but one, and returns how many', async ({ first }) => {
+    const { userId } = aSession()
+    const own = times(3, () => aSession({ userId }))
+    const other = aSession()
+    for (const session of [...own, other]) await perform(first, 'startSession', aSessionStart({ session }))
+    const keep = own[1]?.id as SessionId
+    assert.deepEqual(
+      await performAll(
+        first,
+        'endOtherSessions',
+        times(2, () => ({ userId, keep })),
+      ),
+      [{ ended: 2 }, { ended: 0 }],
+    )
+    const found = await Promise.all([...own, other].map(({ id }) => first.findSession(id)))
+    assert.deepEqual(found, [undefined, own[1], undefined, other])
   })
 
   check('noteSessions moves the time forward, and ignores sessions that have ended', async ({ first, second }) => {

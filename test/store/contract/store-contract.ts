@@ -13,6 +13,7 @@ import { grantListCases } from './grant-lists.ts'
 import { initialTokenCases } from './initial-tokens.ts'
 import { installationCases } from './installations.ts'
 import { keyCases } from './keys.ts'
+import { linkCases } from './links.ts'
 import { masterKeyCases } from './master-key.ts'
 import { membershipCases } from './memberships.ts'
 import { opaqueTokenCases } from './opaque-tokens.ts'
@@ -42,6 +43,7 @@ export const CONTRACT: readonly Suite[] = [
   textCases,
   accountCases,
   sessionCases,
+  linkCases,
   deletionCases,
   organizationCases,
   membershipCases,

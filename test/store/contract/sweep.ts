@@ -14,6 +14,7 @@ import {
   anApproval,
   anAuthorization,
   anInstallation,
+  aLink,
   aRedemption,
   aRotation,
   aSession,
@@ -36,6 +37,7 @@ const NOTHING: Swept = {
   clients: 0,
   authorizations: 0,
   sessions: 0,
+  links: 0,
   hits: 0,
   revokedTokens: 0,
   opaqueTokens: 0,
@@ -162,6 +164,15 @@ export const sweepCases: Suite = (check) => {
       [0, 0],
     ])
     assert.equal(authorizationsAfter, made.at(-1)?.id)
+  })
+
+  check('expired links are removed', async ({ first }) => {
+    const [over, live] = [aUser(), aUser()]
+    await performAll(first, 'createUser', [over, live])
+    await performAll(first, 'createLink', [aLink({ userId: over.id, expiresAt: at(-1) }), aLink({ userId: live.id })])
+    assert.deepEqual(await perform(first, 'sweepExpired', aSweep()), { ...NOTHING, links: 1 })
+    assert.equal(await first.findLink(over.id), undefined)
+    assert.notEqual(await first.findLink(live.id), undefined)
   })
 
   check('expired sessions and finished count windows are removed', async ({ first }) => {

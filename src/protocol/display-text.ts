@@ -1,5 +1,3 @@
-import { AdminError } from './admin-error.ts'
-
 /** The maximum number of characters of a name or sentence on a page. */
 export const DISPLAY_TEXT_LIMIT = 200
 
@@ -11,16 +9,10 @@ const SPACES = '\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000\\ufeff
 export const DISPLAY_TEXT_FORM = new RegExp(`^[${SPACES}]*[^${UNSEEN}${SPACES}][^${UNSEEN}]*$`, 'u')
 
 /**
- * Returns the text without surrounding spaces. The consent page displays it, so it must not be empty, and must not reorder or hide
- * other text. `what` names the text in the error: `The name`.
- *
- * @throws AdminError when the text is empty, too long, or has invisible characters
+ * Returns the text without surrounding spaces. undefined if it is empty, too long, or has characters that would reorder or hide
+ * other text of a page.
  */
-export function requireDisplayText(what: string, text: string): string {
+export function parseDisplayText(text: string): string | undefined {
   const trimmed = text.trim()
-  if (trimmed === '') throw new AdminError(`${what} is empty.`)
-  if ([...trimmed].length > DISPLAY_TEXT_LIMIT)
-    throw new AdminError(`${what} has more than ${DISPLAY_TEXT_LIMIT} characters.`)
-  if (!DISPLAY_TEXT_FORM.test(trimmed)) throw new AdminError(`${what} has control characters.`)
-  return trimmed
+  return [...trimmed].length <= DISPLAY_TEXT_LIMIT && DISPLAY_TEXT_FORM.test(trimmed) ? trimmed : undefined
 }

@@ -1,0 +1,47 @@
+import type { Context } from '../ports/context.ts'
+import type { LinkPurpose, UserRecord } from '../ports/records/user.ts'
+import { after, type EpochMs } from '../protocol/brand.ts'
+import { linkAddress, mintLink } from '../protocol/link.ts'
+import { conflict } from './admin-error.ts'
+import { requireUser } from './users.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+/** An invitation opens an account that is still empty, so it may wait longer than the reset of one that is in use. */
+const LIFETIME_MS: Readonly<Record<LinkPurpose, number>> = { invitation: 7 * DAY_MS, reset: DAY_MS }
+
+export interface CreatedLink {
+  readonly user: UserRecord
+  readonly purpose: LinkPurpose
+  /** The address that the operator hands over. It is not stored, and cannot be shown again. */
+  readonly address: string
+  readonly expiresAt: EpochMs
+}
+
+/**
+ * Creates a link with which the user sets a password, once. An earlier link of the user stops working. It is an invitation if the
+ * user has no password and never signed in.
+ *
+ * @throws AdminError when there is no such user, the user is disabled or has no address, or passwords are off
+ */
+export async function createLink(
+  context: Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings'> & {
+    readonly store: Pick<Context['store'], 'createLink' | 'findUser' | 'findUserByEmail'>
+  },
+  who: string,
+): Promise<CreatedLink> {
+  const user = await requireUser(context, who)
+  if (context.settings.passwords === 'off') {
+    throw conflict('Users have no passwords here, because GRANTOR_PASSWORDS is off.')
+  }
+  if (user.email === undefined) {
+    throw conflict(`The user ${user.id} has no e-mail address to sign in with. See "grantor user set-email".`)
+  }
+  const purpose = user.passwordHash === undefined && user.firstSignedInAt === 0 ? 'invitation' : 'reset'
+  const now = context.clock()
+  const { token, hash } = mintLink(context.secrets, user.id, context.random)
+  const expiresAt = after(now, LIFETIME_MS[purpose])
+  if ((await context.store.createLink({ userId: user.id, hash, purpose, createdAt: now, expiresAt })) === 'unknown') {
+    throw conflict(`${user.email} is disabled. See "grantor user enable".`)
+  }
+  return { user, purpose, address: linkAddress(context.issuer, token), expiresAt }
+}

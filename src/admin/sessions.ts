@@ -1,0 +1,92 @@
+import * as z from 'zod'
+import type { Context } from '../ports/context.ts'
+import type { SessionRecord } from '../ports/records/user.ts'
+import type { SessionId } from '../protocol/ids.ts'
+import { unknown } from './admin-error.ts'
+import { ISO, iso, LIMIT, NEXT, pageStart, SESSION_ID, USER_ID } from './fields.ts'
+import { findNames, NAMES } from './names.ts'
+import { listPage } from './page.ts'
+import { defineTask, type Task } from './task.ts'
+
+const PATH = '/admin/v1/sessions'
+
+/** A session in an answer, without the hash of its cookie. */
+const SESSION_DOCUMENT = z
+  .object({
+    session_id: z.string(),
+    user_id: z.string(),
+    methods: z.array(z.string()).describe('How the user authenticated (RFC 8176).'),
+    provider_id: z.string().nullable(),
+    authenticated_at: ISO,
+    browser: z.string().nullable(),
+    system: z.string().nullable(),
+    network: z.string().nullable().describe('From where the user signed in: an address, or the /64 of one.'),
+    started_at: ISO,
+    seen_at: ISO.describe('When the browser last showed a page of this server, to five minutes.'),
+    expires_at: ISO,
+  })
+  .meta({ id: 'Session' })
+
+export type SessionDocument = z.output<typeof SESSION_DOCUMENT>
+
+export const SESSION_TASKS: readonly Task[] = [
+  defineTask({
+    name: 'session.list',
+    method: 'GET',
+    path: PATH,
+    access: 'read',
+    summary: 'List the browsers in which users are signed in, newest first.',
+    input: z.object({ limit: LIMIT, before: pageStart(SESSION_ID), user_id: USER_ID.optional() }),
+    output: z.object({ sessions: z.array(SESSION_DOCUMENT), names: NAMES, next: NEXT }),
+    async run(context, { user_id: userId, ...page }) {
+      const list = (one: Parameters<typeof context.store.listSessions>[0]) =>
+        context.store.listSessions({ ...one, userId })
+      const { rows, next } = await listPage<SessionRecord, SessionId>(list, page)
+      const names = await findNames(
+        context,
+        rows.map((session) => session.userId),
+      )
+      return { sessions: rows.map(describeSession), names, next: next ?? null }
+    },
+  }),
+  defineTask({
+    name: 'session.end',
+    method: 'POST',
+    path: `${PATH}/{session_id}/end`,
+    access: 'write',
+    anyClock: true,
+    summary: 'Sign a user out in one browser. Tokens of the user keep working.',
+    input: z.object({ session_id: SESSION_ID }),
+    output: SESSION_DOCUMENT,
+    run: async (context, { session_id }) => describeSession(await endSession(context, session_id)),
+  }),
+]
+
+/** Ends a session. @throws AdminError when there is no such session */
+async function endSession(
+  { store }: { readonly store: Pick<Context['store'], 'endSession' | 'findSession'> },
+  id: SessionId,
+): Promise<SessionRecord> {
+  const session = await store.findSession(id)
+  const outcome = session === undefined ? 'unknown' : await store.endSession({ id, about: { userId: session.userId } })
+  if (session === undefined || outcome === 'unknown') {
+    throw unknown(`There is no session ${id}. See "grantor session list".`)
+  }
+  return session
+}
+
+function describeSession({ id, userId, authentication, agent, network, ...session }: SessionRecord): SessionDocument {
+  return {
+    session_id: id,
+    user_id: userId,
+    methods: [...authentication.methods],
+    provider_id: authentication.providerId ?? null,
+    authenticated_at: iso(authentication.at),
+    browser: agent?.browser ?? null,
+    system: agent?.system ?? null,
+    network: network ?? null,
+    started_at: iso(session.createdAt),
+    seen_at: iso(session.seenAt),
+    expires_at: iso(session.expiresAt),
+  }
+}

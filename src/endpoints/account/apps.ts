@@ -1,0 +1,129 @@
+import type { ConnectedApp } from '../../ports/account-pages.ts'
+import type { Context } from '../../ports/context.ts'
+import type { Reply, Request } from '../../ports/message.ts'
+import type { ApiRecord } from '../../ports/records/api.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
+import type { GrantRecord } from '../../ports/records/grant.ts'
+import { evaluateClient } from '../../principals/evaluate-client.ts'
+import { findGrantReason } from '../../principals/inactive-reason.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
+import type { ShownMetadata } from '../../protocol/client-identity.ts'
+import type { ClientTrust } from '../../protocol/client-policy.ts'
+import { parseClientId, parseOrganizationId, type UserId } from '../../protocol/ids.ts'
+import { scopeTokens } from '../../protocol/scope.ts'
+import { viewDestination } from '../authorization/client-view.ts'
+import { errorPage } from '../error-page.ts'
+import { doneAt, findOwner, findSubmitter, frameOf } from './frame.ts'
+
+/** The newest active grants that are read. An app usually has one; programs that never refresh have more. */
+const GRANT_LIMIT = 500
+/** The apps on the page. */
+const APP_LIMIT = 100
+
+/** Shows the apps that the user allowed something that is still valid. */
+export async function showApps(context: Context, request: Request): Promise<Reply> {
+  const owner = await findOwner(context, request, 'apps')
+  if ('kind' in owner) return owner
+  const { apps, isCut } = await findApps(context, owner.user.id)
+  const frame = frameOf(context, request, owner)
+  return { kind: 'page', status: 200, page: { kind: 'account-apps', frame, apps, isCut } }
+}
+
+/**
+ * Takes back what the user allowed an app. The grants with all tokens end, and the app has to ask again. An app of another user,
+ * and one that does not exist, get the same answer (threats.md ACC-06).
+ */
+export async function removeApp(context: Context, request: Request): Promise<Reply> {
+  const owner = await findSubmitter(context, request, 'apps')
+  if ('kind' in owner) return owner
+  const clientId = parseClientId(request.params.get('client') ?? '')
+  const organization = request.params.get('organization')
+  const organizationId = organization === undefined ? undefined : parseOrganizationId(organization)
+  if (clientId === undefined || (organization !== undefined && organizationId === undefined)) {
+    return errorPage('request-malformed')
+  }
+  await context.store.removeApp({ userId: owner.user.id, clientId, organizationId, now: context.clock() })
+  return { ...doneAt(context, request, 'apps', 'app-removed'), event: { event: 'app.removed', client: clientId } }
+}
+
+/** The active grants of a user for one client, and one organization or none. */
+interface Connection {
+  readonly client: ClientRecord
+  /** Newest first, at least one. */
+  readonly grants: readonly GrantRecord[]
+}
+
+/** Returns what the user has allowed, the app that was used last first. */
+async function findApps(
+  context: Context,
+  userId: UserId,
+): Promise<{ readonly apps: readonly ConnectedApp[]; readonly isCut: boolean }> {
+  const now = context.clock()
+  const grants = await context.store.listLiveGrants({ userId, now, limit: GRANT_LIMIT })
+  const found = await Promise.all(
+    grants.map(async (grant) => {
+      const client = await context.store.findClient(grant.clientId)
+      const end = await findGrantReason(context, client, grant, now)
+      return client === undefined || end !== undefined ? [] : [{ client, grant }]
+    }),
+  )
+  const groups = Map.groupBy(found.flat(), ({ grant }) => `${grant.clientId} ${grant.organizationId ?? ''}`)
+  const connections = [...groups.values()].map((rows): Connection => {
+    const [{ client }] = rows as [(typeof rows)[number]]
+    return { client, grants: rows.map(({ grant }) => grant) }
+  })
+  const sorted = connections.toSorted((one, other) => lastUse(other) - lastUse(one))
+  const apis = await context.apis()
+  const apps = await Promise.all(sorted.slice(0, APP_LIMIT).map((one) => viewApp(context, one, apis, now)))
+  return { apps, isCut: sorted.length > APP_LIMIT || grants.length === GRANT_LIMIT }
+}
+
+function lastUse({ grants }: Connection): EpochMs {
+  return Math.max(...grants.map(({ family, createdAt }) => family?.rotatedAt ?? createdAt)) as EpochMs
+}
+
+async function viewApp(
+  context: Context,
+  connection: Connection,
+  apis: readonly ApiRecord[],
+  now: EpochMs,
+): Promise<ConnectedApp> {
+  const { client, grants } = connection
+  const [{ organizationId }] = grants as [GrantRecord]
+  const shown: ShownMetadata = client.metadata.descriptive
+  const [redirectUri] = client.metadata.redirectUris
+  const organization = organizationId === undefined ? undefined : await context.store.findOrganization(organizationId)
+  const ends = grants.map(({ expiresAt, family }) => Math.min(expiresAt, family?.idleExpiresAt ?? expiresAt))
+  const secondsSince = (time: number): number => Math.max(0, Math.floor((now - time) / 1000))
+  return {
+    hidden: { client: client.id, ...(organizationId === undefined ? {} : { organization: organizationId }) },
+    name: shown.client_name,
+    trust: await findTrust(context, client),
+    documentHost: client.document === undefined ? undefined : new URL(client.document.url).host,
+    destination: redirectUri === undefined ? undefined : viewDestination(redirectUri),
+    organization: organization?.name,
+    permissions: [...new Set(grants.flatMap((grant) => sentencesOf(grant, apis)))],
+    resources: [...new Set(grants.flatMap(({ resources }) => resources))].map(
+      (resource) => apis.find((api) => api.resource === resource)?.name ?? resource,
+    ),
+    allowedSecondsAgo: secondsSince(Math.max(...grants.map(({ createdAt }) => createdAt))),
+    usedSecondsAgo: secondsSince(lastUse(connection)),
+    endsAt: Math.max(...ends) as EpochMs,
+  }
+}
+
+/** A client that the policy no longer allows is shown too: its tokens work until they expire. */
+async function findTrust(context: Context, client: ClientRecord): Promise<ClientTrust> {
+  const [redirectUri] = client.metadata.redirectUris
+  const allowed = await evaluateClient(context, client, { moment: 'use', redirectUri })
+  return 'kind' in allowed ? { level: 'unverified' } : allowed.rights.trust
+}
+
+function sentencesOf({ scope, resources }: GrantRecord, apis: readonly ApiRecord[]): readonly string[] {
+  const named = resources.length === 0 ? apis : apis.filter(({ resource }) => resources.includes(resource))
+  const declared = named.flatMap((api) => api.scopes)
+  return scopeTokens(scope).flatMap((token) => {
+    const sentences = declared.filter(({ name }) => name === token).map(({ sentence }) => sentence)
+    return sentences.length === 0 ? [token] : sentences
+  })
+}

@@ -1,0 +1,34 @@
+import type { Context } from '../../ports/context.ts'
+import type { Reply, Request } from '../../ports/message.ts'
+import { errorPage } from '../error-page.ts'
+import { confirmAddress, findOwner, findSubmitter, frameOf, isRecent, isWithinLimit } from './frame.ts'
+import { exportUser } from './export.ts'
+
+/** Shows what is kept about the user. */
+export async function showData(context: Context, request: Request): Promise<Reply> {
+  const owner = await findOwner(context, request, 'data')
+  if ('kind' in owner) return owner
+  return {
+    kind: 'page',
+    status: 200,
+    page: {
+      kind: 'account-data',
+      frame: frameOf(context, request, owner),
+      confirmUri: confirmAddress(context, request, owner, 'data'),
+    },
+  }
+}
+
+/** Sends what is kept about the user as a file, if the user has signed in a moment ago. */
+export async function exportData(context: Context, request: Request): Promise<Reply> {
+  const owner = await findSubmitter(context, request, 'data')
+  if ('kind' in owner) return owner
+  if (!isRecent(context, owner)) return showData(context, request)
+  if (!(await isWithinLimit(context, owner))) return errorPage('too-many-requests')
+  return {
+    kind: 'download',
+    filename: 'account.json',
+    body: await exportUser(context, owner.user, context.clock()),
+    event: { event: 'user.exported', user: owner.user.id },
+  }
+}

@@ -1,0 +1,85 @@
+import type { PasswordProblem } from '../../ports/account-pages.ts'
+import type { Context } from '../../ports/context.ts'
+import type { Reply, Request } from '../../ports/message.ts'
+import type { LinkRecord, UserRecord } from '../../ports/records/user.ts'
+import { userIdOfLink } from '../../protocol/link.ts'
+import { sameText } from '../../protocol/secrets.ts'
+import { isLiveSince } from '../../principals/invalid-principal.ts'
+import { isCrossSite } from '../authorization/interaction.ts'
+import { viewAccount } from '../authorization/session.ts'
+import { errorPage } from '../error-page.ts'
+import { PATHS, pageAddress } from '../paths.ts'
+import { readNewPassword } from './new-password.ts'
+
+interface OpenLink {
+  readonly link: LinkRecord
+  readonly user: UserRecord
+  readonly token: string
+}
+
+/**
+ * Shows the form of a link that an operator handed over. Opening the link does not use it up, because programs that scan messages open
+ * links too. Nothing of it is put into a cookie: in this browser another user may be signing in.
+ */
+export async function showLink(context: Context, request: Request): Promise<Reply> {
+  const open = await findOpenLink(context, request)
+  return open === undefined ? errorPage('link-invalid') : linkPage(context, request, open, undefined)
+}
+
+/**
+ * Sets the password of the link's user, and uses the link up. It proves nothing but that the user has the link: the user then signs
+ * in, as everybody else. The user's sessions and grants end, because the password may have been reset after a theft.
+ */
+export async function useLink(context: Context, request: Request): Promise<Reply> {
+  if (isCrossSite(request)) return errorPage('forged')
+  const open = await findOpenLink(context, request)
+  if (open === undefined) return errorPage('link-invalid')
+  const { link, user } = open
+  const read = readNewPassword(request.params, user)
+  if ('problem' in read) return linkPage(context, request, open, read.problem)
+  const passwordHash = await context.passwords.hash(read.password)
+  const now = context.clockCheck.now()
+  const outcome = await context.store.useLink({ userId: user.id, hash: link.hash, passwordHash, now })
+  if (outcome === 'unknown') return errorPage('link-invalid')
+  const accountUri = pageAddress(context.issuer, PATHS.account, { uiLocales: request.uiLocales })
+  return {
+    kind: 'page',
+    status: 200,
+    page: { kind: 'account-link-used', accountUri },
+    event: { event: 'link.used', user: user.id },
+  }
+}
+
+/** Finds the link of the token in the request, if the user can still use it. */
+async function findOpenLink(context: Context, { params }: Request): Promise<OpenLink | undefined> {
+  const token = params.get('token') ?? ''
+  const opened = context.secrets.verify('link', token)
+  if (opened === undefined || context.settings.passwords === 'off') return undefined
+  const userId = userIdOfLink(opened.id)
+  const [link, user] = await Promise.all([context.store.findLink(userId), context.store.findUser(userId)])
+  if (link === undefined || !sameText(link.hash, opened.hash) || link.expiresAt <= context.clockCheck.now()) {
+    return undefined
+  }
+  return isLiveSince(user, link.createdAt) ? { link, user, token } : undefined
+}
+
+function linkPage(
+  context: Context,
+  { uiLocales }: Request,
+  { link, user, token }: OpenLink,
+  problem: PasswordProblem | undefined,
+): Reply {
+  return {
+    kind: 'page',
+    status: problem === undefined ? 200 : 400,
+    page: {
+      kind: 'account-link',
+      purpose: link.purpose,
+      action: pageAddress(context.issuer, PATHS.accountLink, { uiLocales }),
+      hidden: { token },
+      account: viewAccount(user),
+      username: user.email ?? '',
+      problem,
+    },
+  }
+}

@@ -1,0 +1,19 @@
+import type { PasswordProblem } from '../../ports/account-pages.ts'
+import type { UserRecord } from '../../ports/records/user.ts'
+import { normalizeEmail, PASSWORD_BYTES, PASSWORD_CHARACTERS } from '../../protocol/account.ts'
+import type { Parameters } from '../../protocol/message.ts'
+
+/**
+ * Reads a new password from a form that asks for it twice. Its length is what counts: there are no rules for its characters (NIST SP
+ * 800-63B §5.1.1.2), but it must not be the address that it is for.
+ */
+export function readNewPassword(
+  params: Parameters,
+  { email }: Pick<UserRecord, 'email'>,
+): { readonly password: string } | { readonly problem: PasswordProblem } {
+  const password = params.get('password') ?? ''
+  if ([...password].length < PASSWORD_CHARACTERS) return { problem: 'password-too-short' }
+  if (Buffer.byteLength(password) > PASSWORD_BYTES) return { problem: 'password-too-long' }
+  if (email !== undefined && normalizeEmail(password) === email) return { problem: 'password-is-email' }
+  return password === params.get('repeated') ? { password } : { problem: 'passwords-differ' }
+}

@@ -1,0 +1,52 @@
+import type { OverviewPage } from '../../ports/account-pages.ts'
+import type { Context } from '../../ports/context.ts'
+import type { Reply, Request } from '../../ports/message.ts'
+import { DISPLAY_TEXT_LIMIT, parseDisplayText } from '../../protocol/display-text.ts'
+import { findChoices } from '../authorization/organization-choice.ts'
+import type { SignedIn } from '../authorization/session.ts'
+import { errorPage } from '../error-page.ts'
+import { doneAt, findOwner, findSubmitter, frameOf, isWithinLimit } from './frame.ts'
+
+/** Shows the user's name, e-mail address and organizations. */
+export async function showAccount(context: Context, request: Request): Promise<Reply> {
+  const owner = await findOwner(context, request, 'overview')
+  return 'kind' in owner
+    ? owner
+    : overviewPage(context, request, owner, { name: owner.user.name ?? '', problem: undefined })
+}
+
+/** Changes the user's name. An empty one removes it. */
+export async function changeName(context: Context, request: Request): Promise<Reply> {
+  const owner = await findSubmitter(context, request, 'overview')
+  if ('kind' in owner) return owner
+  const typed = request.params.get('name') ?? ''
+  const name = parseDisplayText(typed)
+  if (name === undefined && typed.trim() !== '') {
+    const shown = typed.slice(0, DISPLAY_TEXT_LIMIT)
+    return overviewPage(context, request, owner, { name: shown, problem: 'name-unusable' })
+  }
+  if (!(await isWithinLimit(context, owner))) return errorPage('too-many-requests')
+  await context.store.renameUser({ id: owner.user.id, name })
+  return doneAt(context, request, 'overview', 'name-changed')
+}
+
+async function overviewPage(
+  context: Context,
+  request: Request,
+  owner: SignedIn,
+  form: Pick<OverviewPage, 'name' | 'problem'>,
+): Promise<Reply> {
+  const { id, email, emailVerifiedAt } = owner.user
+  const choices = await findChoices(context, { organizationId: undefined }, id)
+  return {
+    kind: 'page',
+    status: form.problem === undefined ? 200 : 400,
+    page: {
+      kind: 'account-overview',
+      frame: frameOf(context, request, owner),
+      email: email === undefined ? undefined : { address: email, isVerified: emailVerifiedAt !== undefined },
+      organizations: choices.kind === 'free' ? choices.organizations.map(({ name }) => name) : [],
+      ...form,
+    },
+  }
+}

@@ -1,0 +1,64 @@
+import type { SessionView } from '../../ports/account-pages.ts'
+import type { Context } from '../../ports/context.ts'
+import type { Reply, Request } from '../../ports/message.ts'
+import type { SessionRecord } from '../../ports/records/user.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
+import { parseSessionId } from '../../protocol/ids.ts'
+import { isLiveSince } from '../../principals/invalid-principal.ts'
+import { endOf, type SignedIn } from '../authorization/session.ts'
+import { doneAt, findOwner, findSubmitter, frameOf } from './frame.ts'
+
+/** The newest sessions that are shown. A browser has one for at most GRANTOR_SESSION_LIFETIME. */
+const SESSION_LIMIT = 100
+
+/** Shows the browsers in which the user is signed in. */
+export async function showSessions(context: Context, request: Request): Promise<Reply> {
+  const owner = await findOwner(context, request, 'sessions')
+  if ('kind' in owner) return owner
+  const now = context.clock()
+  const sessions = await context.store.listSessions({ userId: owner.user.id, before: undefined, limit: SESSION_LIMIT })
+  const notBefore = await context.notBefore()
+  const live = sessions.filter(
+    ({ createdAt, expiresAt }) => expiresAt > now && createdAt >= notBefore && isLiveSince(owner.user, createdAt),
+  )
+  return {
+    kind: 'page',
+    status: 200,
+    page: {
+      kind: 'account-sessions',
+      frame: frameOf(context, request, owner),
+      sessions: live.map((session) => viewSession(owner, session, now)),
+    },
+  }
+}
+
+/**
+ * Ends a session of the user, or all but that of this browser. A session of another user, and one that does not exist, get the
+ * same answer (threats.md ACC-06).
+ */
+export async function endSessions(context: Context, request: Request): Promise<Reply> {
+  const owner = await findSubmitter(context, request, 'sessions')
+  if ('kind' in owner) return owner
+  const { session, user } = owner
+  if (request.params.get('others') !== undefined) {
+    await context.store.endOtherSessions({ userId: user.id, keep: session.id })
+    return { ...doneAt(context, request, 'sessions', 'sessions-ended'), event: { event: 'session.ended' } }
+  }
+  const id = parseSessionId(request.params.get('session') ?? '')
+  const found = id === undefined ? undefined : await context.store.findSession(id)
+  if (found?.userId === user.id) await context.store.endSession(endOf({ session: found, user }))
+  return { ...doneAt(context, request, 'sessions', 'session-ended'), event: { event: 'session.ended' } }
+}
+
+function viewSession(owner: SignedIn, session: SessionRecord, now: EpochMs): SessionView {
+  const { id, agent, network, authentication, createdAt, seenAt } = session
+  const secondsSince = (time: EpochMs): number => Math.max(0, Math.floor((now - time) / 1000))
+  return {
+    hidden: id === owner.session.id ? undefined : { session: id },
+    agent,
+    methods: authentication.methods,
+    network,
+    startedSecondsAgo: secondsSince(createdAt),
+    seenSecondsAgo: id === owner.session.id ? 0 : secondsSince(seenAt),
+  }
+}

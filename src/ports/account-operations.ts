@@ -1,0 +1,67 @@
+import type { About, AppRemoval, LinkUse, SessionStart } from './operation-inputs.ts'
+import type { EpochMs } from '../protocol/brand.ts'
+import type { SessionId, UserId } from '../protocol/ids.ts'
+import type { LinkRecord, UserRecord } from './records/user.ts'
+
+/**
+ * The operations on users, their sessions, and what they allowed, each as `[input, outcome]`. The rules of
+ * src/ports/operations.ts apply.
+ */
+export interface AccountOperations {
+  /** Creates an account. `email-taken`: the email has an account, possibly created at the same time. */
+  createUser: [user: UserRecord, outcome: 'created' | 'email-taken']
+  /** Replaces the password, and revokes the user's sessions and grants from before now. */
+  setPassword: [
+    change: { readonly id: UserId; readonly passwordHash: string; readonly now: EpochMs },
+    outcome: 'changed' | 'unknown',
+  ]
+  /** Disables the user, and revokes the user's sessions and grants. */
+  disableUser: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  /**
+   * Enables the user and sets the not-before time to now. A node that had not yet learned of the disabling may have issued
+   * tokens meanwhile; they stay revoked.
+   */
+  enableUser: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  /** Deletes the user with all sessions, memberships and remembered consents. The user's grants become invalid. */
+  deleteUser: [id: UserId, outcome: 'deleted' | 'unknown']
+  /** Revokes the user's sessions and grants from before now. */
+  revokeUserTokens: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  /** Replaces the e-mail address, and when it was verified. `email-taken`: another user has it. */
+  setEmail: [
+    change: { readonly id: UserId; readonly email: string; readonly emailVerifiedAt: EpochMs | undefined },
+    outcome: 'changed' | 'email-taken' | 'unknown',
+  ]
+  renameUser: [change: { readonly id: UserId; readonly name: string | undefined }, outcome: 'changed' | 'unknown']
+  /**
+   * Replaces the password for the user, who authenticated just now: ends all sessions but `keep`, and the link that an operator
+   * handed over. Grants stay. `unknown`: also if the user is disabled.
+   */
+  changePassword: [
+    change: { readonly id: UserId; readonly passwordHash: string; readonly keep: SessionId },
+    outcome: 'changed' | 'unknown',
+  ]
+  /** Stores a link for the user, in the place of an earlier one. `unknown`: also if the user is disabled. */
+  createLink: [link: LinkRecord, outcome: 'created' | 'unknown']
+  /**
+   * Uses a link: sets the password, and revokes the user's sessions and grants from before now. `unknown`: the link was used,
+   * replaced or has expired, or since it was created the user was disabled, got another password, or had all tokens revoked.
+   * Of concurrent requests with one link one returns `used`.
+   */
+  useLink: [use: LinkUse, outcome: 'used' | 'unknown']
+
+  /**
+   * Starts a session and remembers that this browser signed in as this user. Ends the session in `replaces` if it is the same
+   * user's; the new session then has its root, and otherwise a root of its own.
+   */
+  startSession: [start: SessionStart, outcome: { readonly rootId: SessionId }]
+  /** Records when browsers last showed a page to the user. A later time replaces an earlier one; ended sessions are ignored. */
+  noteSessions: [sessions: readonly { readonly id: SessionId; readonly at: EpochMs }[], outcome: 'noted']
+  endSession: [session: { readonly id: SessionId } & About, outcome: 'ended' | 'unknown']
+  /** Ends the sessions of a user but one. Returns how many. */
+  endOtherSessions: [change: { readonly userId: UserId; readonly keep: SessionId }, outcome: { readonly ended: number }]
+  /**
+   * Takes back what a user allowed a client, for an organization or without one: revokes the grants with every token issued on
+   * them, and forgets the user's consents to the client. Returns how many grants were revoked.
+   */
+  removeApp: [removal: AppRemoval, outcome: { readonly grants: number }]
+}

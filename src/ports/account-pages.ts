@@ -1,0 +1,140 @@
+import type { Agent } from '../protocol/agent.ts'
+import type { AuthenticationMethod } from '../protocol/authentication.ts'
+import type { EpochMs } from '../protocol/brand.ts'
+import type { ClientTrust } from '../protocol/client-policy.ts'
+import type { AccountView, Destination } from './page-parts.ts'
+
+/** The pages on which users manage their account, without HTML, as those of pages.ts. Every form is posted to its own page. */
+
+/** The account pages, in the order of their links. */
+export const ACCOUNT_PAGES = ['overview', 'apps', 'sessions', 'security', 'data'] as const
+export type AccountPageName = (typeof ACCOUNT_PAGES)[number]
+
+/** What a form did, as the page says it afterwards. */
+export const ACCOUNT_NOTICES = [
+  'name-changed',
+  'app-removed',
+  'session-ended',
+  'sessions-ended',
+  'password-changed',
+] as const
+export type AccountNotice = (typeof ACCOUNT_NOTICES)[number]
+
+/** What every account page has. */
+export interface AccountFrame {
+  readonly account: AccountView
+  /** The addresses of all account pages. */
+  readonly pages: Readonly<Record<AccountPageName, string>>
+  readonly signOutUri: string
+  /** The token of every form of the page. */
+  readonly csrf: string
+  /** undefined: the page was opened without a form. */
+  readonly notice: AccountNotice | undefined
+}
+
+/** Name, e-mail address and organizations. The form has `name`. */
+export interface OverviewPage {
+  readonly kind: 'account-overview'
+  readonly frame: AccountFrame
+  readonly name: string
+  /** undefined: the user has no address. */
+  readonly email: { readonly address: string; readonly isVerified: boolean } | undefined
+  /** The names of the organizations. */
+  readonly organizations: readonly string[]
+  readonly problem: 'name-unusable' | undefined
+}
+
+/** What the user allowed an app, for one organization or without one. */
+export interface ConnectedApp {
+  /** The fields of the form that removes it. */
+  readonly hidden: Readonly<Record<string, string>>
+  readonly name: string | undefined
+  readonly trust: ClientTrust
+  /** The host of its metadata document. undefined: it has none. */
+  readonly documentHost: string | undefined
+  /** Where the app gets its answers. undefined: it has registered nothing any more. */
+  readonly destination: Destination | undefined
+  readonly organization: string | undefined
+  /** A sentence for each scope, or the scope's name. */
+  readonly permissions: readonly string[]
+  /** The names or identifiers of the APIs. */
+  readonly resources: readonly string[]
+  readonly allowedSecondsAgo: number
+  readonly usedSecondsAgo: number
+  /** When the last of its tokens expires, unless the user allows it again. */
+  readonly endsAt: EpochMs
+}
+
+export interface ConnectedAppsPage {
+  readonly kind: 'account-apps'
+  readonly frame: AccountFrame
+  readonly apps: readonly ConnectedApp[]
+  /** There are more. They are listed when the user has removed some of these. */
+  readonly isCut: boolean
+}
+
+export interface SessionView {
+  /** The fields of the form that ends it. undefined: the session of this browser. */
+  readonly hidden: Readonly<Record<string, string>> | undefined
+  readonly agent: Agent | undefined
+  readonly methods: readonly AuthenticationMethod[]
+  readonly network: string | undefined
+  readonly startedSecondsAgo: number
+  readonly seenSecondsAgo: number
+}
+
+/** The browsers in which the user is signed in. A second form, with `others=all`, ends all but this one. */
+export interface SessionsPage {
+  readonly kind: 'account-sessions'
+  readonly frame: AccountFrame
+  readonly sessions: readonly SessionView[]
+}
+
+/** How the user can sign in. */
+export interface SecurityPage {
+  readonly kind: 'account-security'
+  readonly frame: AccountFrame
+  readonly methods: readonly OwnMethod[]
+  /** Where the user confirms the own identity before a change. undefined: the user signed in a moment ago. */
+  readonly confirmUri: string | undefined
+  readonly problem: PasswordProblem | undefined
+}
+
+/** A sign-in method of a user. `password`: the form has `password` and `repeated`. */
+export type OwnMethod = { readonly kind: 'password'; readonly isSet: boolean; readonly username: string }
+
+export type PasswordProblem = 'password-too-short' | 'password-too-long' | 'password-is-email' | 'passwords-differ'
+
+/** What is kept about the user, with a form that downloads it. */
+export interface DataPage {
+  readonly kind: 'account-data'
+  readonly frame: AccountFrame
+  readonly confirmUri: string | undefined
+}
+
+/** The page of a link that an operator handed over. The form has `token`, `password` and `repeated`. */
+export interface LinkPage {
+  readonly kind: 'account-link'
+  readonly purpose: 'invitation' | 'reset'
+  readonly action: string
+  readonly hidden: Readonly<Record<string, string>>
+  readonly account: AccountView
+  /** For password managers. */
+  readonly username: string
+  readonly problem: PasswordProblem | undefined
+}
+
+/** The user has set a password with a link. */
+export interface LinkUsedPage {
+  readonly kind: 'account-link-used'
+  readonly accountUri: string
+}
+
+export type AccountPage =
+  | OverviewPage
+  | ConnectedAppsPage
+  | SessionsPage
+  | SecurityPage
+  | DataPage
+  | LinkPage
+  | LinkUsedPage

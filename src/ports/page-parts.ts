@@ -1,0 +1,13 @@
+/** What several pages show, without HTML. */
+
+/** Where the client receives the response, in terms that a user understands (decision 0022). */
+export type Destination =
+  | { readonly kind: 'host'; /** The ASCII form of the host, with a port where one is named. */ readonly host: string }
+  | { readonly kind: 'this-computer'; readonly host: string }
+  | { readonly kind: 'app'; /** A private-use scheme, without the colon. */ readonly scheme: string }
+
+/** The user who is signed in: the name, or what there is instead, and the email beside the name. */
+export interface AccountView {
+  readonly name: string
+  readonly detail: string | undefined
+}

@@ -1,0 +1,53 @@
+import type { LinkRecord } from '../../ports/records/user.ts'
+import type { UserId } from '../../protocol/ids.ts'
+import { LINKS } from '../tables.ts'
+import { assignments, without } from '../table.ts'
+import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+
+const FIND_ENABLED_USER = shared('select user_id from users where user_id = :user_id and disabled_at is null')
+const CREATE = shared(
+  `insert into links (${LINKS.names}) values (${LINKS.parameters})
+   on conflict (user_id) do update set ${assignments(without(LINKS, 'user_id'))}`,
+)
+const FIND = shared('select * from links where user_id = :userId')
+const REMOVE = shared('delete from links where user_id = :userId')
+const USE = shared(
+  'delete from links where user_id = :userId and link_hash = :hash and expires_at > :now returning created_at',
+)
+/** Whatever revoked the user's sessions since the link was created also ended the link. */
+const SET_PASSWORD = shared(
+  `update users set password_hash = :passwordHash, valid_from = greatest(valid_from, :now)
+   where user_id = :userId and disabled_at is null and valid_from <= :createdAt returning user_id`,
+)
+
+export const linkHandlers = {
+  createLink: {
+    keys: ({ userId }) => [userId],
+    *run(link) {
+      const values = LINKS.values(link)
+      if ((yield* rows(FIND_ENABLED_USER, values)).length === 0) return 'unknown'
+      yield* rows(CREATE, values)
+      return 'created'
+    },
+  },
+  useLink: {
+    keys: ({ userId }) => [userId],
+    *run(use) {
+      const [link] = yield* rows(USE, use)
+      if (link === undefined) return 'unknown'
+      const changed = yield* rows(SET_PASSWORD, { ...use, createdAt: link['created_at'] })
+      return changed.length === 1 ? 'used' : 'unknown'
+    },
+  },
+} satisfies SharedHandlers
+
+export const linkReads = {
+  *findLink(userId: UserId): Steps<LinkRecord | undefined> {
+    const [row] = yield* rows(FIND, { userId })
+    return row === undefined ? undefined : LINKS.read(row)
+  },
+}
+
+export function* removeLink(userId: UserId): Steps<void> {
+  yield* rows(REMOVE, { userId })
+}

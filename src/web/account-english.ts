@@ -1,0 +1,88 @@
+import type { AccountTexts } from './account-texts.ts'
+import { html } from './markup.ts'
+
+export const accountEnglish: AccountTexts = {
+  pages: {
+    overview: 'Your account',
+    apps: 'Connected apps',
+    sessions: 'Where you are signed in',
+    security: 'Sign-in and password',
+    data: 'Your data',
+  },
+  navigation: 'Account',
+  notices: {
+    'name-changed': 'Your name was changed.',
+    'app-removed': 'The app was removed. It has no access any more, and has to ask you again.',
+    'session-ended': 'That browser is signed out.',
+    'sessions-ended': 'All other browsers are signed out.',
+    'password-changed': 'Your password was changed. All other browsers are signed out.',
+  },
+  save: 'Save',
+
+  name: 'Name',
+  nameHint: 'Apps and the members of your organizations see it. It may be empty.',
+  nameUnusable: 'A name has at most 200 characters, all of them visible.',
+  email: 'Email',
+  verified: 'verified',
+  unverified: 'not verified',
+  noEmail: 'none',
+  organizations: 'Organizations',
+
+  noApps: 'You have not allowed any app to use your account.',
+  appsHint: 'These apps can use your account. Remove those that you do not use any more.',
+  remove: 'Remove',
+  on: (apis) => html`at ${apis}`,
+  forOrganization: (organization) => html`for ${organization}`,
+  used: (allowed, used, end) => `Allowed ${allowed} · used ${used} · ends on ${end}`,
+  moreApps: 'There are more. They are listed here when you have removed some of these.',
+
+  sessionsHint: 'Sign out browsers that you do not know or do not use any more, and then change your password.',
+  unknownBrowser: 'Unknown browser',
+  agent: (browser, system) => `${browser} on ${system}`,
+  thisBrowser: 'This browser',
+  seen: (started, seen) => `Signed in ${started} · seen ${seen}`,
+  signedInBy: { pwd: 'with a password', fed: 'at another provider' },
+  from: (network) => `from ${network}`,
+  end: 'Sign out',
+  endOthers: 'Sign out all others',
+
+  password: 'Password',
+  hasPassword: 'You have a password.',
+  hasNoPassword: 'You have no password.',
+  noMethods: 'There is nothing that you can change about how you sign in. Ask the operator.',
+  newPassword: 'New password',
+  newPasswordHint: 'At least 8 characters. Several words are easy to remember and hard to guess.',
+  repeatPassword: 'Repeat the new password',
+  changePassword: 'Change password',
+  otherSessionsEnd: 'This signs you out in all other browsers. Your apps stay connected.',
+  passwordProblems: {
+    'password-too-short': 'A password has at least 8 characters.',
+    'password-too-long': 'This password is longer than any we accept.',
+    'password-is-email': 'Your email address is too easy to guess.',
+    'passwords-differ': 'The two passwords differ.',
+  },
+  confirmFirst: 'You signed in a while ago. Confirm that it is you before you continue.',
+  confirm: 'Confirm that it is you',
+
+  kept: 'What is kept about you',
+  keptItems: [
+    'your account: email, name, and when you signed in first',
+    'the organizations that you belong to',
+    'the apps that you allowed something, and what',
+    'the browsers in which you are signed in',
+    'the newest events about you, such as sign-ins',
+  ],
+  keptLater:
+    'If your account is deleted, the events are kept for some more time, without your email and name. The operator knows how long.',
+  download: 'Download as a file',
+
+  invitationHeading: (brand) => html`Welcome to ${brand}`,
+  invitationTitle: 'Welcome',
+  resetHeading: 'Choose a new password',
+  linkFor: (account) => html`Choose a password for ${account}.`,
+  resetConsequence: 'This signs you out everywhere, and every app has to ask you again.',
+  setPassword: 'Set password',
+  linkUsedHeading: 'Your password is set',
+  linkUsed: 'Sign in with it now.',
+  toAccount: 'Go to your account',
+}

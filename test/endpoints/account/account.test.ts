@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ACCOUNT_ROWS } from '../../../src/endpoints/account/index.ts'
+import { PATHS } from '../../../src/endpoints/paths.ts'
+import { EMAIL, hiddenFields, locationOf, PASSWORD, PlainBrowser } from '../../../tools/flow.ts'
+import { createAccount, createAda } from '../../support/accounts.ts'
+import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
+import { openTestServer } from '../../support/server.ts'
+import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
+import { formsOf, openOwner } from './owner.ts'
+
+const EVE = 'eve@acme.test'
+const MINUTE_MS = 60_000
+const server = await openTestServer(WHOLE_FILE)
+await createAda(server)
+await createAccount(server, { email: EVE, password: PASSWORD, name: 'Eve' })
+const ada = openOwner(server)
+await ada.open('/account')
+
+/** Each page, with fields of its form that would change something. */
+const FORMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  account: { name: 'Changed' },
+  'account-apps': { client: `gci_${'0'.repeat(12)}${'A'.repeat(22)}` },
+  'account-sessions': { others: 'all' },
+  'account-security': { password: 'another horse', repeated: 'another horse' },
+  'account-data': {},
+}
+
+for (const { name, path } of ACCOUNT_ROWS.filter((row) => row.path !== PATHS.accountLink)) {
+  test(`${name}: a browser that is signed out is sent to sign in, and then back to this page`, async () => {
+    const stranger = openOwner(server, EVE)
+    const start = await stranger.browser.get(path)
+    assert.match(locationOf(start), /^http:\/\/localhost:3000\/v2\/oauth\/sign-in\?page=\w+$/)
+    const page = await stranger.open(path)
+    assert.equal(page.statusCode, 200)
+    assert.match(page.body, /<nav [^]*aria-current="page"/)
+    assert.ok(page.body.includes('Eve'))
+  })
+
+  test(`ACC-08, ${name}: a form without its token, with that of another user, or from another site is rejected`, async () => {
+    const fields = FORMS[name] ?? {}
+    const [page] = formsOf(await ada.open('/account'))
+    const [other] = formsOf(await openOwner(server, EVE).open('/account'))
+    for (const csrf of ['', 'x', other?.hidden['csrf'] ?? '']) {
+      const post = () => ada.browser.post(path, { ...fields, csrf })
+      assertLocalPage(await assertStoreUnchanged(server, post), 403)
+    }
+    for (const site of ['cross-site', 'same-site']) {
+      const post = () => ada.browser.post(path, { ...page?.hidden, ...fields }, { 'sec-fetch-site': site })
+      assertLocalPage(await assertStoreUnchanged(server, post), 403)
+    }
+    const signedOut = new PlainBrowser(server)
+    const post = () => signedOut.post(path, { ...page?.hidden, ...fields })
+    assert.match(locationOf(await assertStoreUnchanged(server, post)), /\/sign-in\?page=/)
+  })
+
+  test(`ACC-08, ${name}: no other site can show the page in a frame, and nothing stores it`, async () => {
+    const { headers } = await ada.open(path)
+    assert.match(String(headers['content-security-policy']), /frame-ancestors 'none'/)
+    assert.match(String(headers['content-security-policy']), /form-action 'self';/)
+    assert.deepEqual([headers['x-frame-options'], headers['cache-control']], ['DENY', 'no-store'])
+    assert.equal(headers['referrer-policy'], 'no-referrer')
+  })
+}
+
+test('every account page but that of links is tried with a form above', () => {
+  const names = ACCOUNT_ROWS.map(({ name }) => name).filter((name) => name !== 'account-link')
+  assert.deepEqual(Object.keys(FORMS), names)
+})
+
+test('UI-07: the sign-in page leads to an account page by its name only', async () => {
+  for (const page of ['https://evil.test', '//evil.test', 'link', '__proto__', '']) {
+    const shown = await new PlainBrowser(server).get(`/v2/oauth/sign-in?page=${encodeURIComponent(page)}`)
+    assertLocalPage(shown)
+  }
+  const browser = new PlainBrowser(server)
+  const signIn = await browser.get(locationOf(await browser.get('/account/apps?done=x&next=//evil.test')))
+  const fields = { ...hiddenFields(signIn), email: EMAIL, password: PASSWORD, next: '//evil.test' }
+  const answer = await browser.post('/v2/oauth/sign-in', fields)
+  assert.equal(locationOf(answer), 'http://localhost:3000/account/apps')
+  const forged = await browser.post('/v2/oauth/sign-in', { ...fields, page: 'security' })
+  assertLocalPage(forged, 403)
+})
+
+test('UI-01: the sign-in form of an account page needs its token and its browser', async () => {
+  const browser = new PlainBrowser(server)
+  const signIn = await browser.get(locationOf(await browser.get('/account')))
+  const right = { email: EMAIL, password: PASSWORD }
+  for (const csrf of ['', 'x']) assertLocalPage(await browser.submit(signIn, { ...right, csrf }), 403)
+  const stranger = new PlainBrowser(server)
+  assertLocalPage(await stranger.submit(signIn, right), 403)
+  assert.equal((await browser.submit(signIn, right)).statusCode, 303)
+})
+
+test('the user changes the name, and removes it; a name that pages cannot show is rejected beside the field', async () => {
+  const page = await ada.open('/account')
+  assert.match(page.body, /ada@acme\.test<\/bdi>\s*<span[^>]*>not verified/)
+  const changed = await ada.submit(page, 'name', { name: '  Ada King ' })
+  assert.match(changed.body, /Your name was changed/)
+  assert.match(changed.body, /value="Ada King"/)
+  const wrong = await ada.submit(changed, 'name', { name: 'Ada\u202eKing' })
+  assert.equal(wrong.statusCode, 400)
+  assert.match(wrong.body, /id="name-problem"/)
+  const removed = await ada.submit(changed, 'name', { name: '' })
+  assert.match(removed.body, /value=""/)
+  assert.equal(selectAll(server, 'select name from users').filter(({ name }) => name === null).length, 1)
+})
+
+test('a form works after the user has signed in again in another tab', async () => {
+  const page = await ada.open('/account')
+  const signIn = await ada.browser.get('/v2/oauth/sign-in?page=overview')
+  assert.match(signIn.body, /once more, to confirm that it is you/)
+  assert.match(signIn.body, /value="ada@acme.test"/)
+  assert.equal((await ada.browser.submit(signIn, { email: EMAIL, password: PASSWORD })).statusCode, 303)
+  assert.match((await ada.submit(page, 'name', { name: 'Ada' })).body, /Your name was changed/)
+})
+
+test('the password is changed only by a user who signed in within five minutes', async (t) => {
+  const own = await openTestServer(t)
+  await createAda(own)
+  const owner = openOwner(own)
+  const fresh = await owner.open('/account/security')
+  const form = formsOf(fresh)[0]
+  assert.ok(form)
+  assert.ok(form.names.has('password'))
+  own.clock.advance(6 * MINUTE_MS)
+  const late = await owner.browser.post('/account/security', {
+    ...form.hidden,
+    password: 'another horse',
+    repeated: 'another horse',
+  })
+  assert.equal(late.statusCode, 200)
+  const [user] = selectAll(own, 'select password_hash from users')
+  const shown = await owner.open('/account/security')
+  assert.deepEqual(formsOf(shown), [])
+  const confirm = /href="([^"]+)"[^>]*>Confirm that it is you/.exec(shown.body)?.[1] ?? ''
+  const signIn = await owner.browser.get(confirm)
+  const back = await owner.browser.submit(signIn, { email: EMAIL, password: PASSWORD })
+  assert.equal(locationOf(back), 'http://localhost:3000/account/security')
+  assert.equal(formsOf(await owner.open('/account/security')).length, 1)
+  assert.deepEqual(selectAll(own, 'select password_hash from users'), [user])
+})
+
+test('a new password signs all other browsers out, and is the one to sign in with', async (t) => {
+  const own = await openTestServer(t)
+  await createAda(own)
+  const [owner, elsewhere] = [openOwner(own), openOwner(own)]
+  await elsewhere.open('/account')
+  const page = await owner.open('/account/security')
+  const wrong = [
+    ['short', 'short', /at least 8 characters/],
+    ['x'.repeat(1025), 'x'.repeat(1025), /longer than any we accept/],
+    ['Ada@ACME.test', 'Ada@ACME.test', /too easy to guess/],
+    ['another horse', 'another hose', /The two passwords differ/],
+  ] as const
+  for (const [password, repeated, says] of wrong) {
+    const answer = await owner.submit(page, 'password', { password, repeated })
+    assert.equal(answer.statusCode, 400)
+    assert.match(answer.body, says)
+  }
+  const changed = await owner.submit(page, 'password', { password: 'another horse', repeated: 'another horse' })
+  assert.match(changed.body, /Your password was changed/)
+  assert.equal((await elsewhere.browser.get('/account')).statusCode, 303)
+  assert.equal((await owner.browser.get('/account')).statusCode, 200)
+  await assert.rejects(openOwner(own).open('/account'), /That email and password do not match/)
+  assert.equal((await openOwner(own, EMAIL, 'another horse').open('/account')).statusCode, 200)
+})
+
+test('without passwords, or without an address, the account page offers no password', async (t) => {
+  const own = await openTestServer(t)
+  await createAda(own)
+  const owner = openOwner(own)
+  const page = await owner.open('/account/security')
+  await own.close()
+  const { folder, clock } = own
+  const off = await openTestServer(t, { folder, clock, env: { GRANTOR_PASSWORDS: 'off' } })
+  const after = openOwner(off)
+  for (const [name, value] of owner.browser.cookies) after.browser.cookies.set(name, value)
+  const shown = await after.open('/account/security')
+  assert.match(shown.body, /There is nothing that you can change/)
+  const fields = { ...formsOf(page)[0]?.hidden, password: 'another horse', repeated: 'another horse' }
+  assertLocalPage(await assertStoreUnchanged(off, () => after.browser.post('/account/security', fields)))
+})

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { EMAIL, locationOf, obtainTokens, PASSWORD, registerClient } from '../../../tools/flow.ts'
+import { createAccount, createAda } from '../../support/accounts.ts'
+import { openTestServer } from '../../support/server.ts'
+import { assertStoreUnchanged, dumpStore, selectAll } from '../../support/store-dump.ts'
+import { formsOf, openOwner } from './owner.ts'
+
+interface Export {
+  readonly account: { readonly email: string; readonly user_id: string }
+  readonly consents: readonly { readonly client_name: string }[]
+  readonly grants: readonly { readonly client_id: string; readonly scope: string }[]
+  readonly sessions: readonly object[]
+  readonly audit: { readonly events: readonly { readonly event: string }[]; readonly is_complete: boolean }
+}
+
+test('the export has what is kept about the user, as a file', async (t) => {
+  const server = await openTestServer(t)
+  await createAda(server)
+  const client = await registerClient(server, { client_name: 'Board' })
+  await obtainTokens(server, client)
+  const owner = openOwner(server)
+  const answer = await owner.submit(await owner.open('/account/data'), 'csrf')
+  assert.equal(answer.headers['content-disposition'], 'attachment; filename="account.json"')
+  assert.deepEqual([answer.headers['content-type'], answer.headers['cache-control']], ['application/json', 'no-store'])
+  const exported = answer.json<Export>()
+  assert.equal(exported.account.email, EMAIL)
+  assert.equal(exported.consents[0]?.client_name, 'Board')
+  assert.deepEqual(
+    exported.grants.map(({ client_id }) => client_id),
+    [client.client_id],
+  )
+  assert.equal(exported.sessions.length, 2)
+  assert.equal(exported.audit.is_complete, true)
+  const events = exported.audit.events.map(({ event }) => event)
+  for (const event of ['user.created', 'session.started', 'authorization.approved']) assert.ok(events.includes(event))
+})
+
+test('ACC-12: the export has no secret, no hash, and no data of others', async (t) => {
+  const server = await openTestServer(t)
+  await createAda(server)
+  await createAccount(server, { email: 'eve@acme.test', password: PASSWORD, name: 'Eve' })
+  const client = await registerClient(server)
+  const tokens = await obtainTokens(server, client)
+  await openOwner(server, 'eve@acme.test').open('/account')
+  await server.inject({ method: 'GET', url: '/account' })
+  const owner = openOwner(server)
+  const answer = await owner.submit(await owner.open('/account/data'), 'csrf')
+  const exported = answer.json<Export>()
+  const secrets = [...owner.browser.cookies.values(), ...Object.values(tokens).filter((one) => typeof one === 'string')]
+  const rows = Object.values(dumpStore(server)).flat()
+  const hashes = rows.flatMap((row) => Object.entries(row).filter(([name]) => name.includes('hash')))
+  const eve = selectAll(server, `select user_id from users where email = 'eve@acme.test'`)[0]?.['user_id']
+  const unwanted = [
+    ...secrets,
+    ...hashes.flatMap(([, value]) => (typeof value === 'string' ? [value] : [])),
+    'eve@acme.test',
+    String(eve),
+  ]
+  assert.ok(unwanted.length > 10)
+  for (const text of unwanted) assert.ok(text === 'Bearer' || !answer.body.includes(text), text)
+  assert.match(exported.account.user_id, /^gus_/)
+})
+
+test('the export needs a sign-in within five minutes, and changes and exports are limited together', async (t) => {
+  const server = await openTestServer(t)
+  await createAda(server)
+  const owner = openOwner(server)
+  const page = await owner.open('/account/data')
+  const overview = await owner.open('/account')
+  for (let count = 0; count < 15; count += 1) {
+    assert.equal((await owner.submit(page, 'csrf')).statusCode, 200)
+    assert.equal((await owner.submit(overview, 'name', { name: `Ada ${count}` })).statusCode, 200)
+  }
+  const security = await owner.open('/account/security')
+  const [before] = selectAll(server, 'select * from users')
+  assert.equal((await owner.submit(page, 'csrf')).statusCode, 429)
+  assert.equal((await owner.submit(overview, 'name', { name: 'Grace' })).statusCode, 429)
+  const password = { password: 'another horse', repeated: 'another horse' }
+  assert.equal((await owner.submit(security, 'password', password)).statusCode, 429)
+  assert.deepEqual(selectAll(server, 'select * from users'), [before])
+  server.clock.advance(6 * 60_000)
+  const [form] = formsOf(page)
+  const late = await assertStoreUnchanged(server, () => owner.browser.post('/account/data', { ...form?.hidden }))
+  assert.equal(late.headers['content-disposition'], undefined)
+  assert.match(late.body, /Confirm that it is you/)
+  assert.match(locationOf(await openOwner(server).browser.get('/account/data')), /page=data/)
+})

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createLink } from '../../../src/admin/links.ts'
+import { createUser, disableUser } from '../../../src/admin/users.ts'
+import {
+  authorizeUrl,
+  EMAIL,
+  obtainTokens,
+  PASSWORD,
+  PlainBrowser,
+  refresh,
+  registerClient,
+} from '../../../tools/flow.ts'
+import { createAda } from '../../support/accounts.ts'
+import { assertLocalPage } from '../../support/authorize-answers.ts'
+import { openTestServer, type TestServer } from '../../support/server.ts'
+import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
+import { assertInvalidGrant } from '../../support/token-answers.ts'
+import { formsOf, openOwner } from './owner.ts'
+
+const NEW = 'another horse'
+const BOTH = { password: NEW, repeated: NEW }
+const DAY_MS = 86_400_000
+
+test('a user without a password sets one with the invitation, and signs in with it', async (t) => {
+  const server = await openTestServer(t)
+  await createUser(server.context, { email: EMAIL, password: undefined, name: undefined })
+  const { address, purpose, expiresAt } = await createLink(server.context, EMAIL)
+  assert.equal(purpose, 'invitation')
+  assert.ok(Math.abs(expiresAt - server.clock.now() - 7 * DAY_MS) < 60_000)
+  const browser = new PlainBrowser(server)
+  const page = await browser.get(address)
+  assert.equal(page.statusCode, 200)
+  assert.match(page.body, /Welcome to <bdi>Grantor<\/bdi>[^]*ada@acme\.test/)
+  assert.deepEqual([...browser.cookies], [], 'Nothing of the link is in a cookie.')
+  const set = await browser.submit(page, BOTH)
+  assert.match(set.body, /Your password is set/)
+  assert.deepEqual([...browser.cookies], [], 'The link signs nobody in.')
+  assert.equal((await openOwner(server, EMAIL, NEW).open('/account')).statusCode, 200)
+})
+
+test('a reset ends the sessions and grants of the user', async (t) => {
+  const server = await openTestServer(t)
+  await createAda(server)
+  const client = await registerClient(server)
+  const tokens = await obtainTokens(server, client)
+  const owner = openOwner(server)
+  await owner.open('/account')
+  const { address, purpose } = await createLink(server.context, EMAIL)
+  assert.equal(purpose, 'reset')
+  const browser = new PlainBrowser(server)
+  const page = await browser.get(address)
+  assert.match(page.body, /This signs you out everywhere/)
+  await browser.submit(page, BOTH)
+  assert.equal((await owner.browser.get('/account')).statusCode, 303)
+  assertInvalidGrant(await refresh(server, client, tokens.refresh_token ?? ''))
+  await assert.rejects(openOwner(server).open('/account'), /That email and password do not match/)
+})
+
+test('opening a link, also often, does not use it up; a rejected password does not either', async (t) => {
+  const { server, address } = await openLink(t)
+  const browser = new PlainBrowser(server)
+  const page = await assertStoreUnchanged(server, async () => {
+    for (let count = 0; count < 3; count += 1) await new PlainBrowser(server).get(address)
+    const shown = await browser.get(address)
+    assert.equal((await browser.submit(shown, { ...BOTH, repeated: 'x' })).statusCode, 400)
+    assert.equal((await browser.submit(shown, { password: 'x', repeated: 'x' })).statusCode, 400)
+    return shown
+  })
+  assert.equal((await browser.submit(page, BOTH)).statusCode, 200)
+})
+
+test('ACC-04: a link works once, also for ten requests at once', async (t) => {
+  const { server, address } = await openLink(t)
+  const browser = new PlainBrowser(server)
+  const page = await browser.get(address)
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, (_, index) =>
+      browser.submit(page, { password: `another horse ${index}`, repeated: `another horse ${index}` }),
+    ),
+  )
+  assert.equal(answers.filter(({ statusCode }) => statusCode === 200).length, 1)
+  assertLocalPage(await browser.submit(page, BOTH))
+  assertLocalPage(await browser.get(address))
+})
+
+test('ACC-04: an edited link, one of another kind, an expired one, and one whose user changed since are refused', async (t) => {
+  const { server, address } = await openLink(t)
+  const token = new URL(address).searchParams.get('token') ?? ''
+  const browser = new PlainBrowser(server)
+  const page = await browser.get(address)
+  const owner = openOwner(server)
+  await owner.open('/account')
+  const edited = [...token].map(
+    (letter, index) => token.slice(0, index) + (letter === 'A' ? 'B' : 'A') + token.slice(index + 1),
+  )
+  const [cookie = ''] = [...owner.browser.cookies.values()]
+  for (const wrong of ['', 'x', token.slice(0, -1), `${token}A`, cookie, ...edited]) {
+    const shown = await browser.get(`/account/link?token=${encodeURIComponent(wrong)}`)
+    assertLocalPage(shown)
+  }
+  const [first = ''] = edited
+  const post = () => browser.post('/account/link', { token: first, ...BOTH })
+  assertLocalPage(await assertStoreUnchanged(server, post))
+  const ends: readonly (() => Promise<unknown>)[] = [
+    () => createLink(server.context, EMAIL),
+    () => disableUser(server.context, EMAIL),
+  ]
+  for (const end of ends) {
+    await end()
+    assertLocalPage(await assertStoreUnchanged(server, () => browser.submit(page, BOTH)))
+  }
+  await server.context.store.enableUser({ id: userId(server), now: server.clock.now() })
+  const next = await createLink(server.context, EMAIL)
+  server.clock.advance(DAY_MS)
+  assertLocalPage(await browser.get(next.address))
+})
+
+test('ACC-04: a password that the user changes ends the link', async (t) => {
+  const { server, address } = await openLink(t)
+  const owner = openOwner(server)
+  await owner.submit(await owner.open('/account/security'), 'password', BOTH)
+  assertLocalPage(await new PlainBrowser(server).get(address))
+})
+
+test('ACC-05: a link leads nowhere but to its own page, whatever its address has besides', async (t) => {
+  const { server, address } = await openLink(t)
+  const browser = new PlainBrowser(server)
+  const evils = ['next', 'return_to', 'redirect_uri', 'url'].map((name) => `&${name}=https%3A%2F%2Fevil.test`)
+  const page = await browser.get(address + evils.join(''))
+  assert.ok(!page.body.includes('evil.test'))
+  const answer = await browser.submit(page, { ...BOTH, next: 'https://evil.test', email: 'eve@acme.test' })
+  assert.equal(answer.headers.location, undefined)
+  assert.ok(!answer.body.includes('evil.test'))
+  assert.match(answer.body, /href="http:\/\/localhost:3000\/account"/)
+  assert.deepEqual(
+    selectAll(server, 'select email from users').map(({ email }) => email),
+    [EMAIL],
+  )
+})
+
+test('ACC-08: the form of a link from another site is rejected, and changes nothing', async (t) => {
+  const { server, address } = await openLink(t)
+  const browser = new PlainBrowser(server)
+  const [form] = formsOf(await browser.get(address))
+  for (const site of ['cross-site', 'same-site']) {
+    const post = () => browser.post('/account/link', { ...form?.hidden, ...BOTH }, { 'sec-fetch-site': site })
+    assertLocalPage(await assertStoreUnchanged(server, post), 403)
+  }
+})
+
+test('ACC-04: a browser that opened a link of another user signs in to its own account, and nothing is linked', async (t) => {
+  const { server, address } = await openLink(t)
+  await createUser(server.context, { email: 'eve@acme.test', password: PASSWORD, name: undefined })
+  const victim = openOwner(server, 'eve@acme.test')
+  await victim.browser.get(address)
+  const page = await victim.open('/account')
+  assert.ok(page.body.includes('eve@acme.test') && !page.body.includes(EMAIL))
+  const client = await registerClient(server)
+  const consent = await victim.browser.get((await victim.browser.get(authorizeUrl(client))).headers.location ?? '')
+  assert.ok(consent.body.includes('eve@acme.test') && !consent.body.includes(EMAIL))
+})
+
+test('the token of a link is in no log and not in the store', async (t) => {
+  const { server, address } = await openLink(t)
+  const token = new URL(address).searchParams.get('token') ?? ''
+  const browser = new PlainBrowser(server)
+  await browser.submit(await browser.get(address), BOTH)
+  assert.ok(token.length > 100)
+  assert.ok(!server.log().includes(token))
+  const rows = selectAll(server, 'select events from audit_links').map((row) => String(row['events']))
+  assert.ok(rows.some((text) => text.includes('link.used')) && !rows.some((text) => text.includes(token)))
+})
+
+async function openLink(
+  t: Parameters<typeof openTestServer>[0],
+): Promise<{ readonly server: TestServer; readonly address: string }> {
+  const server = await openTestServer(t)
+  await createAda(server)
+  server.clock.advance(1000)
+  return { server, address: (await createLink(server.context, EMAIL)).address }
+}
+
+function userId(server: TestServer): never {
+  return selectAll(server, `select user_id from users where email = '${EMAIL}'`)[0]?.['user_id'] as never
+}

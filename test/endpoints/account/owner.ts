@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import type { Response as LightMyRequestResponse } from 'light-my-request'
+import {
+  attribute,
+  EMAIL,
+  hiddenFields,
+  locationOf,
+  PASSWORD,
+  PlainBrowser,
+  type RequestTarget,
+} from '../../../tools/flow.ts'
+
+/** A user at the account pages. */
+export interface Owner {
+  readonly browser: PlainBrowser
+  /** The page at a path, after signing in if that is needed. */
+  readonly open: (path: string) => Promise<LightMyRequestResponse>
+  /** Posts the form that has a field with this name, and for lists with this value, and follows the redirect. */
+  readonly submit: (
+    page: LightMyRequestResponse,
+    field: string,
+    fields?: Readonly<Record<string, string>>,
+    value?: string,
+  ) => Promise<LightMyRequestResponse>
+}
+
+export function openOwner(server: RequestTarget, email = EMAIL, password = PASSWORD): Owner {
+  const browser = new PlainBrowser(server)
+
+  async function open(path: string): Promise<LightMyRequestResponse> {
+    const page = await browser.get(path)
+    if (page.statusCode !== 303) return page
+    const signIn = await browser.get(locationOf(page))
+    const signedIn = await browser.submit(signIn, { email, password })
+    assert.equal(signedIn.statusCode, 303, signedIn.body)
+    return browser.get(locationOf(signedIn))
+  }
+
+  return {
+    browser,
+    open,
+    async submit(page, field, fields = {}, value) {
+      const form = formsOf(page).find(
+        (one) => one.names.has(field) && (value === undefined || one.hidden[field] === value),
+      )
+      assert.ok(form, `no form has ${field}${value === undefined ? '' : ` = ${value}`}: ${page.body}`)
+      const answer = await browser.post(form.action, { ...form.hidden, ...fields })
+      return answer.statusCode === 303 ? browser.get(locationOf(answer)) : answer
+    },
+  }
+}
+
+/** The forms of a page. */
+export function formsOf(page: LightMyRequestResponse): readonly {
+  readonly action: string
+  readonly hidden: Readonly<Record<string, string>>
+  readonly names: ReadonlySet<string>
+}[] {
+  return (page.body.match(/<form[^]*?<\/form>/g) ?? []).map((body) => ({
+    action: attribute(/<form[^>]*>/.exec(body)?.[0] ?? '', 'action'),
+    hidden: hiddenFields({ body }),
+    names: new Set((body.match(/<input[^>]*>/g) ?? []).map((input) => attribute(input, 'name'))),
+  }))
+}

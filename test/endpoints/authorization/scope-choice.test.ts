@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Response as LightMyRequestResponse } from 'light-my-request'
+import {
+  authorizeUrl,
+  hiddenFields,
+  locationOf,
+  PlainBrowser,
+  redeem,
+  refresh,
+  registerClient,
+  signInAndAllow,
+  type RegisteredClient,
+  type Tokens,
+} from '../../../tools/flow.ts'
+import { createAda } from '../../support/accounts.ts'
+import { declareApi } from '../../support/apis.ts'
+import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
+import { openTestServer } from '../../support/server.ts'
+import { assertStoreUnchanged } from '../../support/store-dump.ts'
+
+const [PROJECTS, BUILDS] = ['https://projects.example', 'https://builds.example']
+const server = await openTestServer(WHOLE_FILE)
+await createAda(server)
+await declareApi(server, PROJECTS, {}, [
+  { name: 'read', sentence: 'Read your projects', grantedTo: 'users' },
+  { name: 'write', sentence: 'Change your projects', grantedTo: 'users' },
+  { name: 'delete', sentence: 'Delete your projects', grantedTo: 'users' },
+])
+await declareApi(server, BUILDS, {}, [
+  { name: 'start', sentence: 'Start builds', grantedTo: 'users' },
+  { name: 'read', sentence: 'Read your builds', grantedTo: 'users' },
+])
+const browser = new PlainBrowser(server)
+await signInAndAllow(browser, authorizeUrl(await registerClient(server)))
+
+test('RFC 6749 §3.3: the user leaves scopes out; the answer names the scope, and no refresh brings the others back', async () => {
+  const client = await registerClient(server)
+  const page = await consentPage(client)
+  const fields = hiddenFields(page)
+  assert.deepEqual(
+    Object.keys(fields).filter((name) => name.startsWith('allow.')),
+    ['allow.read', 'allow.write', 'allow.delete'],
+  )
+  const tokens = await redeemAll(client, await allow(page, 'allow.write', 'allow.delete'))
+  assert.equal(tokens.scope, 'read')
+  const refreshed = await refresh(server, client, tokens.refresh_token ?? '', { scope: 'read write delete' })
+  assert.equal(refreshed.statusCode, 200, refreshed.body)
+  assert.equal(refreshed.json<Tokens>().scope, 'read')
+})
+
+test('what the user left out is asked for again, and what was allowed is not', async () => {
+  const client = await registerClient(server)
+  await allow(await consentPage(client), 'allow.delete')
+  const part = await browser.get(authorizeUrl(client, { resource: PROJECTS, scope: 'read write' }))
+  assert.ok(new URL(locationOf(part)).searchParams.has('code'))
+  const whole = await browser.get(authorizeUrl(client, { resource: PROJECTS }))
+  assert.match(locationOf(whole), /\/consent\?/)
+})
+
+test('at least one scope must remain, for each API; the page says so and keeps what is checked', async () => {
+  const client = await registerClient(server)
+  const one = await consentPage(client)
+  const none = await assertStoreUnchanged(server, () => allow(one, 'allow.read', 'allow.write', 'allow.delete'))
+  assert.equal(none.statusCode, 400)
+  assert.match(none.body, /Too little is checked for the app to work/)
+  assert.ok(!Object.keys(hiddenFields(none)).some((name) => name.startsWith('allow.')))
+  const url = `${authorizeUrl(client, { resource: PROJECTS, prompt: 'consent' })}&resource=${encodeURIComponent(BUILDS)}`
+  const two = await browser.get(locationOf(await browser.get(url)))
+  assert.match(two.body, /Read your builds[^]*Read your projects/)
+  const without = await allow(two, 'allow.read', 'allow.start')
+  assert.equal(without.statusCode, 400)
+  assert.deepEqual(
+    Object.keys(hiddenFields(without)).filter((name) => name.startsWith('allow.')),
+    ['allow.write', 'allow.delete'],
+  )
+  assert.ok(new URL(locationOf(await allow(two, 'allow.delete', 'allow.write'))).searchParams.has('code'))
+})
+
+test('a request for one scope has no box: the user can deny it', async () => {
+  const page = await consentPage(await registerClient(server), { scope: 'read' })
+  assert.ok(!page.body.includes('type="checkbox"'))
+  assert.ok(new URL(locationOf(await allow(page))).searchParams.has('code'))
+})
+
+test('openid cannot be left out, because the client asks who the user is', async (t) => {
+  const open = await openTestServer(t)
+  await createAda(open)
+  const client = await registerClient(open)
+  const own = new PlainBrowser(open)
+  await signInAndAllow(own, authorizeUrl(await registerClient(open)))
+  const page = await own.get(locationOf(await own.get(authorizeUrl(client, { scope: 'openid email' }))))
+  const { 'allow.email': box, ...others } = hiddenFields(page)
+  assert.ok(box === 'on' && !('allow.openid' in others))
+  const answer = new URL(locationOf(await own.post('/v2/oauth/consent', { ...others, decision: 'allow' })))
+  const tokens = await redeem(open, client, answer.searchParams.get('code') ?? '')
+  assert.equal(tokens.json<Tokens>().scope, 'openid')
+})
+
+test('UI-02: boxes of scopes that were not requested are ignored', async () => {
+  const client = await registerClient(server)
+  const page = await consentPage(client, { scope: 'read write' })
+  const form = { ...hiddenFields(page), 'allow.delete': 'on', 'allow.admin': 'on', decision: 'allow' }
+  const tokens = await redeemAll(client, await browser.post('/v2/oauth/consent', form))
+  assert.equal(tokens.scope, 'read write')
+})
+
+test('UI-03: the same answer twice gets the same code; another choice of scopes is already completed', async () => {
+  const client = await registerClient(server)
+  const page = await consentPage(client)
+  const [first, second] = [await allow(page, 'allow.delete'), await allow(page, 'allow.delete')]
+  assert.equal(locationOf(first), locationOf(second))
+  assertLocalPage(await allow(page, 'allow.delete', 'allow.write'), 409)
+})
+
+async function consentPage(
+  client: RegisteredClient,
+  parameters: Readonly<Record<string, string>> = {},
+): Promise<LightMyRequestResponse> {
+  const start = await browser.get(authorizeUrl(client, { resource: PROJECTS, ...parameters }))
+  return browser.get(locationOf(start))
+}
+
+/** Allows the request with these boxes unchecked. */
+function allow(page: LightMyRequestResponse, ...unchecked: readonly string[]): Promise<LightMyRequestResponse> {
+  const fields = Object.entries(hiddenFields(page)).filter(([name]) => !unchecked.includes(name))
+  return browser.post('/v2/oauth/consent', { ...Object.fromEntries(fields), decision: 'allow' })
+}
+
+async function redeemAll(client: RegisteredClient, answer: LightMyRequestResponse): Promise<Tokens> {
+  const code = new URL(locationOf(answer)).searchParams.get('code') ?? ''
+  const response = await redeem(server, client, code, { resource: PROJECTS })
+  assert.equal(response.statusCode, 200, response.body)
+  return response.json<Tokens>()
+}

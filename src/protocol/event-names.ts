@@ -92,7 +92,7 @@ export const AUDIT_EVENT_TEXTS = {
   },
   'session.ended': {
     when: 'A user signed out, or the user or an administrator ended sessions.',
-    details: '`sessions`: how many, where it was all but one',
+    details: '`session`: its id; or `sessions`: how many, where it was all but one',
   },
   'link.created': {
     when: 'An administrator created a link with which the user sets a password.',

@@ -38,7 +38,10 @@ export const ACCOUNT_OPERATIONS: { readonly [Name in keyof AccountOperations]: O
   },
   // No decision depends on when a session was last seen.
   noteSessions: { cache: 'kept', event: 'no-event' },
-  endSession: { cache: 'kept', event: when('ended', ({ about }) => ({ event: 'session.ended', ...about })) },
+  endSession: {
+    cache: 'kept',
+    event: when('ended', ({ id, about }) => ({ event: 'session.ended', ...about, details: { session: id } })),
+  },
   endOtherSessions: {
     cache: 'kept',
     event: ({ userId }, { ended }) =>

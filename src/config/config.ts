@@ -7,8 +7,8 @@ import { isAppRedirect, openAppRedirects, schemeOf } from '../protocol/app-redir
 import { OFFERED_GRANT_TYPES } from '../protocol/grant-types.ts'
 import { isLoopbackHost } from '../protocol/loopback.ts'
 import { isBrowserScheme } from '../protocol/redirect-uri.ts'
-import { placeSettings, SETTINGS, type PlacedSettings, type SettingValues } from './schema.ts'
-import { fileSettingOf, isFileSetting, readSecretFiles } from './secret-files.ts'
+import { placeSettings, SECRET_SETTINGS, SETTINGS, type PlacedSettings, type SettingValues } from './schema.ts'
+import { COMMAND_TOKEN, fileSettingOf, isFileSetting, readSecretFiles } from './secret-files.ts'
 import { describeIssue } from './setting-mistake.ts'
 import { parseHeaderList, tracesBelow, type TraceConfig } from './trace-config.ts'
 
@@ -56,7 +56,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const file = readConfigFile(environment['GRANTOR_CONFIG'])
   if (file.kind === 'mistaken') throw new ConfigError([file.mistake])
   const given = { ...withoutEmpty(file.values), ...withoutEmpty(environment) }
-  const secrets = readSecretFiles(given)
+  const secrets = readSecretFiles(given, SECRET_SETTINGS)
   const values = { ...given, ...secrets.values }
   const parsed = SETTINGS.safeParse(values)
   const mistakes = [...secrets.mistakes]
@@ -91,7 +91,8 @@ function isKnown(name: string): boolean {
   return name in SETTINGS.shape || name === COMMAND_TOKEN || isFileSetting(name)
 }
 
-function withoutEmpty(values: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
+/** The variables that are set and not empty. */
+export function withoutEmpty(values: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== ''))
 }
 
@@ -101,8 +102,6 @@ function withoutFaulty(values: Readonly<Record<string, string | undefined>>, { i
   return Object.fromEntries(Object.entries(values).filter(([name]) => !faulty.has(name)))
 }
 
-/** Used by CLI commands with --server. Accepted and ignored by the server, so one environment serves both. */
-const COMMAND_TOKEN = 'GRANTOR_ADMIN_TOKEN'
 const PORT_LIMIT = 65_535
 
 /** An address without characters that have a meaning in a shell (threats.md MET-06). */

@@ -12,6 +12,8 @@ export interface SecretFiles {
 }
 
 const SUFFIX = '_FILE'
+/** Used by commands with --server. The server accepts and ignores it, so one environment serves both. */
+export const COMMAND_TOKEN = 'GRANTOR_ADMIN_TOKEN'
 
 /** `GRANTOR_SECRET_FILE`: the setting that names the file with GRANTOR_SECRET. */
 export function fileSettingOf(name: string): string {
@@ -20,18 +22,18 @@ export function fileSettingOf(name: string): string {
 
 /** Whether the name is that of a setting that names the file of another one. */
 export function isFileSetting(name: string): boolean {
-  return SECRET_SETTINGS.some((secret) => name === fileSettingOf(secret))
+  return [...SECRET_SETTINGS, COMMAND_TOKEN].some((secret) => name === fileSettingOf(secret))
 }
 
 /**
- * Reads the files that `<NAME>_FILE` names, of each setting that is a secret. A line break at the end of the file is not part of
+ * Reads the files that `<NAME>_FILE` names, of each of these settings. A line break at the end of the file is not part of
  * the secret. A setting that has both a value and a file is a mistake.
  */
-export function readSecretFiles(settings: Values): SecretFiles {
+export function readSecretFiles(settings: Values, names: readonly string[]): SecretFiles {
   const values: Record<string, string> = {}
   const mistakes: string[] = []
   const warnings: string[] = []
-  for (const name of SECRET_SETTINGS) {
+  for (const name of names) {
     const path = settings[fileSettingOf(name)]
     if (path === undefined) continue
     if (settings[name] !== undefined) {

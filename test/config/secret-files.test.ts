@@ -5,6 +5,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { settingsDocument, settingsHelp } from '../../src/cli/docs/settings.ts'
+import { openTerminal } from '../../src/cli/lib/terminal.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { SECRET_SETTINGS } from '../../src/config/schema.ts'
 import { temporaryFolder } from '../support/server.ts'
@@ -122,6 +123,18 @@ for (const [what, [code, options]] of Object.entries(MOUNTED)) {
 test('a secret that others may read is refused on a writable mount, also where the user may not write to the file', (t) => {
   mountAs(t, 'EACCES', 'rw,nosuid')
   assert.match(mistakesOf({ GRANTOR_SECRET_FILE: fileWith(t, SECRET, 0o444) }).join(), /Other users can read it/)
+})
+
+test('the token of an administrator is read from its file when a command needs it, by the same rules', (t) => {
+  const read = (environment: Readonly<Record<string, string>>) => openTerminal(process, environment).adminToken()
+  assert.equal(read({}), undefined)
+  assert.equal(read({ GRANTOR_ADMIN_TOKEN: 'gad_x', GRANTOR_ADMIN_TOKEN_FILE: '' }), 'gad_x')
+  const path = fileWith(t, 'gad_hidden\n')
+  assert.equal(read({ GRANTOR_ADMIN_TOKEN_FILE: path }), 'gad_hidden')
+  assert.throws(() => read({ GRANTOR_ADMIN_TOKEN: 'gad_x', GRANTOR_ADMIN_TOKEN_FILE: path }), /are both set/)
+  chmodSync(path, 0o644)
+  assert.throws(() => read({ GRANTOR_ADMIN_TOKEN_FILE: path }), /GRANTOR_ADMIN_TOKEN_FILE names .*not safe/)
+  assert.deepEqual(mistakesOf({ GRANTOR_ADMIN_TOKEN_FILE: path }), [], 'The server ignores it.')
 })
 
 test('--help and docs/configuration.md name the file of each secret', () => {

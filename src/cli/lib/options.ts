@@ -17,7 +17,7 @@ export function withServer(command: Command): Command {
   return command
     .option(
       '--server <url>',
-      'use the administration of a running server, with the token in GRANTOR_ADMIN_TOKEN, instead of the store',
+      'use the administration of a running server, with the token in GRANTOR_ADMIN_TOKEN or in the file of GRANTOR_ADMIN_TOKEN_FILE, instead of the store',
     )
     .option('--insecure-http', 'allow sending the token to another machine over plain HTTP')
 }

@@ -24,7 +24,7 @@ export function withTasks<T>(
   work: (performAs: (spell: Spell) => PerformTask) => Promise<T>,
 ): Promise<T> {
   if (server !== undefined) {
-    const access = readServer(server, terminal.adminToken, insecureHttp === true)
+    const access = readServer(server, terminal.adminToken(), insecureHttp === true)
     return work((spell) => performBy((task, input) => askServer(access, task, input, spell)))
   }
   return withRuntime(terminal, whenMissing, (context) => {

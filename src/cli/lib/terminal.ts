@@ -1,4 +1,6 @@
 import { styleText } from 'node:util'
+import { ConfigError, withoutEmpty } from '../../config/config.ts'
+import { COMMAND_TOKEN, readSecretFiles } from '../../config/secret-files.ts'
 
 /** The streams that a command reads and writes. Tests use their own. */
 export interface Streams {
@@ -18,8 +20,13 @@ export interface Terminal extends Streams {
   readonly paint: Paint
   /** The command that starts this program. */
   readonly command: string
-  /** GRANTOR_ADMIN_TOKEN, for commands with --server. Never an argument, which all users of the machine can read. */
-  readonly adminToken: string | undefined
+  /**
+   * GRANTOR_ADMIN_TOKEN, or the content of its file, for commands with --server. Never an argument, which all users of the machine
+   * can read.
+   *
+   * @throws ConfigError if the file cannot be used
+   */
+  readonly adminToken: () => string | undefined
   readonly print: (lines: readonly string[]) => void
   /** The one JSON document of `--json`. */
   readonly printJson: (document: unknown) => void
@@ -34,9 +41,16 @@ export function openTerminal(streams: Streams, environment: Readonly<Record<stri
     isTerminal,
     // After `npm start` in a checkout there is no `grantor` on the path.
     command: environment['npm_lifecycle_event'] === undefined ? 'grantor' : 'npm run -s grantor --',
-    adminToken: environment['GRANTOR_ADMIN_TOKEN'],
+    adminToken: () => readAdminToken(environment),
     paint: (style, text) => (isColoured ? styleText(style, text, { validateStream: false }) : text),
     print: (lines) => void streams.stdout.write(lines.map((line) => `${line}\n`).join('')),
     printJson: (document) => void streams.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`),
   }
+}
+
+function readAdminToken(environment: Readonly<Record<string, string | undefined>>): string | undefined {
+  const given = withoutEmpty(environment)
+  const { values, mistakes } = readSecretFiles(given, [COMMAND_TOKEN])
+  if (mistakes.length > 0) throw new ConfigError(mistakes)
+  return values[COMMAND_TOKEN] ?? given[COMMAND_TOKEN]
 }

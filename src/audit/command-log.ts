@@ -33,10 +33,10 @@ export function openCommandLog({
   store,
   info,
 }: Dependencies): (heads: readonly AuditLinkRecord[]) => Promise<void> {
-  /** The sequence of the next link of each chain; infinite for a chain of a server. */
+  /** The sequence of the next link of each chain; infinite for a chain of a server. A chain without it has too few links to tell. */
   let places: ReadonlyMap<string, number> = new Map()
 
-  async function logChain({ chainId, sequence, recordedAt }: AuditLinkRecord): Promise<number> {
+  async function logChain({ chainId, sequence, recordedAt }: AuditLinkRecord): Promise<number | undefined> {
     let place = places.get(chainId)
     if (place === undefined && recordedAt < after(clock(), -LOGGED_MS)) return Number.POSITIVE_INFINITY
     while ((place ?? 0) <= sequence) {
@@ -45,13 +45,14 @@ export function openCommandLog({
         from: place ?? 0,
         limit: place === undefined ? FIRST : SLICE,
       })
-      if (place === undefined && !links.some(isOfCommand)) return Number.POSITIVE_INFINITY
+      if (place === undefined && !links.some(isOfCommand))
+        return links.length < FIRST ? undefined : Number.POSITIVE_INFINITY
       for (const link of links) logLink(link)
       const last = links.at(-1)
       if (last === undefined) break
       place = last.sequence + 1
     }
-    return place ?? 0
+    return place
   }
 
   function logLink({ id, recordedAt, events }: AuditLinkRecord): void {
@@ -61,7 +62,10 @@ export function openCommandLog({
 
   return async (heads) => {
     const next = new Map<string, number>()
-    for (const head of heads) next.set(head.chainId, await logChain(head))
+    for (const head of heads) {
+      const place = await logChain(head)
+      if (place !== undefined) next.set(head.chainId, place)
+    }
     places = next
   }
 }

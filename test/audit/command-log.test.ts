@@ -71,6 +71,18 @@ test('a command that runs for minutes and makes many changes is logged completel
   )
 })
 
+test('a command whose first event has no actor is logged, also if the server saw that event alone', async (t) => {
+  const { processes, server } = openServer(t)
+  const command = processes.open()
+  await command.store.recordEvent({ event: 'key.added' })
+  await server.recorder.flush()
+  const user = aUser()
+  await command.store.actingAs('command-line').createUser(user)
+  processes.clock.advance(MINUTE)
+  await server.recorder.flush()
+  assert.deepEqual(logged(server), [['user.created', user.id, 'command-line']])
+})
+
 test('a server logs neither what other servers recorded, nor what commands changed more than an hour ago', async (t) => {
   const { processes, server } = openServer(t)
   await runCommand(processes)

@@ -74,7 +74,7 @@ test('a link to set a password is printed with what it does; a new address is th
   const reset = await runHere(place, ['user', 'create-link', 'ada@acme.test'])
   assert.match(reset.stdout, /Using it ends all sessions and grants of the user\.\n$/)
   const set = ['user', 'set-email', 'ada@acme.test', '--to', 'Ada@Other.test']
-  assert.match((await runHere(place, set)).stdout, /^gus_\S+ now signs in with ada@other\.test\.\n$/)
+  assert.match((await runHere(place, set)).stdout, /^ada@acme\.test \(gus_\S+\) now signs in with ada@other\.test\.\n$/)
   const show = ['user', 'show', 'ada@other.test']
   assert.equal((await runJsonHere<User>(place, show)).email_verified_at, null)
   await runHere(place, ['user', 'set-email', 'ada@other.test', '--to', 'ada@other.test', '--verified'])

@@ -13,7 +13,7 @@ export interface DatabaseReader {
   readonly close: () => Promise<void>
 }
 
-/** Opens `sqlite:<path>` or `postgres://…`. */
+/** Opens `sqlite:<path>`, or `postgres://…` as a superuser. */
 export async function openReader(url: string): Promise<DatabaseReader> {
   return url.startsWith('sqlite:') ? openFile(url.slice('sqlite:'.length)) : openServer(url)
 }

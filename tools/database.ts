@@ -9,7 +9,7 @@ import { listTree, readTreeUsage } from './process-usage.ts'
 export interface BenchDatabase {
   readonly version: string
   /** Creates an empty database whose activity is measured. */
-  readonly open: () => Promise<{ readonly url: string; readonly watch: DatabaseWatch }>
+  readonly open: () => Promise<{ readonly url: string; readonly adminUrl: string; readonly watch: DatabaseWatch }>
   /** Writes all data to the files, so that none of it is written during a measurement. */
   readonly settle: () => Promise<void>
   readonly close: () => Promise<void>
@@ -47,9 +47,10 @@ export async function startDatabase(core: number | undefined): Promise<BenchData
   return {
     version: rows[0]?.server_version ?? 'unknown',
     async open() {
-      const { name, url } = await postgres.createDatabase()
+      const { name, url, adminUrl } = await postgres.createDatabase()
       return {
         url,
+        adminUrl,
         watch: {
           async read() {
             const cpuMs = readTreeUsage(pid)?.cpuMs

@@ -36,6 +36,8 @@ export interface Postgres {
 export interface TestDatabase {
   readonly name: string
   readonly url: string
+  /** For what its owner may not read, such as the size of the write-ahead log. */
+  readonly adminUrl: string
 }
 
 /** The superuser's URL of the cluster that test/run.ts starts for all test files. */
@@ -177,9 +179,10 @@ export async function createDatabase(adminUrl: string, template: string): Promis
     await client.query(`create database ${name} owner ${OWNER} template ${template} ${strategy}`)
   })
   const url = new URL(adminUrl)
-  url.username = OWNER
   url.pathname = name
-  return { name, url: url.href }
+  const admin = url.href
+  url.username = OWNER
+  return { name, url: url.href, adminUrl: admin }
 }
 
 /** Runs statements on a connection of its own. */

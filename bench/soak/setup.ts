@@ -37,7 +37,8 @@ const SETTINGS = {
 export async function openSetup(folder: string, { store, rows }: SoakOptions): Promise<SoakSetup> {
   const postgres = store === 'postgres' ? await startDatabase(undefined) : undefined
   const path = join(folder, 'grantor.db')
-  const databaseUrl = (await postgres?.open())?.url ?? `sqlite:${path}`
+  const database = await postgres?.open()
+  const databaseUrl = database?.url ?? `sqlite:${path}`
   const settings = { ...SETTINGS, DATABASE_URL: databaseUrl, GRANTOR_SECRET: newSecret() }
   await (await openStoreOf(settings)).close()
   const fill = { rows, now: Date.now() }
@@ -45,7 +46,7 @@ export async function openSetup(folder: string, { store, rows }: SoakOptions): P
   else await fillPostgres(databaseUrl, fill)
   const server = await startServer({ folder, databaseUrl, settings })
   await addUser(server.settings, declareApis)
-  const reader = await openReader(databaseUrl)
+  const reader = await openReader(database?.adminUrl ?? databaseUrl)
   return {
     server,
     reader,

@@ -6,10 +6,10 @@ import type { Report } from '../../bench/throughput/report.ts'
 
 const run = promisify(execFile)
 const SCRIPT = new URL('../../bench/throughput/run.ts', import.meta.url).pathname
-const SMALL = ['--rounds', '1', '--seconds', '0.2', '--connections', '4', '--json', '--only', 'register,refresh']
+const SMALL = ['--rounds', '1', '--seconds', '0.2', '--connections', '4', '--json', '--only']
 
 test('every endpoint is measured on PostgreSQL and on SQLite, and its cost for the database is reported', async () => {
-  const { stdout } = await run(process.execPath, [SCRIPT, '--store', 'postgres', ...SMALL])
+  const { stdout } = await run(process.execPath, [SCRIPT, '--store', 'postgres', ...SMALL, 'register,refresh'])
   const { endpoints, machine } = JSON.parse(stdout) as Report
   assert.deepEqual(
     endpoints.map(({ endpoint, server }) => `${endpoint} on ${server}`),
@@ -25,13 +25,11 @@ test('every endpoint is measured on PostgreSQL and on SQLite, and its cost for t
 })
 
 test('several processes are measured together with one, and several processes on SQLite are refused', async () => {
-  const { stdout } = await run(process.execPath, [SCRIPT, '--store', 'postgres', '--workers', '2', ...SMALL])
+  const { stdout } = await run(process.execPath, [SCRIPT, '--store', 'postgres', '--workers', '2', ...SMALL, 'refresh'])
   const { endpoints } = JSON.parse(stdout) as Report
   assert.deepEqual(
     endpoints.map(({ server, gate }) => [server, gate]),
     [
-      ['PostgreSQL, 1 process', undefined],
-      ['PostgreSQL, 2 processes', undefined],
       ['PostgreSQL, 1 process', undefined],
       ['PostgreSQL, 2 processes', undefined],
     ],

@@ -35,7 +35,7 @@ import {
 } from './statement-plans.ts'
 
 const TABLES = [...Object.keys(SHARD_KEYS), ...WHOLE_TABLES]
-const ROWS = 100_000
+const ROWS = 20_000
 
 const BY_OPERATOR = 'an operator adds its rows, and deletes them'
 const BY_MIGRATION = 'its rows are few, and end with their migration or stay for ever'

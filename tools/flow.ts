@@ -94,8 +94,9 @@ export class PlainBrowser {
     this.#server = server
   }
 
-  async get(url: string): Promise<LightMyRequestResponse> {
-    return this.#keep(await this.#server.inject({ method: 'GET', url: pathOf(url), headers: this.#headers() }))
+  async get(url: string, headers: Readonly<Record<string, string>> = {}): Promise<LightMyRequestResponse> {
+    const sent = { ...this.#headers(), ...headers }
+    return this.#keep(await this.#server.inject({ method: 'GET', url: pathOf(url), headers: sent }))
   }
 
   async post(

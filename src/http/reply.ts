@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { CookieChanges, Reply } from '../ports/message.ts'
-import type { ErrorProblem, Language } from '../ports/pages.ts'
+import type { ErrorProblem, Language, Page } from '../ports/pages.ts'
 import { StoreUnavailable } from '../ports/store.ts'
 import { OAuthError, unavailable } from '../protocol/errors.ts'
 import type { Renderer } from '../web/render.ts'
@@ -34,6 +34,8 @@ const PREFLIGHT_HEADERS = {
 }
 /** RFC 6749 §5.1. */
 const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const
+/** Fetch §3.7: pages of other hosts of the same site, whose requests have the cookies, cannot load the page as a resource. */
+const SAME_ORIGIN = { 'Cross-Origin-Resource-Policy': 'same-origin' } as const
 const STORE_RETRY_SECONDS = 1
 
 export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string): Replies {
@@ -46,7 +48,10 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
   const secretHeaders = jsonHeaders.map((headers) => [...headers, ...flatten(NO_STORE)])
   const emptyHeaders = [{}, CORS_HEADERS].map((more) => flatten({ ...common, ...more, ...NO_STORE }))
   const redirectHeaders = flatten({ ...common, ...NO_STORE, 'Referrer-Policy': 'no-referrer' })
-  const pageHeaders = [...redirectHeaders, 'Content-Type', 'text/html; charset=utf-8', 'X-Frame-Options', 'DENY']
+  const pageHeaders = [
+    ...redirectHeaders,
+    ...flatten({ 'Content-Type': 'text/html; charset=utf-8', 'X-Frame-Options': 'DENY', ...SAME_ORIGIN }),
+  ]
 
   function sendPage(
     target: Target,
@@ -59,6 +64,7 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
     write(target, status, renderer.render(page, language, target.requestId), pageHeaders, [
       'Content-Security-Policy',
       policy,
+      ...openerPolicy(page),
       ...more,
       ...retryAfter(retryAfterSeconds),
       ...cookieHeaders(cookies),
@@ -85,6 +91,7 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
           return write(target, 200, JSON.stringify(answer.body, undefined, 2), secretHeaders[0], [
             'Content-Disposition',
             `attachment; filename="${answer.filename}"`,
+            ...flatten(SAME_ORIGIN),
           ])
         case 'empty':
           return writeEmpty(target, answer.status, emptyHeaders[Number(cors)])
@@ -186,6 +193,14 @@ function pageProblem({ code, status }: OAuthError): ErrorProblem {
   if (status === 429) return 'too-many-requests'
   if (code === 'temporarily_unavailable') return 'unavailable'
   return code === 'server_error' ? 'server-error' : 'request-malformed'
+}
+
+/**
+ * HTML §7.1.3: another site that opens an account page in a window cannot see or move that window. Pages of an authorization have no
+ * such policy, because apps open them in a window that reports back to the app.
+ */
+function openerPolicy({ kind }: Page): readonly string[] {
+  return kind.startsWith('account-') ? ['Cross-Origin-Opener-Policy', 'same-origin'] : []
 }
 
 /** threats.md AUTH-18, UI-17. Browsers also check the redirect after a form, so it must be allowed (decision 0022). */

@@ -21,7 +21,7 @@ const ANY_TEXT: {
 /** Operations whose outcome is an object with a `kind`, which is the label. A new one does not compile until it is listed. */
 const OF_A_KIND: {
   readonly [Name in OperationName as Outcome<Name> extends { readonly kind: string } ? Name : never]: true
-} = { rotateRefreshToken: true }
+} = { rotateRefreshToken: true, startSession: true }
 
 /** The text that an outcome is counted under: the outcome itself, or the `kind` of an outcome that is an object. */
 type LabelOf<Name extends OperationName> =

@@ -26,7 +26,10 @@ export interface AccountOperations {
   deleteUser: [id: UserId, outcome: 'deleted' | 'unknown']
   /** Revokes the user's sessions and grants from before now. */
   revokeUserTokens: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
-  /** Replaces the e-mail address, and when it was verified. `email-taken`: another user has it. */
+  /**
+   * Replaces the e-mail address, and when it was verified. Ends the link that an operator handed over: it may have been sent to the
+   * previous address. `email-taken`: another user has it.
+   */
   setEmail: [
     change: { readonly id: UserId; readonly email: string; readonly emailVerifiedAt: EpochMs | undefined },
     outcome: 'changed' | 'email-taken' | 'unknown',
@@ -34,10 +37,18 @@ export interface AccountOperations {
   renameUser: [change: { readonly id: UserId; readonly name: string | undefined }, outcome: 'changed' | 'unknown']
   /**
    * Replaces the password for the user, who authenticated just now: ends all sessions but `keep`, and the link that an operator
-   * handed over. Grants stay. `unknown`: also if the user is disabled.
+   * handed over. Grants stay. `unknown`: also if the user is disabled, or if the session has ended, or the password was changed,
+   * since the request was checked.
    */
   changePassword: [
-    change: { readonly id: UserId; readonly passwordHash: string; readonly keep: SessionId },
+    change: {
+      readonly id: UserId
+      readonly passwordHash: string
+      /** The password of the user when the request was checked; undefined: none. */
+      readonly previousHash: string | undefined
+      /** The session in which the user changes it. */
+      readonly keep: SessionId
+    },
     outcome: 'changed' | 'unknown',
   ]
   /** Stores a link for the user, in the place of an earlier one. `unknown`: also if the user is disabled. */
@@ -51,9 +62,13 @@ export interface AccountOperations {
 
   /**
    * Starts a session and remembers that this browser signed in as this user. Ends the session in `replaces` if it is the same
-   * user's; the new session then has its root, and otherwise a root of its own.
+   * user's; the new session then has its root, and otherwise a root of its own. `user-changed`: since the user authenticated, the
+   * account was disabled or deleted or its password changed. Nothing has changed then.
    */
-  startSession: [start: SessionStart, outcome: { readonly rootId: SessionId }]
+  startSession: [
+    start: SessionStart,
+    outcome: { readonly kind: 'started'; readonly rootId: SessionId } | { readonly kind: 'user-changed' },
+  ]
   /** Records when browsers last showed a page to the user. A later time replaces an earlier one; ended sessions are ignored. */
   noteSessions: [sessions: readonly { readonly id: SessionId; readonly at: EpochMs }[], outcome: 'noted']
   endSession: [session: { readonly id: SessionId } & About, outcome: 'ended' | 'unknown']

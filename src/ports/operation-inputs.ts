@@ -141,6 +141,8 @@ export interface SessionStart {
   readonly browserHash: SecretHash
   /** The session that this browser had. */
   readonly replaces: SessionId | undefined
+  /** The password of the user when the user authenticated; undefined: none. */
+  readonly passwordHash: string | undefined
 }
 
 export interface LinkUse {

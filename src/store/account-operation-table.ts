@@ -30,7 +30,8 @@ export const ACCOUNT_OPERATIONS: { readonly [Name in keyof AccountOperations]: O
   startSession: {
     // The user's first sign-in changes the record of the user.
     cache: ({ session }) => session.userId,
-    event: ({ session: { userId, authentication } }) => {
+    event: ({ session: { userId, authentication } }, { kind }) => {
+      if (kind === 'user-changed') return undefined
       const { methods, providerId } = authentication
       const provider = providerId === undefined ? {} : { provider: providerId }
       return { event: 'session.started', userId, details: { methods: methods.join(' '), ...provider } }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mintGrantId, mintUserId } from '../../src/protocol/ids.ts'
 import { EMAIL, obtainTokens, PASSWORD, requestToken, type RegisteredClient, type Tokens } from '../../tools/flow.ts'
-import { aSessionStart, aUserOfProvider } from '../support/records.ts'
+import { aSession, aSessionStart, aUserOfProvider } from '../support/records.ts'
 import type { Members } from '../support/admin-server.ts'
 import { assertRefused, openOffice } from './office.ts'
 
@@ -89,7 +89,9 @@ test('sessions are listed for a user or for all, and ended', async (t) => {
   const { perform, stage } = await openOffice(t)
   const { server } = stage
   await obtainTokens(server, await stage.makeClient())
-  const other = aSessionStart()
+  const guest = aUserOfProvider()
+  await server.context.store.createUser(guest)
+  const other = aSessionStart({ session: aSession({ userId: guest.id }), passwordHash: undefined })
   await server.context.store.startSession(other)
   const [ada] = (await perform<List>('user.list', { email: EMAIL })).users
   const list = (input: Members) => perform<{ readonly sessions: readonly Members[] }>('session.list', input)

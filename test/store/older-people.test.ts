@@ -74,8 +74,8 @@ async function checkPeople(store: StoreDriver): Promise<void> {
     })
     const { session } = aSessionStart()
     const next = { ...session, userId: id as never }
-    const start = aSessionStart({ session: next, replaces: suffix as never })
-    assert.deepEqual(await perform(store, 'startSession', start), { rootId: suffix })
+    const start = aSessionStart({ session: next, replaces: suffix as never, passwordHash: 'x' })
+    assert.deepEqual(await perform(store, 'startSession', start), { kind: 'started', rootId: suffix })
     assert.deepEqual(await store.findUser(id as never), user)
   }
   assert.equal(await perform(store, 'createUser', aUser({ email: 'before@acme.test' })), 'email-taken')

@@ -212,6 +212,8 @@ export function aRotation(grant: GrantRecord, differing: Partial<Rotation> = {})
   }
 }
 
+const A_PASSWORD_HASH = '$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$aGFzaA'
+
 /** A user with an e-mail address. */
 type AddressedUser = UserRecord & { readonly email: string }
 
@@ -222,7 +224,7 @@ export function aUser(differing: Partial<AddressedUser> = {}): AddressedUser {
     email: `${id}@acme.test`,
     emailVerifiedAt: at(-HOUR),
     name: 'Ada "the" O\'Lovelace',
-    passwordHash: '$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$aGFzaA',
+    passwordHash: A_PASSWORD_HASH,
     firstSignedInAt: at(-MINUTE),
     createdAt: NOW,
     disabledAt: undefined,
@@ -302,9 +304,15 @@ export function anApi(differing: Partial<ApiRecord> = {}): ApiRecord {
   }
 }
 
-/** The start of a session that replaces none. */
+/** The start of a session that replaces none, of a user with a password who is created apart from it. */
 export function aSessionStart(differing: Partial<SessionStart> = {}): SessionStart {
-  return { session: aSession(), browserHash: aHash(), replaces: undefined, ...differing }
+  return {
+    session: aSession(),
+    browserHash: aHash(),
+    replaces: undefined,
+    passwordHash: A_PASSWORD_HASH,
+    ...differing,
+  }
 }
 
 /** The link of a user who is created apart from it. */

@@ -85,7 +85,8 @@ function signInAddress({ issuer }: Pick<Context, 'issuer'>, { uiLocales }: Reque
 export function frameOf(context: Context, request: Request, signedIn: SignedIn): AccountFrame {
   const { issuer, secrets } = context
   const { uiLocales } = request
-  const done = request.query.get('done')
+  // Another site must not make this page say that something was done.
+  const done = isCrossSite(request) ? undefined : request.query.get('done')
   return {
     account: viewAccount(signedIn.user),
     pages: Object.fromEntries(
@@ -102,7 +103,7 @@ export function doneAt(
   { issuer }: Pick<Context, 'issuer'>,
   { uiLocales }: Request,
   page: AccountPageName,
-  done: AccountNotice,
+  done: AccountNotice | undefined,
 ): Extract<Reply, { readonly kind: 'redirect' }> {
   return { kind: 'redirect', location: pageAddress(issuer, accountPath(page), { done, uiLocales }) }
 }

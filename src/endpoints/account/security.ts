@@ -28,7 +28,10 @@ export async function changePassword(context: Context, request: Request): Promis
   if ('problem' in read) return securityPage(context, request, owner, read.problem)
   if (!(await isWithinLimit(context, owner))) return errorPage('too-many-requests')
   const passwordHash = await context.passwords.hash(read.password)
-  await context.store.changePassword({ id: user.id, passwordHash, keep: session.id })
+  const { passwordHash: previousHash } = user
+  const change = { id: user.id, passwordHash, previousHash, keep: session.id }
+  // The session has ended meanwhile, for example because the password was reset: nothing is done, and the user signs in again.
+  if ((await context.store.changePassword(change)) === 'unknown') return doneAt(context, request, 'security', undefined)
   return { ...doneAt(context, request, 'security', 'password-changed'), event: { event: 'user.password-changed' } }
 }
 

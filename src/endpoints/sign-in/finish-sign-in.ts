@@ -13,7 +13,7 @@ export interface AuthenticatedUser extends Omit<Authentication, 'at'> {
   readonly user: UserRecord
 }
 
-/** The account was disabled, or it was deleted or its password changed while the method authenticated the user. */
+/** The account is disabled, or it was disabled or deleted or its password changed while the method authenticated the user. */
 export interface RefusedSignIn {
   readonly kind: 'refused'
   readonly reason: 'disabled' | 'changed'
@@ -32,20 +32,19 @@ export async function finishSignIn(
   target: SignInTarget,
   authenticated: AuthenticatedUser,
 ): Promise<Reply | RefusedSignIn> {
-  const { user, methods, providerId } = authenticated
-  const now = await context.store.findUser(user.id)
-  if (now?.disabledAt !== undefined) return { kind: 'refused', reason: 'disabled' }
-  if (now === undefined || now.passwordHash !== user.passwordHash) return { kind: 'refused', reason: 'changed' }
-  const { signedIn, credential } = await startSession(context, request, target, { user: now, methods, providerId })
-  return continueWith(context, target, signedIn, { session: credential })
+  if (authenticated.user.disabledAt !== undefined) return { kind: 'refused', reason: 'disabled' }
+  const started = await startSession(context, request, target, authenticated)
+  if (started === undefined) return { kind: 'refused', reason: 'changed' }
+  return continueWith(context, target, started.signedIn, { session: started.credential })
 }
 
+/** Returns undefined if the account has changed since the user authenticated, possibly on another node. */
 async function startSession(
   context: Context,
   request: Request,
   { browserHash }: SignInTarget,
   { user, methods, providerId }: AuthenticatedUser,
-): Promise<{ readonly signedIn: SignedIn; readonly credential: MintedCredential }> {
+): Promise<{ readonly signedIn: SignedIn; readonly credential: MintedCredential } | undefined> {
   const previous = await findSignedIn(context, request.cookies)
   const now = context.clockCheck.now()
   const id = mintSessionId(now, context.random)
@@ -63,10 +62,10 @@ async function startSession(
   }
   const isSameUser = previous?.user.id === user.id
   const replaces = isSameUser ? previous.session.id : undefined
-  const [{ rootId }] = await Promise.all([
-    context.store.startSession({ session, browserHash, replaces }),
-    // The cookie of the previous session is overwritten, so its user could not sign out of it any more.
-    previous === undefined || isSameUser ? undefined : context.store.endSession(endOf(previous)),
-  ])
-  return { signedIn: { session: { ...session, rootId }, user }, credential }
+  const { passwordHash } = user
+  const started = await context.store.startSession({ session, browserHash, replaces, passwordHash })
+  if (started.kind === 'user-changed') return undefined
+  // The cookie of the previous session is overwritten, so its user could not sign out of it any more.
+  if (previous !== undefined && !isSameUser) await context.store.endSession(endOf(previous))
+  return { signedIn: { session: { ...session, rootId: started.rootId }, user }, credential }
 }

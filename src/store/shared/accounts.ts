@@ -4,7 +4,7 @@ import type { UserId } from '../../protocol/ids.ts'
 import { USERS } from '../tables.ts'
 import { change, DISABLE, ENABLE, idKey, listPage, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 import { removeLink } from './links.ts'
-import { endOtherSessions } from './sessions.ts'
+import { endOtherSessions, findSessionStart } from './sessions.ts'
 
 const INSERT = shared(
   `insert into users (${USERS.names}) values (${USERS.parameters}) on conflict (email) do nothing returning user_id`,
@@ -21,8 +21,12 @@ const FIND_OTHER_OWNER = shared('select user_id from users where email = :email 
 const SET_EMAIL = shared(
   'update users set email = :email, email_verified_at = :emailVerifiedAt where user_id = :id returning user_id',
 )
+/** Changes nothing if the user's sessions were revoked since this one started, or the password was changed since the check. */
 const SET_OWN_PASSWORD = shared(
-  `update users set password_hash = :passwordHash where user_id = :id and disabled_at is null returning user_id`,
+  `update users set password_hash = :passwordHash
+   where user_id = :id and disabled_at is null and valid_from <= :startedAt
+     and password_hash is not distinct from cast(:previousHash as text)
+   returning user_id`,
 )
 const REVOKE_ALL_TOKENS = shared(
   `insert into settings (name, value) values ('not-before', :now)
@@ -54,14 +58,19 @@ export const accountHandlers = {
       if ((yield* rows(FIND_OTHER_OWNER, input)).length > 0) return 'email-taken'
       // If another node gives the email to a user at the same time, the unique index rejects this statement, and PostgreSQL's
       // transaction is repeated (postgres/faults.ts).
-      return (yield* rows(SET_EMAIL, input)).length === 1 ? 'changed' : 'unknown'
+      if ((yield* rows(SET_EMAIL, input)).length === 0) return 'unknown'
+      yield* removeLink(input.id)
+      return 'changed'
     },
   },
   renameUser: { keys: idKey, run: change('update users set name = :name where user_id = :id returning user_id') },
   changePassword: {
     keys: idKey,
-    *run({ id, passwordHash, keep }) {
-      if ((yield* rows(SET_OWN_PASSWORD, { id, passwordHash })).length === 0) return 'unknown'
+    *run(wish) {
+      const { id, keep } = wish
+      const startedAt = yield* findSessionStart(id, keep)
+      if (startedAt === undefined || (yield* rows(SET_OWN_PASSWORD, { ...wish, startedAt })).length === 0)
+        return 'unknown'
       yield* endOtherSessions(id, keep)
       yield* removeLink(id)
       return 'changed'

@@ -1,5 +1,6 @@
 import type { SessionRecord } from '../../ports/records/user.ts'
 import type { Page } from '../../ports/store.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
 import type { SessionId, UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import { BROWSER_LIMIT } from '../rows.ts'
@@ -11,8 +12,11 @@ const REPLACE_SESSION = shared(
    returning coalesce(root_id, session_id) as root_id`,
 )
 const START_SESSION = shared(`insert into sessions (${SESSIONS.names}) values (${SESSIONS.parameters})`)
-const NOTE_FIRST_SIGN_IN = shared(
-  'update users set first_signed_in_at = :now where user_id = :userId and first_signed_in_at = 0',
+/** Locks the row, so a change of the password ends this session, or prevents it. */
+const NOTE_SIGN_IN = shared(
+  `update users set first_signed_in_at = case when first_signed_in_at = 0 then :now else first_signed_in_at end
+   where user_id = :userId and disabled_at is null and password_hash is not distinct from cast(:passwordHash as text)
+   returning user_id`,
 )
 const NOTE_SESSION = shared(
   'update sessions set seen_at = :at where session_id = :id and coalesce(seen_at, created_at) < :at',
@@ -26,6 +30,7 @@ const FORGET_BROWSERS = shared(
      select browser_hash from browsers where user_id = :userId order by seen_at desc limit :limit)`,
 )
 const KNOWS_BROWSER = shared('select seen_at from browsers where user_id = :userId and browser_hash = :hash')
+const FIND_START = shared('select created_at from sessions where session_id = :id and user_id = :userId')
 const END_OTHERS = shared('delete from sessions where user_id = :userId and session_id <> :keep returning session_id')
 const LIST = shared('select * from sessions where session_id < :before order by session_id desc limit :limit')
 const LIST_OF_USER = shared(
@@ -35,15 +40,15 @@ const LIST_OF_USER = shared(
 export const sessionHandlers = {
   startSession: {
     keys: ({ session, replaces }) => [session.id, session.userId, ...(replaces === undefined ? [] : [replaces])],
-    *run({ session, browserHash, replaces }) {
+    *run({ session, browserHash, replaces, passwordHash }) {
       const { id, userId, createdAt: now } = session
+      if ((yield* rows(NOTE_SIGN_IN, { userId, now, passwordHash })).length === 0) return { kind: 'user-changed' }
       const [replaced] = replaces === undefined ? [] : yield* rows(REPLACE_SESSION, { replaces, userId })
       const rootId = (replaced?.['root_id'] ?? id) as SessionId
       yield* rows(START_SESSION, SESSIONS.values({ ...session, rootId }))
-      yield* rows(NOTE_FIRST_SIGN_IN, { userId, now })
       yield* rows(MEET_BROWSER, { userId, browserHash, now })
       yield* rows(FORGET_BROWSERS, { userId, limit: BROWSER_LIMIT })
-      return { rootId }
+      return { kind: 'started', rootId }
     },
   },
   noteSessions: {
@@ -73,6 +78,11 @@ export const sessionReads = {
     const statement = page.userId === undefined ? LIST : LIST_OF_USER
     return (yield* rows(statement, { ...page, before: page.before ?? '~' })).map(SESSIONS.read)
   },
+}
+
+/** Returns when a session of the user started; undefined if it has ended. */
+export function* findSessionStart(userId: UserId, id: SessionId): Steps<EpochMs | undefined> {
+  return (yield* rows(FIND_START, { userId, id }))[0]?.['created_at'] as EpochMs | undefined
 }
 
 /** Ends the sessions of a user but one, and returns how many. */

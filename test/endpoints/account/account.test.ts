@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ACCOUNT_ROWS } from '../../../src/endpoints/account/index.ts'
 import { PATHS } from '../../../src/endpoints/paths.ts'
+import type { UserId } from '../../../src/protocol/ids.ts'
 import { EMAIL, hiddenFields, locationOf, PASSWORD, PlainBrowser } from '../../../tools/flow.ts'
 import { createAccount, createAda } from '../../support/accounts.ts'
 import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
-import { openTestServer } from '../../support/server.ts'
+import { openTestServer, type TestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
 import { formsOf, openOwner } from './owner.ts'
 
@@ -54,14 +55,37 @@ for (const { name, path } of ACCOUNT_ROWS.filter((row) => row.path !== PATHS.acc
     assert.match(locationOf(await assertStoreUnchanged(server, post)), /\/sign-in\?page=/)
   })
 
-  test(`ACC-08, ${name}: no other site can show the page in a frame, and nothing stores it`, async () => {
+  test(`ACC-08, ${name}: no other site can show the page in a frame, load it, or keep its window, and nothing stores it`, async () => {
     const { headers } = await ada.open(path)
     assert.match(String(headers['content-security-policy']), /frame-ancestors 'none'/)
     assert.match(String(headers['content-security-policy']), /form-action 'self';/)
     assert.deepEqual([headers['x-frame-options'], headers['cache-control']], ['DENY', 'no-store'])
     assert.equal(headers['referrer-policy'], 'no-referrer')
+    assert.deepEqual(
+      [headers['cross-origin-opener-policy'], headers['cross-origin-resource-policy']],
+      ['same-origin', 'same-origin'],
+    )
   })
 }
+
+test('an app may open the pages of an authorization in a window, and gets the window back', async () => {
+  const page = await new PlainBrowser(server).get('/v2/oauth/authorize')
+  assert.equal(page.statusCode, 400)
+  assert.equal(page.headers['cross-origin-opener-policy'], undefined)
+})
+
+test('a link on another site cannot make a page say that something was done', async () => {
+  const path = '/account/security?done=password-changed'
+  for (const [site, isSaid] of [
+    ['same-origin', true],
+    ['none', true],
+    ['same-site', false],
+    ['cross-site', false],
+  ] as const) {
+    const page = await ada.browser.get(path, { 'sec-fetch-site': site })
+    assert.equal(page.body.includes('Your password was changed'), isSaid, site)
+  }
+})
 
 test('every account page but that of links is tried with a form above', () => {
   const names = ACCOUNT_ROWS.map(({ name }) => name).filter((name) => name !== 'account-link')
@@ -164,6 +188,48 @@ test('a new password signs all other browsers out, and is the one to sign in wit
   assert.equal((await owner.browser.get('/account')).statusCode, 200)
   await assert.rejects(openOwner(own).open('/account'), /That email and password do not match/)
   assert.equal((await openOwner(own, EMAIL, 'another horse').open('/account')).statusCode, 200)
+})
+
+/** Does something each time the server has verified or hashed a password, before it continues. */
+function afterPassword(own: TestServer, step: 'hash' | 'verify', work: () => Promise<unknown>): void {
+  const { passwords } = own.context
+  const doing = async (...given: never[]): Promise<unknown> => {
+    const result = await (passwords[step] as (...values: never[]) => Promise<unknown>)(...given)
+    await work()
+    return result
+  }
+  Object.assign(own.context, { passwords: { ...passwords, [step]: doing } })
+}
+
+test('a session that ends while it changes the password changes nothing', async (t) => {
+  const own = await openTestServer(t)
+  await createAda(own)
+  const [thief, owner] = [openOwner(own), openOwner(own)]
+  const page = await thief.open('/account/security')
+  const others = await owner.open('/account/sessions')
+  const before = selectAll(own, 'select password_hash from users')
+  afterPassword(own, 'hash', () => owner.submit(others, 'others'))
+  const answer = await thief.submit(page, 'password', { password: 'another horse', repeated: 'another horse' })
+  assert.equal(answer.statusCode, 303)
+  assert.match(locationOf(answer), /\/sign-in\?page=security$/)
+  assert.deepEqual(selectAll(own, 'select password_hash from users'), before)
+})
+
+test('UI-13: a password that changes while a sign-in verifies the old one lets nobody in', async (t) => {
+  const own = await openTestServer(t)
+  await createAda(own)
+  const owner = openOwner(own)
+  const [user] = selectAll(own, 'select user_id, password_hash from users')
+  const id = user?.['user_id'] as UserId
+  await owner.open('/account')
+  const [session] = await own.context.store.listSessions({ userId: id, before: undefined, limit: 1 })
+  assert.ok(session)
+  const previousHash = String(user?.['password_hash'])
+  const change = { id, passwordHash: 'another', previousHash, keep: session.id }
+  afterPassword(own, 'verify', () => own.context.store.changePassword(change))
+  await assert.rejects(openOwner(own).open('/account'), /That email and password do not match/)
+  assert.equal((await owner.open('/account')).statusCode, 200)
+  assert.equal(selectAll(own, 'select * from sessions').length, 1)
 })
 
 test('without passwords, or without an address, the account page offers no password', async (t) => {

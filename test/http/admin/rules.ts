@@ -3,7 +3,7 @@ import { adoptClient } from '../../../src/admin/operator-clients.ts'
 import { registerClient } from '../../../tools/flow.ts'
 import { USUAL_TEMPLATE } from '../../../src/protocol/registration-template.ts'
 import type { Access } from '../../../src/admin/task.ts'
-import { aSession, aSessionStart } from '../../support/records.ts'
+import { aSession, aSessionStart, aUserOfProvider } from '../../support/records.ts'
 import type { Members, PeopledOrganization, AdminServer } from '../../support/admin-server.ts'
 
 /** What a task needs, said here once more by hand: the table of tasks is what is judged. */
@@ -29,10 +29,11 @@ const A_KEY = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMl
 const A_CREDENTIAL: Sample = async ({ issue }) => ({ credential_id: (await issue('read')).id })
 const A_USER: Sample = async ({ makeUser }) => ({ user_id: (await makeUser()).id })
 const AN_API: Sample = async ({ makeApi }) => ({ resource: await makeApi() })
-const A_SESSION: Sample = async ({ makeUser, server }) => {
-  const { id: userId } = await makeUser()
-  const start = aSessionStart({ session: aSession({ userId }) })
-  await server.context.store.startSession(start)
+const A_SESSION: Sample = async ({ server: { context } }) => {
+  const user = aUserOfProvider()
+  await context.store.createUser(user)
+  const start = aSessionStart({ session: aSession({ userId: user.id }), passwordHash: undefined })
+  await context.store.startSession(start)
   return { session_id: start.session.id }
 }
 const AN_ORGANIZATION: Sample = async ({ makeOrganization }) => ({ organization_id: await makeOrganization() })

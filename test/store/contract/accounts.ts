@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { SessionRecord } from '../../../src/ports/records/user.ts'
+import type { SessionRecord, UserRecord } from '../../../src/ports/records/user.ts'
 import type { Hit } from '../../../src/ports/operation-inputs.ts'
-import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
+import { perform, performAll, race, startSessions, tally, times, type Suite } from './harness.ts'
 import { aHash, aLink, aSession, aSessionStart, aUser, aUserOfProvider, at, NOW } from '../../support/records.ts'
 
 export const accountCases: Suite = (check) => {
@@ -135,17 +135,77 @@ export const accountCases: Suite = (check) => {
       SessionRecord,
       SessionRecord,
     ]
-    for (const session of [own, elsewhere, kept]) await perform(first, 'startSession', aSessionStart({ session }))
+    for (const session of [own, elsewhere, kept]) await startSessions(first, aSessionStart({ session }))
     await performAll(first, 'createLink', [aLink({ userId: user.id }), aLink({ userId: other.id })])
-    const change = { id: user.id, passwordHash: 'mine', keep: own.id }
+    const change = { id: user.id, passwordHash: 'mine', previousHash: user.passwordHash, keep: own.id }
     assert.equal(await perform(first, 'changePassword', change), 'changed')
     assert.deepEqual(await first.findUser(user.id), { ...user, passwordHash: 'mine' })
     const sessions = await Promise.all([own, elsewhere, kept].map(({ id }) => first.findSession(id)))
     assert.deepEqual(sessions, [own, undefined, kept])
     assert.equal(await first.findLink(user.id), undefined)
     assert.notEqual(await first.findLink(other.id), undefined)
-    await perform(first, 'disableUser', { id: user.id, now: at(9) })
-    assert.equal(await perform(first, 'changePassword', change), 'unknown')
+  })
+
+  check(
+    'changePassword changes nothing for a user or in a session that ended since the request was checked',
+    async ({ first, second }) => {
+      const ends: readonly ((user: UserRecord, session: SessionRecord) => Promise<unknown>)[] = [
+        ({ id }) => perform(second, 'disableUser', { id, now: at(9) }),
+        ({ id }) => perform(second, 'revokeUserTokens', { id, now: at(9) }),
+        ({ id }) => perform(second, 'setPassword', { id, passwordHash: 'reset', now: at(9) }),
+        (_, { id }) => perform(second, 'endSession', { id }),
+        async (user) => {
+          const keep = aSession({ userId: user.id })
+          await startSessions(second, aSessionStart({ session: keep }))
+          const { id, passwordHash: previousHash } = user
+          await perform(second, 'changePassword', { id, passwordHash: 'other', previousHash, keep: keep.id })
+        },
+      ]
+      for (const end of ends) {
+        const user = aUser()
+        const session = aSession({ userId: user.id })
+        await perform(first, 'createUser', user)
+        await startSessions(first, aSessionStart({ session }))
+        await end(user, session)
+        const before = await first.findUser(user.id)
+        const change = { id: user.id, passwordHash: 'mine', previousHash: user.passwordHash, keep: session.id }
+        assert.equal(await perform(first, 'changePassword', change), 'unknown')
+        assert.deepEqual(await second.findUser(user.id), before)
+      }
+    },
+  )
+
+  check('of concurrent changes of one password in several sessions exactly one succeeds', async (stores) => {
+    const user = aUser()
+    await perform(stores.first, 'createUser', user)
+    const sessions = times(6, () => aSession({ userId: user.id }))
+    for (const session of sessions) await startSessions(stores.first, aSessionStart({ session }))
+    const changes = sessions.map(({ id: keep }, index) => ({
+      id: user.id,
+      passwordHash: `mine ${index}`,
+      previousHash: user.passwordHash,
+      keep,
+    }))
+    const outcomes = await race(stores, 'changePassword', changes)
+    assert.deepEqual(tally(outcomes), { changed: 1, unknown: 5 })
+    const won = outcomes.indexOf('changed')
+    assert.equal((await stores.first.findUser(user.id))?.passwordHash, `mine ${won}`)
+    const left = await stores.second.listSessions({ userId: user.id, before: undefined, limit: 100 })
+    assert.deepEqual(
+      left.map(({ id }) => id),
+      [sessions[won]?.id],
+    )
+  })
+
+  check('ACC-04: setEmail ends the link of the user, unless another user has the address', async ({ first }) => {
+    const [user, other] = [aUser(), aUser()]
+    await performAll(first, 'createUser', [user, other])
+    await perform(first, 'createLink', aLink({ userId: user.id }))
+    const change = { id: user.id, emailVerifiedAt: undefined }
+    assert.equal(await perform(first, 'setEmail', { ...change, email: other.email }), 'email-taken')
+    assert.notEqual(await first.findLink(user.id), undefined)
+    assert.equal(await perform(first, 'setEmail', { ...change, email: `new.${user.email}` }), 'changed')
+    assert.equal(await first.findLink(user.id), undefined)
   })
 
   check('a change by a node whose clock is behind never makes anything valid again', async ({ first }) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Operation } from '../../../src/ports/operations.ts'
 import { approved } from './authorizations.ts'
-import { assertFailed, kindsOf, outcomesOf, perform, times, type Suite } from './harness.ts'
+import { assertFailed, kindsOf, outcomesOf, perform, startSessions, times, type Suite } from './harness.ts'
 import {
   aClient,
   aHash,
@@ -135,7 +135,7 @@ export const batchCases: Suite = (check) => {
 
   check('an operation of several statements that the database rejects changes nothing', async ({ first }) => {
     const session = aSession()
-    await perform(first, 'startSession', aSessionStart({ session }))
+    await startSessions(first, aSessionStart({ session }))
     const browserHash = aHash()
     const [result] = await first.commit([{ name: 'startSession', input: aSessionStart({ session, browserHash }) }])
     assertFailed(result)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { StoreDriver } from '../../../src/ports/store.ts'
 import type { EpochMs } from '../../../src/protocol/brand.ts'
 import { approved } from './authorizations.ts'
-import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
+import { perform, performAll, race, startSessions, tally, times, type Suite } from './harness.ts'
 import {
   aClient,
   aGrant,
@@ -119,11 +119,7 @@ async function aUserWithEverything(store: StoreDriver): Promise<Traced> {
   const [user, browserHash] = [aUser(), aHash()]
   await perform(store, 'createUser', user)
   const sessions = times(2, () => aSession({ userId: user.id }))
-  await performAll(
-    store,
-    'startSession',
-    sessions.map((session) => aSessionStart({ session, browserHash })),
-  )
+  await startSessions(store, ...sessions.map((session) => aSessionStart({ session, browserHash })))
   await performAll(
     store,
     'addMember',

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { OperationResult, StoreDriver } from '../../../src/ports/store.ts'
+import type { SessionStart } from '../../../src/ports/operation-inputs.ts'
 import type { Input, Operation, OperationName, Outcome } from '../../../src/ports/operations.ts'
+import { aUser } from '../../support/records.ts'
 
 /** Two handles on the same data, like those of two processes. */
 export interface Stores {
@@ -44,6 +46,16 @@ export async function performAll<Name extends OperationName>(
   const operations = inputs.map((input) => ({ name, input }) as Operation)
   await nextTurn()
   return outcomesOf(await store.commit(operations)) as Outcome<Name>[]
+}
+
+/** Starts sessions in one batch, of users who are created before if there are none. */
+export async function startSessions(
+  store: StoreDriver,
+  ...starts: readonly SessionStart[]
+): Promise<Outcome<'startSession'>[]> {
+  for (const id of new Set(starts.map(({ session }) => session.userId)))
+    if ((await store.findUser(id)) === undefined) await perform(store, 'createUser', aUser({ id }))
+  return performAll(store, 'startSession', starts)
 }
 
 /** Returns the outcomes of a batch. Fails the test if an operation failed. */

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mintSessionId, type SessionId } from '../../../src/protocol/ids.ts'
-import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
+import { perform, performAll, race, startSessions, tally, times, type Suite } from './harness.ts'
+import type { UserRecord } from '../../../src/ports/records/user.ts'
 import { aHash, aSession, aSessionStart, aUser, aUserOfProvider, at } from '../../support/records.ts'
 
 export const sessionCases: Suite = (check) => {
   check('startSession stores the session and remembers the browser for this user', async ({ first, second }) => {
     const [session, browserHash] = [aSession(), aHash()]
     const start = aSessionStart({ session, browserHash })
-    assert.deepEqual(await perform(first, 'startSession', start), { rootId: session.id })
+    assert.deepEqual(await startSessions(first, start), [{ kind: 'started', rootId: session.id }])
     assert.deepEqual(await second.findSession(session.id), session)
     assert.equal(await second.knowsBrowser(session.userId, browserHash), true)
     assert.equal(await second.knowsBrowser(session.userId, aHash()), false)
@@ -19,10 +20,11 @@ export const sessionCases: Suite = (check) => {
     const browserHash = aHash()
     const one = aSession()
     const two = aSession({ userId: one.userId })
-    await performAll(first, 'startSession', [
+    await startSessions(
+      first,
       aSessionStart({ session: one, browserHash }),
       aSessionStart({ session: two, browserHash }),
-    ])
+    )
     assert.deepEqual(await first.findSession(two.id), two)
     assert.equal(await first.knowsBrowser(one.userId, browserHash), true)
   })
@@ -31,18 +33,58 @@ export const sessionCases: Suite = (check) => {
     const { userId } = aSession()
     const browsers = Array.from({ length: 22 }, aHash)
     for (const [index, browserHash] of browsers.entries())
-      await perform(
-        first,
-        'startSession',
-        aSessionStart({ session: aSession({ userId, createdAt: at(index) }), browserHash }),
-      )
+      await startSessions(first, aSessionStart({ session: aSession({ userId, createdAt: at(index) }), browserHash }))
     const known = await Promise.all(browsers.map((browserHash) => first.knowsBrowser(userId, browserHash)))
     assert.deepEqual(known, [false, false, ...Array.from({ length: 20 }, () => true)])
   })
 
+  check('UI-13: a user who was changed after authenticating gets no session', async ({ first, second }) => {
+    const changes: readonly ((user: UserRecord) => Promise<unknown>)[] = [
+      ({ id }) => perform(second, 'disableUser', { id, now: at(1) }),
+      ({ id }) => perform(second, 'deleteUser', id),
+      ({ id }) => perform(second, 'setPassword', { id, passwordHash: 'another', now: at(1) }),
+    ]
+    for (const change of changes) {
+      const [user, browserHash] = [aUser({ firstSignedInAt: at(0) }), aHash()]
+      const [session, next] = times(2, () => aSession({ userId: user.id }))
+      assert.ok(session && next)
+      await perform(first, 'createUser', user)
+      await startSessions(first, aSessionStart({ session }))
+      await change(user)
+      const start = aSessionStart({ session: next, browserHash, replaces: session.id })
+      assert.deepEqual(await perform(first, 'startSession', start), { kind: 'user-changed' })
+      assert.equal(await first.findSession(next.id), undefined)
+      assert.equal(await first.knowsBrowser(user.id, browserHash), false)
+    }
+    const { id, passwordHash } = aUserOfProvider()
+    await perform(first, 'createUser', aUserOfProvider({ id }))
+    const start = { session: aSession({ userId: id }) }
+    assert.deepEqual(await perform(first, 'startSession', aSessionStart(start)), { kind: 'user-changed' })
+    assert.equal((await perform(first, 'startSession', aSessionStart({ ...start, passwordHash }))).kind, 'started')
+  })
+
+  check('UI-13: no session with the old password survives a concurrent change of the password', async (stores) => {
+    const user = aUser()
+    const own = aSession({ userId: user.id })
+    await perform(stores.first, 'createUser', user)
+    await startSessions(stores.first, aSessionStart({ session: own }))
+    const starts = times(12, () => aSessionStart({ session: aSession({ userId: user.id }) }))
+    const change = { id: user.id, passwordHash: 'mine', previousHash: user.passwordHash, keep: own.id }
+    const [outcome] = await Promise.all([
+      perform(stores.second, 'changePassword', change),
+      race(stores, 'startSession', starts),
+    ])
+    assert.equal(outcome, 'changed')
+    const left = await stores.first.listSessions({ userId: user.id, before: undefined, limit: 100 })
+    assert.deepEqual(
+      left.map(({ id }) => id),
+      [own.id],
+    )
+  })
+
   check('endSession ends one session, once', async (stores) => {
     const [session, other] = [aSession(), aSession()]
-    for (const one of [session, other]) await perform(stores.first, 'startSession', aSessionStart({ session: one }))
+    for (const one of [session, other]) await startSessions(stores.first, aSessionStart({ session: one }))
     const outcomes = await race(
       stores,
       'endSession',
@@ -56,13 +98,13 @@ export const sessionCases: Suite = (check) => {
   check('a session that replaces another of the same user has its root, however often', async ({ first, second }) => {
     const { userId, ...one } = aSession()
     const [two, three] = [aSession({ userId }), aSession({ userId })]
-    await perform(first, 'startSession', aSessionStart({ session: { ...one, userId } }))
+    await startSessions(first, aSessionStart({ session: { ...one, userId } }))
     for (const [replaces, session] of [
       [one.id, two],
       [two.id, three],
     ] as const) {
       const outcome = await perform(first, 'startSession', aSessionStart({ session, replaces }))
-      assert.deepEqual(outcome, { rootId: one.id })
+      assert.deepEqual(outcome, { kind: 'started', rootId: one.id })
       assert.equal(await second.findSession(replaces), undefined)
       assert.deepEqual(await second.findSession(session.id), { ...session, rootId: one.id })
     }
@@ -72,22 +114,25 @@ export const sessionCases: Suite = (check) => {
     "a session that would replace another user's, or one that has ended, has a root of its own",
     async ({ first }) => {
       const [other, session, next] = [aSession(), aSession(), aSession()]
-      await perform(first, 'startSession', aSessionStart({ session: other }))
+      await startSessions(first, aSessionStart({ session: other }))
       const starts = [
         aSessionStart({ session, replaces: other.id }),
         aSessionStart({ session: next, replaces: aSession().id }),
       ]
-      assert.deepEqual(await performAll(first, 'startSession', starts), [{ rootId: session.id }, { rootId: next.id }])
+      assert.deepEqual(
+        (await startSessions(first, ...starts)).map((outcome) => 'rootId' in outcome && outcome.rootId),
+        [session.id, next.id],
+      )
       assert.deepEqual(await first.findSession(other.id), other)
     },
   )
 
   check('of concurrent sessions that replace one session exactly one has its root', async (stores) => {
     const { userId, ...one } = aSession()
-    await perform(stores.first, 'startSession', aSessionStart({ session: { ...one, userId } }))
+    await startSessions(stores.first, aSessionStart({ session: { ...one, userId } }))
     const starts = times(6, () => aSessionStart({ session: aSession({ userId }), replaces: one.id }))
     const outcomes = await race(stores, 'startSession', starts)
-    assert.equal(outcomes.filter(({ rootId }) => rootId === one.id).length, 1)
+    assert.equal(outcomes.filter((outcome) => outcome.kind === 'started' && outcome.rootId === one.id).length, 1)
     assert.equal(await stores.second.findSession(one.id), undefined)
   })
 
@@ -98,7 +143,10 @@ export const sessionCases: Suite = (check) => {
       await perform(first, 'createUser', user)
       await first.findUser(user.id)
       for (const createdAt of [at(5), at(9)])
-        await perform(first, 'startSession', aSessionStart({ session: aSession({ userId: user.id, createdAt }) }))
+        await startSessions(
+          first,
+          aSessionStart({ session: aSession({ userId: user.id, createdAt }), passwordHash: undefined }),
+        )
       assert.deepEqual(await first.findUser(user.id), { ...user, firstSignedInAt: at(5) })
     },
   )
@@ -106,7 +154,7 @@ export const sessionCases: Suite = (check) => {
   check('an account whose sign-ins were not recorded stays one', async ({ first }) => {
     const user = aUser({ firstSignedInAt: undefined })
     await perform(first, 'createUser', user)
-    await perform(first, 'startSession', aSessionStart({ session: aSession({ userId: user.id }) }))
+    await startSessions(first, aSessionStart({ session: aSession({ userId: user.id }) }))
     assert.deepEqual(await first.findUser(user.id), user)
   })
 
@@ -114,8 +162,7 @@ export const sessionCases: Suite = (check) => {
     const { userId } = aSession()
     const own = times(3, (index) => aSession({ id: mintSessionId(at(index), randomBytes), userId }))
     const other = aSession({ id: mintSessionId(at(5), randomBytes) })
-    for (const session of [...own, other])
-      await perform(first, 'startSession', aSessionStart({ session: { ...session } }))
+    for (const session of [...own, other]) await startSessions(first, aSessionStart({ session: { ...session } }))
     const expected = own.toReversed().map((session) => ({ ...session, rootId: session.id }))
     const page = await second.listSessions({ userId, before: undefined, limit: 2 })
     assert.deepEqual(page, expected.slice(0, 2))
@@ -131,7 +178,7 @@ export const sessionCases: Suite = (check) => {
     const { userId } = aSession()
     const own = times(3, () => aSession({ userId }))
     const other = aSession()
-    for (const session of [...own, other]) await perform(first, 'startSession', aSessionStart({ session }))
+    for (const session of [...own, other]) await startSessions(first, aSessionStart({ session }))
     const keep = own[1]?.id as SessionId
     assert.deepEqual(
       await performAll(
@@ -147,7 +194,7 @@ export const sessionCases: Suite = (check) => {
 
   check('noteSessions moves the time forward, and ignores sessions that have ended', async ({ first, second }) => {
     const [one, two] = [aSession(), aSession()]
-    await performAll(first, 'startSession', [aSessionStart({ session: one }), aSessionStart({ session: two })])
+    await startSessions(first, aSessionStart({ session: one }), aSessionStart({ session: two }))
     const sessions = [
       { id: one.id, at: at(50) },
       { id: two.id, at: at(-50) },

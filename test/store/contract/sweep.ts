@@ -5,7 +5,7 @@ import type { StoreDriver } from '../../../src/ports/store.ts'
 import type { EpochMs } from '../../../src/protocol/brand.ts'
 import type { Scope } from '../../../src/protocol/scope.ts'
 import { approved } from './authorizations.ts'
-import { perform, performAll, times, type Suite } from './harness.ts'
+import { perform, performAll, startSessions, times, type Suite } from './harness.ts'
 import {
   aClient,
   aFamily,
@@ -177,7 +177,7 @@ export const sweepCases: Suite = (check) => {
 
   check('expired sessions and finished count windows are removed', async ({ first }) => {
     const [over, live] = [aSession({ expiresAt: at(-1) }), aSession()]
-    await performAll(first, 'startSession', [aSessionStart({ session: over }), aSessionStart({ session: live })])
+    await startSessions(first, aSessionStart({ session: over }), aSessionStart({ session: live }))
     const [past, present] = [
       { bucket: aHash(), now: at(-HOUR), windowMs: 60_000, by: 1 },
       { bucket: aHash(), now: NOW, windowMs: 60_000, by: 1 },

@@ -1,12 +1,18 @@
 /** The maximum number of characters of a name or sentence on a page. */
 export const DISPLAY_TEXT_LIMIT = 200
 
-/** Control characters, line ends, and characters that change the direction of a line. */
-const UNSEEN = '\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069'
-/** The spaces that `trim` removes. It also removes line ends, which are in UNSEEN. */
-const SPACES = '\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000\\ufeff'
-/** Text that the pages show unchanged. The ranges are written out, because not every JSON Schema validator knows `\p{Cc}`. */
-export const DISPLAY_TEXT_FORM = new RegExp(`^[${SPACES}]*[^${UNSEEN}${SPACES}][^${UNSEEN}]*$`, 'u')
+/**
+ * Control characters, line ends, characters that change the direction of a line, and characters that are invisible, such as fillers
+ * and tags. Joiners and variation selectors are not among them, because scripts and emoji need them.
+ */
+const UNSEEN =
+  '\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ud800-\\uf8ff\\ufeff\\uffa0\\ufff0-\\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}\u{f0000}-\u{ffffd}\u{100000}-\u{10fffd}'
+/** The spaces that `trim` removes. It also removes line ends and U+FEFF, which are in UNSEEN. */
+const SPACES = '\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000'
+/** Invisible alone. */
+const JOINERS = '\\u200c\\u200d\\ufe00-\\ufe0f'
+/** Text that the pages show. The ranges are written out, because not every JSON Schema validator knows `\p{Cc}`. */
+export const DISPLAY_TEXT_FORM = new RegExp(`^[${SPACES}]*[^${UNSEEN}${SPACES}${JOINERS}][^${UNSEEN}]*$`, 'u')
 
 /**
  * Returns the text without surrounding spaces. undefined if it is empty, too long, or has characters that would reorder or hide

@@ -5,14 +5,19 @@ import type { View } from './layout.ts'
 import { html, isolate } from './markup.ts'
 import type { Markup } from './markup.ts'
 import { ago } from './spans.ts'
+import { visible } from './visible.ts'
 
 /** A longer name is cut, so that it cannot push the warnings below it out of sight. */
 const maxNameLength = 100
 
-/** The client's name for use in a sentence, or `nameless` for a client without a name. */
+/** A character that a reader sees and that does not need another one before it. U+FFFD is a replaced one. */
+const seen = /[^\p{M}\s\u{fffd}]/u
+
+/** The client's name for use in a sentence, or `nameless` for a client without a name, or with one that a reader cannot see. */
 export function clientName(client: Pick<ClientView, 'name'>, nameless: string): Markup {
-  const characters = [...(client.name ?? '').trim()]
-  if (characters.length === 0) return html`${nameless}`
+  const name = visible(client.name ?? '').trim()
+  if (!seen.test(name)) return html`${nameless}`
+  const characters = [...name]
   if (characters.length <= maxNameLength) return isolate(characters.join(''))
   return isolate(`${characters.slice(0, maxNameLength).join('')}…`)
 }

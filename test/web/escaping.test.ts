@@ -53,6 +53,25 @@ test('a page never links to a scheme that runs or embeds something', () => {
   }
 })
 
+test('a client whose name no reader can see is shown as an app without a name', () => {
+  for (const name of [
+    undefined,
+    '',
+    ' \u3000',
+    '\u200b',
+    '\u202e\u2066',
+    '\u2800\u3164',
+    '\u200d\ufe0f',
+    '\u0301',
+    '\ufffd',
+  ]) {
+    const html = renderer.render({ ...consent, client: { ...consent.client, name } }, 'en')
+    assert.match(html, /<h1>An app without a name wants/, JSON.stringify(name))
+  }
+  const shown = renderer.render({ ...consent, client: { ...consent.client, name: '\u202eA\u200b' } }, 'en')
+  assert.match(shown, /<h1><bdi>\ufffdA\ufffd<\/bdi> wants/)
+})
+
 test("a client's text is always inside a bdi element", () => {
   const page = poison(consent, 'QQ')
   const body = renderer.render(page, 'en').replace(/^[^]*<body>/, '')

@@ -80,11 +80,19 @@ export interface KeyInspection {
   readonly state: 'valid' | 'undecryptable' | 'mismatched'
 }
 
-/** What the doctor finds clients in that could not come in again. */
+/** How many clients registered in a window of time. */
+export interface RegistrationCount {
+  readonly count: number
+  readonly windowEndsAt: EpochMs
+}
+
+/** What the doctor needs to find clients that could not come in again, and a flood of registrations. */
 export interface ClientInspection {
   /** The clients that came in last. */
   readonly newest: readonly ClientRecord[]
   readonly domains: readonly DomainRule[]
+  /** Newest first. */
+  readonly registrations: readonly RegistrationCount[]
 }
 
 export interface StoreInspection {

@@ -6,6 +6,8 @@ import { ok, warning, type Examination, type Finding } from './finding.ts'
 
 /** The ids that a finding names. */
 const NAMED = 3
+/** The share of GRANTOR_UNUSED_CLIENTS from which on the doctor warns. */
+const NEARLY_FULL = 0.8
 
 /** A client that got tokens, and why the server would refuse it if it came again. */
 interface Refused {
@@ -13,12 +15,17 @@ interface Refused {
   readonly reason: PolicyRefusal['reason']
 }
 
+/** Checks the clients that are in use, and how many registered lately. */
+export function checkClients(examination: Examination): readonly Finding[] {
+  return [...checkPolicy(examination), ...checkRegistrations(examination)]
+}
+
 /**
  * Finds clients in use that could not come in again, because the modes or the rules for domains changed after they came. A closed mode
  * is a decision of the operator, and such clients stay usable. The tokens of a client whose domain was blocked stay valid too, which an
  * operator may not expect.
  */
-export function checkClients({ choices, store: { clients } }: Examination): readonly Finding[] {
+function checkPolicy({ choices, store: { clients } }: Examination): readonly Finding[] {
   if (clients === undefined || clients.newest.length === 0) return []
   const policy = clientPolicy(choices, openDomainRules(clients.domains))
   const refused = clients.newest.flatMap((client): readonly Refused[] => {
@@ -41,6 +48,28 @@ export function checkClients({ choices, store: { clients } }: Examination): read
             'See "grantor client list --trust-level blocked". To revoke the tokens of a client: grantor client disable <client>',
           ),
         ]),
+  ]
+}
+
+/**
+ * Beyond the bound of the pool, clients that have no token yet are removed early: those of a flood, and those of users who come back
+ * too late. Clients that got a token meanwhile are among the counted ones (decision 0021).
+ */
+function checkRegistrations({ choices, now, store: { clients } }: Examination): readonly Finding[] {
+  if (clients === undefined) return []
+  const { lifetimes, unusedClients: limit } = choices
+  const since = now - lifetimes.unusedClient * 1000
+  const lately = clients.registrations.filter(({ windowEndsAt }) => windowEndsAt > since)
+  const registered = lately.reduce((sum, { count }) => sum + count, 0)
+  const hours = Math.ceil(lifetimes.unusedClient / 3600)
+  const message = `${registered} clients registered in the last ${hours} h, and ${limit} are kept that have no token yet.`
+  if (registered < NEARLY_FULL * limit) return [ok('registrations', message)]
+  return [
+    warning(
+      'registrations',
+      registered > limit ? `${message} The oldest are removed earlier.` : message,
+      'See where they come from with "grantor client list", and remove a flood with "grantor client purge". If they are wanted, raise GRANTOR_UNUSED_CLIENTS; if not, set GRANTOR_REGISTRATION=token.',
+    ),
   ]
 }
 

@@ -1,3 +1,4 @@
+import type { Settings } from '../../ports/context.ts'
 import type { IssuerProbe, StoreInspection } from '../../ports/inspection.ts'
 import type { PolicySettings } from '../../principals/evaluate-client.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
@@ -18,9 +19,14 @@ export interface KeyChoices {
   readonly keyRotation: number
 }
 
+/** The bounds of clients that never got a token. */
+export type PoolChoices = Pick<Settings, 'unusedClients'> & {
+  readonly lifetimes: Pick<Settings['lifetimes'], 'unusedClient'>
+}
+
 /** The data of all checks, which were collected without changing anything. */
 export interface Examination {
-  readonly choices: NetworkChoices & KeyChoices & PolicySettings
+  readonly choices: NetworkChoices & KeyChoices & PolicySettings & PoolChoices
   readonly store: StoreInspection
   readonly probe: IssuerProbe
   /**

@@ -28,7 +28,7 @@ export function checkStore(examination: Examination): readonly Finding[] {
         ...checkSecret(examination),
       ]
     case 'unusable':
-      return [failed('database', database.reason, `The server cannot start until ${location} can be used.`)]
+      return [failed('database', database.reason, 'Until this is fixed, a server does not start, or is not ready.')]
     case 'opened':
       return [
         ...(database.home.kind === 'file'

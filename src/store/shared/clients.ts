@@ -6,6 +6,7 @@ import type { ClientInspection } from '../../ports/inspection.ts'
 import type { Row } from '../rows.ts'
 import { domainRuleReads } from './domain-rules.ts'
 import { CLIENTS, HELD_FOR_EVER } from '../tables.ts'
+import { listRegistrationCounts } from './registration-counts.ts'
 import { change, idKey, outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 /** Replaces the metadata. A client with another identity is neither verified nor approved. */
@@ -154,10 +155,10 @@ export const clientHandlers = {
 /** The newest clients that the doctor examines. */
 const INSPECTED = 1000
 
-/** Reads what the doctor finds clients in that could not come in again. */
+/** Reads what the doctor needs to find clients that could not come in again, and a flood of registrations. */
 export function* inspectClients(): Steps<ClientInspection> {
   const newest = yield* clientReads.listClients({ before: undefined, limit: INSPECTED })
-  return { newest, domains: yield* domainRuleReads.listDomainRules() }
+  return { newest, domains: yield* domainRuleReads.listDomainRules(), registrations: yield* listRegistrationCounts() }
 }
 
 export const clientReads = {

@@ -1,3 +1,4 @@
+import type { RegistrationCount } from '../../ports/inspection.ts'
 import type { Sweep } from '../../ports/operation-inputs.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { windowStart } from '../rows.ts'
@@ -41,14 +42,22 @@ export interface Evicted {
 export function* findEvicted({ now, unusedSince, unusedClients, evictedBefore }: Sweep): Steps<Evicted> {
   let registeredBefore = unusedSince
   let sum = 0
-  for (const row of yield* rows(LIST, { limit: WINDOWS })) {
-    sum += row['count'] as number
+  for (const { count, windowEndsAt } of yield* listRegistrationCounts()) {
+    sum += count
     if (sum <= unusedClients) continue
-    const end = Math.min((row['window_start'] as number) + WINDOW_MS, evictedBefore)
+    const end = Math.min(windowEndsAt, evictedBefore)
     registeredBefore = Math.max(unusedSince, end) as EpochMs
     break
   }
   return { registeredBefore, heldUntil: (now + registeredBefore - unusedSince) as EpochMs }
+}
+
+/** The counts of all windows that are kept, newest first. */
+export function* listRegistrationCounts(): Steps<readonly RegistrationCount[]> {
+  return (yield* rows(LIST, { limit: WINDOWS })).map((row) => ({
+    count: row['count'] as number,
+    windowEndsAt: ((row['window_start'] as number) + WINDOW_MS) as EpochMs,
+  }))
 }
 
 function startOf(now: EpochMs): EpochMs {

@@ -2,18 +2,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Finding } from '../../../src/admin/doctor/finding.ts'
 import { setDomainRules } from '../../../src/admin/domains.ts'
+import type { EpochMs } from '../../../src/protocol/brand.ts'
 import { registerClient, requestToken, type RegisteredClient } from '../../../tools/flow.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { command, commandJson, openServerForCommands, runHere } from '../../support/command.ts'
 import { openPlace } from '../../support/process.ts'
 
+const HOUR_MS = 3_600_000
 const server = await openServerForCommands(WHOLE_FILE)
 
 /** What the doctor says about clients, over the store of the server. */
-async function findings(): Promise<readonly (readonly [Finding['verdict'], string])[]> {
+async function findings(about = 'clients'): Promise<readonly (readonly [Finding['verdict'], string])[]> {
   const { stdout } = await command(['doctor', '--json'])
   const report = JSON.parse(stdout) as { readonly findings: readonly Finding[] }
-  return report.findings.filter(({ check }) => check === 'clients').map(({ verdict, message }) => [verdict, message])
+  return report.findings.filter(({ check }) => check === about).map(({ verdict, message }) => [verdict, message])
 }
 
 function use(client: RegisteredClient) {
@@ -24,6 +26,25 @@ test('doctor says nothing about clients while there are none, or no database', a
   assert.deepEqual(await findings(), [])
   const { stdout } = await runHere(await openPlace(t), ['doctor', '--json'])
   assert.ok(!stdout.includes('"clients"'))
+})
+
+test('doctor warns when so many clients registered that their pool is nearly full', async () => {
+  process.env['GRANTOR_UNUSED_CLIENTS'] = '1000'
+  const { store } = server.context
+  const now = server.clock.now()
+  const rows: readonly (readonly [ageHours: number, by: number, verdict: string, message: RegExp])[] = [
+    [25, 5000, 'ok', /^0 clients registered in the last 24 h, and 1000 are kept that have no token yet\.$/],
+    [23, 799, 'ok', /^799 clients/],
+    [0, 1, 'warning', /^800 clients .* no token yet\.$/],
+    [0, 201, 'warning', /^1001 clients .* The oldest are removed earlier\.$/],
+  ]
+  for (const [ageHours, by, verdict, message] of rows) {
+    await store.countRegistrations({ now: (now - ageHours * HOUR_MS) as EpochMs, by })
+    const [found, ...more] = await findings('registrations')
+    assert.deepEqual([found?.[0], more], [verdict, []])
+    assert.match(found?.[1] ?? '', message)
+  }
+  delete process.env['GRANTOR_UNUSED_CLIENTS']
 })
 
 test('doctor reports clients in use that could not come in again, by their ids', async () => {

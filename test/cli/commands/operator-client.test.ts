@@ -8,7 +8,9 @@ import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { obtainTokens, registerClient, requestToken, type RegisteredClient } from '../../../tools/flow.ts'
 import { makeClientKey } from '../../../tools/client-assertion.ts'
 import { command, commandJson, openServerForCommands } from '../../support/command.ts'
+import { authentication } from '../../support/key-clients.ts'
 import { temporaryFolder } from '../../support/server.ts'
+import { openWebHost } from '../../support/web-host.ts'
 
 const server = await openServerForCommands(WHOLE_FILE)
 await createAda(server)
@@ -89,6 +91,26 @@ test('client create and set-keys: take public keys from a file', async (t) => {
   const failed = await command(['client', 'set-keys', 'Keyed', '--jwks', broken])
   assert.deepEqual([failed.code, /BEGIN/.test(failed.stderr)], [2, false])
   assert.match(failed.stderr, /is not a file with JSON that can be read/)
+})
+
+test('client create --jwks-uri: the server fetches the keys there when the client authenticates', async (t) => {
+  const key = makeClientKey('ES256')
+  const host = await openWebHost(t, {}, (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ keys: [key.jwk] }))
+  })
+  const uri = `http://localhost:${host.port}/jwks`
+  const said = await words('create', '--name', 'Fetched', '--jwks-uri', uri, '--signing-alg', 'ES256')
+  const [, client_id = ''] = /private_key_jwt:\n {2}client_id +(gci_\S+)\n$/.exec(said) ?? assert.fail(said)
+  assert.deepEqual([(await show(client_id)).jwks_uri, host.requests.length], [uri, 0])
+  const own = authentication(server, { client: { client_id }, key })
+  assert.equal(
+    (await requestToken(server, { client_id }, { grant_type: 'client_credentials', ...own })).statusCode,
+    200,
+  )
+  assert.equal(host.requests.length, 1)
+  const failed = await command(['client', 'create', '--name', 'Plain', '--jwks-uri', 'http://keys.example/jwks'])
+  assert.deepEqual([failed.code, failed.stderr], [1, 'grantor: jwks_uri: The URL does not use https.\n'])
 })
 
 test('client adopt and create-registration-token: say what ends', async () => {

@@ -32,7 +32,8 @@ export async function runSlice(slice: Slice): Promise<SliceResult> {
       onAnswer(status, body) {
         const now = performance.now()
         latenciesMs.push(now - sentMs)
-        if (now <= deadlineMs) {
+        // A slice in which no answer came in time lasts until the first one, so that no rate is zero.
+        if (now <= deadlineMs || answered === 0) {
           answered += 1
           lastMs = now
         }
@@ -71,7 +72,7 @@ export async function runSlice(slice: Slice): Promise<SliceResult> {
     return {
       answered,
       // If the list of bodies was used up, the slice ended with the last answer.
-      elapsedMs: bodies.isSpent() ? lastMs - startMs : slice.seconds * 1000,
+      elapsedMs: bodies.isSpent() ? lastMs - startMs : Math.max(lastMs - startMs, slice.seconds * 1000),
       total: count,
       p50Ms,
       p99Ms,

@@ -31,7 +31,7 @@ export interface Slice extends RequestKind {
 }
 
 export interface SliceResult {
-  /** Answers within the time of the slice. */
+  /** Answers within the time of the slice, at least one. */
   readonly answered: number
   /** The duration of the slice. */
   readonly elapsedMs: number

@@ -22,6 +22,13 @@ test('every request is answered, and each connection has one request at a time',
   assert.ok(result.p50Ms <= result.p99Ms)
 })
 
+test('a slice in which no answer comes in time lasts until the first one', async (t) => {
+  const slice = await sliceOn(t, (_request, response) => void setTimeout(() => response.end('{"token":"a"}'), 50))
+  const { answered, elapsedMs } = await runSlice({ ...slice, seconds: 0.01, connections: 1 })
+  assert.equal(answered, 1)
+  assert.ok(elapsedMs > 40, String(elapsedMs))
+})
+
 test('an unexpected status or body, a repeated answer or a closed connection ends the slice', async (t) => {
   const faults: readonly (readonly [RegExp, RequestListener])[] = [
     [

@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test'
 import { exchange } from '../../src/outbound/exchange.ts'
 import { OUTBOUND_LIMITS } from '../../src/outbound/outbound-client.ts'
 import { openWebHost, sendJson } from '../support/web-host.ts'
-import { briefly, getDocument, openClient } from './open-client.ts'
+import { briefly, getDocument, openClient, PATIENT } from './open-client.ts'
 
 const SOON = {
   'client-document': { body: 5 * 1024, deadlineMs: 150 },
@@ -41,7 +41,7 @@ test('RFC 9110 §13.1.2: a copy with an entity tag is renewed without being sent
 })
 
 /** Opens a host that answers in this way, beside a canary to which it could redirect. Returns the outcome of a request. */
-async function outcomeOf(t: TestContext, handle: RequestListener, limits = OUTBOUND_LIMITS): Promise<string> {
+async function outcomeOf(t: TestContext, handle: RequestListener, limits = PATIENT): Promise<string> {
   const canary = await openWebHost(t, {}, sendJson({}))
   const host = await openWebHost(t, {}, (request, response) => {
     response.setHeader('location', `http://127.0.0.1:${canary.port}/`)

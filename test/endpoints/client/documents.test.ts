@@ -18,6 +18,7 @@ import { createAda } from '../../support/accounts.ts'
 import { assertLocalPage } from '../../support/authorize-answers.ts'
 import { openDocumentHost } from '../../support/document-host.ts'
 import { openTestServer, type TestServer, type TestServerOptions } from '../../support/server.ts'
+import { openStillClocks } from '../../support/still-clocks.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { sendJson } from '../../support/web-host.ts'
 
@@ -228,15 +229,18 @@ test('CIMD-11: a host that is down ends nothing for a day, and a document that i
 })
 
 test('CIMD-11: a network that used up its rate of fetches cannot end what others are allowed', async (t) => {
-  const { server, host } = await open(t)
+  const [clock] = openStillClocks([0])
+  const { server, host } = await open(t, { clock })
   const client = host.client()
   assert.equal((await authorize(server, client)).statusCode, 303)
-  const flood = Array.from({ length: 100 }, (_, index) => authorize(server, host.client(`/${index}.json`)))
-  const statuses = (await Promise.all(flood)).map(({ statusCode }) => statusCode)
+  // One after the other: requests that wait for each other could reach the deadline on a busy machine.
+  const statuses: number[] = []
+  for (let index = 0; index < 40; index += 1)
+    statuses.push((await authorize(server, host.client(`/${index}.json`))).statusCode)
   assert.deepEqual([statuses.filter((status) => status === 303).length, host.requests.length], [29, 30])
   server.clock.advance(HOUR_MS)
-  const again = Array.from({ length: 100 }, (_, index) => authorize(server, host.client(`/again-${index}.json`)))
-  await Promise.all(again)
+  for (let index = 0; index < 40; index += 1) await authorize(server, host.client(`/again-${index}.json`))
+  assert.equal(host.requests.length, 60)
   assert.equal((await authorize(server, client)).statusCode, 303, 'the stored document serves')
 })
 

@@ -223,7 +223,7 @@ test('TOK-12: errors contain no secrets, SQL, paths or stack traces', async (t) 
       }
 })
 
-test('TOK-15: oversized requests are rejected quickly', async (t) => {
+test('TOK-15: oversized requests are rejected with little work', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const client = await registerClient(server)
   const table: readonly (readonly [statuses: readonly number[], body: string, headers: Record<string, string>])[] = [
@@ -237,7 +237,8 @@ test('TOK-15: oversized requests are rejected quickly', async (t) => {
     [[401], `grant_type=client_credentials&client_id=${'x'.repeat(15_000)}`, {}],
   ]
   for (const [statuses, body, headers] of table) {
-    const startedAt = performance.now()
+    // The processor time of this process, which other processes do not lengthen.
+    const before = process.cpuUsage()
     const answer = await fetch(server.origin + PATH, {
       method: 'POST',
       body,
@@ -245,7 +246,8 @@ test('TOK-15: oversized requests are rejected quickly', async (t) => {
     })
     await answer.text()
     assert.ok(statuses.includes(answer.status), `${answer.status}: ${body.slice(0, 40)}`)
-    assert.ok(performance.now() - startedAt < 1000, body.slice(0, 40))
+    const { user, system } = process.cpuUsage(before)
+    assert.ok(user + system < 1_000_000, `${user + system} µs: ${body.slice(0, 40)}`)
   }
   assert.equal((await requestToken(server, client, MACHINE)).statusCode, 200)
 })

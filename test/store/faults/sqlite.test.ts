@@ -29,8 +29,8 @@ import { aClient } from '../../support/records.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, databasePath, selectAll } from '../../support/store-dump.ts'
 
-/** The fastest of this many rounds counts. */
-const ROUNDS = 10
+/** The fastest of this many rounds counts. The first one is fast enough, unless the machine is busy with other work. */
+const ROUNDS = 100
 
 test('STO-08: while another process holds the lock, writes return 503 with Retry-After, reads succeed, and all recovers', async (t) => {
   const { server, client, token } = await open(t)

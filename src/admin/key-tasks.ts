@@ -1,16 +1,18 @@
 import * as z from 'zod'
-import type { KeyRecord } from '../ports/records/key.ts'
+import { KEY_PURPOSES, type KeyRecord } from '../ports/records/key.ts'
 import { ISO, iso } from './fields.ts'
 import { listKeys, retireKey, rotateKeys } from './keys.ts'
 import { defineTask, type Task } from './task.ts'
 
 const PATH = '/admin/v1/keys'
 const ALGORITHM = z.enum(['ES256', 'EdDSA', 'RS256'])
+const PURPOSE = z.enum(KEY_PURPOSES).describe('What the key signs: access tokens, or ID tokens.')
 
 /** A signing key in an answer: never its private part. */
 const KEY_DOCUMENT = z
   .object({
     kid: z.string(),
+    purpose: PURPOSE,
     algorithm: ALGORITHM,
     created_at: ISO,
     active_from: ISO.describe('The key signs from this time, until the next key does.'),
@@ -49,11 +51,14 @@ export const KEY_TASKS: readonly Task[] = [
         .describe(
           'Sign with the key in ten seconds, even though verifiers may not have fetched it. Use it when the current key leaked.',
         ),
-      algorithm: ALGORITHM.optional().describe('The algorithm of the key; by default the algorithm of the server.'),
+      purpose: PURPOSE.default('access'),
+      algorithm: ALGORITHM.optional().describe(
+        'The algorithm of the key; by default the algorithm of the server, and RS256 for ID tokens.',
+      ),
     }),
     output: KEY_DOCUMENT,
-    run: async (context, { now, algorithm }) =>
-      describeKey(await rotateKeys(context, now ? 'now' : 'published', algorithm)),
+    run: async (context, { now, purpose, algorithm }) =>
+      describeKey(await rotateKeys(context, { when: now ? 'now' : 'published', purpose, algorithm })),
   }),
   defineTask({
     name: 'key.retire',
@@ -75,6 +80,6 @@ export const KEY_TASKS: readonly Task[] = [
   }),
 ]
 
-function describeKey({ id, algorithm, createdAt, activeFrom }: KeyRecord): z.output<typeof KEY_DOCUMENT> {
-  return { kid: id, algorithm, created_at: iso(createdAt), active_from: iso(activeFrom) }
+function describeKey({ id, purpose, algorithm, createdAt, activeFrom }: KeyRecord): z.output<typeof KEY_DOCUMENT> {
+  return { kid: id, purpose, algorithm, created_at: iso(createdAt), active_from: iso(activeFrom) }
 }

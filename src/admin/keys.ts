@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import type { KeyRecord, SigningAlgorithm } from '../ports/records/key.ts'
+import type { KeyPurpose, KeyRecord, SigningAlgorithm } from '../ports/records/key.ts'
 import { after, type EpochMs } from '../protocol/brand.ts'
 import type { KeyId } from '../protocol/ids.ts'
 import {
@@ -10,11 +10,13 @@ import {
   INTRODUCTION_MS,
   isRotationDue,
   keyState,
+  lineOf,
   KEEPING_MS,
   PUBLICATION_MS,
   SPREAD_MS,
   type KeyState,
 } from '../protocol/key-rotation.ts'
+import { USUAL_ID_TOKEN_ALGORITHM } from '../protocol/id-token.ts'
 import { conflict, unknown, type AdminError } from './admin-error.ts'
 
 /** The maximum number of published keys. Every verifier fetches and searches all of them. */
@@ -30,7 +32,7 @@ type StoreNeeds =
   | 'removeKey'
 type Needs = Pick<Context, 'clock' | 'keys' | 'settings'> & { readonly store: Pick<Context['store'], StoreNeeds> }
 
-/** The algorithms that sign. */
+/** The algorithms that sign access tokens. */
 interface Demand {
   readonly own: SigningAlgorithm
   readonly before: SigningAlgorithm | undefined
@@ -43,9 +45,12 @@ export interface KeptKeys {
   readonly withdrawn: readonly KeyId[]
 }
 
+/** Keys of one purpose and algorithm. */
+type Line = Pick<KeyRecord, 'purpose' | 'algorithm'>
+
 /**
  * Keeps the signing keys. It creates the first key of an algorithm that an API declares, and the next key of an algorithm when
- * its rotation is due, at most one key in a call. It withdraws keys whose tokens have all expired, and records the algorithm
+ * its rotation is due, at most one key in a call. The first key for ID tokens of an algorithm is created when a client needs it. It withdraws keys whose tokens have all expired, and records the algorithm
  * that signs for the server. Every node calls it repeatedly, and the store lets one node create the key. A node whose clock
  * differs changes nothing (threats.md STO-13).
  */
@@ -70,7 +75,7 @@ export async function keepKeys(node: Needs & Pick<Context, 'clockCheck'>): Promi
 }
 
 /**
- * Creates the first key of an algorithm, unless it exists. The key is published at once, and signs when all verifiers that
+ * Creates the first key for access tokens of an algorithm, unless it exists. The key is published at once, and signs when all verifiers that
  * honour the cache time know it. Until then the key of the server's algorithm signs.
  */
 export async function introduceAlgorithm(
@@ -80,9 +85,10 @@ export async function introduceAlgorithm(
   algorithm: SigningAlgorithm,
 ): Promise<KeyRecord | undefined> {
   const keys = await context.store.listKeys()
-  const isNeeded = algorithm !== context.settings.signingAlgorithm && lineOf(keys, algorithm).length === 0
+  const line = { purpose: 'access', algorithm } as const
+  const isNeeded = algorithm !== context.settings.signingAlgorithm && lineOf(keys, line).length === 0
   if (!isNeeded || keys.length >= KEY_LIMIT) return undefined
-  return addFirstKey(context, algorithm, INTRODUCTION_MS)
+  return addFirstKey(context, line, INTRODUCTION_MS)
 }
 
 /** Lists all published keys, oldest first, each with its current state. */
@@ -92,8 +98,16 @@ export async function listKeys(context: Needs): Promise<readonly (KeyRecord & { 
   return keys.map((key) => ({ ...key, state: keyState(key, keys, demand, now) }))
 }
 
+/** The key that an administrator asks for. */
+export interface RotationWish {
+  readonly when: 'published' | 'now'
+  readonly purpose: KeyPurpose
+  /** undefined: the algorithm of the server for access tokens, and RS256 for ID tokens. */
+  readonly algorithm: SigningAlgorithm | undefined
+}
+
 /**
- * Creates the next key of an algorithm; undefined: the algorithm of the server. With `published` the key signs after all
+ * Creates the next key of an algorithm. With `published` the key signs after all
  * verifiers have fetched it, with `now` as soon as every node knows it.
  *
  * @throws AdminError when the algorithm signs nothing, the next key exists already, there are too many keys, or another key was
@@ -101,23 +115,23 @@ export async function listKeys(context: Needs): Promise<readonly (KeyRecord & { 
  */
 export async function rotateKeys(
   context: Needs,
-  when: 'published' | 'now',
-  asked: SigningAlgorithm | undefined,
+  { when, purpose, algorithm: asked }: RotationWish,
 ): Promise<KeyRecord> {
   const [keys, demand] = await Promise.all([context.store.listKeys(), findDemand(context)])
-  const algorithm = asked ?? demand.own
-  if (algorithm !== demand.own && !demand.declared.has(algorithm)) {
+  const algorithm = asked ?? (purpose === 'id' ? USUAL_ID_TOKEN_ALGORITHM : demand.own)
+  if (purpose === 'access' && algorithm !== demand.own && !demand.declared.has(algorithm)) {
     throw conflict(`Nothing is signed by ${algorithm}: it is not the server's own, and no API asks for it.`)
   }
   const now = context.clock()
-  const next = lineOf(keys, algorithm).find((key) => keyState(key, keys, demand, now) === 'next')
+  const line = { purpose, algorithm }
+  const next = lineOf(keys, line).find((key) => keyState(key, keys, demand, now) === 'next')
   if (when === 'published' && next !== undefined) {
     throw conflict(`The key ${next.id} is published already, and signs from ${iso(next.activeFrom)} on.`)
   }
   if (keys.length >= KEY_LIMIT) {
     throw conflict(`There are ${KEY_LIMIT} keys, which is the most. Withdraw one: grantor key retire <key>`)
   }
-  const made = await addKey(context, keys, algorithm, when === 'now' ? SPREAD_MS : PUBLICATION_MS)
+  const made = await addKey(context, keys, line, when === 'now' ? SPREAD_MS : PUBLICATION_MS)
   if (made === undefined) {
     throw conflict('Another key was made at the same moment. See "grantor key list".')
   }
@@ -136,12 +150,11 @@ export async function retireKey(context: Needs, text: string): Promise<KeyId> {
   if (key === undefined) throw unknownKey(text)
   const now = clock()
   const replacement =
-    findReplacement(key, lineOf(keys, key.algorithm), SPREAD_MS, now) ??
-    findSuccessor(key, keys, demand, SPREAD_MS, now)
+    findReplacement(key, lineOf(keys, key), SPREAD_MS, now) ?? findSuccessor(key, keys, demand, SPREAD_MS, now)
   if (replacement === undefined) {
     throw conflict(
       keyState(key, keys, demand, now) === 'signing'
-        ? `The key ${key.id} signs. Let another one take over first: ${rotateNow(key.algorithm, demand)}`
+        ? `The key ${key.id} signs. Let another one take over first: ${rotateNow(key, demand)}`
         : `Some node may still sign with the key ${key.id}. Try again in ${SPREAD_MS / 500} seconds at most.`,
     )
   }
@@ -153,10 +166,6 @@ async function findDemand({ settings, store }: Needs): Promise<Demand> {
   const [apis, before] = await Promise.all([store.listApis(), store.findServerAlgorithm()])
   const declared = apis.flatMap(({ tokens }) => tokens.algorithm ?? [])
   return { own: settings.signingAlgorithm, before, declared: new Set(declared) }
-}
-
-function lineOf(keys: readonly KeyRecord[], algorithm: SigningAlgorithm): readonly KeyRecord[] {
-  return keys.filter((key) => key.algorithm === algorithm)
 }
 
 async function makeDueKey(
@@ -171,9 +180,12 @@ async function makeDueKey(
     if (made !== undefined) return made
   }
   const rotationMs = context.settings.keyRotation * 1000
-  const due = [own, ...declared].find((algorithm) => {
-    const line = lineOf(keys, algorithm)
-    const serving = line.length === 0 && algorithm === own ? chooseServerKey(keys, demand, now) : undefined
+  const forAccess = [own, ...declared].map((algorithm): Line => ({ purpose: 'access', algorithm }))
+  const forIdTokens = keys.filter(({ purpose }) => purpose === 'id')
+  const due = [...forAccess, ...forIdTokens].find((one) => {
+    const line = lineOf(keys, one)
+    const isOwn = one.purpose === 'access' && one.algorithm === own
+    const serving = line.length === 0 && isOwn ? chooseServerKey(keys, demand, now) : undefined
     return isRotationDue(serving === undefined ? line : [serving], rotationMs, now)
   })
   return due === undefined ? undefined : addKey(context, keys, due, PUBLICATION_MS)
@@ -187,7 +199,7 @@ function findEndedBy(
   demand: Demand,
   now: EpochMs,
 ): KeyRecord | undefined {
-  const replacement = findReplacement(key, lineOf(keys, key.algorithm), KEEPING_MS, now)
+  const replacement = findReplacement(key, lineOf(keys, key), KEEPING_MS, now)
   if (replacement !== undefined || keyRotation === 0) return replacement
   // The time at which an API last used the algorithm is not recorded. When the rotation of this key was due, no API used it:
   // otherwise the key would have a successor.
@@ -199,28 +211,29 @@ function findEndedBy(
 async function addKey(
   context: Needs,
   keys: readonly KeyRecord[],
-  algorithm: SigningAlgorithm,
+  { purpose, algorithm }: Line,
   waitMs: number,
 ): Promise<KeyRecord | undefined> {
-  const newest = lineOf(keys, algorithm).at(-1)
-  if (newest === undefined) return addFirstKey(context, algorithm, waitMs)
+  const newest = lineOf(keys, { purpose, algorithm }).at(-1)
+  if (newest === undefined) return addFirstKey(context, { purpose, algorithm }, waitMs)
   const now = context.clock()
-  const key = await context.keys.create({ algorithm, createdAt: now, activeFrom: after(now, waitMs) })
+  const key = await context.keys.create({ purpose, algorithm, createdAt: now, activeFrom: after(now, waitMs) })
   return (await context.store.addKey({ key, follows: newest.id })) === 'added' ? key : undefined
 }
 
 /** Returns undefined when another node added the first key. */
 async function addFirstKey(
   { clock, keys, store }: Pick<Needs, 'clock' | 'keys'> & { readonly store: Pick<Needs['store'], 'addFirstKey'> },
-  algorithm: SigningAlgorithm,
+  { purpose, algorithm }: Line,
   waitMs: number,
 ): Promise<KeyRecord | undefined> {
   const now = clock()
-  const key = await keys.create({ algorithm, createdAt: now, activeFrom: after(now, waitMs) })
+  const key = await keys.create({ purpose, algorithm, createdAt: now, activeFrom: after(now, waitMs) })
   return (await store.addFirstKey(key)).id === key.id ? key : undefined
 }
 
-function rotateNow(algorithm: SigningAlgorithm, { own, declared }: Demand): string {
+function rotateNow({ purpose, algorithm }: Line, { own, declared }: Demand): string {
+  if (purpose === 'id') return `grantor key rotate --now --purpose id --algorithm ${algorithm}`
   return `grantor key rotate --now${algorithm !== own && declared.has(algorithm) ? ` --algorithm ${algorithm}` : ''}`
 }
 

@@ -1,7 +1,7 @@
 import { sign } from 'node:crypto'
 import type { TokenSigner } from '../ports/tokens.ts'
 import type { JwtType } from '../ports/records/api.ts'
-import type { SigningAlgorithm } from '../ports/records/key.ts'
+import type { KeyPurpose, SigningAlgorithm } from '../ports/records/key.ts'
 import { ALGORITHMS } from './algorithms.ts'
 import type { KeyRing, KeySet, Signer } from './key-ring.ts'
 
@@ -11,6 +11,7 @@ const TURN_LIMIT = 4
 const GROWTH_MS = 5
 
 interface Waiting {
+  readonly purpose: KeyPurpose
   readonly claims: string
   readonly algorithm: SigningAlgorithm | undefined
   readonly jwtType: JwtType
@@ -39,9 +40,10 @@ export function openBurstSigner(ring: Pick<KeyRing, 'known' | 'read'>): TokenSig
   }
 
   function signBurst(burst: readonly Waiting[], keys: KeySet): void {
-    const signerOf = ({ algorithm }: Waiting): Signer =>
-      (algorithm === undefined ? undefined : keys.byAlgorithm.get(algorithm)) ?? keys.signing
-    for (const [signer, share] of Map.groupBy(burst, signerOf)) signShare(share, signer)
+    for (const [signer, share] of Map.groupBy(burst, (one) => signerOf(one, keys))) {
+      if (signer !== undefined) signShare(share, signer)
+      else for (const { algorithm, reject } of share) reject(new Error(`No ${algorithm} key signs ID tokens.`))
+    }
   }
 
   /** Waits another turn while each turn adds tokens: the larger the burst, the better the caches are used. */
@@ -53,13 +55,22 @@ export function openBurstSigner(ring: Pick<KeyRing, 'known' | 'read'>): TokenSig
     })
   }
 
-  return {
-    sign: (claims, algorithm, jwtType) =>
-      new Promise((resolve, reject) => {
-        if (waiting.length === 0) atEndOfTurn(0, 1, performance.now() + GROWTH_MS)
-        waiting.push({ claims, algorithm, jwtType, resolve, reject })
-      }),
+  function enqueue(work: Omit<Waiting, 'resolve' | 'reject'>): Promise<string> {
+    return new Promise((resolve, reject) => {
+      if (waiting.length === 0) atEndOfTurn(0, 1, performance.now() + GROWTH_MS)
+      waiting.push({ ...work, resolve, reject })
+    })
   }
+
+  return {
+    sign: (claims, algorithm, jwtType) => enqueue({ purpose: 'access', claims, algorithm, jwtType }),
+    signIdToken: (claims, algorithm) => enqueue({ purpose: 'id', claims, algorithm, jwtType: 'JWT' }),
+  }
+}
+
+function signerOf({ purpose, algorithm }: Waiting, keys: KeySet): Signer | undefined {
+  if (purpose === 'id') return algorithm === undefined ? undefined : keys.idTokens.get(algorithm)
+  return (algorithm === undefined ? undefined : keys.byAlgorithm.get(algorithm)) ?? keys.signing
 }
 
 function signShare(share: readonly Waiting[], { record, privateKey, headers }: Signer): void {

@@ -6,7 +6,8 @@ import { unlockSigningKey } from './signing-key.ts'
 
 /** Checks whether the published JWK of a row belongs to its private key, so that it verifies what the key signs. */
 export function inspectKey(record: KeyRecord, encryptionKey: KeyObject): KeyInspection {
-  const term = { id: record.id, algorithm: record.algorithm, activeFrom: record.activeFrom }
+  const { id, purpose, algorithm, activeFrom } = record
+  const term = { id, purpose, algorithm, activeFrom }
   try {
     const { privateKey } = unlockSigningKey(record, encryptionKey)
     const published = JSON.parse(record.publicJwk) as Readonly<Record<string, unknown>>

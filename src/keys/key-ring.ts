@@ -1,11 +1,11 @@
 import type { KeyObject } from 'node:crypto'
-import type { KeyRecord, SigningAlgorithm } from '../ports/records/key.ts'
+import type { KeyPurpose, KeyRecord, SigningAlgorithm } from '../ports/records/key.ts'
 import type { Reads } from '../ports/store.ts'
 import type { EpochMs } from '../protocol/brand.ts'
-import { chooseServerKey, chooseStartedKey } from '../protocol/key-rotation.ts'
+import { chooseIdTokenKey, chooseServerKey, chooseStartedKey } from '../protocol/key-rotation.ts'
 import { unlockSigningKey, type SigningKey } from './signing-key.ts'
 import { tokenHeaders, type TokenHeaders } from './token-header.ts'
-import { openTokenVerifier, type TokenVerifier } from './token-verifier.ts'
+import { openIdTokenVerifier, openTokenVerifier, type IdTokenVerifier, type TokenVerifier } from './token-verifier.ts'
 
 /**
  * The greatest age of the copy of the keys. After `refreshed` they are read again in the background. After `awaited` a request
@@ -25,6 +25,9 @@ export interface KeySet {
   readonly signing: Signer
   readonly byAlgorithm: ReadonlyMap<SigningAlgorithm, Signer>
   readonly verifier: TokenVerifier
+  /** The keys that sign ID tokens. */
+  readonly idTokens: ReadonlyMap<SigningAlgorithm, Signer>
+  readonly idTokenVerifier: IdTokenVerifier
   /** Public JWKs. */
   readonly published: readonly object[]
 }
@@ -79,19 +82,25 @@ export function openKeyRing(first: KnownKeys, options: KeyRingOptions): KeyRing 
     if (chosen === undefined) throw new Error('There is no signing key.')
     const ids = records.map(({ id }) => id).join()
     const isSame = last?.ids === ids
-    const known = last === undefined ? [] : [last.signing, ...last.byAlgorithm.values()]
+    const known = last === undefined ? [] : [last.signing, ...last.byAlgorithm.values(), ...last.idTokens.values()]
     const signerOf = (record: KeyRecord): Signer =>
       known.find((signer) => signer.record.id === record.id) ?? {
         ...unlockSigningKey(record, encryptionKey),
         headers: tokenHeaders(record),
       }
+    const signersOf = (chosenKeys: readonly KeyRecord[]) =>
+      new Map(chosenKeys.map((record) => [record.algorithm, signerOf(record)]))
+    const of = (purpose: KeyPurpose) => records.filter((record) => record.purpose === purpose)
     const algorithms = [...new Set(records.map((record) => record.algorithm))]
     const started = algorithms.flatMap((one) => chooseStartedKey(records, one, now) ?? [])
+    const forIdTokens = algorithms.flatMap((one) => chooseIdTokenKey(records, one, now) ?? [])
     return {
       ids,
       signing: signerOf(chosen),
-      byAlgorithm: new Map(started.map((record) => [record.algorithm, signerOf(record)])),
-      verifier: isSame ? last.verifier : openTokenVerifier(records, issuer),
+      byAlgorithm: signersOf(started),
+      verifier: isSame ? last.verifier : openTokenVerifier(of('access'), issuer),
+      idTokens: signersOf(forIdTokens),
+      idTokenVerifier: isSame ? last.idTokenVerifier : openIdTokenVerifier(of('id')),
       published: isSame ? last.published : records.map(({ publicJwk }) => JSON.parse(publicJwk) as object),
     }
   }

@@ -10,8 +10,8 @@ export interface SigningKey {
   readonly privateKey: KeyObject
 }
 
-/** The algorithm and the times of a new key. */
-export type KeyPlan = Pick<KeyRecord, 'algorithm' | 'createdAt' | 'activeFrom'>
+/** The purpose, the algorithm and the times of a new key. */
+export type KeyPlan = Pick<KeyRecord, 'purpose' | 'algorithm' | 'createdAt' | 'activeFrom'>
 
 /** Creates a key and encrypts its private part for the store. */
 export async function createSigningKey(plan: KeyPlan, random: Random, encryptionKey: KeyObject): Promise<KeyRecord> {

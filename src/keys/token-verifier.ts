@@ -1,4 +1,5 @@
 import { createPublicKey, hash, verify, type KeyObject } from 'node:crypto'
+import type { JwtType } from '../ports/records/api.ts'
 import type { KeyRecord } from '../ports/records/key.ts'
 import { parseAccessTokenClaims, type AccessTokenFacts } from '../protocol/access-token.ts'
 import { openRecentlyUsed, weightOf } from '../protocol/recently-used.ts'
@@ -18,6 +19,12 @@ export interface TokenVerifier {
   readonly read: (token: string) => AccessTokenFacts | undefined
 }
 
+/** Verifies ID tokens with a set of keys. */
+export interface IdTokenVerifier {
+  /** The claims, as JSON; undefined when none of the keys signed the token. */
+  readonly read: (token: string) => string | undefined
+}
+
 interface PublicKey {
   readonly key: KeyObject
   readonly digest: 'sha256' | null
@@ -30,12 +37,7 @@ interface PublicKey {
  * threats.md INT-07).
  */
 export function openTokenVerifier(keys: readonly KeyRecord[], issuer: string): TokenVerifier {
-  const publicKeys = new Map(
-    keys.flatMap((key) => {
-      const publicKey = publicKeyOf(key)
-      return Object.values(tokenHeaders(key)).map((header) => [header, publicKey] as const)
-    }),
-  )
+  const publicKeys = byHeader(keys, ['at+jwt', 'JWT'])
   const known = openRecentlyUsed<AccessTokenFacts>(KNOWN_BYTES, weightOf)
 
   return {
@@ -50,6 +52,21 @@ export function openTokenVerifier(keys: readonly KeyRecord[], issuer: string): T
       return facts
     },
   }
+}
+
+/** Opens a verifier of the ID tokens that one of these keys signed. The same rule holds for their headers. */
+export function openIdTokenVerifier(keys: readonly KeyRecord[]): IdTokenVerifier {
+  const publicKeys = byHeader(keys, ['JWT'])
+  return { read: (token) => (token.length > LENGTH_LIMIT ? undefined : readSigned(token, publicKeys)) }
+}
+
+function byHeader(keys: readonly KeyRecord[], types: readonly JwtType[]): ReadonlyMap<string, PublicKey> {
+  return new Map(
+    keys.flatMap((key) => {
+      const [publicKey, headers] = [publicKeyOf(key), tokenHeaders(key)]
+      return types.map((type) => [headers[type], publicKey] as const)
+    }),
+  )
 }
 
 function publicKeyOf({ publicJwk, algorithm }: KeyRecord): PublicKey {

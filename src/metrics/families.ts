@@ -127,10 +127,15 @@ const STORED_OBJECTS = {
     isShared: true,
     help: 'Time since the start of the count that grantor_grants or grantor_clients is from.',
   },
-  grantor_signing_keys: { type: 'gauge', labels: ['algorithm'], isShared: true, help: 'Published signing keys.' },
+  grantor_signing_keys: {
+    type: 'gauge',
+    labels: ['algorithm', 'purpose'],
+    isShared: true,
+    help: 'Published signing keys.',
+  },
   grantor_signing_key_age_seconds: {
     type: 'gauge',
-    labels: ['algorithm'],
+    labels: ['algorithm', 'purpose'],
     isShared: true,
     help: 'Time since the current signing key became active.',
     more: '`GRANTOR_KEY_ROTATION` limits it.',

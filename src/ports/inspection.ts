@@ -3,7 +3,7 @@ import type { KnownTime } from '../protocol/clock.ts'
 import type { DomainRule } from '../protocol/domain-rule.ts'
 import type { KeyId } from '../protocol/ids.ts'
 import type { ClientRecord } from './records/client.ts'
-import type { SigningAlgorithm, StoredMasterKey } from './records/key.ts'
+import type { KeyPurpose, SigningAlgorithm, StoredMasterKey } from './records/key.ts'
 
 /** The result of inspecting the database. The inspection changes nothing. */
 export type DatabaseInspection =
@@ -75,6 +75,7 @@ export type SecretInspection =
 /** A signing key, and whether its private part can be decrypted and matches the published public part. */
 export interface KeyInspection {
   readonly id: KeyId
+  readonly purpose: KeyPurpose
   readonly algorithm: SigningAlgorithm
   readonly activeFrom: EpochMs
   readonly state: 'valid' | 'undecryptable' | 'mismatched'

@@ -55,12 +55,12 @@ export interface OperatorOperations {
   setDomainRule: [rule: DomainRuleRecord, outcome: 'stored']
   removeDomainRule: [pattern: string, outcome: 'removed' | 'unknown']
   /**
-   * Stores a key if its algorithm has none yet. Returns the algorithm's first key: nodes that start at the same time all
-   * sign with one key.
+   * Stores a key if its purpose and algorithm have none yet. Returns the first key of them: nodes that start at the same time
+   * all sign with one key.
    */
   addFirstKey: [key: KeyRecord, outcome: KeyRecord]
   /**
-   * Stores an algorithm's next key, with a greater id, if `follows` is still its newest. Of nodes that rotate at the same
+   * Stores the next key of a purpose and algorithm, with a greater id, if `follows` is still their newest. Of nodes that rotate at the same
    * time one adds a key.
    */
   addKey: [next: { readonly key: KeyRecord; readonly follows: KeyId }, outcome: 'added' | 'conflict']

@@ -1,4 +1,5 @@
 import type { AccessTokenClaims, AccessTokenFacts } from '../protocol/access-token.ts'
+import type { IdTokenClaims } from '../protocol/id-token.ts'
 import type { JwtType } from './records/api.ts'
 import type { KeyRecord, SigningAlgorithm } from './records/key.ts'
 
@@ -8,26 +9,37 @@ export interface TokenSigner {
    * Returns a compact JWS over the claims with this `typ`. It is signed with the server's own algorithm if no other is
    * named, or while the named algorithm's first key is not active yet.
    *
-   * This signs access tokens only. A JWT of another kind, such as an ID token, needs keys of its own, because `typ` does not
-   * distinguish it from an access token of an API that uses `typ: JWT` (RFC 8725 §3.12).
+   * This signs access tokens only, with keys that sign nothing else (see KEY_PURPOSES).
    */
   readonly sign: (
     claims: AccessTokenClaims,
     algorithm: SigningAlgorithm | undefined,
     jwtType: JwtType,
   ) => Promise<string>
+  /**
+   * Returns a compact JWS over the claims with `typ: JWT`, signed with this algorithm and no other: relying parties accept only the
+   * one that they registered. Rejects if the algorithm has no key; see `SigningKeys.ensureIdTokenKey`.
+   */
+  readonly signIdToken: (claims: IdTokenClaims, algorithm: SigningAlgorithm) => Promise<string>
 }
 
-/** The keys that sign access tokens, at most two seconds old. While the store is unavailable, the last known keys. */
+/** The keys that sign, at most two seconds old. While the store is unavailable, the last known keys. */
 export interface SigningKeys {
   /** All keys that verifiers need: those that sign now or later, and those whose tokens are still valid. RFC 7517 §5. */
   readonly published: () => Promise<readonly object[]>
   /** Creates a key without storing it. */
-  readonly create: (plan: Pick<KeyRecord, 'algorithm' | 'createdAt' | 'activeFrom'>) => Promise<KeyRecord>
+  readonly create: (plan: Pick<KeyRecord, 'purpose' | 'algorithm' | 'createdAt' | 'activeFrom'>) => Promise<KeyRecord>
+  /** Creates and stores the first key for ID tokens of an algorithm, if there is none. It signs at once. */
+  readonly ensureIdTokenKey: (algorithm: SigningAlgorithm) => Promise<void>
 }
 
 /** Reads access tokens that this server signed. */
 export interface TokenReader {
   /** undefined: this server did not sign the token. Whether it was revoked must be checked in the store. */
   readonly read: (token: string) => Promise<AccessTokenFacts | undefined>
+  /**
+   * The claims, as JSON, of an ID token that one of the published keys signed, also of one that has expired. undefined: none of them
+   * signed the token.
+   */
+  readonly readIdToken: (token: string) => Promise<string | undefined>
 }

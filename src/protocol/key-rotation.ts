@@ -23,6 +23,7 @@ export const INTRODUCTION_MS = 10 * 60 * 1000 + SPREAD_MS
 /** The properties of a key that the rules of rotation use. */
 export interface KeyTerm {
   readonly id: KeyId
+  readonly purpose: 'access' | 'id'
   readonly algorithm: string
   /** The key signs from this time on. Before it, the key signs only if there is no other. */
   readonly activeFrom: EpochMs
@@ -31,7 +32,7 @@ export interface KeyTerm {
 /** `next`: the key does not sign yet. `signing`: it signs. `verifying`: it no longer signs, but tokens that it signed may still be valid. */
 export type KeyState = 'next' | 'signing' | 'verifying'
 
-/** The algorithms that need a signing key. The keys of each algorithm rotate independently of the others. */
+/** The algorithms that need a key for access tokens. The keys of each algorithm rotate independently of the others. */
 export interface SigningDemand {
   /** The server's own algorithm. */
   readonly own: string
@@ -47,8 +48,28 @@ export function chooseSigningKey<Key extends KeyTerm>(keys: readonly Key[], now:
   return ordered.findLast(({ activeFrom }) => activeFrom <= now) ?? ordered[0]
 }
 
+/** The keys that follow each other: those of one purpose and one algorithm. */
+export function lineOf<Key extends KeyTerm>(
+  keys: readonly Key[],
+  { purpose, algorithm }: Pick<KeyTerm, 'purpose' | 'algorithm'>,
+): readonly Key[] {
+  return keys.filter((key) => key.purpose === purpose && key.algorithm === algorithm)
+}
+
 /**
- * The key that signs for the server: an active key of its own algorithm, otherwise of its previous algorithm, otherwise any
+ * The key for ID tokens of an algorithm. A relying party accepts only the algorithm that it registered, so no other key can sign
+ * in its place, and the first key of an algorithm signs before its time.
+ */
+export function chooseIdTokenKey<Key extends KeyTerm>(
+  keys: readonly Key[],
+  algorithm: string,
+  now: EpochMs,
+): Key | undefined {
+  return chooseSigningKey(lineOf(keys, { purpose: 'id', algorithm }), now)
+}
+
+/**
+ * The key that signs access tokens for the server: an active key of its own algorithm, otherwise of its previous algorithm, otherwise any
  * key.
  */
 export function chooseServerKey<Key extends KeyTerm>(
@@ -57,26 +78,34 @@ export function chooseServerKey<Key extends KeyTerm>(
   now: EpochMs,
 ): Key | undefined {
   const going = before === undefined ? undefined : chooseStartedKey(keys, before, now)
-  return chooseStartedKey(keys, own, now) ?? going ?? chooseSigningKey(keys, now)
+  const last = chooseSigningKey(
+    keys.filter(({ purpose }) => purpose === 'access'),
+    now,
+  )
+  return chooseStartedKey(keys, own, now) ?? going ?? last
 }
 
-/** The active key of one algorithm. undefined if no key of it is active yet; then the server's own key signs instead. */
+/** The active key of one algorithm for access tokens. undefined if no key of it is active yet; then the server's own key signs instead. */
 export function chooseStartedKey<Key extends KeyTerm>(
   keys: readonly Key[],
   algorithm: string,
   now: EpochMs,
 ): Key | undefined {
   return chooseSigningKey(
-    keys.filter((key) => key.algorithm === algorithm && key.activeFrom <= now),
+    lineOf(keys, { purpose: 'access', algorithm }).filter((key) => key.activeFrom <= now),
     now,
   )
 }
 
 export function keyState(key: KeyTerm, keys: readonly KeyTerm[], demand: SigningDemand, now: EpochMs): KeyState {
-  const isSigning =
-    chooseServerKey(keys, demand, now)?.id === key.id ||
-    (demand.declared.has(key.algorithm) && chooseStartedKey(keys, key.algorithm, now)?.id === key.id)
-  if (isSigning) return 'signing'
+  const signing =
+    key.purpose === 'id'
+      ? [chooseIdTokenKey(keys, key.algorithm, now)]
+      : [
+          chooseServerKey(keys, demand, now),
+          demand.declared.has(key.algorithm) ? chooseStartedKey(keys, key.algorithm, now) : undefined,
+        ]
+  if (signing.some((one) => one?.id === key.id)) return 'signing'
   return key.activeFrom > now ? 'next' : 'verifying'
 }
 
@@ -87,7 +116,7 @@ export function isRotationDue(keys: readonly KeyTerm[], rotationMs: number, now:
 }
 
 /**
- * Returns the key of the same algorithm that makes `key` removable: a newer key that became active at least `settledMs` ago,
+ * Returns the key of the same line that makes `key` removable: a newer key that became active at least `settledMs` ago,
  * or, if `key` is not about to become active, the key that signs. Returns undefined if `key` may sign on some node, or if
  * tokens that it signed may still be valid.
  *
@@ -105,7 +134,7 @@ export function findReplacement<Key extends KeyTerm>(
 }
 
 /**
- * Returns the key of another algorithm that makes `key` removable: the signing key, if `key` is not active yet; or the
+ * Returns the key of another algorithm that makes a `key` for access tokens removable: the signing key, if `key` is not active yet; or the
  * server's own key, if it has been signing for `settledMs` and no API has declared the algorithm of `key`. Otherwise undefined.
  */
 export function findSuccessor<Key extends KeyTerm>(
@@ -115,6 +144,7 @@ export function findSuccessor<Key extends KeyTerm>(
   settledMs: number,
   now: EpochMs,
 ): Key | undefined {
+  if (key.purpose === 'id') return undefined
   if (key.activeFrom > after(now, SPREAD_MS)) {
     const others = keys.filter(({ activeFrom }) => activeFrom <= now)
     return chooseServerKey(others, demand, now)

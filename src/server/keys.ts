@@ -7,8 +7,11 @@ import { openKeyRing, type KeySet } from '../keys/key-ring.ts'
 import { createSigningKey } from '../keys/signing-key.ts'
 import type { Log } from './log.ts'
 import type { Context } from '../ports/context.ts'
+import type { SigningAlgorithm } from '../ports/records/key.ts'
 import type { Store } from '../ports/store.ts'
+import type { SigningKeys } from '../ports/tokens.ts'
 import type { Secrets } from '../protocol/secrets.ts'
+import { openSingleFlight } from '../protocol/single-flight.ts'
 
 const ROTATION_INTERVAL_MS = 60_000
 
@@ -29,24 +32,41 @@ export async function openKeys(
   }: Pick<Context, 'clock' | 'outbound' | 'random'> &
     Pick<Context['clockCheck'], 'databaseNow'> & { readonly logger: Log },
 ): Promise<Pick<Context, 'tokens' | 'tokenReader' | 'keys' | 'clientSignatures'>> {
-  const create: Context['keys']['create'] = (plan) => createSigningKey(plan, random, encryptionKey)
+  const create: SigningKeys['create'] = (plan) => createSigningKey(plan, random, encryptionKey)
   const [known, before] = await Promise.all([store.listKeys(), store.findServerAlgorithm()])
   // The database's time, because the clock of the first node may differ.
   const now = (await databaseNow()) ?? clock()
-  const records =
-    known.length > 0
-      ? known
-      : [await store.addFirstKey(await create({ algorithm: signingAlgorithm, createdAt: now, activeFrom: now }))]
+  const records = known.some(({ purpose }) => purpose === 'access')
+    ? known
+    : [
+        await store.addFirstKey(
+          await create({ purpose: 'access', algorithm: signingAlgorithm, createdAt: now, activeFrom: now }),
+        ),
+      ]
   const onFailure = (cause: unknown): void => logger.error({ event: 'key.read-failed', err: cause })
   const options = { store, algorithm: signingAlgorithm, clock, encryptionKey, issuer, onFailure }
   const ring = openKeyRing({ records, before }, options)
   const current = async (): Promise<KeySet> => ring.known() ?? ring.read()
+  const introductions = openSingleFlight<void>()
+  /** A clock that differs does no harm: a key without an older one signs at any time. */
+  async function introduce(algorithm: SigningAlgorithm): Promise<void> {
+    const createdAt = clock()
+    await store.addFirstKey(await create({ purpose: 'id', algorithm, createdAt, activeFrom: createdAt }))
+    await ring.read()
+  }
   return {
     clientSignatures: openClientSignatures(openFetchedKeys(outbound, clock)),
     tokens: openBurstSigner(ring),
-    tokenReader: { read: async (token) => (await current()).verifier.read(token) },
+    tokenReader: {
+      read: async (token) => (await current()).verifier.read(token),
+      readIdToken: async (token) => (await current()).idTokenVerifier.read(token),
+    },
     keys: {
       create,
+      async ensureIdTokenKey(algorithm) {
+        const { idTokens } = await current()
+        if (!idTokens.has(algorithm)) await introductions(algorithm, () => introduce(algorithm))
+      },
       // For a verifier, old keys are better than none.
       published: async () => (await current().then(undefined, ring.last)).published,
     },

@@ -94,11 +94,11 @@ async function replace(
   const now = clock()
   const masterKey = succeedMasterKey(unlocked.masterKey, random, now)
   const secrets = openMasterKey(masterKey)
-  const algorithms = new Set([
-    config.settings.signingAlgorithm,
-    ...(await store.listKeys()).map(({ algorithm }) => algorithm),
-  ])
-  const plans = [...algorithms].map((algorithm) => ({ algorithm, createdAt: now, activeFrom: now }))
+  const own = { purpose: 'access', algorithm: config.settings.signingAlgorithm } as const
+  const lines = Map.groupBy([own, ...(await store.listKeys())], ({ purpose, algorithm }) => `${purpose} ${algorithm}`)
+  const plans = [...lines.values()].flatMap(([one]) =>
+    one === undefined ? [] : [{ purpose: one.purpose, algorithm: one.algorithm, createdAt: now, activeFrom: now }],
+  )
   const keys = await Promise.all(plans.map((plan) => createSigningKey(plan, random, secrets.encryptionKey)))
   const wrapped = wrapMasterKey(masterKey, newSecret, random)
   const replacement = { previous, wrapped, check: masterKeyCheck(secrets), keys, now }

@@ -6,7 +6,7 @@ import type { InitialTokenRecord } from '../ports/records/initial-token.ts'
 import type { KeyRecord } from '../ports/records/key.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import { USUAL_TEMPLATE, type RegistrationTemplate } from '../protocol/registration-template.ts'
-import { bigint, group, json, optionalGroup, orElse, table, text, type Member } from './table.ts'
+import { bigint, group, json, optionalGroup, orElse, table, text, without, type Member } from './table.ts'
 
 /** The tables of what the operator configures and of the audit, as in tables.ts. */
 
@@ -55,8 +55,10 @@ export const DOMAIN_RULES = table<DomainRuleRecord>({
   changedAt: bigint('changed_at'),
 })
 
+/** The keys of both purposes. Each purpose has a table of its own, whose name says it. */
 export const SIGNING_KEYS = table<KeyRecord>({
   id: text('key_id'),
+  purpose: text('purpose', 'access'),
   algorithm: text('algorithm'),
   publicJwk: text('public_jwk'),
   encryptedPrivateKey: text('encrypted_private_key'),
@@ -64,6 +66,9 @@ export const SIGNING_KEYS = table<KeyRecord>({
   // A key from before key rotation existed was the only one, and has signed since it was created.
   activeFrom: orElse('created_at', bigint('active_from')),
 })
+
+/** The columns of both tables. */
+export const KEY_COLUMNS = without(SIGNING_KEYS, 'purpose')
 
 export const INITIAL_TOKENS = table<InitialTokenRecord>({
   id: text('token_id'),

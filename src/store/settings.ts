@@ -1,5 +1,5 @@
 import type { StoredSetting } from '../ports/operation-inputs.ts'
-import type { KeyRecord, SigningAlgorithm, StoredMasterKey } from '../ports/records/key.ts'
+import type { StoredMasterKey } from '../ports/records/key.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { ClockNote, ClockNotes } from '../protocol/clock.ts'
 
@@ -48,9 +48,4 @@ function clockNoteOf(value: string): ClockNote {
 export function noteOfNewestRow(newestRowAt: EpochMs | undefined): ClockNote | undefined {
   if (newestRowAt === undefined) return undefined
   return { agreedAt: newestRowAt, deletionTime: newestRowAt, confirmation: undefined }
-}
-
-/** Returns the oldest key of an algorithm. `keys` are ordered from the oldest on. */
-export function firstKey(keys: readonly KeyRecord[], algorithm: SigningAlgorithm): KeyRecord | undefined {
-  return keys.find((key) => key.algorithm === algorithm)
 }

@@ -60,7 +60,7 @@ test('with a rotation of 0 no key is created, and replaced keys are still withdr
   const { context, clock } = await openOne(t, { GRANTOR_KEY_ROTATION: '0' })
   clock.advance(400 * DAY)
   assert.deepEqual(await keepKeys(context), { made: undefined, withdrawn: [] })
-  const next = await rotateKeys(context, 'published', undefined)
+  const next = await rotateKeys(context, { when: 'published', purpose: 'access', algorithm: undefined })
   clock.advance(DAY + DAY + DAY)
   assert.equal((await keepKeys(context)).withdrawn.length, 1)
   assert.deepEqual(
@@ -79,7 +79,9 @@ test('nodes that rotate at the same time create one key', async (t) => {
 
 test('of concurrent rotations one creates a key, and the others report a conflict', async (t) => {
   const [first, second] = await openTwo(t)
-  const outcomes = await Promise.allSettled([first, second].map(({ context }) => rotateKeys(context, 'now', undefined)))
+  const outcomes = await Promise.allSettled(
+    [first, second].map(({ context }) => rotateKeys(context, { when: 'now', purpose: 'access', algorithm: undefined })),
+  )
   const refused = outcomes.filter((one) => one.status === 'rejected').map(({ reason }) => reason as unknown)
   assert.equal(refused.length, 1)
   assert.ok(refused[0] instanceof AdminError)
@@ -117,7 +119,7 @@ test('after a disclosure the next key signs within ten seconds on every node, an
   const before = await issue(first, client)
   const stolen = String(before.kid)
   await assert.rejects(retireKey(first.context, stolen), /rotate --now/)
-  const { id } = await rotateKeys(first.context, 'now', undefined)
+  const { id } = await rotateKeys(first.context, { when: 'now', purpose: 'access', algorithm: undefined })
   assert.deepEqual([(await issue(first, client)).kid, (await issue(second, client)).kid], [stolen, stolen])
   first.clock.advance(3000)
   for (const node of [first, second]) assert.deepEqual(await publishedBy(node), [stolen, id])
@@ -137,8 +139,11 @@ test('after a disclosure the next key signs within ten seconds on every node, an
 
 test('a key that does not sign yet can be withdrawn until shortly before it signs', async (t) => {
   const { context, clock } = await openOne(t)
-  const { id } = await rotateKeys(context, 'published', undefined)
-  await assert.rejects(rotateKeys(context, 'published', undefined), new RegExp(`${id} is published already`))
+  const { id } = await rotateKeys(context, { when: 'published', purpose: 'access', algorithm: undefined })
+  await assert.rejects(
+    rotateKeys(context, { when: 'published', purpose: 'access', algorithm: undefined }),
+    new RegExp(`${id} is published already`),
+  )
   clock.advance(DAY - 5000)
   await assert.rejects(retireKey(context, id), /Try again/)
   clock.advance(-DAY / 2)
@@ -150,9 +155,12 @@ test('there are at most 20 keys', async (t) => {
   const { context, clock } = await openOne(t)
   for (let made = 1; made < 20; made += 1) {
     clock.advance(1)
-    await rotateKeys(context, 'now', undefined)
+    await rotateKeys(context, { when: 'now', purpose: 'access', algorithm: undefined })
   }
-  await assert.rejects(rotateKeys(context, 'now', undefined), /20 keys.*grantor key retire/)
+  await assert.rejects(
+    rotateKeys(context, { when: 'now', purpose: 'access', algorithm: undefined }),
+    /20 keys.*grantor key retire/,
+  )
   assert.deepEqual(await keepKeys(context), { made: undefined, withdrawn: [] })
 })
 
@@ -165,7 +173,7 @@ test('keys of several algorithms sign one after the other, and all their tokens 
   for (const algorithm of ['EdDSA', 'RS256']) {
     await server.close()
     server = closed(await openTestServer(t, { folder, clock, env: { GRANTOR_SIGNING_ALGORITHM: algorithm } }))
-    await rotateKeys(server.context, 'now', undefined)
+    await rotateKeys(server.context, { when: 'now', purpose: 'access', algorithm: undefined })
     clock.advance(11_000)
     const { token } = await issue(server, client)
     assert.equal(decodeProtectedHeader(token).alg, algorithm)

@@ -209,7 +209,10 @@ test('ADM-06: each change by an administrator is recorded with the administrator
   await store.verifyClient({ id, now })
   await store.disableClient({ id, now })
   server.clock.advance(1000)
-  await rotateKeys({ ...server.context, store: server.context.actingAs('a-credential') }, 'now', undefined)
+  await rotateKeys(
+    { ...server.context, store: server.context.actingAs('a-credential') },
+    { when: 'now', purpose: 'access', algorithm: undefined },
+  )
   const events = await told()
   assert.deepEqual(events.map(({ event, actor }) => [event, actor]).slice(0, 2), [
     ['client.verified', 'command-line'],

@@ -178,7 +178,7 @@ test("after a change of the server's algorithm the previous one is used until th
   const [server] = nodes
   for (const node of nodes) assert.equal((await issue(node, client, undefined)).kid, kid)
   assert.deepEqual(await states(server), ['ES256 signing', 'RS256 signing'])
-  await rotateKeys(server.context, 'now', undefined)
+  await rotateKeys(server.context, { when: 'now', purpose: 'access', algorithm: undefined })
   for (const node of nodes) assert.equal((await issue(node, client, undefined)).kid, kid)
   clock.advance(12_000)
   for (const node of nodes) {
@@ -194,9 +194,12 @@ test("an operator can rotate an API's algorithm and withdraw its stolen key; an 
   await declare(server, API, 'EdDSA')
   server.clock.advance(HOUR)
   const { token, kid } = await issue(server, client, API)
-  await assert.rejects(rotateKeys(server.context, 'now', 'RS256'), /Nothing is signed by RS256/)
+  await assert.rejects(
+    rotateKeys(server.context, { when: 'now', purpose: 'access', algorithm: 'RS256' }),
+    /Nothing is signed by RS256/,
+  )
   await assert.rejects(retireKey(server.context, kid), /grantor key rotate --now --algorithm EdDSA/)
-  const next = await rotateKeys(server.context, 'now', 'EdDSA')
+  const next = await rotateKeys(server.context, { when: 'now', purpose: 'access', algorithm: 'EdDSA' })
   server.clock.advance(31_000)
   assert.equal((await issue(server, client, API)).kid, next.id)
   assert.equal(await algorithmOf(server, client, undefined), 'ES256')

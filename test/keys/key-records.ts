@@ -14,7 +14,7 @@ export const { encryptionKey } = openSecrets('a root secret of at least 32 chara
 /** An ES256 key that signs from NOW on, unless `differing` says otherwise. */
 export function aKeyRecord(differing: Partial<KeyPlan> = {}): Promise<KeyRecord> {
   return createSigningKey(
-    { algorithm: 'ES256', createdAt: NOW, activeFrom: NOW, ...differing },
+    { purpose: 'access', algorithm: 'ES256', createdAt: NOW, activeFrom: NOW, ...differing },
     randomBytes,
     encryptionKey,
   )

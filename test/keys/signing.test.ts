@@ -52,7 +52,7 @@ for (const algorithm of ['ES256', 'EdDSA', 'RS256'] as const) {
   test(`a ${algorithm} key whose published part was changed is detected`, async () => {
     const record = await aKeyRecord({ algorithm })
     const other = await aKeyRecord({ algorithm })
-    const term = { id: record.id, algorithm, activeFrom: NOW }
+    const term = { id: record.id, purpose: 'access', algorithm, activeFrom: NOW }
     assert.deepEqual(inspectKey(record, encryptionKey), { ...term, state: 'valid' })
     const swapped = JSON.stringify({ ...(JSON.parse(other.publicJwk) as object), kid: record.id })
     assert.deepEqual(inspectKey({ ...record, publicJwk: swapped }, encryptionKey), { ...term, state: 'mismatched' })

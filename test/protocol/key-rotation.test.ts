@@ -24,7 +24,7 @@ const at = (milliseconds: number): EpochMs => (NOW + milliseconds) as EpochMs
 
 /** A key that becomes active the given time after NOW. */
 function key(id: string, startsAfterMs: number, algorithm = 'ES256'): KeyTerm {
-  return { id: id as KeyId, algorithm, activeFrom: at(startsAfterMs) }
+  return { id: id as KeyId, purpose: 'access', algorithm, activeFrom: at(startsAfterMs) }
 }
 
 const CHOICES: readonly (readonly [why: string, keys: readonly KeyTerm[], signing: string | undefined])[] = [

@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import type { StoreDriver } from '../../src/ports/store.ts'
-import { SIGNING_KEYS } from '../../src/store/operator-tables.ts'
+import { KEY_COLUMNS } from '../../src/store/operator-tables.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { perform } from './contract/harness.ts'
@@ -16,7 +16,13 @@ import { temporaryFolder } from '../support/server.ts'
 /** As a release without key rotation stores it. */
 const ONE_KEY = `insert into signing_keys (key_id, algorithm, public_jwk, encrypted_private_key, created_at)
   values ('000000000001AAAAAAAAAAAAAAAAAAAAAA', 'ES256', '{}', 'x', 1)`
-const READ = { id: '000000000001AAAAAAAAAAAAAAAAAAAAAA', algorithm: 'ES256', publicJwk: '{}', encryptedPrivateKey: 'x' }
+const READ = {
+  id: '000000000001AAAAAAAAAAAAAAAAAAAAAA',
+  purpose: 'access',
+  algorithm: 'ES256',
+  publicJwk: '{}',
+  encryptedPrivateKey: 'x',
+}
 
 test('sqlite: a key from a release without rotation has signed since it was created, and gets a successor', async (t) => {
   const path = join(temporaryFolder(t), 'grantor.db')
@@ -42,7 +48,7 @@ test('postgres: a key from a release without rotation has signed since it was cr
 test('postgres: a release with one algorithm and this one start on an empty store; the one that waits uses the other’s key', async (t) => {
   const { store, older, watcher } = await openBoth(t)
   await older.query('begin')
-  await older.query(FIRST_KEY_THEN, [...SIGNING_KEYS.write(aKey())])
+  await older.query(FIRST_KEY_THEN, [...KEY_COLUMNS.write(aKey())])
   const asked = perform(store, 'addFirstKey', aKey())
   await someoneWaits(watcher)
   await older.query('commit')
@@ -54,14 +60,14 @@ test('postgres: a release with one algorithm and this one start on an empty stor
 test('postgres: a release with one algorithm adds no first key where this release has one', async (t) => {
   const { store, older } = await openBoth(t)
   const first = await perform(store, 'addFirstKey', aKey(0, 'EdDSA'))
-  await older.query(FIRST_KEY_THEN, [...SIGNING_KEYS.write(aKey())])
+  await older.query(FIRST_KEY_THEN, [...KEY_COLUMNS.write(aKey())])
   assert.deepEqual(await store.listKeys(), [first])
 })
 
 test('postgres: a store from a release with one algorithm keeps its first key, and gets one of another algorithm', async (t) => {
   const { store, older } = await openBoth(t)
   const first = aKey()
-  await older.query(FIRST_KEY_THEN, [...SIGNING_KEYS.write(first)])
+  await older.query(FIRST_KEY_THEN, [...KEY_COLUMNS.write(first)])
   assert.deepEqual(await perform(store, 'addFirstKey', aKey()), first)
   const other = await perform(store, 'addFirstKey', aKey(1, 'RS256'))
   assert.deepEqual(await store.listKeys(), [first, other])
@@ -71,7 +77,7 @@ test('postgres: a node that waited for the first key of another algorithm then a
   const { store, older, watcher } = await openBoth(t)
   await older.query('begin')
   const first = aKey(0, 'RS256')
-  await older.query(FIRST_KEY_THEN, [...SIGNING_KEYS.write(first)])
+  await older.query(FIRST_KEY_THEN, [...KEY_COLUMNS.write(first)])
   const own = aKey(1)
   const asked = perform(store, 'addFirstKey', own)
   await someoneWaits(watcher)

@@ -129,7 +129,7 @@ function checkKeys(examination: Examination): readonly Finding[] {
 
 /** A running server rotates keys. A server that never runs for long, or whose clock is wrong, does not. */
 function decideRotation({ store: { keys }, choices: { keyRotation }, now }: Examination): Finding {
-  const signing = [...Map.groupBy(keys, ({ algorithm }) => algorithm).values()]
+  const signing = [...Map.groupBy(keys, ({ purpose, algorithm }) => `${purpose} ${algorithm}`).values()]
     .flatMap((line) => chooseSigningKey(line, now) ?? [])
     .toSorted((one, other) => one.activeFrom - other.activeFrom)[0]
   const days = Math.floor((now - (signing?.activeFrom ?? now)) / DAY_MS)
@@ -139,7 +139,8 @@ function decideRotation({ store: { keys }, choices: { keyRotation }, now }: Exam
   return warning(
     'keys',
     `The key ${signing?.id} has been signing for ${days} days, more than twice as long as GRANTOR_KEY_ROTATION.`,
-    'A running server creates the next key within a minute: search its log for keys.not-kept, and check its clock. To rotate now: grantor key rotate',
+    'A running server creates the next key within a minute: search its log for keys.not-kept, and check its clock. To rotate now: grantor key rotate' +
+      (signing?.purpose === 'id' ? ` --purpose id --algorithm ${signing.algorithm}` : ''),
   )
 }
 

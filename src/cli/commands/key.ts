@@ -5,6 +5,7 @@ import { taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
 interface RotateOptions {
   readonly now?: true
+  readonly purpose?: string
   readonly algorithm?: string
 }
 
@@ -13,14 +14,15 @@ export const KEY_VERBS: readonly AddVerb[] = [
   taskVerb<{ readonly keys: readonly (KeyDocument & { readonly state: string })[] }>({
     task: 'key.list',
     say({ keys }, { paint }) {
-      const cells = keys.map(({ kid, algorithm, state, created_at, active_from }) => [
+      const cells = keys.map(({ kid, purpose, algorithm, state, created_at, active_from }) => [
         kid,
+        purpose,
         algorithm,
         state,
         formatTime(created_at),
         formatTime(active_from),
       ])
-      return columns(['KEY', 'ALGORITHM', 'STATE', 'CREATED (UTC)', 'SIGNS FROM (UTC)'], cells, paint)
+      return columns(['KEY', 'PURPOSE', 'ALGORITHM', 'STATE', 'CREATED (UTC)', 'SIGNS FROM (UTC)'], cells, paint)
     },
   }),
   taskVerb<KeyDocument, RotateOptions>({
@@ -32,13 +34,18 @@ export const KEY_VERBS: readonly AddVerb[] = [
           'sign with the key in ten seconds, even though verifiers may not have fetched it; for when the current key leaked',
         )
         .addOption(
-          new Option('--algorithm <name>', 'the algorithm of the key; by default the algorithm of the server').choices([
-            'ES256',
-            'EdDSA',
-            'RS256',
+          new Option('--purpose <name>', 'what the key signs: access tokens, or ID tokens; by default access').choices([
+            'access',
+            'id',
           ]),
+        )
+        .addOption(
+          new Option(
+            '--algorithm <name>',
+            'the algorithm of the key; by default the algorithm of the server, and RS256 for ID tokens',
+          ).choices(['ES256', 'EdDSA', 'RS256']),
         ),
-    input: ({ now, algorithm }) => ({ now: now === true, algorithm }),
+    input: ({ now, purpose, algorithm }) => ({ now: now === true, purpose, algorithm }),
     say: (key) => linesOf(key),
   }),
   taskVerb<{ readonly kid: string }>({

@@ -22,6 +22,7 @@ export const BACKUP_TABLES: Readonly<Record<string, 'stored' | 'omitted'>> = {
   links: 'omitted',
   opaque_tokens: 'omitted',
   signing_keys: 'omitted',
+  id_token_keys: 'omitted',
   revoked_tokens: 'omitted',
   // A restored store rejects assertions that were issued before the restore.
   consumed: 'omitted',

@@ -30,6 +30,7 @@ export const COPIED_TABLES: readonly string[] = [
   'apis',
   'domain_rules',
   'signing_keys',
+  'id_token_keys',
   'settings',
   'admin_credentials',
   'migrations',

@@ -13,7 +13,7 @@ import type { Row } from '../rows.ts'
 import { LAST_BACKUP, NO_MASTER_KEY, noteOfNewestRow, timeOf } from '../settings.ts'
 import { masterKeyReads } from '../shared/master-key.ts'
 import { inspectClients } from '../shared/clients.ts'
-import { operatorReads } from '../shared/operator.ts'
+import { listAccessKeys, signingKeyReads } from '../shared/signing-keys.ts'
 import { connectionOptions, sessionSettings } from './database.ts'
 import type { RunStatement } from './query.ts'
 import { isDistributed, placementOf, readCluster, type Cluster } from './distribution.ts'
@@ -114,8 +114,9 @@ async function look(client: pg.Client, distributed: boolean): Promise<Inspection
       ? await readContent(client)
       : { time: undefined, apis: 0, masterKey: NO_MASTER_KEY, backedUpAt: undefined }),
   }
-  const keys = hasTables ? await runSteps(queryOf(client), operatorReads.listKeys()) : []
   const isCurrent = missing.length === 0 && unknown.length === 0
+  const listKeys = isCurrent ? signingKeyReads.listKeys() : listAccessKeys()
+  const keys = hasTables ? await runSteps(queryOf(client), listKeys) : []
   const clients = isCurrent ? await runSteps(queryOf(client), inspectClients()) : undefined
   return { database: { kind: 'opened', ...facts }, keys, clients }
 }

@@ -11,6 +11,7 @@ import { operatorHandlers, operatorReads } from './operator.ts'
 import { organizationHandlers, organizationReads } from './organizations.ts'
 import { registrationCountHandlers } from './registration-counts.ts'
 import { sessionHandlers, sessionReads } from './sessions.ts'
+import { signingKeyHandlers, signingKeyReads } from './signing-keys.ts'
 import { walkReads } from './walks.ts'
 
 /** The operations that both stores apply with the same statements. Those of token and registration requests are in each store. */
@@ -22,6 +23,7 @@ export const SHARED_HANDLERS = {
   ...grantHandlers,
   ...organizationHandlers,
   ...operatorHandlers,
+  ...signingKeyHandlers,
   ...domainRuleHandlers,
   ...initialTokenHandlers,
   ...registrationCountHandlers,
@@ -37,6 +39,7 @@ export const SHARED_READS = {
   ...linkReads,
   ...organizationReads,
   ...operatorReads,
+  ...signingKeyReads,
   ...domainRuleReads,
   ...initialTokenReads,
   ...masterKeyReads,

@@ -1,13 +1,11 @@
 import type { StoredMasterKey } from '../../ports/records/key.ts'
-import { SIGNING_KEYS } from '../operator-tables.ts'
 import { MASTER_KEY, MASTER_KEY_CHECK } from '../settings.ts'
 import { revokeAllTokens } from './accounts.ts'
 import { findSetting, setting } from './operator.ts'
+import { replaceKeys } from './signing-keys.ts'
 import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const WRAP = shared('update settings set value = :wrapped where name = :name and value = :previous returning name')
-const REMOVE_KEYS = shared('delete from signing_keys')
-const ADD_KEY = shared(`insert into signing_keys (${SIGNING_KEYS.names}) values (${SIGNING_KEYS.parameters})`)
 const REVOKE_CREDENTIALS = shared('update admin_credentials set revoked_at = :now where revoked_at is null')
 const REVOKE_INITIAL_TOKENS = shared(
   'update initial_tokens set revoked_at = :now where expires_at > :now and revoked_at is null',
@@ -29,8 +27,7 @@ export const masterKeyHandlers = {
       const changed = yield* rows(WRAP, { previous, wrapped, name: MASTER_KEY })
       if (changed.length !== 1) return 'conflict'
       yield* setting(MASTER_KEY_CHECK, check)
-      yield* rows(REMOVE_KEYS)
-      for (const key of keys) yield* rows(ADD_KEY, SIGNING_KEYS.values(key))
+      yield* replaceKeys(keys)
       yield* rows(REVOKE_CREDENTIALS, { now })
       yield* rows(REVOKE_INITIAL_TOKENS, { now })
       yield* revokeAllTokens(now)

@@ -1,18 +1,17 @@
 import type { ApiRecord } from '../../ports/records/api.ts'
-import type { KeyRecord, SigningAlgorithm } from '../../ports/records/key.ts'
+import type { SigningAlgorithm } from '../../ports/records/key.ts'
 import type { AdminCredentialRecord } from '../../ports/records/admin.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { ClockNotes } from '../../protocol/clock.ts'
 import type { AdminCredentialId } from '../../protocol/ids.ts'
 import { slashVariant } from '../../protocol/resource.ts'
-import { ADMIN_CREDENTIALS, API_CHANGES, API_DEFINITIONS, APIS, SIGNING_KEYS } from '../operator-tables.ts'
+import { ADMIN_CREDENTIALS, API_CHANGES, API_DEFINITIONS, APIS } from '../operator-tables.ts'
 import {
   ALGORITHM,
   CLOCK_CONFIRMATION,
   CLOCK_NOTE,
   clockNotesOf,
   clockNoteValue,
-  firstKey,
   LAST_BACKUP,
   timeOf,
   RESTORING,
@@ -37,29 +36,19 @@ const SET_CREDENTIALS = shared(
   'update apis set credential_id = :id, secret_hash = :secretHash where resource = :resource returning resource',
 )
 const LIST_APIS = shared('select * from apis order by resource')
-/** Of nodes that see the same newest key of an algorithm only one adds the next: a key has one successor. */
-const ADD_KEY = shared(
-  `insert into signing_keys (${SIGNING_KEYS.names}, follows) values (${SIGNING_KEYS.parameters}, :follows)
-   on conflict (follows) do nothing returning key_id`,
-)
-const REMOVE_KEY = shared('delete from signing_keys where key_id = :id returning key_id')
-const ADD_FIRST_KEY = shared(`insert into signing_keys (${SIGNING_KEYS.names}) values (${SIGNING_KEYS.parameters})`)
-const LIST_KEYS = shared('select * from signing_keys order by key_id')
 const NOTE = shared(
   'insert into settings (name, value) values (:name, :value) on conflict (name) do update set value = excluded.value',
 )
 const INSERT_SETTING_ONCE = shared(
   'insert into settings (name, value) values (:name, :value) on conflict (name) do nothing',
 )
-/** A node that waited for the first key of another algorithm then tries again for its own algorithm. */
-const FIRST_KEY_ROUNDS = 2
 const FIND_SETTING = shared('select value from settings where name = :name')
 const CREATE_CREDENTIAL = shared(
   `insert into admin_credentials (${ADMIN_CREDENTIALS.names}) values (${ADMIN_CREDENTIALS.parameters})`,
 )
 const FIND_CREDENTIAL = shared('select * from admin_credentials where credential_id = :id')
 
-/** What the operator configures (APIs, administrators' credentials), and what the server does for itself (keys, settings). */
+/** What the operator configures (APIs, administrators' credentials), and the settings that the server keeps for itself. */
 export const operatorHandlers = {
   declareApi: {
     keys: ({ resource }) => [resource, slashVariant(resource) ?? []].flat(),
@@ -90,46 +79,6 @@ export const operatorHandlers = {
   deleteApi: {
     keys: idKey,
     run: outcome('delete from apis where resource = :id returning resource', 'deleted', 'unknown'),
-  },
-  /**
-   * Nodes that see no key of an algorithm write the same setting, one after the other, and the first adds the key. A store
-   * without any key has one setting for all algorithms.
-   */
-  addFirstKey: {
-    keys: () => ['signing-keys'],
-    *run(key) {
-      for (let round = 1; round <= FIRST_KEY_ROUNDS; round += 1) {
-        const before = yield* operatorReads.listKeys()
-        // Releases with a single algorithm use `first-key`, too.
-        yield* rows(NOTE, { name: before.length === 0 ? 'first-key' : `first-key:${key.algorithm}`, value: key.id })
-        const keys = yield* operatorReads.listKeys()
-        const first = firstKey(keys, key.algorithm)
-        if (first !== undefined) return first
-        // Another node added the first key of another algorithm, so the setting is another one now.
-        if (keys.length > 0 && before.length === 0) continue
-        yield* rows(ADD_FIRST_KEY, SIGNING_KEYS.values(key))
-        return key
-      }
-      throw new Error(`The first ${key.algorithm} key was removed while it was being created.`)
-    },
-  },
-  addKey: {
-    keys: () => ['signing-keys'],
-    *run({ key, follows }) {
-      const keys = yield* operatorReads.listKeys()
-      const algorithm = keys.find(({ id }) => id === follows)?.algorithm
-      const newest = keys.findLast((one) => one.algorithm === algorithm)
-      if (newest?.id !== follows || newest.id >= key.id) return 'conflict'
-      return (yield* rows(ADD_KEY, { ...SIGNING_KEYS.values(key), follows })).length === 1 ? 'added' : 'conflict'
-    },
-  },
-  removeKey: {
-    keys: () => ['signing-keys'],
-    *run({ id, replacement }) {
-      const keys = yield* operatorReads.listKeys()
-      if (!keys.some((key) => key.id === replacement)) return 'unknown'
-      return (yield* rows(REMOVE_KEY, { id })).length === 1 ? 'removed' : 'unknown'
-    },
   },
   noteServerAlgorithm: {
     keys: () => [`setting:${ALGORITHM}`],
@@ -188,9 +137,6 @@ export const operatorHandlers = {
 export const operatorReads = {
   *listApis(): Steps<readonly ApiRecord[]> {
     return (yield* rows(LIST_APIS)).map(APIS.read)
-  },
-  *listKeys(): Steps<readonly KeyRecord[]> {
-    return (yield* rows(LIST_KEYS)).map(SIGNING_KEYS.read)
   },
   *findServerAlgorithm(): Steps<SigningAlgorithm | undefined> {
     return (yield* findSetting(ALGORITHM)) as SigningAlgorithm | undefined

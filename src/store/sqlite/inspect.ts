@@ -7,7 +7,8 @@ import type { Row } from '../rows.ts'
 import { LAST_BACKUP, NO_MASTER_KEY, timeOf } from '../settings.ts'
 import { masterKeyReads } from '../shared/master-key.ts'
 import { inspectClients } from '../shared/clients.ts'
-import { findSetting, operatorReads } from '../shared/operator.ts'
+import { findSetting } from '../shared/operator.ts'
+import { listAccessKeys, signingKeyReads } from '../shared/signing-keys.ts'
 import { openDatabase } from './database.ts'
 import { freeBytes } from './disk.ts'
 import { schemaState } from './migrate.ts'
@@ -33,7 +34,7 @@ export function inspectDatabase(path: string): {
     const isCurrent = facts.missingMigrations.length === 0 && facts.unknownMigrations.length === 0
     return {
       database: { kind: 'opened', ...facts },
-      keys: hasTables(database) ? readKeys(database) : [],
+      keys: hasTables(database) ? openSteps(database)(isCurrent ? signingKeyReads.listKeys() : listAccessKeys()) : [],
       clients: isCurrent ? openSteps(database)(inspectClients()) : undefined,
     }
   } catch (cause) {
@@ -84,11 +85,6 @@ function readTables(database: DatabaseSync): Pick<DatabaseFacts, 'time' | 'apis'
     masterKey: run(masterKeyReads.findMasterKey()),
     backedUpAt: timeOf(run(findSetting(LAST_BACKUP))),
   }
-}
-
-/** Needs only the tables of the first migration. The operator's other statements use later columns. */
-function readKeys(database: DatabaseSync): readonly KeyRecord[] {
-  return openSteps(database)(operatorReads.listKeys())
 }
 
 function hasTables(database: DatabaseSync): boolean {

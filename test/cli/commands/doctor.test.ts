@@ -159,6 +159,7 @@ test('doctor does not take another program at the address of the issuer for Gran
   assert.match(report.findings.find(({ check }) => check === 'issuer')?.message ?? '', /not as Grantor does/)
 })
 
+const KEY = { purpose: 'access', algorithm: 'ES256', state: 'valid' } as const
 const SOUND: Examination = {
   choices: {
     issuer: 'https://auth.acme.test',
@@ -191,7 +192,7 @@ const SOUND: Examination = {
       backedUpAt: 1_900_000_000_000 as EpochMs,
     },
     secret: { kind: 'matches' },
-    keys: [{ id: 'key' as never, algorithm: 'ES256', activeFrom: 1_799_000_000_000 as EpochMs, state: 'valid' }],
+    keys: [{ ...KEY, id: 'key' as never, activeFrom: 1_799_000_000_000 as EpochMs }],
     clients: undefined,
   },
   probe: {
@@ -241,8 +242,7 @@ test('a key that signs for more than twice the rotation time is a warning, unles
   assert.deepEqual(more, [])
   assert.deepEqual(judge({ ...signingFor(61), choices: { ...SOUND.choices, keyRotation: 0 } }), [])
   // The next one waits, and changes nothing about the one that signs.
-  const next = { id: 'next' as never, algorithm: 'ES256', activeFrom: signingFor(62).now, state: 'valid' } as const
-  const keys = [...SOUND.store.keys, next]
+  const keys = [...SOUND.store.keys, { ...KEY, id: 'next' as never, activeFrom: signingFor(62).now }]
   assert.equal(judge({ ...signingFor(61), store: { ...SOUND.store, keys } }).length, 1)
   assert.deepEqual(judge({ ...signingFor(62), store: { ...SOUND.store, keys } }), [])
 })

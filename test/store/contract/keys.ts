@@ -67,6 +67,40 @@ export const keyCases: Suite = (check) => {
     }
   })
 
+  check(
+    'the keys for ID tokens and those for access tokens are two lists, each with its own first key',
+    async (stores) => {
+      const { first, second } = stores
+      const own = await perform(first, 'addFirstKey', aKey(0, 'RS256'))
+      const outcomes = await race(
+        stores,
+        'addFirstKey',
+        times(12, () => aKey(1, 'RS256', 'id')),
+      )
+      const [, made, ...more] = await second.listKeys()
+      assert.deepEqual([made?.purpose, more], ['id', []])
+      for (const outcome of outcomes) assert.deepEqual(outcome, made)
+      assert.deepEqual(await perform(first, 'addFirstKey', aKey(2, 'RS256')), own)
+      const id = made?.id ?? own.id
+      assert.equal(await perform(first, 'addKey', { key: aKey(3, 'RS256'), follows: id }), 'conflict')
+      const next = aKey(4, 'RS256', 'id')
+      assert.equal(await perform(first, 'addKey', { key: next, follows: id }), 'added')
+      assert.equal(await perform(first, 'removeKey', { id, replacement: next.id }), 'removed')
+      assert.deepEqual(await second.listKeys(), [own, next])
+    },
+  )
+
+  check('addFirstKey: a key for ID tokens of each algorithm, also in a store without any other key', async (stores) => {
+    const keys = times(24, (index) => aKey(index, ALGORITHMS[index % 3], 'id'))
+    await race(stores, 'addFirstKey', keys)
+    const listed = await stores.second.listKeys()
+    assert.deepEqual(listed.map(({ purpose, algorithm }) => `${purpose} ${algorithm}`).toSorted(), [
+      'id ES256',
+      'id EdDSA',
+      'id RS256',
+    ])
+  })
+
   check('addKey: the keys of each algorithm follow each other independently', async ({ first, second }) => {
     const [one, other] = [aKey(0), aKey(1, 'EdDSA')]
     const [two, another] = [aKey(2), aKey(3, 'EdDSA')]

@@ -3,8 +3,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createApi, SERVER_TOKENS } from '../src/admin/apis.ts'
 import { createUser } from '../src/admin/users.ts'
 import type { Context } from '../src/ports/context.ts'
+import type { AuthorizationRecord } from '../src/ports/records/authorization.ts'
 import { after, type EpochMs } from '../src/protocol/brand.ts'
-import { mintAuthorizationId, type AuthorizationId, type ClientId, type UserId } from '../src/protocol/ids.ts'
+import {
+  mintAuthorizationId,
+  type AuthorizationId,
+  type ClientId,
+  type SessionId,
+  type UserId,
+} from '../src/protocol/ids.ts'
 import type { CodeChallenge } from '../src/protocol/pkce.ts'
 import type { RedirectUri } from '../src/protocol/redirect-uri.ts'
 import { NO_SCOPE, type Scope } from '../src/protocol/scope.ts'
@@ -13,7 +20,8 @@ import { openStoreOf } from '../tools/runtime.ts'
 
 /** Creates authorization codes in bulk through the store. Through the pages this would take longer than the measurement. */
 export interface CodeMint {
-  readonly make: (clientId: string, count: number) => Promise<readonly string[]>
+  /** `login`: the code gives an ID token, too. */
+  readonly make: (clientId: string, count: number, kind?: 'login') => Promise<readonly string[]>
   readonly close: () => Promise<void>
 }
 
@@ -36,21 +44,21 @@ export async function openCodeMint(settings: Readonly<Record<string, string>>): 
   const { id: userId } = await createUser(context, account)
   await declareApis(context)
 
-  async function make(clientId: ClientId): Promise<string> {
+  async function make(clientId: ClientId, kind: 'login' | undefined): Promise<string> {
     const now = clock()
     const id = mintAuthorizationId(now, random)
     const { hash, token } = secrets.mint('authorization-code', id, random)
     const expiresAt = after(now, context.settings.lifetimes.code * 1000)
-    await approve(store, { id, clientId, userId, hash, now, expiresAt })
+    await approve(store, { id, clientId, userId, hash, now, expiresAt, isLogin: kind === 'login' })
     return token
   }
 
   return {
-    async make(clientId, count) {
+    async make(clientId, count, kind) {
       const codes: string[] = []
       while (codes.length < count) {
         const size = Math.min(BATCH, count - codes.length)
-        codes.push(...(await Promise.all(Array.from({ length: size }, () => make(clientId as ClientId)))))
+        codes.push(...(await Promise.all(Array.from({ length: size }, () => make(clientId as ClientId, kind)))))
       }
       return codes
     },
@@ -66,38 +74,45 @@ interface Approval {
   readonly hash: SecretHash
   readonly now: EpochMs
   readonly expiresAt: EpochMs
+  readonly isLogin: boolean
 }
 
 /** Stores an authorization request and its approval. */
 export async function approve(
   store: Context['store'],
-  { id, clientId, userId, hash, now, expiresAt }: Approval,
+  { id, clientId, userId, hash, now, expiresAt, isLogin }: Approval,
 ): Promise<void> {
-  const started = store.startAuthorization({
+  const session = { rootId: id as string as SessionId, methods: ['pwd'], at: now } as const
+  const authorization: AuthorizationRecord = {
     id,
     clientId,
     browserHash: hash,
     redirectUri: REDIRECT_URI as RedirectUri,
+    responseMode: 'query',
     state: 'bench',
     codeChallenge: CHALLENGE,
-    scope: SCOPE as Scope,
+    scope: (isLogin ? 'openid' : SCOPE) as Scope,
     ungrantedScope: NO_SCOPE,
     resources: [],
     mustSignIn: false,
+    authenticatedSince: undefined,
+    onlyUserId: undefined,
+    openid: isLogin ? { nonce: 'a-nonce-of-usual-length', idTokenClaims: [], session } : undefined,
     mustConsent: false,
     loginHint: undefined,
     organizationId: undefined,
     createdAt: now,
     expiresAt,
     status: { kind: 'pending' },
-  })
+  }
+  const started = store.startAuthorization(authorization)
   const answer = {
     id,
     userId,
     organizationId: undefined,
     codeHash: hash,
     now,
-    narrowed: undefined,
+    decided: undefined,
     remember: undefined,
   }
   // Both are queued in this order, so that one commit contains them in this order.

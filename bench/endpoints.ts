@@ -22,6 +22,7 @@ export const ENDPOINT_NAMES = [
   'assertion',
   'opaque',
   'code',
+  'login',
   'refresh',
   'introspect',
   'metadata',
@@ -46,6 +47,7 @@ export async function openEndpoints(port: number, mint: CodeMint): Promise<reado
   const { client_id, client_secret } = await registerClient(port, metadata('itself'))
   const client = { client_id, client_secret }
   const signer = await registerSigner(port)
+  const relyingParty = await registerRelyingParty(port)
   const codeForm = { grant_type: 'authorization_code', redirect_uri: REDIRECT_URI, code_verifier: VERIFIER, ...client }
   const codeBody = (code: string): string => form({ ...codeForm, code })
   const machineBody = form({ grant_type: 'client_credentials', ...client })
@@ -99,6 +101,17 @@ export async function openEndpoints(port: number, mint: CodeMint): Promise<reado
       contains: '"refresh_token":"',
       gate: 0.17,
       prepare: async (count) => ({ kind: 'once', bodies: (await mint.make(client.client_id, count)).map(codeBody) }),
+    },
+    {
+      // The same with an ID token: a second signature.
+      ...TOKEN,
+      name: 'login',
+      contains: '"id_token":"',
+      gate: undefined,
+      async prepare(count) {
+        const codes = await mint.make(relyingParty.client_id, count, 'login')
+        return { kind: 'once', bodies: codes.map((code) => form({ ...codeForm, ...relyingParty, code })) }
+      },
     },
     {
       ...TOKEN,
@@ -164,6 +177,13 @@ async function registerSigner(port: number): Promise<() => Readonly<Record<strin
     const jwt = signJws(key, { alg: key.algorithm }, assertionClaims(client_id, issuer, Date.now()))
     return { grant_type: 'client_credentials', ...assertionForm(jwt) }
   }
+}
+
+/** Registers a client whose ID tokens have the algorithm of access tokens. */
+async function registerRelyingParty(port: number): Promise<Readonly<Record<'client_id' | 'client_secret', string>>> {
+  const signed = { ...metadata('for login'), id_token_signed_response_alg: 'ES256' }
+  const { client_id, client_secret } = await registerClient(port, signed)
+  return { client_id, client_secret }
 }
 
 async function registerClient(

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Context } from '../../src/ports/context.ts'
 import { after, toSeconds } from '../../src/protocol/brand.ts'
+import { USUAL_RULES } from '../../src/protocol/client-policy.ts'
 import {
   mintAuthorizationId,
   mintClientId,
@@ -33,7 +34,7 @@ export function growthOperations(
         id: mintClientId(now, randomBytes),
         issuedAt: toSeconds(now),
         source: 'registration',
-        rules: { consent: 'asked' },
+        rules: USUAL_RULES,
         document: undefined,
         initialToken: undefined,
         secretHash: aHash(),
@@ -84,7 +85,7 @@ export function growthOperations(
       const userId = mintUserId(now, randomBytes)
       const clientId = `gci_${idOf(picked(), fill)}` as ClientId
       const codeHash = aHash()
-      await approve(store, { id, clientId, userId, hash: codeHash, now, expiresAt: after(now, 60_000) })
+      await approve(store, { id, clientId, userId, hash: codeHash, now, expiresAt: after(now, 60_000), isLogin: false })
       const redeemed = await store.redeemCode({
         id,
         codeHash,
@@ -107,6 +108,7 @@ export function growthOperations(
             rotatedAt: now,
             idleExpiresAt: after(now, 30 * DAY_MS),
           },
+          openid: undefined,
         },
       })
       if (redeemed !== 'redeemed') throw new Error(`A code was ${redeemed}.`)

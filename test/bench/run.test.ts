@@ -13,7 +13,18 @@ test('the bench measures every endpoint of the real server and of the bare serve
   const report = JSON.parse(stdout) as Report
   assert.deepEqual(
     report.endpoints.map(({ endpoint }) => endpoint),
-    ['register', 'client_credentials', 'assertion', 'opaque', 'code', 'refresh', 'introspect', 'metadata', 'jwks'],
+    [
+      'register',
+      'client_credentials',
+      'assertion',
+      'opaque',
+      'code',
+      'login',
+      'refresh',
+      'introspect',
+      'metadata',
+      'jwks',
+    ],
   )
   for (const { subject, bare, ratio } of report.endpoints) {
     assert.ok(subject.best > 0 && bare.best > 0)

@@ -5,7 +5,7 @@ import { DISPLAY_TEXT_LIMIT, parseDisplayText } from '../protocol/display-text.t
 import { mintApiCredentialId, type ApiCredentialId } from '../protocol/ids.ts'
 import { documentClientId } from '../protocol/client-identifier.ts'
 import { parseResource, sameResource, type Resource } from '../protocol/resource.ts'
-import { parseScope } from '../protocol/scope.ts'
+import { isIdentityToken, parseScope } from '../protocol/scope.ts'
 import { AdminError, conflict, unknown } from './admin-error.ts'
 import { introduceAlgorithm } from './keys.ts'
 import { requireLimit, type Listed, type PageRequest } from './page.ts'
@@ -205,9 +205,8 @@ function requireResource(text: string, issuer: string): Resource {
   // An API with the issuer as its identifier would accept all tokens that were requested without a resource, because their
   // audience is the issuer.
   if (text === issuer) {
-    throw conflict(
-      `"${text}" is this server, the audience of tokens without a resource: an API needs another identifier.`,
-    )
+    const why = 'the audience of tokens without a resource: an API needs another identifier.'
+    throw conflict(`"${text}" is this server, ${why}`)
   }
   return resource
 }
@@ -219,6 +218,7 @@ function requireScopes(scopes: readonly ApiScope[]): readonly ApiScope[] {
     if (name === '' || parseScope(name) !== name || name.includes(' ')) {
       throw new AdminError(`"${name}" is not the name of a scope: it has no spaces, quotes or backslashes.`)
     }
+    if (isIdentityToken(name)) throw new AdminError(`The scope ${name} is one of the server itself.`)
     if (names.has(name)) throw new AdminError(`The scope ${name} is named twice.`)
     names.add(name)
     return { name, sentence: requireDisplayText(`The sentence of the scope ${name}`, sentence), grantedTo }

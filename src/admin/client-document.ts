@@ -29,6 +29,18 @@ export const RULES = {
     .describe(
       'implied: the users of this first-party client are not asked for consent to the scope that it is registered for, where its redirect URI uses https.',
     ),
+  pkce: z
+    .enum(['required', 'optional'])
+    .default('required')
+    .describe(
+      'optional: this confidential client may send authorization requests without PKCE, because it cannot do otherwise.',
+    ),
+  claims: z
+    .enum(['userinfo', 'id-token'])
+    .default('id-token')
+    .describe(
+      'Where the client finds the claims of its scope: at the userinfo endpoint alone, or in its ID tokens too.',
+    ),
 }
 
 /** The metadata of a client, by the names of RFC 7591. Members that were not registered are absent. */
@@ -44,6 +56,8 @@ export const METADATA_MEMBERS = {
   grant_types: z.array(z.string()),
   response_types: z.array(z.string()),
   scope: z.string().optional(),
+  id_token_signed_response_alg: z.string().optional().describe('How its ID tokens are signed. Absent: RS256.'),
+  default_max_age: z.int().optional().describe('Seconds: `max_age` of its authorization requests that have none.'),
   client_name: z.string().optional(),
   client_uri: z.string().optional(),
   logo_uri: z.string().optional(),

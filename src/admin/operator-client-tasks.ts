@@ -4,6 +4,8 @@ import { ASSERTION_ALGORITHMS, KEY_LIMIT } from '../protocol/client-keys.ts'
 import { CLIENT_AUTH_METHODS } from '../protocol/client-metadata.ts'
 import { LIST_LIMIT as METADATA_LIST_LIMIT } from '../protocol/descriptive-metadata.ts'
 import { OFFERED_GRANT_TYPES } from '../protocol/grant-types.ts'
+import { ID_TOKEN_ALGORITHMS } from '../protocol/id-token.ts'
+import { MAX_AGE_LIMIT } from '../protocol/openid-metadata.ts'
 import { NO_SCOPE } from '../protocol/scope.ts'
 import { CLIENT_DOCUMENT, describeClient, describeUnder, METADATA_MEMBERS, RULES } from './client-document.ts'
 import { ONE, PATH, SEARCH } from './client-tasks.ts'
@@ -32,6 +34,16 @@ const METADATA = {
     .max(METADATA_LIST_LIMIT)
     .describe('By default authorization_code and refresh_token, or without redirect URIs client_credentials.'),
   scope: SCOPE.describe('The registered scope, separated by spaces.'),
+  id_token_signed_response_alg: z
+    .enum(ID_TOKEN_ALGORITHMS)
+    .meta({ examples: ['ES256'] })
+    .describe('How its ID tokens are signed; by default RS256.'),
+  default_max_age: z
+    .int()
+    .min(0)
+    .max(MAX_AGE_LIMIT)
+    .meta({ examples: [3600] })
+    .describe('Seconds: `max_age` of its authorization requests that have none.'),
 }
 
 /** The public keys of a client, by the names of RFC 7591. */
@@ -89,6 +101,8 @@ export const OPERATOR_CLIENT_TASKS: readonly Task[] = [
         ),
       ...KEYS,
       scope: METADATA.scope.optional(),
+      id_token_signed_response_alg: METADATA.id_token_signed_response_alg.optional(),
+      default_max_age: METADATA.default_max_age.optional(),
       approved_scope: SCOPE.default(NO_SCOPE).describe('The scopes that the client is approved for.'),
       rules: z.strictObject(RULES).prefault({}),
     }),
@@ -109,6 +123,8 @@ export const OPERATOR_CLIENT_TASKS: readonly Task[] = [
       redirect_uris: METADATA.redirect_uris.optional(),
       grant_types: METADATA.grant_types.optional(),
       scope: METADATA.scope.optional(),
+      id_token_signed_response_alg: METADATA.id_token_signed_response_alg.optional(),
+      default_max_age: METADATA.default_max_age.optional(),
     }),
     output: CLIENT_DOCUMENT,
     run: async (context, { client_id, ...changes }) =>

@@ -8,6 +8,7 @@ import { isSameIdentity } from '../protocol/client-identity.ts'
 import { describeMetadata, readRegistration, type ClientMetadata } from '../protocol/client-metadata.ts'
 import { evaluateClientPolicy, isOperatorMade, type ClientRules } from '../protocol/client-policy.ts'
 import { needCode, type GrantType } from '../protocol/grant-types.ts'
+import type { IdTokenAlgorithm } from '../protocol/id-token.ts'
 import { mintOrderedId } from '../protocol/ids.ts'
 import { checkRedirectUri } from '../protocol/redirect-uri.ts'
 import { NO_SCOPE, scopeTokens, type Scope } from '../protocol/scope.ts'
@@ -34,6 +35,9 @@ export interface MetadataWish extends KeyWish {
   /** Absent: those of an app with redirect URIs, or of a machine. */
   readonly grant_types?: readonly GrantType[] | undefined
   readonly scope?: Scope | undefined
+  readonly id_token_signed_response_alg?: IdTokenAlgorithm | undefined
+  /** Seconds. */
+  readonly default_max_age?: number | undefined
 }
 
 /** The changes of the metadata of a client. What is absent or undefined does not change. */
@@ -213,6 +217,12 @@ async function requirePossible(context: PolicyNeeds, client: ClientRecord): Prom
   const refusal = verdicts.find((verdict) => verdict.kind === 'refused')
   if (refusal?.reason === 'domain-blocked') {
     throw conflict(`The domain of ${refusal.uri} is blocked. See "grantor domain list".`)
+  }
+  if (
+    rules.pkce === 'optional' &&
+    !verdicts.some((verdict) => verdict.kind === 'allowed' && verdict.rights.mayOmitPkce)
+  ) {
+    throw conflict('PKCE is optional only for a client that authenticates. A public client needs it.')
   }
   if (rules.consent === 'asked') return
   if (metadata.scope === undefined) {

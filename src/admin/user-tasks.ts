@@ -15,7 +15,9 @@ import {
   revokeTokensOfUser,
   setEmail,
   setPassword,
+  updateUser,
 } from './users.ts'
+import { PROFILE_CHANGE } from './profile-fields.ts'
 
 /** A user in an answer, without the hash of the password. */
 const USER_DOCUMENT = z
@@ -24,6 +26,9 @@ const USER_DOCUMENT = z
     email: z.string().nullable().describe('null: the user signs in without an address, at a provider.'),
     email_verified_at: ISO_OR_NULL.describe("When the address was proved to be the user's."),
     name: z.string().nullable(),
+    profile: z
+      .record(z.string(), z.unknown())
+      .describe('What apps with the scopes profile, phone and address see, by the names of the claims.'),
     has_password: z.boolean(),
     first_signed_in_at: ISO_OR_NULL.describe('null: never, or unknown because the account is older than this record.'),
     created_at: ISO,
@@ -58,6 +63,7 @@ function describeUser(user: UserRecord): UserDocument {
     email: user.email ?? null,
     email_verified_at: isoOrNull(user.emailVerifiedAt),
     name: user.name ?? null,
+    profile: { ...user.profile },
     has_password: user.passwordHash !== undefined,
     first_signed_in_at: user.firstSignedInAt === 0 ? null : isoOrNull(user.firstSignedInAt),
     created_at: iso(user.createdAt),
@@ -148,6 +154,17 @@ export const USER_TASKS: readonly Task[] = [
     output: USER_DOCUMENT,
     run: async (context, { user_id, email, verified }) =>
       describeUser(await setEmail(context, user_id, { email, isVerified: verified })),
+  }),
+  defineTask({
+    name: 'user.update',
+    method: 'PATCH',
+    path: `${PATH}/{user_id}`,
+    access: 'write',
+    summary: 'Change the name and the profile of a user. What is not given does not change; null removes a value.',
+    input: ONE.extend({ name: NAME.nullable().optional(), profile: PROFILE_CHANGE.default({}) }),
+    output: USER_DOCUMENT,
+    run: async (context, { user_id, name, profile }) =>
+      describeUser(await updateUser(context, user_id, { name, profile })),
   }),
   defineTask({
     name: 'user.create-link',

@@ -3,11 +3,15 @@ import type { UserRecord } from '../ports/records/user.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import { normalizeEmail } from '../protocol/account.ts'
 import { mintUserId, parseUserId, type Random, type UserId } from '../protocol/ids.ts'
+import type { UserProfile } from '../protocol/user-claims.ts'
 import { AdminError, conflict, unknown } from './admin-error.ts'
 import { listPage, type Listed, type PageRequest } from './page.ts'
 
 /** 32 characters, 5 bits each, without those that are easily confused. */
 const PASSWORD_ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789'
+
+/** Of the text that is stored. */
+const PROFILE_BYTES = 8192
 
 type StoreNeeds<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
 /** A user is found by id or by e-mail address. */
@@ -27,6 +31,8 @@ export async function createUser(
     email,
     emailVerifiedAt: undefined,
     name: account.name,
+    profile: {},
+    updatedAt: now,
     passwordHash,
     firstSignedInAt: 0 as EpochMs,
     createdAt: now,
@@ -96,6 +102,38 @@ export async function setEmail(
   const emailVerifiedAt = isVerified ? context.clock() : undefined
   if ((await context.store.setEmail({ id, email, emailVerifiedAt })) === 'email-taken') throw emailTaken(email)
   return requireUser(context, id)
+}
+
+/** The changes of a profile, by the names of the claims. null removes a claim, undefined keeps it. */
+export type ProfileChange = {
+  readonly [Name in keyof UserProfile]?: UserProfile[Name] | null | undefined
+}
+
+/**
+ * Changes the name and the profile of a user. What is undefined does not change.
+ *
+ * @throws AdminError when there is no such user, the profile is too large, or the user was changed at the same time
+ */
+export async function updateUser(
+  context: Changing<'updateUser'>,
+  who: string,
+  change: { readonly name: string | null | undefined; readonly profile: ProfileChange },
+): Promise<UserRecord> {
+  const { id, name, profile: previous } = await requireUser(context, who)
+  const merged = Object.entries({ ...previous, ...definedOf(change.profile) }).filter(([, value]) => value !== null)
+  const profile = Object.fromEntries(merged) as UserProfile
+  if (profile.phone_number === undefined && profile.phone_number_verified !== undefined)
+    throw new AdminError('A profile has phone_number_verified only beside phone_number.')
+  if (Buffer.byteLength(JSON.stringify(profile)) > PROFILE_BYTES)
+    throw new AdminError(`A profile has at most ${PROFILE_BYTES} bytes.`)
+  const next = change.name === undefined ? name : (change.name ?? undefined)
+  const outcome = await context.store.updateUser({ id, previous, name: next, profile, now: context.clock() })
+  if (outcome === 'conflict') throw conflict(`The user ${id} was changed or deleted at the same time. Try again.`)
+  return requireUser(context, id)
+}
+
+function definedOf(change: ProfileChange): ProfileChange {
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
 }
 
 /** Disables the user: sessions and tokens of the user stop working. @throws AdminError when there is no such user */

@@ -105,6 +105,11 @@ const ROWS = {
     seconds(DAY).default(900),
     'Seconds that an access token is valid.',
   ),
+  GRANTOR_ID_TOKEN_LIFETIME: setting(
+    'settings.lifetimes.idToken',
+    whole(60, DAY).default(3600),
+    'Seconds that an ID token is valid.',
+  ),
   GRANTOR_REFRESH_IDLE_LIFETIME: setting(
     'settings.lifetimes.refreshIdle',
     seconds(3650 * DAY).default(30 * DAY),

@@ -20,6 +20,8 @@ interface EndpointRow {
   readonly path: string
   /** The media type of the body; undefined for requests without one. */
   readonly accepts?: 'application/json' | 'application/x-www-form-urlencoded'
+  /** A request without a body and its type is accepted, too. */
+  readonly isBodyOptional?: true
   /** The form of its errors: `json` for programs, `page` for users. */
   readonly audience: 'json' | 'page'
   /** Scripts of any origin may call it, without credentials (clients.md). */

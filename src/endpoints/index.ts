@@ -19,6 +19,7 @@ import { showSignIn } from './sign-in/page.ts'
 import { signInByPassword } from './sign-in/password.ts'
 import { showSignOut, signOut } from './authorization/sign-out.ts'
 import { token } from './token/token.ts'
+import { userinfo } from './openid/userinfo.ts'
 import { offersRegistration } from '../protocol/client-policy.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
@@ -33,6 +34,19 @@ const DOCUMENT = {
   audience: 'json',
   priority: 'high',
   unlimited: 'It reads only what this node has in memory.',
+} as const
+
+/** OpenID Connect Core 1.0 §5.3. */
+const USERINFO = {
+  name: 'userinfo',
+  path: PATHS.userinfo,
+  audience: 'json',
+  cors: true,
+  query: true,
+  grantType: 'authorization_code',
+  metadata: 'userinfo_endpoint',
+  unlimited: 'It writes nothing, and answers only a token that a user allowed.',
+  run: userinfo,
 } as const
 
 /** RFC 7592 §2. It has the path of registration; the query of `registration_client_uri` names the client. */
@@ -116,6 +130,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
     budgets: ['client-authentication', 'client-assertion', 'outbound', 'outbound-host'],
     run: introspect,
   },
+  { ...USERINFO, method: 'GET' },
+  { ...USERINFO, method: 'POST', accepts: FORM, isBodyOptional: true },
   {
     name: 'authorize',
     method: 'GET',
@@ -198,7 +214,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     run: describeResource,
   },
   { ...DOCUMENT, name: 'metadata', path: PATHS.oauthMetadata, cors: true, run: metadata },
-  // Some clients try OpenID Connect Discovery first. They find the same document (clients.md).
+  // OpenID Connect Discovery 1.0 §4. The document is the same, because some clients try only one of the two addresses (clients.md).
   { ...DOCUMENT, name: 'metadata', path: PATHS.openidMetadata, cors: true, run: metadata },
   { ...DOCUMENT, name: 'alive', path: PATHS.alive, allowInsecure: true, run: alive },
   { ...DOCUMENT, name: 'ready', path: PATHS.ready, allowInsecure: true, unlimited: SHARES_COMPARISON, run: ready },

@@ -18,6 +18,7 @@ export const PATHS = {
   accountLink: LINK_PATH,
   revoke: '/v2/oauth/revoke',
   introspect: '/v2/oauth/introspect',
+  userinfo: '/v2/oauth/userinfo',
   jwks: '/v2/oauth/jwks',
   protectedResource: '/v2/oauth/protected-resource',
   oauthMetadata: '/.well-known/oauth-authorization-server',

@@ -60,7 +60,7 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
     more: readonly string[],
   ): void {
     const { status, page, formTarget, retryAfterSeconds, cookies } = answer
-    const policy = contentSecurityPolicy(renderer.styleSource, formTarget)
+    const policy = contentSecurityPolicy(renderer, page, formTarget)
     write(target, status, renderer.render(page, language, target.requestId), pageHeaders, [
       'Content-Security-Policy',
       policy,
@@ -204,7 +204,9 @@ function openerPolicy({ kind }: Page): readonly string[] {
 }
 
 /** threats.md AUTH-18, UI-17. Browsers also check the redirect after a form, so it must be allowed (decision 0022). */
-function contentSecurityPolicy(styleSource: string, formTarget: string | undefined): string {
+function contentSecurityPolicy(renderer: Renderer, page: Page, formTarget: string | undefined): string {
   const target = formTarget === undefined ? '' : ` ${formTarget}`
-  return `default-src 'none'; style-src ${styleSource}; form-action 'self'${target}; base-uri 'none'; frame-ancestors 'none'`
+  const scriptSource = renderer.scriptSource(page)
+  const script = scriptSource === undefined ? '' : ` script-src ${scriptSource};`
+  return `default-src 'none'; style-src ${renderer.styleSource};${script} form-action 'self'${target}; base-uri 'none'; frame-ancestors 'none'`
 }

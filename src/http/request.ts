@@ -21,7 +21,10 @@ const JSON_RANGES: ReadonlySet<string> = new Set(['application/json', 'applicati
  *
  * @throws OAuthError invalid_request, invalid_client_metadata
  */
-export function checkHeaders({ rawHeaders, headers }: IncomingMessage, endpoint: Pick<Endpoint, 'accepts'>): void {
+export function checkHeaders(
+  { rawHeaders, headers }: IncomingMessage,
+  endpoint: Pick<Endpoint, 'accepts' | 'isBodyOptional'>,
+): void {
   if (rawHeaders.length > HEADER_LIMIT * 2) throw invalidRequest('headers_too_many', { status: 431 })
   let hosts = 0
   let contentTypes = 0
@@ -37,6 +40,7 @@ export function checkHeaders({ rawHeaders, headers }: IncomingMessage, endpoint:
   const { accepts } = endpoint
   if (accepts === undefined) return
   const sent = headers['content-type']
+  if (sent === undefined && endpoint.isBodyOptional === true) return
   if (contentTypes !== 1 || !isMediaType(sent, accepts)) {
     const msg = `The content type must be ${accepts}.`
     const problems = [problem(['header', 'content-type'], 'media_type', msg, sent, { expected: accepts })]

@@ -1,6 +1,7 @@
 import type { About, AppRemoval, LinkUse, SessionStart } from './operation-inputs.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { SessionId, UserId } from '../protocol/ids.ts'
+import type { UserProfile } from '../protocol/user-claims.ts'
 import type { LinkRecord, UserRecord } from './records/user.ts'
 
 /**
@@ -34,7 +35,21 @@ export interface AccountOperations {
     change: { readonly id: UserId; readonly email: string; readonly emailVerifiedAt: EpochMs | undefined },
     outcome: 'changed' | 'email-taken' | 'unknown',
   ]
-  renameUser: [change: { readonly id: UserId; readonly name: string | undefined }, outcome: 'changed' | 'unknown']
+  renameUser: [
+    change: { readonly id: UserId; readonly name: string | undefined; readonly now: EpochMs },
+    outcome: 'changed' | 'unknown',
+  ]
+  /** Replaces the name and the profile, if the profile still equals `previous`. */
+  updateUser: [
+    change: {
+      readonly id: UserId
+      readonly previous: UserProfile
+      readonly name: string | undefined
+      readonly profile: UserProfile
+      readonly now: EpochMs
+    },
+    outcome: 'changed' | 'conflict',
+  ]
   /**
    * Replaces the password for the user, who authenticated just now: ends all sessions but `keep`, and the link that an operator
    * handed over. Grants stay. `unknown`: also if the user is disabled, or if the session has ended, or the password was changed,

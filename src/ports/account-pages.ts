@@ -1,3 +1,4 @@
+import type { IdentityToken } from '../protocol/scope.ts'
 import type { Agent } from '../protocol/agent.ts'
 import type { AuthenticationMethod } from '../protocol/authentication.ts'
 import type { EpochMs } from '../protocol/brand.ts'
@@ -55,7 +56,9 @@ export interface ConnectedApp {
   /** Where the app gets its answers. undefined: it has registered nothing any more. */
   readonly destination: Destination | undefined
   readonly organization: string | undefined
-  /** A sentence for each scope, or the scope's name. */
+  /** What the app may know about the user. */
+  readonly identity: readonly IdentityToken[]
+  /** A sentence for each other scope, or the scope's name. */
   readonly permissions: readonly string[]
   /** The names or identifiers of the APIs. */
   readonly resources: readonly string[]

@@ -143,6 +143,7 @@ export interface Settings {
 export interface Lifetimes {
   readonly code: number
   readonly accessToken: number
+  readonly idToken: number
   readonly refreshIdle: number
   readonly refreshAbsolute: number
   readonly refreshRetry: number

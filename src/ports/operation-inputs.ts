@@ -94,8 +94,8 @@ export interface Approval extends About {
   readonly codeHash: SecretHash
   readonly now: EpochMs
   readonly codeExpiresAt: EpochMs
-  /** The request with the part of its scope that the user allowed (RFC 6749 §3.3). undefined: the user allowed all of it. */
-  readonly narrowed: AuthorizationRecord | undefined
+  /** The request with the part of its scope that the user allowed (RFC 6749 §3.3), and with the user's session. undefined: the same. */
+  readonly decided: AuthorizationRecord | undefined
   /** undefined: do not remember this consent. */
   readonly remember: (ConsentKey & { readonly scope: Scope }) | undefined
 }
@@ -165,7 +165,7 @@ export interface MasterKeyReplacement {
   readonly wrapped: string
   /** The check of the new master key. */
   readonly check: string
-  /** One signing key for each algorithm, encrypted under the new master key. */
+  /** One signing key for each purpose and algorithm, encrypted under the new master key. */
   readonly keys: readonly KeyRecord[]
   readonly now: EpochMs
 }

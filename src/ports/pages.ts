@@ -29,7 +29,7 @@ export interface ClientView {
   readonly destination: Destination
 }
 
-/** One permission: the scope's name, and a sentence for the user of each API that declares it. */
+/** One permission: the scope's name, and a sentence for the user of each API that declares it. Identity scopes have none. */
 export interface ScopeView {
   readonly name: string
   readonly sentences: readonly string[]
@@ -120,8 +120,19 @@ export interface ReturnPage {
   /** `error_description`, for the client's developer. */
   readonly description: string
   readonly client: ClientView
-  /** The client's redirect URI with the error in it. */
-  readonly returnUri: string
+  readonly back: ReturnPath
+}
+
+/** How a browser brings the authorization response to the client: a link, or a form that it posts. */
+export type ReturnPath =
+  | { readonly kind: 'link'; readonly uri: string }
+  | { readonly kind: 'form'; readonly action: string; readonly fields: HiddenFields }
+
+/** A form with the authorization response, which a script posts to the client. Without scripts the user presses its button. */
+export interface FormPostPage {
+  readonly kind: 'form-post'
+  readonly action: string
+  readonly fields: HiddenFields
 }
 
 /** The OAuth error in the link. The page explains it in a sentence. */
@@ -168,4 +179,12 @@ export interface SignedOutPage {
   readonly kind: 'signed-out'
 }
 
-export type Page = SignInPage | ConsentPage | ReturnPage | ErrorPage | SignOutPage | SignedOutPage | AccountPage
+export type Page =
+  | SignInPage
+  | ConsentPage
+  | ReturnPage
+  | FormPostPage
+  | ErrorPage
+  | SignOutPage
+  | SignedOutPage
+  | AccountPage

@@ -1,6 +1,7 @@
 import type { Context } from '../ports/context.ts'
 import type { ApiRecord } from '../ports/records/api.ts'
 import type { RegistrationPolicy } from '../protocol/client-metadata.ts'
+import { isIdentityToken } from '../protocol/scope.ts'
 
 /** Returns what the metadata of a client is checked against: the settings, and the scopes of the declared APIs. */
 export function registrationPolicy(
@@ -11,7 +12,8 @@ export function registrationPolicy(
   return {
     apps: settings.redirectApps,
     ownOrigin: new URL(issuer).origin,
-    declaresScope: (token) => isOpen || apis.some(({ scopes }) => scopes.some(({ name }) => name === token)),
+    declaresScope: (token) =>
+      isOpen || isIdentityToken(token) || apis.some(({ scopes }) => scopes.some(({ name }) => name === token)),
     grantTypes: settings.grantTypes,
     outbound: settings.outbound.isOn ? settings.outbound : undefined,
   }

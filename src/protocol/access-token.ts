@@ -111,6 +111,8 @@ export interface TokenResponse {
   readonly expires_in: number
   readonly refresh_token: string | undefined
   readonly scope: string | undefined
+  /** OpenID Connect Core 1.0 §3.1.3.3. Absent if the grant has no `openid`. */
+  readonly id_token?: string
 }
 
 /** An issued token: the response for the client, and the content of the token for the log. */

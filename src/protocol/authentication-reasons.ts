@@ -23,3 +23,24 @@ export const AUTHENTICATION_REASONS = {
   api_credentials_wrong:
     'an API introspected a token with wrong credentials; make new ones with `grantor api create-credentials`',
 } as const
+
+/** Why a bearer token is not accepted: that of a client, of a user for the userinfo endpoint, or of an administrator. */
+export const TOKEN_REASONS = {
+  access_token_missing:
+    'a request to the userinfo endpoint has no `Authorization: Bearer …`, and no `access_token` in a form',
+  access_token_wrong: 'the access token is not one of this server, has expired, or was revoked',
+  access_token_for_another:
+    'the access token is for another API. For the userinfo endpoint, request one with the issuer as its only `resource` ([openid.md](openid.md))',
+  management_token_missing:
+    'a request to read, change or delete a client, or for a new secret, has no `Authorization: Bearer …`',
+  management_token_wrong:
+    'the registration access token is not that of the client in the address, or the client is unknown, disabled or has none',
+  initial_token_missing:
+    'a registration has no `Authorization: Bearer git_…`, and the server has `GRANTOR_REGISTRATION=token`. Ask the operator for an initial access token',
+  initial_token_wrong:
+    'the initial access token of a registration is not one of this server, has expired, was revoked, or was used as often as it may be',
+  admin_token_missing: 'a request to the administration has no `Authorization: Bearer gad_…`',
+  admin_token_wrong: "the token is not an administrator's token",
+  admin_token_inactive:
+    "the administrator's credentials expired or were revoked, or their organization was deleted or disabled",
+} as const

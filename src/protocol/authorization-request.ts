@@ -1,7 +1,9 @@
-import type { AuthorizationErrorCode } from './authorization-response.ts'
+import type { AuthorizationErrorCode, ResponseMode } from './authorization-response.ts'
 import { parseOrganizationId, type OrganizationId } from './ids.ts'
 import type { Parameters } from './message.ts'
+import { readOpenidRequest, type OpenidFault, type OpenidRequest } from './openid-request.ts'
 import { parseCodeChallenge, type CodeChallenge } from './pkce.ts'
+import { isPrivateUse } from './redirect-uri.ts'
 import { parseResources, type Resource } from './resource.ts'
 import { parseScope, type Scope } from './scope.ts'
 
@@ -10,7 +12,8 @@ export type Prompt = 'none' | 'login' | 'consent'
 
 /** An authorization request whose client and redirect URI are already checked. RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 8707 §2. */
 export interface AuthorizationRequest {
-  readonly codeChallenge: CodeChallenge
+  /** undefined: the client may omit PKCE, and did. */
+  readonly codeChallenge: CodeChallenge | undefined
   /** undefined: the client requested no scope. */
   readonly scope: Scope | undefined
   readonly resources: readonly Resource[]
@@ -18,6 +21,7 @@ export interface AuthorizationRequest {
   readonly loginHint: string | undefined
   /** undefined: the user chooses (decision 0019). */
   readonly organizationId: OrganizationId | undefined
+  readonly openid: OpenidRequest
 }
 
 /**
@@ -31,7 +35,10 @@ export const AUTHORIZATION_FAULTS = {
   request_object: 'Request objects are not supported: send the parameters themselves.',
   response_type_missing: 'The response_type is missing: send response_type=code.',
   response_type_unsupported: 'The response_type is not supported: send response_type=code.',
-  response_mode_unsupported: 'The response_mode is not supported: send response_mode=query, or none.',
+  response_mode_unsupported:
+    'The response_mode is not supported: send query, or form_post for a redirect URI of http or https.',
+  registration_parameter:
+    'The registration parameter is not supported: register the client, or use a metadata document.',
   code_challenge_missing:
     'code challenge required: send code_challenge and code_challenge_method=S256 (RFC 7636 section 4.4.1).',
   code_challenge_method_not_s256:
@@ -48,6 +55,13 @@ export const AUTHORIZATION_FAULTS = {
   organization_of_others: 'The user does not belong to the organization of org_id.',
   no_session: 'The request has prompt=none, and the user is not signed in.',
   no_consent: 'The request has prompt=none, and the user has not consented to it before.',
+  nonce_malformed: 'The nonce has more than 1024 characters, or other than printable ASCII characters.',
+  max_age_malformed: 'The max_age is not a whole number of seconds from 0 to 1000000000.',
+  hint_too_long: 'The id_token_hint has more than 8192 characters.',
+  hint_wrong: 'The id_token_hint is not an ID token that this server issued to the client.',
+  claims_malformed: 'The claims parameter is not a JSON object with at most 40 claims in 4096 characters.',
+  acr_unavailable: 'The claims parameter requires an acr value that users cannot reach here.',
+  user_differs: 'The user who signed in is not the one that the request names.',
 } as const
 export type AuthorizationFault = keyof typeof AUTHORIZATION_FAULTS
 
@@ -72,24 +86,40 @@ function isTooLong(state: string): boolean {
   return Buffer.byteLength(JSON.stringify(state)) > STATE_LIMIT + '""'.length
 }
 
+/** What the client, which is known already, may do. */
+export interface RequestTerms {
+  /** The operator permits the client to omit PKCE. */
+  readonly mayOmitPkce: boolean
+  readonly redirectUri: string
+}
+
+/**
+ * How the response reaches the client. OAuth 2.0 Form Post Response Mode §2. A browser cannot post a form to a private-use URI. An
+ * unknown mode is refused by `readAuthorizationRequest`, by a response in the query.
+ */
+export function readResponseMode(parameters: Parameters, redirectUri: string): ResponseMode {
+  return parameters.get('response_mode') === 'form_post' && !isPrivateUse(redirectUri) ? 'form_post' : 'query'
+}
+
 /** Checks the parameters in the order of the RFC, and returns the first fault. */
-export function readAuthorizationRequest(parameters: Parameters): AuthorizationReading {
+export function readAuthorizationRequest(
+  parameters: Parameters,
+  { mayOmitPkce, redirectUri }: RequestTerms,
+): AuthorizationReading {
   const repeated = parameters.repeated.find((name) => name !== REPEATABLE)
   if (repeated !== undefined) return refused('invalid_request', 'parameter_repeated')
   if (isTooLong(parameters.get('state') ?? '')) return refused('invalid_request', 'state_too_long')
   if (parameters.get('request') !== undefined) return refused('request_not_supported', 'request_object')
   if (parameters.get('request_uri') !== undefined) return refused('request_uri_not_supported', 'request_object')
+  if (parameters.get('registration') !== undefined)
+    return refused('registration_not_supported', 'registration_parameter')
   const responseType = parameters.get('response_type')
   if (responseType === undefined) return refused('invalid_request', 'response_type_missing')
   if (responseType !== 'code') return refused('unsupported_response_type', 'response_type_unsupported')
-  if ((parameters.get('response_mode') ?? 'query') !== 'query')
+  if ((parameters.get('response_mode') ?? 'query') !== readResponseMode(parameters, redirectUri))
     return refused('invalid_request', 'response_mode_unsupported')
-  // RFC 9700 §2.1.1: S256 for every client, also for confidential ones. An absent method would mean `plain`.
-  if (parameters.get('code_challenge') === undefined) return refused('invalid_request', 'code_challenge_missing')
-  if (parameters.get('code_challenge_method') !== 'S256')
-    return refused('invalid_request', 'code_challenge_method_not_s256')
-  const codeChallenge = parseCodeChallenge(parameters.get('code_challenge') ?? '')
-  if (codeChallenge === undefined) return refused('invalid_request', 'code_challenge_malformed')
+  const codeChallenge = readCodeChallenge(parameters, mayOmitPkce)
+  if (typeof codeChallenge === 'object') return refused('invalid_request', codeChallenge.fault)
 
   const scopeText = parameters.get('scope')
   const scope = scopeText === undefined ? undefined : parseScope(scopeText)
@@ -104,7 +134,33 @@ export function readAuthorizationRequest(parameters: Parameters): AuthorizationR
   const organizationId = organization === undefined ? undefined : parseOrganizationId(organization)
   if (organizationId === undefined && organization !== undefined)
     return refused('invalid_request', 'organization_malformed')
-  return { kind: 'accepted', request: { codeChallenge, scope, resources, prompts, loginHint, organizationId } }
+  const openid = readOpenidRequest(parameters)
+  if (typeof openid === 'string') return refused(OPENID_ERRORS[openid], openid)
+  return { kind: 'accepted', request: { codeChallenge, scope, resources, prompts, loginHint, organizationId, openid } }
+}
+
+const OPENID_ERRORS: Readonly<Record<OpenidFault, AuthorizationErrorCode>> = {
+  nonce_malformed: 'invalid_request',
+  max_age_malformed: 'invalid_request',
+  hint_too_long: 'invalid_request',
+  claims_malformed: 'invalid_request',
+  acr_unavailable: 'unmet_authentication_requirements',
+}
+
+/**
+ * RFC 9700 §2.1.1: S256 for every client, also for confidential ones. An absent method would mean `plain`. A confidential client for
+ * which the operator made the exception may send neither parameter.
+ */
+function readCodeChallenge(
+  parameters: Parameters,
+  mayOmitPkce: boolean,
+): CodeChallenge | undefined | { readonly fault: AuthorizationFault } {
+  const challenge = parameters.get('code_challenge')
+  const method = parameters.get('code_challenge_method')
+  if (mayOmitPkce && challenge === undefined && method === undefined) return undefined
+  if (challenge === undefined) return { fault: 'code_challenge_missing' }
+  if (method !== 'S256') return { fault: 'code_challenge_method_not_s256' }
+  return parseCodeChallenge(challenge) ?? { fault: 'code_challenge_malformed' }
 }
 
 /** `none` must be the only value. Unknown values are ignored. */

@@ -1,3 +1,6 @@
+/** `form_post`: the browser posts the response as a form. OAuth 2.0 Form Post Response Mode §2. */
+export type ResponseMode = 'query' | 'form_post'
+
 /** The authorization response, which the browser carries to the client. */
 export type AuthorizationAnswer =
   | { readonly kind: 'code'; readonly code: string }
@@ -8,7 +11,7 @@ export type AuthorizationAnswer =
       readonly description: string
     }
 
-/** RFC 6749 §4.1.2.1, RFC 8707 §2, OpenID Connect Core §3.1.2.6 (for `prompt` and `request`). */
+/** RFC 6749 §4.1.2.1, RFC 8707 §2, OpenID Connect Core §3.1.2.6, Unmet Authentication Requirements 1.0 §2. */
 export type AuthorizationErrorCode =
   | 'invalid_request'
   | 'unauthorized_client'
@@ -20,28 +23,38 @@ export type AuthorizationErrorCode =
   | 'consent_required'
   | 'request_not_supported'
   | 'request_uri_not_supported'
+  | 'registration_not_supported'
+  | 'unmet_authentication_requirements'
 
 /**
- * The redirect URI with the authorization response in its query. RFC 6749 §4.1.2: a query of the registered URI is kept.
- * RFC 9207 §2: every response has `iss`, so that a client knows which server sent it.
+ * The parameters of the authorization response. RFC 6749 §4.1.2. RFC 9207 §2: every response has `iss`, so that a client knows which
+ * server sent it.
  */
+export function answerParameters(
+  answer: AuthorizationAnswer,
+  state: string | undefined,
+  issuer: string,
+): Readonly<Record<string, string>> {
+  return {
+    ...(answer.kind === 'code'
+      ? { code: answer.code }
+      : { error: answer.error, error_description: answer.description }),
+    ...(state === undefined ? {} : { state }),
+    iss: issuer,
+  }
+}
+
+/** The redirect URI with the authorization response in its query. RFC 6749 §4.1.2: a query of the registered URI is kept. */
 export function answerUri(
   redirectUri: string,
   answer: AuthorizationAnswer,
   state: string | undefined,
   issuer: string,
 ): string {
-  const parameters: [string, string][] =
-    answer.kind === 'code'
-      ? [['code', answer.code]]
-      : [
-          ['error', answer.error],
-          ['error_description', answer.description],
-        ]
-  if (state !== undefined) parameters.push(['state', state])
-  parameters.push(['iss', issuer])
   // Parameters are appended as text: a URL object would rewrite private-use URIs and empty paths, which clients compare.
-  const query = parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
+  const query = Object.entries(answerParameters(answer, state, issuer))
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join('&')
   return redirectUri + separatorAfter(redirectUri) + query
 }
 

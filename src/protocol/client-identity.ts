@@ -14,6 +14,8 @@ const IS_IDENTITY = {
   grantTypes: false,
   responseTypes: false,
   scope: false,
+  idTokenAlgorithm: false,
+  defaultMaxAge: false,
 
   client_name: true,
   client_uri: false,

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { describeKeys, readClientKeys, type ClientKeys } from './client-keys.ts'
 import { LIST_LIMIT, readDescriptive, tooMany, type DescriptiveMetadata } from './descriptive-metadata.ts'
 import { needCode, usableGrantTypes, type GrantType } from './grant-types.ts'
+import { describeOpenid, MAX_AGE_LIMIT, readOpenid, type OpenidMetadata } from './openid-metadata.ts'
 import type { OutboundPolicy } from './outbound-url.ts'
 import { checkRedirectUri, type RedirectUriPolicy } from './redirect-uri.ts'
 import { narrow, NO_SCOPE, parseScope, type Scope } from './scope.ts'
@@ -12,7 +13,7 @@ export const CLIENT_AUTH_METHODS = ['client_secret_post', 'client_secret_basic',
 export type ClientAuthMethod = (typeof CLIENT_AUTH_METHODS)[number]
 
 /** The registered metadata of a client, after negotiation: the members of `shape` below. Other members are ignored. */
-export interface ClientMetadata {
+export interface ClientMetadata extends OpenidMetadata {
   readonly redirectUris: readonly string[]
   readonly authMethod: ClientAuthMethod
   /** Present if the method is `private_key_jwt`. */
@@ -67,6 +68,8 @@ const shape = z.object({
   jwks: z.unknown().optional(),
   jwks_uri: z.unknown().optional(),
   token_endpoint_auth_signing_alg: z.unknown().optional(),
+  id_token_signed_response_alg: text,
+  default_max_age: z.int().min(0).max(MAX_AGE_LIMIT).nullish(),
 })
 type Shape = z.infer<typeof shape>
 type Field = keyof Shape
@@ -112,7 +115,8 @@ export function readRegistration(body: unknown, policy: RegistrationPolicy): Reg
   if (problems.length > 0) {
     return { kind: 'not-allowed', problems, redirectUriAtFault: problems.some(({ loc }) => loc[1] === 'redirect_uris') }
   }
-  const metadata = { redirectUris, authMethod, ...keys, grantTypes, responseTypes, scope, descriptive }
+  const openid = readOpenid(fields)
+  const metadata = { redirectUris, authMethod, ...keys, grantTypes, responseTypes, scope, descriptive, ...openid }
   if (Buffer.byteLength(JSON.stringify(metadata)) > METADATA_BYTES) {
     const msg = `The metadata may have at most ${METADATA_BYTES} bytes in all.`
     const large = problem(['body'], 'too_long', msg, null, { max_length: METADATA_BYTES })
@@ -126,6 +130,8 @@ function shapeProblem(issue: z.core.$ZodIssue): Problem {
   const expected = issue.code === 'invalid_type' ? issue.expected : 'string'
   if (expected === 'array')
     return problem(loc, 'list_type', 'This must be a list of strings.', issue.input, { expected })
+  if (expected === 'int' || expected === 'number' || issue.code === 'too_small' || issue.code === 'too_big')
+    return problem(loc, 'int_type', `This must be a whole number from 0 to ${MAX_AGE_LIMIT}.`, issue.input, {})
   if (expected === 'object')
     return problem(loc, 'object_type', 'The body must be a JSON object.', issue.input, { expected })
   return problem(loc, 'string_type', 'This must be a string.', issue.input, { expected })
@@ -229,6 +235,7 @@ export function describeMetadata(metadata: ClientMetadata): Readonly<Record<stri
     grant_types: metadata.grantTypes,
     response_types: metadata.responseTypes,
     ...(metadata.scope === undefined ? {} : { scope: metadata.scope }),
+    ...describeOpenid(metadata),
     ...metadata.descriptive,
   }
 }

@@ -23,9 +23,13 @@ export type DocumentMode = (typeof DOCUMENT_MODES)[number]
 export interface ClientRules {
   /** `implied`: the users of a first-party client are not asked for consent to the scope that the operator registered for it. */
   readonly consent: 'asked' | 'implied'
+  /** `optional`: the client may omit PKCE, because its library does not have it. Its codes are bound to it and the redirect URI. */
+  readonly pkce: 'required' | 'optional'
+  /** Where the client finds the claims that its scope requests: always at the userinfo endpoint, and with `id-token` there too. */
+  readonly claims: 'userinfo' | 'id-token'
 }
 
-export const USUAL_RULES: ClientRules = { consent: 'asked' }
+export const USUAL_RULES: ClientRules = { consent: 'asked', pkce: 'required', claims: 'userinfo' }
 
 /** The part of the policy that is the same for all clients. */
 export interface ClientPolicy {
@@ -40,7 +44,7 @@ export interface PolicyClient {
   readonly verifiedAt: EpochMs | undefined
   readonly rules: ClientRules
   readonly document: { readonly url: string } | undefined
-  readonly metadata: Pick<ClientMetadata, 'redirectUris' | 'keys'>
+  readonly metadata: Pick<ClientMetadata, 'redirectUris' | 'keys' | 'authMethod'>
   /** The initial access token that the client registered with. */
   readonly initialToken: { readonly id: InitialTokenId } | undefined
 }
@@ -72,6 +76,8 @@ export interface ClientRights {
   readonly mayRememberConsent: boolean
   /** The user is not asked for consent to the registered scope, unless the request has `prompt=consent`. */
   readonly mayImplyConsent: boolean
+  /** The client may omit PKCE. RFC 9700 §2.1.1 recommends it for confidential clients, and does not require it. */
+  readonly mayOmitPkce: boolean
 }
 
 export type ClientVerdict = { readonly kind: 'allowed'; readonly rights: ClientRights } | PolicyRefusal
@@ -113,6 +119,7 @@ export function evaluateClientPolicy(
       mayReceiveErrors: trust.level !== 'unverified',
       mayRememberConsent: redirectUri !== undefined && (isWeb || isChecked),
       mayImplyConsent: isOperatorMade(client) && client.rules.consent === 'implied' && isWeb,
+      mayOmitPkce: isOperatorMade(client) && client.rules.pkce === 'optional' && client.metadata.authMethod !== 'none',
     },
   }
 }
@@ -128,6 +135,11 @@ export function isVerified({ source, verifiedAt }: Pick<PolicyClient, 'source' |
 /** Whether only administrators change the client: one of them created or adopted it. */
 export function isOperatorMade({ source }: Pick<PolicyClient, 'source'>): boolean {
   return source === 'operator'
+}
+
+/** Whether ID tokens have the claims that the scope of the client requests. OpenID Connect Core 1.0 §5.4. */
+export function hasClaimsInIdToken({ source, rules }: Pick<PolicyClient, 'source' | 'rules'>): boolean {
+  return isOperatorMade({ source }) && rules.claims === 'id-token'
 }
 
 /** Whether the server has a registration endpoint for new clients. RFC 7591 §3. */

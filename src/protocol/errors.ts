@@ -68,6 +68,12 @@ export function invalidToken(reason: Reason<'invalid_token'>): OAuthError {
   return new OAuthError('invalid_token', reason, { headers: { 'WWW-Authenticate': `Bearer realm="grantor"${fault}` } })
 }
 
+/** 403. RFC 6750 §3.1: the token lacks a scope. */
+export function insufficientScope(scope: string): OAuthError {
+  const challenge = `Bearer realm="grantor", error="insufficient_scope", scope="${scope}"`
+  return new OAuthError('insufficient_scope', 'openid_missing', { headers: { 'WWW-Authenticate': challenge } })
+}
+
 export function invalidGrant(reason: Reason<'invalid_grant'>): OAuthError {
   return new OAuthError('invalid_grant', reason)
 }

@@ -112,6 +112,7 @@ export const AUDIT_EVENT_TEXTS = {
   'user.password-changed': {},
   'user.email-changed': { details: "`verified`: whether the new address is known to be the user's" },
   'user.renamed': { when: 'The user chose another name.' },
+  'user.updated': { when: "The user's name or profile was changed." },
   'user.disabled': {},
   'user.enabled': { when: 'Sessions and tokens from before stay invalid.' },
   'user.deleted': {},

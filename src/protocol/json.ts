@@ -20,6 +20,11 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Whether a value of JSON is an object. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /** Parses a body, and refuses what no client sends: deep nesting, many members, names that change prototypes. RFC 8259 §9. */
 export function readJson(text: string): JsonReading {
   let value: unknown

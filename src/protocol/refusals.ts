@@ -1,4 +1,4 @@
-import { AUTHENTICATION_REASONS } from './authentication-reasons.ts'
+import { AUTHENTICATION_REASONS, TOKEN_REASONS } from './authentication-reasons.ts'
 import { OFFERED_GRANT_TYPES } from './grant-types.ts'
 
 /** One refusal of the server. Texts in Markdown are for docs/errors.md. */
@@ -31,7 +31,10 @@ export const REFUSALS = {
         'the form or query has a broken percent-escape, is not UTF-8, or has more than 100 parameters. Encode it as `application/x-www-form-urlencoded`',
       two_client_authentications:
         'the Authorization header and the form both authenticate, or disagree about the client. Use one',
-      credentials_in_query: 'a token request has parameters in its address. Send them in the body',
+      two_access_tokens:
+        'a request to the userinfo endpoint has an access token in its header and in its form. Send one',
+      credentials_in_query:
+        'a request for or with a token has parameters in its address. Send them in the body, or the access token in the Authorization header',
       user_mismatch:
         '`user_id` is not the user of the grant; with client credentials, not a member that the client may act for, or sent without `org_id`. Leave it out, or see [organizations](organizations.md)',
       organization_mismatch:
@@ -62,27 +65,17 @@ export const REFUSALS = {
     status: 401,
     description: 'The token for this request is missing, invalid, expired or revoked.',
     remedy:
-      'Use the `registration_access_token` of this client; if it is right, the client was deleted or disabled. [Administration](administration.md): use credentials that have not expired.',
-    reasons: {
-      management_token_missing:
-        'a request to read, change or delete a client, or for a new secret, has no `Authorization: Bearer …`',
-      management_token_wrong:
-        'the registration access token is not that of the client in the address, or the client is unknown, disabled or has none',
-      initial_token_missing:
-        'a registration has no `Authorization: Bearer git_…`, and the server has `GRANTOR_REGISTRATION=token`. Ask the operator for an initial access token',
-      initial_token_wrong:
-        'the initial access token of a registration is not one of this server, has expired, was revoked, or was used as often as it may be',
-      admin_token_missing: 'a request to the administration has no `Authorization: Bearer gad_…`',
-      admin_token_wrong: "the token is not an administrator's token",
-      admin_token_inactive:
-        "the administrator's credentials expired or were revoked, or their organization was deleted or disabled",
-    },
+      'At the userinfo endpoint: refresh the access token. [Registration](registration.md): use the `registration_access_token` of this client; if it is right, the client was deleted or disabled. [Administration](administration.md): use credentials that have not expired.',
+    reasons: TOKEN_REASONS,
   },
   insufficient_scope: {
     status: 403,
     description: 'These credentials do not permit this request.',
-    remedy: '[Administration](administration.md) only: use credentials that permit this task.',
+    remedy:
+      'At the userinfo endpoint: request the scope `openid`. [Administration](administration.md): use credentials that permit this task.',
     reasons: {
+      openid_missing:
+        'the access token of a request to the userinfo endpoint has no scope `openid`, or no user allowed it',
       admin_may_only_read: 'the credentials were made with `--access read`',
       admin_may_only_read_metrics: 'the credentials were made with `--access metrics`',
       admin_of_one_organization: 'the credentials are for one organization, and the task is not',
@@ -114,6 +107,9 @@ export const REFUSALS = {
       code_replayed: 'the code was redeemed before; its tokens are revoked',
       code_of_another_client: 'another client presented it; nothing changed',
       redirect_uri_mismatch: '`redirect_uri` is not the one of the authorization request; nothing changed',
+      redirect_uri_missing:
+        'no `redirect_uri`, and the authorization request had no `code_challenge` that binds the code; nothing changed',
+      verifier_unexpected: 'a `code_verifier`, and the authorization request had no `code_challenge`; nothing changed',
       verifier_missing: 'no `code_verifier`; nothing changed',
       verifier_wrong: 'the verifier does not match; the code is now invalid',
       refresh_unknown: 'the refresh token was not issued by this server, or its grant was deleted long ago',

@@ -21,10 +21,17 @@ export function scopeOf(tokens: Iterable<string>): Scope {
 }
 
 /** The scopes of OpenID Connect Core §5.4 and §11. They request data about the user, not access to an API. */
-const IDENTITY: ReadonlySet<string> = new Set(['openid', 'profile', 'email', 'address', 'phone', 'offline_access'])
+export const IDENTITY_TOKENS = ['openid', 'profile', 'email', 'address', 'phone', 'offline_access'] as const
+export type IdentityToken = (typeof IDENTITY_TOKENS)[number]
+const IDENTITY: ReadonlySet<string> = new Set(IDENTITY_TOKENS)
 
-export function isIdentityToken(token: string): boolean {
+export function isIdentityToken(token: string): token is IdentityToken {
   return IDENTITY.has(token)
+}
+
+/** Whether the scope asks who the user is. OpenID Connect Core 1.0 §3.1.2.1. */
+export function isOpenid(scope: Scope): boolean {
+  return scopeTokens(scope).includes('openid')
 }
 
 export function scopeTokens(scope: Scope): readonly string[] {

@@ -89,6 +89,7 @@ export type DigestPurpose =
   | 'bucket'
   | 'shared-client'
   | 'client-assertion'
+  | 'session-id'
   | 'store-check'
   | 'audit'
   | 'backup'

@@ -4,6 +4,7 @@
 export const PROBLEM_TYPES = {
   missing: 'A required field is missing.',
   string_type: 'The value must be a string.',
+  int_type: 'The value must be a whole number in the range that `msg` says.',
   list_type: 'The value must be a list of strings.',
   object_type: 'The body must be an object.',
   literal_error: 'The value is not one of `ctx.expected`.',

@@ -21,6 +21,7 @@ export const ACCOUNT_OPERATIONS: { readonly [Name in keyof AccountOperations]: O
     })),
   },
   renameUser: { cache: idOf, event: when('changed', aboutUser('user.renamed')) },
+  updateUser: { cache: idOf, event: when('changed', aboutUser('user.updated')) },
   changePassword: { cache: idOf, event: when('changed', aboutUser('user.password-changed')) },
   createLink: {
     cache: 'kept',

@@ -17,6 +17,7 @@ export type Row = Readonly<Record<string, Value>>
 /** The members of an authorization that no statement searches by. They are stored as JSON. Only an approval may change them. */
 const FIXED = [
   'redirectUri',
+  'responseMode',
   'state',
   'codeChallenge',
   'scope',
@@ -24,8 +25,11 @@ const FIXED = [
   'resources',
   'mustSignIn',
   'mustConsent',
+  'authenticatedSince',
+  'onlyUserId',
   'loginHint',
   'organizationId',
+  'openid',
 ] as const satisfies readonly (keyof AuthorizationRecord)[]
 type FixedRequest = Pick<AuthorizationRecord, (typeof FIXED)[number]>
 
@@ -67,6 +71,12 @@ export function authorizationOf(row: Row): AuthorizationRecord {
     state: fixed.state,
     loginHint: fixed.loginHint,
     organizationId: fixed.organizationId,
+    codeChallenge: fixed.codeChallenge,
+    authenticatedSince: fixed.authenticatedSince,
+    onlyUserId: fixed.onlyUserId,
+    openid: fixed.openid && { ...fixed.openid, nonce: fixed.openid.nonce, session: fixed.openid.session },
+    // Older releases knew one response mode.
+    responseMode: fixed.responseMode ?? 'query',
     // Older releases, which did not narrow scopes, stored no such member.
     ungrantedScope: fixed.ungrantedScope ?? NO_SCOPE,
     id: row['authorization_id'] as AuthorizationId,

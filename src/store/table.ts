@@ -149,6 +149,14 @@ export function json<T>(
   }
 }
 
+/** JSON of a value that is absent for most rows, and stored as null then. */
+export function optionalJson<T extends object>(name: string): Member<T | undefined> {
+  return {
+    columns: [{ name, type: 'text', write: (value) => (value === undefined ? null : JSON.stringify(value)) }],
+    read: (row) => (typeof row[name] === 'string' ? (JSON.parse(row[name]) as T) : undefined),
+  }
+}
+
 /** A scope that is empty for most rows, and stored as null then. */
 export function scope(name: string): Member<Scope> {
   return {

@@ -1,13 +1,14 @@
 import type { ClientRecord } from '../ports/records/client.ts'
-import type { ConsentRecord, GrantRecord } from '../ports/records/grant.ts'
+import type { ConsentRecord, GrantRecord, OpenidGrant } from '../ports/records/grant.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../ports/records/organization.ts'
 import type { LinkRecord, SessionRecord, UserRecord } from '../ports/records/user.ts'
 import type { Authentication, AuthenticationMethod } from '../protocol/authentication.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import { USUAL_RULES, type ClientRules } from '../protocol/client-policy.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
+import type { UserProfile } from '../protocol/user-claims.ts'
 import type { Value } from './rows.ts'
-import { bigint, flag, group, json, optionalGroup, orElse, scope, table, text, without } from './table.ts'
+import { bigint, flag, group, json, optionalGroup, optionalJson, orElse, scope, table, text, without } from './table.ts'
 
 /** The columns of the schema (migrations/), each named once, and the records that they contain. */
 
@@ -18,11 +19,21 @@ export const USERS = table<UserRecord>({
   email: text('email'),
   emailVerifiedAt: bigint('email_verified_at'),
   name: text('name'),
+  profile: {
+    columns: [{ name: 'profile', type: 'text', write: profileText }],
+    read: (row) => JSON.parse((row['profile'] ?? '{}') as string) as UserProfile,
+  },
+  updatedAt: orElse('created_at', bigint('updated_at')),
   passwordHash: text('password_hash'),
   firstSignedInAt: bigint('first_signed_in_at'),
   createdAt: bigint('created_at'),
   ...disabling,
 })
+
+/** The text of a profile; null if it is empty. */
+export function profileText(profile: UserProfile): string | null {
+  return Object.keys(profile).length === 0 ? null : JSON.stringify(profile)
+}
 
 /** Sessions that the previous release started have none of the newer columns. It knew only passwords. */
 export const SESSIONS = table<SessionRecord>({
@@ -146,6 +157,7 @@ export const GRANTS = table<GrantRecord>({
     rotatedAt: bigint('rotated_at'),
     idleExpiresAt: bigint('idle_expires_at'),
   }),
+  openid: optionalJson<OpenidGrant>('openid'),
 })
 
 /** Of the columns, those that users see. */

@@ -39,6 +39,7 @@ function appEntry(view: View, { frame }: ConnectedAppsPage, app: ConnectedApp, i
   return html`<h2 id="entry-${index}">${clientName(app, view.texts.namelessApp)}</h2>
     ${trust(view, app)} ${organization}
     <ul class="plain" role="list">
+      ${app.identity.map((token) => html`<li>${view.texts.identityScopes[token]}</li> `)}
       ${app.permissions.map((permission) => html`<li>${isolate(permission)}</li> `)}
     </ul>
     ${app.resources.length === 0 ? undefined : html`<p class="small muted">${texts.on(html`${app.resources.map((one, place) => html`${place === 0 ? '' : ', '}${isolate(one)}`)}`)}</p>`}

@@ -1,4 +1,5 @@
 import type { ClientView, ConsentPage, ConsentProblem, ScopeView } from '../ports/pages.ts'
+import { isIdentityToken } from '../protocol/scope.ts'
 import { clientName, describedBy, destination, trustLine } from './client.ts'
 import { stop, tick, warning } from './icons.ts'
 import { layout } from './layout.ts'
@@ -6,6 +7,7 @@ import type { View } from './layout.ts'
 import { hiddenFields, html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
 import { organizationFact, organizationField } from './organization.ts'
+import type { Texts } from './texts.ts'
 
 /** The consent page: the client, the permissions, where the answer goes, the account, and how to revoke the consent. */
 export function consentPage(view: View, page: ConsentPage): Markup {
@@ -57,7 +59,7 @@ function permissions({ texts }: View, { scopes, resources: apis, problem }: Cons
       : html`<section class="part" aria-labelledby="permissions">
           <h2 id="permissions">${texts.ableTo}</h2>
           <ul class="scopes" role="list">
-            ${scopes.map((scope) => html`<li>${permission(scope)}</li> `)}
+            ${scopes.map((scope) => html`<li>${permission(texts, scope)}</li> `)}
           </ul>
           ${scopes.some(({ box }) => box !== undefined) ? leaveOut({ texts }, problem) : undefined}
         </section>`
@@ -68,8 +70,8 @@ function permissions({ texts }: View, { scopes, resources: apis, problem }: Cons
 }
 
 /** A permission that the user may leave out has a box, which belongs to the form below. */
-function permission({ name, sentences, box }: ScopeView): Markup {
-  const lines = sentences.length === 0 ? [html`<code>${isolate(name)}</code>`] : sentences.map(isolate)
+function permission(texts: Texts, { name, sentences, box }: ScopeView): Markup {
+  const lines = isIdentityToken(name) ? [texts.identityScopes[name]] : linesOf(name, sentences)
   const text = html`<span>${lines.map((line) => html`<span class="line">${line}</span>`)}</span>`
   if (box === undefined) return html`<span class="fixed">${tick}${text}</span>`
   const checked = box.isChecked ? html` checked` : undefined
@@ -77,6 +79,10 @@ function permission({ name, sentences, box }: ScopeView): Markup {
     <input type="checkbox" form="${FORM}" name="${box.name}" value="on" ${checked} />
     <span class="box" aria-hidden="true">${tick}</span>${text}
   </label>`
+}
+
+function linesOf(name: string, sentences: readonly string[]): readonly Fragment[] {
+  return sentences.length === 0 ? [html`<code>${isolate(name)}</code>`] : sentences.map(isolate)
 }
 
 function leaveOut({ texts }: Pick<View, 'texts'>, problem: ConsentProblem | undefined): Markup {

@@ -3,7 +3,7 @@ import { visible } from './visible.ts'
 
 const unlinkable = /^(?:javascript|data|vbscript|blob|file|filesystem|about|view-source):$/
 
-/** HTML made by html`…` or styleElement(). A string is not markup. */
+/** HTML made by html`…`, styleElement() or scriptElement(). A string is not markup. */
 export type Markup = ReturnType<typeof raw>
 
 /** What a template may contain: text, which passes through visible() and is escaped, and markup, which is kept as it is. */
@@ -39,10 +39,16 @@ export function hiddenFields(fields: Readonly<Record<string, string>>): readonly
   return Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)
 }
 
-/** The server's stylesheet in its element: the only part of a page that is not escaped. Its hash covers every character. */
+/** The server's stylesheet in its element. It is not escaped, as the script below. Its hash covers every character. */
 export function styleElement(stylesheet: string): Markup {
   if (stylesheet.includes('</')) throw new Error('The stylesheet would end its element.')
   return raw(`<style>${stylesheet}</style>`)
+}
+
+/** A script of the server in its element. Its hash covers every character, and nothing else of the page is a script. */
+export function scriptElement(script: string): Markup {
+  if (script.includes('</')) throw new Error('The script would end its element.')
+  return raw(`<script>${script}</script>`)
 }
 
 function prepare(value: Fragment): unknown {

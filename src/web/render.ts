@@ -4,6 +4,7 @@ import { dataPage, overviewPage } from './account.ts'
 import { appsPage, sessionsPage } from './account-lists.ts'
 import { linkPage, linkUsedPage, securityPage } from './account-security.ts'
 import { consentPage } from './consent.ts'
+import { FORM_POST_SCRIPT_SOURCE, formPostPage } from './form-post.ts'
 import type { View } from './layout.ts'
 import { href, styleElement } from './markup.ts'
 import type { Markup } from './markup.ts'
@@ -16,12 +17,14 @@ import { translations } from './translations.ts'
 /** Renders page models as documents. */
 export interface Renderer {
   /**
-   * Renders a whole HTML document. It works without scripts and loads nothing from the network. An error page shows the id of
+   * Renders a whole HTML document. It works without scripts, of which one page has one, and loads nothing from the network. An error page shows the id of
    * the request.
    */
   readonly render: (page: Page, language: Language, requestId?: string) => string
   /** The value for `style-src` (CSP Level 3 §2.3.1): the hash of the documents' only style element. */
   readonly styleSource: string
+  /** The value for `script-src` of a page: the hash of its script; undefined for a page without one. */
+  readonly scriptSource: (page: Page) => string | undefined
 }
 
 /** Prepares what all pages of a server share. Throws when the branding cannot be shown. */
@@ -41,6 +44,7 @@ export function createRenderer(branding: Branding): Renderer {
       errorPages.set(key, text)
       return text.replace(REQUEST_ID, requestId)
     },
+    scriptSource: ({ kind }) => (kind === 'form-post' ? FORM_POST_SCRIPT_SOURCE : undefined),
     styleSource: `'sha256-${createHash('sha256').update(sheet).digest('base64')}'`,
   }
 }
@@ -53,6 +57,8 @@ function template(view: View, page: Page): Markup {
       return consentPage(view, page)
     case 'return':
       return returnPage(view, page)
+    case 'form-post':
+      return formPostPage(view, page)
     case 'error':
       return errorPage(view, page)
     case 'sign-out':

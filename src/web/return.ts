@@ -1,9 +1,9 @@
 import type { Destination } from '../ports/page-parts.ts'
-import type { ReturnPage } from '../ports/pages.ts'
+import type { ReturnPage, ReturnPath } from '../ports/pages.ts'
 import { clientName, destination, trustLine } from './client.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'
-import { href, html, isolate } from './markup.ts'
+import { hiddenFields, href, html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
 
 /** A refused authorization request: the reason, the client, and a link that names its destination (RFC 9700 §4.11.2). */
@@ -16,11 +16,16 @@ export function returnPage(view: View, page: ReturnPage): Markup {
       <p class="part">${texts.returnProblems[page.problem]}</p>
       <p class="lead">${texts.returnOffer}</p>
       ${leadsTo(view, page.client.destination)}
-      <div class="buttons">
-        <a class="button" href="${href(page.returnUri)}">${offer(view, page.client.destination)}</a>
-      </div>
+      <div class="buttons">${wayBack(page.back, offer(view, page.client.destination))}</div>
       ${forDevelopers(view, page)}`,
   })
+}
+
+function wayBack(back: ReturnPath, text: Fragment): Markup {
+  if (back.kind === 'link') return html`<a class="button" href="${href(back.uri)}">${text}</a>`
+  return html`<form method="post" action="${href(back.action)}">
+    ${hiddenFields(back.fields)}<button class="button" type="submit">${text}</button>
+  </form>`
 }
 
 /** The error code and description that the client gets (RFC 6749 §4.1.2.1). They are always in English. */

@@ -65,6 +65,19 @@ export const english: Texts = {
   takeBack: (connectedApps) => html`You can take this back any time under ${connectedApps}.`,
   connectedApps: 'Connected apps',
 
+  identityScopes: {
+    openid: 'Know that it is you',
+    profile: 'See your name and other details of your profile',
+    email: 'See your e-mail address',
+    phone: 'See your phone number',
+    address: 'See your postal address',
+    offline_access: 'Stay connected while you are away',
+  },
+
+  formPostTitle: 'Back to the app',
+  formPostHint: 'Your browser continues to the app by itself. If it does not, press the button.',
+  formPostContinue: 'Continue',
+
   returnTitle: 'This request did not work',
   returnHeading: (client) => html`${client} sent a request that did not work`,
   returnProblems: {
@@ -76,8 +89,10 @@ export const english: Texts = {
     request_not_supported: 'It sent its request in a form that is not available here.',
     request_uri_not_supported: 'It referred to a request kept elsewhere, which is not available here.',
     unauthorized_client: 'It is not allowed to ask for access in this way.',
-    login_required: 'It wanted to continue without showing you a page, but you are not signed in.',
+    login_required: 'It needs you to sign in, or another person than the one who is signed in.',
     consent_required: 'It wanted to continue without showing you a page, but you have not allowed that yet.',
+    registration_not_supported: 'It tried to introduce itself in a way that is not available here.',
+    unmet_authentication_requirements: 'It requires a way to sign in that is not available here.',
   },
   returnOffer: 'Nothing was shared. You can close this page, or go back and try again.',
   leadsTo: 'The link leads to',

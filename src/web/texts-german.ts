@@ -66,6 +66,19 @@ export const german: Texts = {
   takeBack: (connectedApps) => html`Sie können das jederzeit zurücknehmen, unter ${connectedApps}.`,
   connectedApps: 'Verbundene Apps',
 
+  identityScopes: {
+    openid: 'Wissen, dass Sie es sind',
+    profile: 'Ihren Namen und weitere Angaben Ihres Profils sehen',
+    email: 'Ihre E-Mail-Adresse sehen',
+    phone: 'Ihre Telefonnummer sehen',
+    address: 'Ihre Postanschrift sehen',
+    offline_access: 'Verbunden bleiben, während Sie abwesend sind',
+  },
+
+  formPostTitle: 'Zurück zur App',
+  formPostHint: 'Ihr Browser kehrt von selbst zur App zurück. Wenn nicht, drücken Sie den Knopf.',
+  formPostContinue: 'Weiter',
+
   returnTitle: 'Diese Anfrage hat nicht funktioniert',
   returnHeading: (client) => html`Die Anfrage von ${client} hat nicht funktioniert`,
   returnProblems: {
@@ -79,7 +92,9 @@ export const german: Texts = {
     request_not_supported: 'Die App hat ihre Anfrage in einer Form geschickt, die es hier nicht gibt.',
     request_uri_not_supported: 'Die App verweist auf eine anderswo abgelegte Anfrage. Das gibt es hier nicht.',
     unauthorized_client: 'Die App darf auf diese Weise nicht um Zugriff bitten.',
-    login_required: 'Die App wollte fortfahren, ohne Ihnen eine Seite zu zeigen. Sie sind aber nicht angemeldet.',
+    login_required: 'Die App braucht Ihre Anmeldung, oder die einer anderen Person als der angemeldeten.',
+    registration_not_supported: 'Die App wollte sich auf eine Weise vorstellen, die es hier nicht gibt.',
+    unmet_authentication_requirements: 'Die App verlangt eine Art der Anmeldung, die es hier nicht gibt.',
     consent_required:
       'Die App wollte fortfahren, ohne Ihnen eine Seite zu zeigen. Das haben Sie aber noch nicht erlaubt.',
   },

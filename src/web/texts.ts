@@ -1,4 +1,5 @@
 import type { ErrorProblem, ReturnProblem } from '../ports/pages.ts'
+import type { IdentityToken } from '../protocol/scope.ts'
 import type { AccountTexts } from './account-texts.ts'
 import type { Markup } from './markup.ts'
 
@@ -74,6 +75,13 @@ export interface Texts {
   readonly scopeMissing: string
   readonly takeBack: (connectedApps: Markup) => Markup
   readonly connectedApps: string
+
+  /** What each identity scope of OpenID Connect permits. */
+  readonly identityScopes: Readonly<Record<IdentityToken, string>>
+
+  readonly formPostTitle: string
+  readonly formPostHint: string
+  readonly formPostContinue: string
 
   readonly returnTitle: string
   readonly returnHeading: (client: Markup) => Markup

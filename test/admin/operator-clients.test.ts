@@ -22,6 +22,8 @@ import type { TestServer } from '../support/server.ts'
 import { makeClientKey, type ClientKey } from '../../tools/client-assertion.ts'
 import { assertRefused, openOffice } from './office.ts'
 
+/** Those that a client of an operator has if nothing is said. */
+const RULES = { consent: 'asked', pkce: 'required', claims: 'id-token' } as const
 const MACHINE = { grant_type: 'client_credentials' }
 const APP = { client_name: 'Board', redirect_uris: ['https://app.example/callback'] }
 
@@ -47,7 +49,7 @@ test('WAY-05: a created machine gets tokens with its secret, and the answer is t
   const shown = await perform<ClientDocument>('client.show', { client_id: created.client_id })
   assert.deepEqual(
     [shown.source, shown.trust_level, shown.manages_itself, shown.rules, typeof shown.verified_at],
-    ['operator', 'verified', false, { consent: 'asked' }, 'string'],
+    ['operator', 'verified', false, RULES, 'string'],
   )
   assert.ok(!JSON.stringify(shown).includes('gcs_'))
 })
@@ -129,7 +131,7 @@ test('WAY-05: a client of the operator is changed by the operator, with its secr
       changed.rules,
       changed.trust_level,
     ],
-    ['Board', [other], 'write', 'pay', { consent: 'implied' }, 'verified'],
+    ['Board', [other], 'write', 'pay', { ...RULES, consent: 'implied' }, 'verified'],
   )
   assert.equal((await refresh(server, created, refresh_token)).statusCode, 200)
   const at = { redirect_uri: other, prompt: 'consent' }
@@ -189,8 +191,8 @@ test('WAY-05: a client that registered has neither rules nor changes by the oper
   await assertRefused(perform('client.update', { client_id, client_name: 'Board' }), 'conflict', says)
   await perform('client.adopt', { client_id })
   const ruled = await perform<ClientDocument>('client.set-rules', { client_id, consent: 'implied' })
-  assert.deepEqual(ruled.rules, { consent: 'implied' })
-  assert.deepEqual((await perform<ClientDocument>('client.set-rules', { client_id })).rules, { consent: 'asked' })
+  assert.deepEqual(ruled.rules, { ...RULES, consent: 'implied' })
+  assert.deepEqual((await perform<ClientDocument>('client.set-rules', { client_id })).rules, RULES)
 })
 
 test('RFC 7592 §3: a client whose registration access token was lost manages itself with a new one', async (t) => {

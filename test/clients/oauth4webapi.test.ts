@@ -88,6 +88,33 @@ test('RFC 9207 §2.4: oauth4webapi accepts the issuer of the authorization respo
   assert.throws(() => oauth.validateAuthResponse(server, client, callback, 'the-state'), /"iss"/)
 })
 
+test('OpenID Connect Core 1.0: oauth4webapi 3 checks the ID token with its signature, and the userinfo response', async (t) => {
+  const { issuer, server, client, authentication } = await register(t, { id_token_signed_response_alg: 'ES256' })
+  const own: oauth.Client = { ...client, id_token_signed_response_alg: 'ES256', require_auth_time: true }
+  const [verifier, nonce] = [oauth.generateRandomCodeVerifier(), oauth.generateRandomNonce()]
+  const link = new URL(server.authorization_endpoint ?? '')
+  link.search = new URLSearchParams({
+    response_type: 'code',
+    client_id: client.client_id,
+    redirect_uri: CALLBACK,
+    scope: 'openid email',
+    code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+    nonce,
+  }).toString()
+  const callback = await openPerson(issuer.origin).allow(link)
+  const parameters = oauth.validateAuthResponse(server, own, callback)
+  const grant = [server, own, authentication, parameters, CALLBACK, verifier, INSECURE] as const
+  const response = await oauth.authorizationCodeGrantRequest(...grant)
+  const options = { expectedNonce: nonce, requireIdToken: true }
+  const tokens = await oauth.processAuthorizationCodeResponse(server, own, response, options)
+  await oauth.validateApplicationLevelSignature(server, response, INSECURE)
+  const { sub = '' } = oauth.getValidatedIdTokenClaims(tokens) ?? {}
+  const userinfo = await oauth.userInfoRequest(server, own, tokens.access_token, INSECURE)
+  const user = await oauth.processUserInfoResponse(server, own, sub, userinfo)
+  assert.equal(user.email, 'ada@acme.test')
+})
+
 interface Party {
   readonly issuer: TestServer
   readonly server: oauth.AuthorizationServer

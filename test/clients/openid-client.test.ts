@@ -2,11 +2,14 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import * as client from 'openid-client'
 import { createInitialToken } from '../../src/admin/initial-tokens.ts'
+import { USUAL_RULES } from '../../src/protocol/client-policy.ts'
 import { USUAL_TEMPLATE } from '../../src/protocol/registration-template.ts'
 import { createClient } from '../../src/admin/operator-clients.ts'
+import { ID_TOKEN_ALGORITHMS } from '../../src/protocol/id-token.ts'
 import { NO_SCOPE } from '../../src/protocol/scope.ts'
 import { createAda } from '../support/accounts.ts'
 import { cryptoKey } from '../support/key-clients.ts'
+import { EMAIL } from '../../tools/flow.ts'
 import { freePort } from '../../tools/free-ports.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { openPerson } from '../support/person.ts'
@@ -28,11 +31,47 @@ for (const [method, authentication] of [
     const server = await openTestServer(t, { listen: true, env: { GRANTOR_REGISTRATION: 'closed' } })
     await createAda(server)
     const metadata = { client_name: 'Notes', redirect_uris: [CALLBACK], token_endpoint_auth_method: method }
-    const wish = { metadata, rules: { consent: 'asked' }, approvedScope: NO_SCOPE } as const
+    const wish = { metadata, rules: USUAL_RULES, approvedScope: NO_SCOPE } as const
     const { client: created, secret = '' } = await createClient(server.context, wish)
     const config = await client.discovery(new URL(server.origin), created.id, {}, authentication(secret), OPTIONS)
     assert.equal(config.serverMetadata().registration_endpoint, undefined)
     await useCodeFlow(server, config)
+  })
+}
+
+for (const algorithm of ID_TOKEN_ALGORITHMS) {
+  test(`OpenID Connect Core 1.0: openid-client 6 signs a user in with ${algorithm}, reads userinfo, and refreshes`, async (t) => {
+    const server = await openTestServer(t, { listen: true })
+    await createAda(server)
+    const metadata = { client_name: 'Notes', redirect_uris: [CALLBACK], id_token_signed_response_alg: algorithm }
+    const wish = { metadata, rules: USUAL_RULES, approvedScope: NO_SCOPE } as const
+    const { client: created, secret = '' } = await createClient(server.context, wish)
+    const options = { execute: [client.allowInsecureRequests, client.enableNonRepudiationChecks] }
+    const known = { id_token_signed_response_alg: algorithm }
+    const basic = client.ClientSecretBasic(secret)
+    const config = await client.discovery(new URL(server.origin), created.id, known, basic, options)
+    const [verifier, nonce, state] = [client.randomPKCECodeVerifier(), client.randomNonce(), client.randomState()]
+    const link = client.buildAuthorizationUrl(config, {
+      redirect_uri: CALLBACK,
+      scope: 'openid profile email',
+      code_challenge: await client.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      max_age: '600',
+      nonce,
+      state,
+    })
+    const person = openPerson(server.origin)
+    const callback = await person.allow(link)
+    const checks = { pkceCodeVerifier: verifier, expectedNonce: nonce, expectedState: state, maxAge: 600 }
+    const tokens = await client.authorizationCodeGrant(config, callback, checks)
+    const { sub = '' } = tokens.claims() ?? {}
+    const user = await client.fetchUserInfo(config, tokens.access_token, sub)
+    assert.deepEqual([user.name, user.email, user.email_verified], ['Ada', EMAIL, false])
+    const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token ?? '')
+    assert.equal(refreshed.claims()?.sub, sub)
+    const again = await person.allow(link)
+    const wrong = client.authorizationCodeGrant(config, again, { ...checks, expectedNonce: 'another' })
+    await assert.rejects(wrong, { code: 'OAUTH_JWT_CLAIM_COMPARISON_FAILED' })
   })
 }
 

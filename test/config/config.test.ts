@@ -60,6 +60,7 @@ const EFFECTS: Readonly<
   GRANTOR_STORED_TOKEN_RATE: ['7', (config) => config.rates['stored-token'], 7, 6000],
   GRANTOR_CODE_LIFETIME: ['7', (config) => config.settings.lifetimes.code, 7, 60],
   GRANTOR_ACCESS_TOKEN_LIFETIME: ['7', (config) => config.settings.lifetimes.accessToken, 7, 900],
+  GRANTOR_ID_TOKEN_LIFETIME: ['60', (config) => config.settings.lifetimes.idToken, 60, 3600],
   GRANTOR_REFRESH_IDLE_LIFETIME: ['7', (config) => config.settings.lifetimes.refreshIdle, 7, 2_592_000],
   GRANTOR_REFRESH_ABSOLUTE_LIFETIME: ['7', (config) => config.settings.lifetimes.refreshAbsolute, 7, 7_776_000],
   GRANTOR_UNUSED_CLIENTS: ['5000', (config) => config.settings.unusedClients, 5000, 100_000],

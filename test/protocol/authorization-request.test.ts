@@ -11,6 +11,7 @@ import { answerUri } from '../../src/protocol/authorization-response.ts'
 import { parseForm, type Parameters } from '../../src/protocol/message.ts'
 import { CHALLENGE } from '../../tools/flow.ts'
 
+const TERMS = { mayOmitPkce: false, redirectUri: 'https://app.example/callback' }
 const GOOD = { response_type: 'code', code_challenge: CHALLENGE, code_challenge_method: 'S256' }
 
 test('a minimal request is accepted, without scope, resource, prompt or organization', () => {
@@ -29,7 +30,7 @@ test('a minimal request is accepted, without scope, resource, prompt or organiza
 
 test('RFC 7636 §4.4.1, AUTH-06: a request without a challenge is refused as "code challenge required", with and without a method', () => {
   for (const method of ['S256', 'plain', '']) {
-    const reading = readAuthorizationRequest(parameters({ code_challenge: '', code_challenge_method: method }))
+    const reading = readAuthorizationRequest(parameters({ code_challenge: '', code_challenge_method: method }), TERMS)
     assert.deepEqual(reading, { kind: 'refused', error: 'invalid_request', reason: 'code_challenge_missing' })
   }
   assert.match(AUTHORIZATION_FAULTS.code_challenge_missing, /^code challenge required/)
@@ -41,7 +42,7 @@ test('RFC 6749 §4.1.2.1: every description has only characters that the RFC all
 
 test('AUTH-07: only the method S256 is accepted, and a missing method is refused', () => {
   for (const method of ['', 'plain', 's256', 'S512', 'S256 plain']) {
-    const reading = readAuthorizationRequest(parameters({ code_challenge_method: method }))
+    const reading = readAuthorizationRequest(parameters({ code_challenge_method: method }), TERMS)
     assert.deepEqual(reading, { kind: 'refused', error: 'invalid_request', reason: 'code_challenge_method_not_s256' })
   }
 })
@@ -153,13 +154,13 @@ function parameters(differing: Readonly<Record<string, string>>, tail = ''): Par
 }
 
 function accepted(differing: Readonly<Record<string, string>>, tail = ''): AuthorizationRequest {
-  const reading = readAuthorizationRequest(parameters(differing, tail))
+  const reading = readAuthorizationRequest(parameters(differing, tail), TERMS)
   assert.equal(reading.kind, 'accepted')
   return reading.request
 }
 
 function refused(differing: Readonly<Record<string, string>>, tail = ''): string {
-  const reading = readAuthorizationRequest(parameters(differing, tail))
+  const reading = readAuthorizationRequest(parameters(differing, tail), TERMS)
   assert.equal(reading.kind, 'refused')
   return reading.error
 }

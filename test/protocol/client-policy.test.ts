@@ -11,6 +11,7 @@ import {
   type ClientVerdict,
   type PolicyClient,
   type TrustLevel,
+  USUAL_RULES,
 } from '../../src/protocol/client-policy.ts'
 import { openDomainRules } from '../../src/protocol/domain-rule.ts'
 import type { InitialTokenId } from '../../src/protocol/ids.ts'
@@ -113,10 +114,13 @@ function clientOf({ source, document, hasToken, isMarked, consent, redirect, bes
   return {
     source,
     verifiedAt: isMarked ? NOW : undefined,
-    rules: { consent },
+    rules: { ...USUAL_RULES, consent },
     document: document === undefined ? undefined : { url: DOCUMENTS[document] },
     initialToken: hasToken ? { id: TOKEN } : undefined,
-    metadata: { redirectUris: [redirect, ...(beside === undefined ? [] : [beside])].map((name) => REDIRECTS[name]) },
+    metadata: {
+      authMethod: 'client_secret_basic',
+      redirectUris: [redirect, ...(beside === undefined ? [] : [beside])].map((name) => REDIRECTS[name]),
+    },
   }
 }
 
@@ -139,6 +143,7 @@ function expected(modes: Omit<ClientPolicy, 'domains'>, one: Case, moment: 'ente
     mayReceiveErrors: errors,
     mayRememberConsent: remembered[leadsTo],
     mayImplyConsent: source === 'operator' && consent === 'implied' && leadsTo === 'web',
+    mayOmitPkce: false,
   }
 }
 
@@ -178,7 +183,10 @@ test('WAY-01: a client of a known domain is shown with the host of its document,
 })
 
 test('WAY-01: a client without a redirect URI is not of a known domain, and no consent to it is remembered or implied', () => {
-  const client = { ...clientOf({ ...USUAL, consent: 'implied' }), metadata: { redirectUris: [] } }
+  const client = {
+    ...clientOf({ ...USUAL, consent: 'implied' }),
+    metadata: { redirectUris: [], authMethod: 'none' },
+  } as const
   for (const source of CLIENT_SOURCES) {
     const document = source === 'document' ? { url: DOCUMENTS.trusted } : undefined
     const question = { client: { ...client, source, document }, moment: 'use', redirectUri: undefined } as const
@@ -187,6 +195,7 @@ test('WAY-01: a client without a redirect URI is not of a known domain, and no c
       mayReceiveErrors: source === 'operator',
       mayRememberConsent: false,
       mayImplyConsent: false,
+      mayOmitPkce: false,
     })
   }
 })

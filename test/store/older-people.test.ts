@@ -57,8 +57,10 @@ async function checkPeople(store: StoreDriver): Promise<void> {
   for (const suffix of ['before', 'after']) {
     const [id, email] = [`gus_${suffix}`, `${suffix}@acme.test`]
     const account = { id, email, name: 'Ada', passwordHash: 'x', createdAt: 1, disabledAt: undefined, notBefore: 2 }
+    // Neither release stored a profile.
+    const nothing = { profile: {}, updatedAt: 1 }
     // It is not known whether they signed in, so no rule may take them for accounts that were never used.
-    const user = { ...account, emailVerifiedAt: undefined, firstSignedInAt: undefined }
+    const user = { ...account, ...nothing, emailVerifiedAt: undefined, firstSignedInAt: undefined }
     assert.deepEqual(await store.findUserByEmail(email), user)
     assert.deepEqual(await store.findSession(suffix as never), {
       id: suffix,

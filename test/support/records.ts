@@ -19,6 +19,7 @@ import type {
 import type { ProviderId } from '../../src/protocol/authentication.ts'
 import { toSeconds, type EpochMs } from '../../src/protocol/brand.ts'
 import { documentClientId } from '../../src/protocol/client-identifier.ts'
+import { USUAL_RULES } from '../../src/protocol/client-policy.ts'
 import {
   mintAuthorizationId,
   mintClientId,
@@ -56,7 +57,7 @@ export function aClient(differing: Partial<ClientRecord> = {}, madeAt: EpochMs =
     id: mintClientId(madeAt, randomBytes),
     issuedAt: toSeconds(madeAt),
     source: 'registration',
-    rules: { consent: 'asked' },
+    rules: USUAL_RULES,
     document: undefined,
     initialToken: undefined,
     secretHash: aHash(),
@@ -125,11 +126,15 @@ export function anAuthorization(
     browserHash: aHash(),
     redirectUri: 'https://app.example/cb' as RedirectUri,
     state: `a "state" \\ with ' everything \u{1f600}`,
+    responseMode: 'query',
     codeChallenge: randomBytes(32).toString('base64url') as CodeChallenge,
     scope: 'read' as Scope,
     ungrantedScope: 'admin' as Scope,
     resources: ['https://api.example' as Resource],
     mustSignIn: true,
+    authenticatedSince: undefined,
+    onlyUserId: undefined,
+    openid: undefined,
     mustConsent: false,
     loginHint: 'ada@acme.test',
     organizationId: undefined,
@@ -152,7 +157,7 @@ export function anApproval(
     codeHash: aHash(),
     now: NOW,
     codeExpiresAt: at(MINUTE),
-    narrowed: undefined,
+    decided: undefined,
     remember: {
       userId,
       clientId,
@@ -190,6 +195,7 @@ export function aGrant(differing: Partial<GrantRecord> = {}, madeAt: EpochMs = N
     expiresAt: (madeAt + 100 * HOUR) as EpochMs,
     revokedAt: undefined,
     family: aFamily(),
+    openid: undefined,
     ...differing,
   }
 }
@@ -224,6 +230,8 @@ export function aUser(differing: Partial<AddressedUser> = {}): AddressedUser {
     email: `${id}@acme.test`,
     emailVerifiedAt: at(-HOUR),
     name: 'Ada "the" O\'Lovelace',
+    profile: { given_name: 'Ada "the"', address: { country: 'GB' } },
+    updatedAt: at(-HOUR),
     passwordHash: A_PASSWORD_HASH,
     firstSignedInAt: at(-MINUTE),
     createdAt: NOW,
@@ -333,11 +341,16 @@ export function anApiDeclaration(resource: string, differing: Partial<ApiDeclara
 }
 
 /** A key that was created this many milliseconds after NOW. */
-export function aKey(afterMs = 0, algorithm: SigningAlgorithm = 'ES256'): KeyRecord {
+export function aKey(
+  afterMs = 0,
+  algorithm: SigningAlgorithm = 'ES256',
+  purpose: KeyRecord['purpose'] = 'access',
+): KeyRecord {
   const id = mintKeyId(at(afterMs), randomBytes)
   const publicJwk = JSON.stringify({ kty: 'EC', kid: id })
   return {
     id,
+    purpose,
     algorithm,
     publicJwk,
     encryptedPrivateKey: aHash(),

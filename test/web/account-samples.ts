@@ -31,6 +31,7 @@ const app: ConnectedApp = {
   documentHost: undefined,
   destination: { kind: 'this-computer', host: '127.0.0.1:43110' },
   organization: 'Acme',
+  identity: ['openid', 'profile', 'email'],
   permissions: ['Read your projects', 'builds:start'],
   resources: ['Projects', 'https://builds.acme.test/mcp'],
   allowedSecondsAgo: 8_000_000,

@@ -48,7 +48,8 @@ test('a page never links to a scheme that runs or embeds something', () => {
     'blob:x',
     'file:///',
   ]) {
-    assert.throws(() => renderer.render({ ...returned, returnUri: uri }, 'en'))
+    assert.throws(() => renderer.render({ ...returned, back: { kind: 'link', uri } }, 'en'))
+    assert.throws(() => renderer.render({ kind: 'form-post', action: uri, fields: {} }, 'en'))
     assert.throws(() => createRenderer({ ...branding, termsUri: uri }))
   }
 })
@@ -86,7 +87,8 @@ function poison<T>(value: T, text: string): T {
   const entries = Object.entries(value).map(([key, item]) => {
     if (typeof item !== 'string') return [key, poison(item, text)]
     if (key === 'kind' || key === 'problem') return [key, item]
-    return [key, key === 'returnUri' ? `https://h.test/?${text}` : `x${text}`]
+    const isAddress = key === 'uri' || (key === 'action' && item.startsWith('https:'))
+    return [key, isAddress ? `https://h.test/?${text}` : `x${text}`]
   })
   return Object.fromEntries(entries) as T
 }

@@ -35,13 +35,26 @@ test('every page in every language has one h1, a title, its language and a viewp
   }
 })
 
-test('no page has a script, a style attribute, an event handler or a remote asset', () => {
-  for (const { name, page, language } of everyPage) {
+test('Form Post Response Mode §2: the form post page has the one script whose hash its policy names, and a button', () => {
+  for (const language of ['en', 'de'] as const) {
+    const page = sample('form post', 'form-post')
     const html = renderer.render(page, language)
+    const scripts = [...html.matchAll(/<script>([^<]*)<\/script>/g)].map(([, text]) => text ?? '')
+    const sources = scripts.map((text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`)
+    assert.deepEqual(sources, [renderer.scriptSource(page)])
+    assert.match(html, /<button[^>]* type="submit"/)
+  }
+})
+
+test('no other page has a script, and none a style attribute, an event handler or a remote asset', () => {
+  for (const { name, page, language } of everyPage) {
+    const whole = renderer.render(page, language)
+    const html = page.kind === 'form-post' ? whole.replace(/<script>[^<]*<\/script>/, '') : whole
+    if (page.kind !== 'form-post') assert.equal(renderer.scriptSource(page), undefined)
     assert.doesNotMatch(html, /<script|<img|<link|<iframe|<object|<base|\sstyle=|\son\w+=|javascript:/i, name)
     assert.equal(html.match(/<style/g)?.length, 1, name)
     const urls = [...html.matchAll(/(?:href|src|action)="([^"]*)"/g)].map(([, url]) => url ?? '')
-    const given = [branding.termsUri, branding.privacyUri, page.kind === 'return' ? page.returnUri : undefined]
+    const given = [branding.termsUri, branding.privacyUri, destinationOf(page)]
     for (const url of urls)
       assert.ok(url.startsWith('/') || given.includes(url.replaceAll('&amp;', '&')), `${name}: ${url}`)
   }
@@ -204,13 +217,14 @@ test('a throttled sign-in states when to try again and marks no field', () => {
 
 test('the return page has the error and its description in a closed details element, in both languages, and the exact link', () => {
   const page = sample('return invalid_scope', 'return')
+  assert.ok(page.back.kind === 'link')
   const html = renderer.render(page, 'en')
   const [, folded] = /<details class="small muted after">([\s\S]*)<\/details>/.exec(html) ?? []
   assert.match(folded ?? '', /<summary>For developers<\/summary>/)
   assert.ok(folded?.includes('<code>error=invalid_scope</code>'))
   assert.ok(folded?.includes(page.description))
   assert.match(renderer.render(page, 'de'), /<summary>Für Entwickler<\/summary>\s*<p lang="en">/)
-  assert.ok(html.includes(`href="${page.returnUri.replaceAll('&', '&amp;')}"`))
+  assert.ok(html.includes(`href="${page.back.uri.replaceAll('&', '&amp;')}"`))
   assert.match(textOf(html), /Go back to app\.example\.com/)
 })
 
@@ -218,6 +232,13 @@ test('without configured links there is no footer', () => {
   const bare = createRenderer({ ...branding, termsUri: undefined, privacyUri: undefined })
   assert.doesNotMatch(bare.render(consent, 'en'), /<footer/)
 })
+
+/** The address of the client that a page leads to. */
+function destinationOf(page: Page): string | undefined {
+  if (page.kind === 'form-post') return page.action
+  if (page.kind !== 'return') return undefined
+  return page.back.kind === 'link' ? page.back.uri : page.back.action
+}
 
 /** The sentences of APIs have no translation. */
 function withoutApiTexts(page: Page): Page {

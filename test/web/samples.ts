@@ -87,6 +87,8 @@ const consent = {
       box: { name: 'allow.builds:start', isChecked: false },
     },
     { name: 'logs:read', sentences: [], box: undefined },
+    { name: 'openid', sentences: [''], box: undefined },
+    { name: 'offline_access', sentences: [''], box: { name: 'allow.offline_access', isChecked: true } },
   ],
   resources: [{ name: 'Builds API', identifier: 'https://builds.acme.test/mcp', isLimited: true }],
   account: { name: 'ada@acme.test', detail: undefined },
@@ -109,7 +111,7 @@ const returned = {
   problem: 'invalid_scope',
   description: 'The client gets no scope for https://api.example.com: notes:write (not declared).',
   client: { ...cursor, destination: { kind: 'host', host: 'app.example.com' } },
-  returnUri: 'https://app.example.com/callback?error=invalid_scope&state=x',
+  back: { kind: 'link', uri: 'https://app.example.com/callback?error=invalid_scope&state=x' },
 } as const
 
 const signInProblems: readonly SignInProblem[] = [
@@ -202,8 +204,19 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
   ['consent organization-missing', { ...consent, organization: choice, problem: 'organization-missing' }],
   ['consent organization-gone', { ...consent, problem: 'organization-gone' }],
   ...returnProblems.map((problem): [string, Page] => [`return ${problem}`, { ...returned, problem }]),
-  ['return to this computer', { ...returned, client: cursor, returnUri: 'http://127.0.0.1:43110/?error=x' }],
-  ['return to an app', { ...returned, client: app, returnUri: 'com.example.notes:/cb?error=x' }],
+  [
+    'return to this computer',
+    { ...returned, client: cursor, back: { kind: 'link', uri: 'http://127.0.0.1:43110/?error=x' } },
+  ],
+  ['return to an app', { ...returned, client: app, back: { kind: 'link', uri: 'com.example.notes:/cb?error=x' } }],
+  [
+    'return by a form',
+    { ...returned, back: { kind: 'form', action: 'https://app.example.com/callback', fields: { error: 'x"y' } } },
+  ],
+  [
+    'form post',
+    { kind: 'form-post', action: 'https://app.example.com/callback', fields: { code: 'c', state: '"></form>' } },
+  ],
   ['return endless', { ...returned, client: endless }],
   ...errorProblems.map((problem): [string, Page] => [`error ${problem}`, { kind: 'error', problem }]),
   [

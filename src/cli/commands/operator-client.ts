@@ -5,9 +5,10 @@ import type { CreatedClientDocument } from '../../admin/operator-client-tasks.ts
 import { ASSERTION_ALGORITHMS } from '../../protocol/client-keys.ts'
 import { CLIENT_AUTH_METHODS } from '../../protocol/client-metadata.ts'
 import { OFFERED_GRANT_TYPES } from '../../protocol/grant-types.ts'
+import { ID_TOKEN_ALGORITHMS } from '../../protocol/id-token.ts'
 import { columns, facts } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
-import { nextPage, withPage, type PageOptions } from '../lib/options.ts'
+import { nextPage, parseSeconds, withPage, type PageOptions } from '../lib/options.ts'
 import type { Members } from '../lib/perform-task.ts'
 import { taskVerb, type AddVerb } from '../lib/task-verb.ts'
 import { CLIENT_HEADINGS, clientCells, searchOf, withSearch, type SearchOptions } from './client.ts'
@@ -18,12 +19,16 @@ interface MetadataOptions {
   readonly redirectUri?: readonly string[]
   readonly grantType?: readonly string[]
   readonly scope?: string
+  readonly idTokenAlg?: string
+  readonly defaultMaxAge?: number
 }
 
 interface CreateOptions extends MetadataOptions {
   readonly authMethod?: string
   readonly approveScope?: string
   readonly firstParty?: true
+  readonly pkceOptional?: true
+  readonly claims?: string
 }
 
 /** The options that give a client public keys. */
@@ -54,13 +59,15 @@ export const OPERATOR_CLIENT_VERBS: readonly AddVerb[] = [
           ).choices(CLIENT_AUTH_METHODS),
         )
         .option('--approve-scope <scopes>', 'the scopes that the client is approved for, separated by spaces')
-        .option('--first-party', 'do not ask users for consent to the scope of --scope'),
-    input: ({ authMethod, approveScope, firstParty, ...options }) => ({
+        .option('--first-party', 'do not ask users for consent to the scope of --scope')
+        .option('--pkce-optional', 'accept authorization requests without PKCE, from a client that cannot do otherwise')
+        .addOption(claimsOption()),
+    input: ({ authMethod, approveScope, firstParty, pkceOptional, claims, ...options }) => ({
       ...metadataOf(options),
       ...keysOf(options),
       token_endpoint_auth_method: authMethod,
       approved_scope: approveScope,
-      rules: firstParty && { consent: 'implied' },
+      rules: { consent: firstParty && 'implied', pkce: pkceOptional && 'optional', claims },
     }),
     say: ({ client_id, client_secret, client_name, token_endpoint_auth_method: method }, { paint }) => [
       `Created ${client_name ?? client_id}. It authenticates with ${method}:`,
@@ -81,22 +88,32 @@ export const OPERATOR_CLIENT_VERBS: readonly AddVerb[] = [
     },
     say: ({ client_id }) => `Changed ${client_id}. Running servers apply the change within a second.`,
   }),
-  taskVerb<ClientDocument, { readonly consent: string }>({
+  taskVerb<ClientDocument, { readonly consent: string; readonly pkce?: string; readonly claims?: string }>({
     task: 'client.set-rules',
     options: (command) =>
-      command.addOption(
-        new Option(
-          '--consent <rule>',
-          'implied: users are not asked for consent to the registered scope; asked: they are',
+      command
+        .addOption(
+          new Option(
+            '--consent <rule>',
+            'implied: users are not asked for consent to the registered scope; asked: they are',
+          )
+            .choices(['asked', 'implied'])
+            .makeOptionMandatory(),
         )
-          .choices(['asked', 'implied'])
-          .makeOptionMandatory(),
-      ),
-    input: ({ consent }) => ({ consent }),
-    say: ({ client_id, rules: { consent } }) =>
+        .addOption(
+          new Option(
+            '--pkce <rule>',
+            'optional: the client may omit PKCE, because it cannot do otherwise; by default required',
+          ).choices(['required', 'optional']),
+        )
+        .addOption(claimsOption()),
+    input: ({ consent, pkce, claims }) => ({ consent, pkce, claims }),
+    say: ({ client_id, rules: { consent, pkce } }) => [
       consent === 'implied'
         ? `The users of ${client_id} are not asked for consent to its registered scope.`
         : `The users of ${client_id} are asked for consent.`,
+      ...(pkce === 'optional' ? ['It may omit PKCE.'] : []),
+    ],
   }),
   taskVerb<ClientDocument, KeyOptions>({
     task: 'client.set-keys',
@@ -149,6 +166,19 @@ function addMetadataOptions(command: Command): Command {
       ).argParser(collect),
     )
     .option('--scope <scopes>', "the registered scope, separated by spaces: 'read write'")
+    .addOption(
+      new Option('--id-token-alg <name>', 'how its ID tokens are signed; by default RS256').choices(
+        ID_TOKEN_ALGORITHMS,
+      ),
+    )
+    .option('--default-max-age <seconds>', 'max_age of its authorization requests that have none', parseSeconds)
+}
+
+function claimsOption(): Option {
+  return new Option(
+    '--claims <where>',
+    'where it finds the claims of its scope: at the userinfo endpoint alone, or in its ID tokens too; by default id-token',
+  ).choices(['userinfo', 'id-token'])
 }
 
 function addKeyOptions(command: Command): Command {
@@ -173,6 +203,13 @@ function keysOf({ jwks, jwksUri, signingAlg }: KeyOptions): Members {
 }
 
 /** The members of the input of a task. */
-function metadataOf({ name, redirectUri, grantType, scope }: MetadataOptions): Members {
-  return { client_name: name, redirect_uris: redirectUri, grant_types: grantType, scope }
+function metadataOf({ name, redirectUri, grantType, scope, idTokenAlg, defaultMaxAge }: MetadataOptions): Members {
+  return {
+    client_name: name,
+    redirect_uris: redirectUri,
+    grant_types: grantType,
+    scope,
+    id_token_signed_response_alg: idTokenAlg,
+    default_max_age: defaultMaxAge,
+  }
 }

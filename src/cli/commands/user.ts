@@ -2,6 +2,7 @@ import type { LinkDocument, UserDocument } from '../../admin/user-tasks.ts'
 import { nameUser } from '../../protocol/account.ts'
 import { readPassword } from '../lib/ask-password.ts'
 import { formatTime } from '../lib/columns.ts'
+import { UsageError } from '../lib/failure.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
 interface CreateOptions {
@@ -9,6 +10,29 @@ interface CreateOptions {
   /** false: the user gets no password. */
   readonly password?: string | false
   readonly name?: string
+}
+
+interface UpdateOptions {
+  readonly name?: string
+  readonly set?: readonly string[]
+  readonly unset?: readonly string[]
+}
+
+type Profile = Readonly<Record<string, unknown>>
+
+/** Adds `claim=value` to a profile. */
+function withClaim(profile: Profile, text: string): Profile {
+  const mark = text.indexOf('=')
+  const [claim, value] = [text.slice(0, mark), text.slice(mark + 1)]
+  if (mark < 1 || value === '') throw new UsageError(`"${text}" is not a claim with its value, such as given_name=Ada.`)
+  const part = /^address\.(.+)$/.exec(claim)?.[1]
+  if (part !== undefined)
+    return { ...profile, address: { ...(profile['address'] as object | undefined), [part]: value } }
+  return { ...profile, [claim]: claim.endsWith('_verified') ? value === 'true' : value }
+}
+
+function collect(value: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, value]
 }
 
 function nameOf(user: UserDocument): string {
@@ -63,6 +87,26 @@ export const USER_VERBS: readonly AddVerb[] = [
         .option('--verified', "the address is known to be the user's"),
     input: ({ to, verified }) => ({ email: to, verified: verified === true }),
     say: (user) => `${user.user_id} now signs in with ${user.email}.`,
+  }),
+  taskVerb<UserDocument, UpdateOptions>({
+    task: 'user.update',
+    options: (command) =>
+      command
+        .option('--name <name>', 'the name of the user, as pages and apps show it')
+        .option(
+          '--set <claim=value>',
+          'a claim of the profile: given_name=Ada, or a part of the address, address.country=DE; repeatable. A given part replaces the whole address',
+          collect,
+        )
+        .option('--unset <claim>', 'remove a claim of the profile, or the name; repeatable', collect),
+    input({ name, set = [], unset = [] }) {
+      if (name === undefined && set.length + unset.length === 0)
+        throw new UsageError('Give at least one change. See --help.')
+      const removed = unset.filter((claim) => claim !== 'name').map((claim) => [claim, null] as const)
+      const profile = set.reduce(withClaim, Object.fromEntries(removed))
+      return { name: unset.includes('name') ? null : name, profile }
+    },
+    say: (user) => `Changed ${nameOf(user)} (${user.user_id}).`,
   }),
   taskVerb<LinkDocument>({
     task: 'user.create-link',

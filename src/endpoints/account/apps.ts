@@ -10,7 +10,7 @@ import type { EpochMs } from '../../protocol/brand.ts'
 import type { ShownMetadata } from '../../protocol/client-identity.ts'
 import type { ClientTrust } from '../../protocol/client-policy.ts'
 import { parseClientId, parseOrganizationId, type UserId } from '../../protocol/ids.ts'
-import { scopeTokens } from '../../protocol/scope.ts'
+import { IDENTITY_TOKENS, isIdentityToken, scopeTokens } from '../../protocol/scope.ts'
 import { viewDestination } from '../authorization/client-view.ts'
 import { errorPage } from '../error-page.ts'
 import { doneAt, findOwner, findSubmitter, frameOf } from './frame.ts'
@@ -102,6 +102,7 @@ async function viewApp(
     documentHost: client.document === undefined ? undefined : new URL(client.document.url).host,
     destination: redirectUri === undefined ? undefined : viewDestination(redirectUri),
     organization: organization?.name,
+    identity: IDENTITY_TOKENS.filter((token) => grants.some(({ scope }) => scopeTokens(scope).includes(token))),
     permissions: [...new Set(grants.flatMap((grant) => sentencesOf(grant, apis)))],
     resources: [...new Set(grants.flatMap(({ resources }) => resources))].map(
       (resource) => apis.find((api) => api.resource === resource)?.name ?? resource,
@@ -122,7 +123,8 @@ async function findTrust(context: Context, client: ClientRecord): Promise<Client
 function sentencesOf({ scope, resources }: GrantRecord, apis: readonly ApiRecord[]): readonly string[] {
   const named = resources.length === 0 ? apis : apis.filter(({ resource }) => resources.includes(resource))
   const declared = named.flatMap((api) => api.scopes)
-  return scopeTokens(scope).flatMap((token) => {
+  const own = scopeTokens(scope).filter((token) => !isIdentityToken(token))
+  return own.flatMap((token) => {
     const sentences = declared.filter(({ name }) => name === token).map(({ sentence }) => sentence)
     return sentences.length === 0 ? [token] : sentences
   })

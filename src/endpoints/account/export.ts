@@ -43,6 +43,7 @@ export async function exportUser(context: Context, user: UserRecord, now: EpochM
       email: user.email ?? null,
       email_verified_at: iso(user.emailVerifiedAt),
       name: user.name ?? null,
+      profile: user.profile,
       has_password: user.passwordHash !== undefined,
       first_signed_in_at: user.firstSignedInAt === 0 ? null : iso(user.firstSignedInAt),
       created_at: iso(user.createdAt),

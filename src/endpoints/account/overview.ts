@@ -26,7 +26,7 @@ export async function changeName(context: Context, request: Request): Promise<Re
     return overviewPage(context, request, owner, { name: shown, problem: 'name-unusable' })
   }
   if (!(await isWithinLimit(context, owner))) return errorPage('too-many-requests')
-  await context.store.renameUser({ id: owner.user.id, name })
+  await context.store.renameUser({ id: owner.user.id, name, now: context.clock() })
   return doneAt(context, request, 'overview', 'name-changed')
 }
 

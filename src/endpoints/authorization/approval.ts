@@ -1,7 +1,7 @@
 import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { CookieChanges, Reply } from '../../ports/message.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
-import { answerUri, type AuthorizationAnswer } from '../../protocol/authorization-response.ts'
+import type { SessionRecord } from '../../ports/records/user.ts'
 import { after, type EpochMs } from '../../protocol/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { sameText, type MintedCredential } from '../../protocol/secrets.ts'
@@ -9,6 +9,7 @@ import { errorPage } from '../error-page.ts'
 import { refuse, type Fault } from './authorization-error.ts'
 import type { Subject } from './interaction.ts'
 import { consentKey, type Approver } from './remembered-consent.ts'
+import { respond } from './response.ts'
 
 type Needs = Pick<Context, 'apis' | 'clockCheck' | 'issuer' | 'secrets' | 'settings'> & {
   readonly store: Pick<Context['store'], 'approveAuthorization' | 'findAuthorization'>
@@ -19,6 +20,7 @@ export interface Approval {
   readonly approver: Approver
   /** The request with what the user allowed of its scope. */
   readonly allowed: AuthorizationRecord
+  readonly session: SessionRecord
   /** The user was never asked (client-policy.ts). */
   readonly isImplied: boolean
 }
@@ -35,7 +37,7 @@ export interface Approval {
 export async function approve(
   context: Needs,
   subject: Subject,
-  { approver, allowed, isImplied }: Approval,
+  { approver, allowed, session, isImplied }: Approval,
   cookies: CookieChanges,
 ): Promise<Reply> {
   const { authorization, client } = subject
@@ -52,7 +54,7 @@ export async function approve(
     codeHash: code.hash,
     now,
     codeExpiresAt: after(now, context.settings.lifetimes.code * 1000),
-    narrowed: allowed === authorization ? undefined : allowed,
+    decided: decidedRequest(authorization, allowed, session),
     remember: key === undefined ? undefined : { ...key, scope: allowed.scope },
     about: { clientId: client.id },
   })
@@ -64,7 +66,18 @@ export async function approve(
     event: isRepeated ? 'authorization.repeated' : 'authorization.approved',
     client: client.id,
   }
-  return { ...answer(context, authorization, { kind: 'code', code: code.token }, cookies), event }
+  return { ...respond(context, authorization, { kind: 'code', code: code.token }, cookies), event }
+}
+
+/** The request as the user decided it, with the session that ID tokens describe; undefined: as it was sent. */
+function decidedRequest(
+  authorization: AuthorizationRecord,
+  allowed: AuthorizationRecord,
+  { rootId, authentication: { methods, at } }: SessionRecord,
+): AuthorizationRecord | undefined {
+  const { openid } = allowed
+  if (openid !== undefined) return { ...allowed, openid: { ...openid, session: { rootId, methods, at } } }
+  return allowed === authorization ? undefined : allowed
 }
 
 /** Whether the client can still redeem this code. */
@@ -96,14 +109,5 @@ export async function deny(
   if (outcome !== 'denied') return errorPage(outcome === 'decided' ? 'already-completed' : 'expired')
   if (fault !== undefined) return refuse(context, { ...authorization, client, rights }, userId, fault, cookies)
   const event: OutcomeEvent = { event: 'authorization.denied', client: client.id }
-  return { ...answer(context, authorization, DENIED, cookies), event }
-}
-
-function answer(
-  { issuer }: Pick<Context, 'issuer'>,
-  { redirectUri, state }: AuthorizationRecord,
-  result: AuthorizationAnswer,
-  cookies: CookieChanges,
-): Reply {
-  return { kind: 'redirect', location: answerUri(redirectUri, result, state, issuer), cookies }
+  return { ...respond(context, authorization, DENIED, cookies), event }
 }

@@ -2,17 +2,17 @@ import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { CookieChanges, Reply } from '../../ports/message.ts'
 import type { AllowedClient } from '../../principals/evaluate-client.ts'
 import { AUTHORIZATION_FAULTS, type AuthorizationFault } from '../../protocol/authorization-request.ts'
-import { answerUri, type AuthorizationErrorCode } from '../../protocol/authorization-response.ts'
+import type { AuthorizationErrorCode } from '../../protocol/authorization-response.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import type { RedirectUri } from '../../protocol/redirect-uri.ts'
-import { viewClient } from './client-view.ts'
+import { formTarget, viewClient } from './client-view.ts'
 import { identityStart } from './remembered-consent.ts'
+import { respond, returnPath, type ResponseTarget } from './response.ts'
 import { reportScope, type ScopeRefusal } from '../token/scope-refusal.ts'
 
 /** A request whose client and redirect URI have been checked, so errors may be sent there. RFC 6749 §4.1.2.1. */
-export interface Trusted extends AllowedClient {
+export interface Trusted extends AllowedClient, ResponseTarget {
   readonly redirectUri: RedirectUri
-  readonly state: string | undefined
 }
 
 /** Why a request is refused: `error` for the client, `reason` for the log. */
@@ -26,6 +26,9 @@ export interface Fault {
 /** The same for an organization that the user does not belong to and for one that does not exist (threats.md AUTH-22). */
 export const NOT_A_MEMBER: Fault = { error: 'access_denied', reason: 'organization_of_others' }
 
+/** OpenID Connect Core 1.0 §3.1.2.1: the user of `id_token_hint` is not the one who signed in. */
+export const OTHER_USER: Fault = { error: 'login_required', reason: 'user_differs' }
+
 /**
  * Returns the error to the client (decision 0022).
  *
@@ -35,25 +38,28 @@ export const NOT_A_MEMBER: Fault = { error: 'access_denied', reason: 'organizati
  */
 export async function refuse(
   context: Context,
-  { client, rights, redirectUri, state }: Trusted,
+  trusted: Trusted,
   userId: UserId | undefined,
   { error, reason, refusal }: Fault,
   cookies: CookieChanges = {},
 ): Promise<Reply> {
+  const { client, rights, redirectUri } = trusted
   const description = refusal?.description ?? AUTHORIZATION_FAULTS[reason]
   if (refusal !== undefined) reportScope(context, { clientId: client.id, userId, organizationId: undefined }, refusal)
   const event: OutcomeEvent = { event: 'authorization.refused', client: client.id, reason, description }
-  const location = answerUri(redirectUri, { kind: 'error', error, description }, state, context.issuer)
+  const answer = { kind: 'error', error, description } as const
   const isTrusted =
     rights.mayReceiveErrors ||
     context.settings.redirectErrors ||
     (userId !== undefined && (await context.store.hasConsented(userId, client.id, identityStart(client))))
-  if (isTrusted) return { kind: 'redirect', location, cookies, event }
+  if (isTrusted) return { ...respond(context, trusted, answer, cookies), event }
   const view = viewClient({ client, rights }, redirectUri, context.clock())
+  const back = returnPath(context, trusted, answer)
   return {
     kind: 'page',
     status: 400,
-    page: { kind: 'return', problem: error, description, client: view, returnUri: location },
+    page: { kind: 'return', problem: error, description, client: view, back },
+    ...(back.kind === 'form' ? { formTarget: formTarget(redirectUri) } : {}),
     cookies,
     event,
   }

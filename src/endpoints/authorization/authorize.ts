@@ -2,12 +2,20 @@ import type { Context } from '../../ports/context.ts'
 import type { CookieChanges, Reply, Request } from '../../ports/message.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import { readAuthorizationRequest, readState, type AuthorizationRequest } from '../../protocol/authorization-request.ts'
+import {
+  readAuthorizationRequest,
+  readResponseMode,
+  readState,
+  type AuthorizationRequest,
+} from '../../protocol/authorization-request.ts'
 import { after } from '../../protocol/brand.ts'
+import { identifierOf } from '../../protocol/client-identifier.ts'
+import { parseIdTokenHint } from '../../protocol/id-token.ts'
 import { mintAuthorizationId, mintOrderedId } from '../../protocol/ids.ts'
 import type { Parameters } from '../../protocol/message.ts'
 import { checkRedirectUri, redirectUriMatches, type RedirectUri } from '../../protocol/redirect-uri.ts'
-import { NO_SCOPE } from '../../protocol/scope.ts'
+import { sameResource } from '../../protocol/resource.ts'
+import { isOpenid, NO_SCOPE, unite } from '../../protocol/scope.ts'
 import { errorPage } from '../error-page.ts'
 import { findClient } from '../client/find-client.ts'
 import { openBrowser } from './interaction.ts'
@@ -33,14 +41,21 @@ export async function authorize(context: Context, request: Request): Promise<Rep
 
   const signedIn = await findSignedIn(context, request.cookies)
   const userId = signedIn?.user.id
-  const reading = readAuthorizationRequest(request.params)
+  const { mayOmitPkce } = trusted.rights
+  const reading = readAuthorizationRequest(request.params, { mayOmitPkce, redirectUri: trusted.redirectUri })
   if (reading.kind === 'refused') return refuse(context, trusted, userId, reading)
-  const requested = findRequestedAccess(await loadScopeCatalog(context), trusted.client, reading.request)
+  const onlyUserId = await findOnlyUser(context, trusted.client, reading.request.openid)
+  if (typeof onlyUserId === 'object') return refuse(context, trusted, userId, onlyUserId)
+  const catalog = await loadScopeCatalog(context)
+  const requested = findRequestedAccess(context, catalog, trusted.client, reading.request)
   if ('error' in requested) return refuse(context, trusted, userId, requested)
 
   const { prompts } = reading.request
   const { client, rights } = trusted
-  const { authorization, cookies } = newAuthorization(context, request, trusted, reading.request, requested)
+  const { authorization, cookies } = newAuthorization(context, request, trusted, reading.request, {
+    ...requested,
+    onlyUserId,
+  })
   // No session is newer than the request, so prompt=login ignores the one that exists.
   const session = prompts.has('login') ? undefined : signedIn
   const step = await nextStep(context, { authorization, client, rights }, session, { kind: 'not-asked' })
@@ -65,7 +80,7 @@ async function establishTrust(context: Context, { params, network }: Request): P
   const allowed = await evaluateClient(context, client, { moment: 'use', redirectUri })
   if ('kind' in allowed) return errorPage('client-not-allowed')
   if (redirectUri === undefined) return errorPage('redirect-unknown')
-  return { ...allowed, redirectUri, state: readState(params) }
+  return { ...allowed, redirectUri, responseMode: readResponseMode(params, redirectUri), state: readState(params) }
 }
 
 /** What the user sees if no client is found. */
@@ -96,13 +111,30 @@ function soleRedirectUri({ metadata: { authMethod, redirectUris } }: ClientRecor
   return only
 }
 
-type RequestedAccess = Pick<AuthorizationRecord, 'scope' | 'ungrantedScope' | 'resources' | 'organizationId'>
+type RequestedAccess = Pick<AuthorizationRecord, 'scope' | 'ungrantedScope' | 'resources' | 'organizationId' | 'openid'>
+
+/**
+ * Returns the one user who may answer the request, if it names one by `id_token_hint` or by `sub` in `claims`. OpenID Connect Core
+ * 1.0 §3.1.2.1 and §5.5. An ID token is a hint also when it has expired.
+ */
+async function findOnlyUser(
+  { issuer, tokenReader }: Pick<Context, 'issuer' | 'tokenReader'>,
+  client: ClientRecord,
+  { claims: { subject }, idTokenHint }: AuthorizationRequest['openid'],
+): Promise<string | undefined | Fault> {
+  if (idTokenHint === undefined) return subject
+  const claims = await tokenReader.readIdToken(idTokenHint)
+  const hint = claims === undefined ? undefined : parseIdTokenHint(claims, issuer)
+  const isOwn = hint?.audience === identifierOf(client) && (subject === undefined || subject === hint.userId)
+  return isOwn ? hint.userId : { error: 'invalid_request', reason: 'hint_wrong' }
+}
 
 /** Characters. A longer value is not stored: any browser could make the server store it. */
 const UNGRANTED_LIMIT = 1024
 
 /** Returns the access that the code will give: at most what the client registered and the APIs declare (decision 0006). */
 function findRequestedAccess(
+  { issuer }: Pick<Context, 'issuer'>,
   catalog: ScopeCatalog,
   client: ClientRecord,
   request: AuthorizationRequest,
@@ -110,27 +142,36 @@ function findRequestedAccess(
   if (!client.metadata.grantTypes.includes('authorization_code')) {
     return { error: 'unauthorized_client', reason: 'grant_type_not_registered' }
   }
-  const requested = findResources(catalog, request.resources)
+  const { idToken, scope: claimed } = request.openid.claims
+  const isLogin = isOpenid(request.scope ?? NO_SCOPE)
+  // A client that may know who the user is can always get a token for the issuer, so naming the issuer adds nothing.
+  const named = isLogin ? request.resources.filter((one) => !sameResource(one, issuer)) : request.resources
+  const requested = findResources(catalog, named)
   if (requested === undefined) return { error: 'invalid_target', reason: 'resource_unknown' }
+  const wanted = isLogin ? unite(request.scope ?? NO_SCOPE, claimed) : request.scope
   const requester = { kind: 'user', client, installed: undefined } as const
-  const decision = decideScope(catalog, requester, { scope: request.scope, resources: requested })
+  const decision = decideScope(catalog, requester, { scope: wanted, resources: requested })
   if (decision.kind === 'refused') {
     const { refusal } = decision
     return { error: 'invalid_scope', reason: refusal.reason, refusal }
   }
   const { scope, resources, ungranted } = decision
   const ungrantedScope = ungranted.length <= UNGRANTED_LIMIT ? ungranted : NO_SCOPE
-  return { scope, ungrantedScope, resources, organizationId: request.organizationId }
+  const openid = isOpenid(scope)
+    ? { nonce: request.openid.nonce, idTokenClaims: idToken, session: undefined }
+    : undefined
+  return { scope, ungrantedScope, resources, organizationId: request.organizationId, openid }
 }
 
 function newAuthorization(
   context: Context,
   request: Request,
-  { client, redirectUri, state }: Trusted,
-  { codeChallenge, prompts, loginHint }: AuthorizationRequest,
-  requested: RequestedAccess,
+  { client, redirectUri, responseMode, state }: Trusted,
+  { codeChallenge, prompts, loginHint, openid }: AuthorizationRequest,
+  requested: RequestedAccess & Pick<AuthorizationRecord, 'onlyUserId'>,
 ): { readonly authorization: AuthorizationRecord; readonly cookies: CookieChanges } {
   const now = context.clockCheck.now()
+  const maxAge = openid.maxAge ?? client.metadata.defaultMaxAge
   const known = openBrowser(context, request)
   const fresh = context.secrets.mint('browser', mintOrderedId(now, context.random), context.random)
   const authorization: AuthorizationRecord = {
@@ -139,10 +180,12 @@ function newAuthorization(
     clientId: client.id,
     browserHash: known ?? fresh.hash,
     redirectUri,
+    responseMode,
     state,
     codeChallenge,
     mustSignIn: prompts.has('login'),
     mustConsent: prompts.has('consent'),
+    authenticatedSince: maxAge === undefined ? undefined : after(now, -maxAge * 1000),
     loginHint,
     createdAt: now,
     expiresAt: after(now, context.settings.lifetimes.authorization * 1000),

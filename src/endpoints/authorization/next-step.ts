@@ -6,7 +6,7 @@ import type { UserId } from '../../protocol/ids.ts'
 import { isWithin, NO_SCOPE } from '../../protocol/scope.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import { approve, deny, type Approval } from './approval.ts'
-import { NOT_A_MEMBER, type Fault } from './authorization-error.ts'
+import { NOT_A_MEMBER, OTHER_USER, type Fault } from './authorization-error.ts'
 import { chooseOrganization, findChoices, type OpenChoices } from './organization-choice.ts'
 import type { Subject } from './interaction.ts'
 import { loadScopeCatalog } from '../token/scope-catalog.ts'
@@ -62,7 +62,9 @@ type Needs = Pick<Context, 'apis' | 'settings'> & {
  * From then on this function decides. It looks at the stored authorization, at the session and at the answer of the user,
  * in this order:
  *
- *  1. Sign-in. Without a session the user signs in. With `prompt=login` the session must also have started after the request.
+ *  1. Sign-in. Without a session the user signs in. With `prompt=login` the session must also have started after the request, and
+ *     with `max_age` the user must have authenticated lately. If the request names a user (`id_token_hint`), another user who is
+ *     signed in is asked to sign in; if that was done for this request, the authorization ends.
  *  2. Denial. If the user pressed "deny", the authorization ends.
  *  3. Organization. If the client named an organization, the user must be an active member of it; otherwise the authorization
  *     ends. If the client named none, the user may choose one of their own, or none.
@@ -95,7 +97,12 @@ export async function nextStep(
 ): Promise<Step> {
   const { authorization, rights } = subject
   if (signedIn === undefined || isTooOld(authorization, signedIn)) return { kind: 'sign-in' }
+  const { session } = signedIn
   const userId = signedIn.user.id
+  if (isOtherUser(authorization, signedIn)) {
+    const isAsked = session.createdAt >= authorization.createdAt
+    return isAsked ? { kind: 'deny', userId, fault: OTHER_USER } : { kind: 'sign-in' }
+  }
   if (answer.kind === 'deny') return { kind: 'deny', userId, fault: undefined }
   const choices = await findChoices(context, authorization, userId)
   if (choices.kind === 'not-a-member') return { kind: 'deny', userId, fault: NOT_A_MEMBER }
@@ -104,21 +111,28 @@ export async function nextStep(
     if (typeof chosen === 'string') return { kind: 'consent', signedIn, choices, problem: chosen, answer }
     const allowed = chooseScope(await loadScopeCatalog(context), authorization, answer.isChecked)
     if (allowed === 'scope-missing') return { kind: 'consent', signedIn, choices, problem: allowed, answer }
-    return { kind: 'approve', approver: { userId, ...chosen }, allowed, isImplied: false }
+    return { kind: 'approve', approver: { userId, ...chosen }, allowed, session, isImplied: false }
   }
   const mayUseEarlier = answer.kind === 'not-asked' && !authorization.mustConsent
   const earlier = mayUseEarlier ? await findRemembered(context, subject, authorization, userId, choices) : undefined
   const allowed = authorization
-  if (earlier !== undefined) return { kind: 'approve', approver: earlier, allowed, isImplied: false }
+  if (earlier !== undefined) return { kind: 'approve', approver: earlier, allowed, session, isImplied: false }
   const isImplied = mayUseEarlier && rights.mayImplyConsent && (await isOwnAccess(context, subject))
   const chosen = isImplied ? chooseOrganization(choices, undefined) : undefined
-  if (typeof chosen === 'object') return { kind: 'approve', approver: { userId, ...chosen }, allowed, isImplied: true }
+  if (typeof chosen === 'object') {
+    return { kind: 'approve', approver: { userId, ...chosen }, allowed, session, isImplied: true }
+  }
   return { kind: 'consent', signedIn, choices, problem: undefined, answer: undefined }
 }
 
-/** `prompt=login` requires a session that started after the request was made. */
-function isTooOld(authorization: AuthorizationRecord, { session }: SignedIn): boolean {
-  return authorization.mustSignIn && session.createdAt < authorization.createdAt
+/** `prompt=login` requires a session that started after the request was made, and `max_age` one that is not older than it says. */
+function isTooOld({ authenticatedSince, createdAt, mustSignIn }: AuthorizationRecord, { session }: SignedIn): boolean {
+  if (mustSignIn && session.createdAt < createdAt) return true
+  return authenticatedSince !== undefined && session.authentication.at < authenticatedSince
+}
+
+function isOtherUser({ onlyUserId }: AuthorizationRecord, { user }: SignedIn): boolean {
+  return onlyUserId !== undefined && onlyUserId !== user.id
 }
 
 /** Whether the request is within the scope that the operator registered for the client, and for no API without scopes. */

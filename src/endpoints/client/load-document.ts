@@ -15,6 +15,7 @@ import {
   servesWhileDown,
 } from '../../protocol/client-document.ts'
 import { documentClientId } from '../../protocol/client-identifier.ts'
+import { USUAL_RULES } from '../../protocol/client-policy.ts'
 import { isSameIdentity } from '../../protocol/client-identity.ts'
 import type { ClientMetadata } from '../../protocol/client-metadata.ts'
 import { sameResource } from '../../protocol/resource.ts'
@@ -79,11 +80,11 @@ async function findRefusal(
   const unknown = {
     source: 'document',
     verifiedAt: undefined,
-    rules: { consent: 'asked' },
+    rules: USUAL_RULES,
     document: { url },
     initialToken: undefined,
   } as const
-  const candidate = stored ?? { ...unknown, metadata: { redirectUris: [] } }
+  const candidate = stored ?? { ...unknown, metadata: { redirectUris: [], authMethod: 'none' as const } }
   return findPolicyRefusal(context, candidate, stored === undefined ? 'enter' : 'use')
 }
 

@@ -5,14 +5,14 @@ import { evaluateClient, type PolicyNeeds } from '../../principals/evaluate-clie
 import { readRegistration, type ClientMetadata } from '../../protocol/client-metadata.ts'
 import type { PolicyQuestion } from '../../protocol/client-policy.ts'
 import { invalidRequest, OAuthError, tooManyRequests } from '../../protocol/errors.ts'
-import { readJson } from '../../protocol/json.ts'
+import { isObject, readJson } from '../../protocol/json.ts'
 import { findForeignRedirects, limitScope, type RegistrationLimits } from '../../protocol/registration-template.ts'
 import { problem, type Problem } from '../../protocol/validation.ts'
 
 export type RegistrationNeeds = PolicyNeeds & Pick<Context, 'apis' | 'issuer'>
 
 /** Fields that are echoed as null because they were sent as null, and fields for which the server substitutes a value. */
-export type RegistrationEcho = Readonly<Record<string, null | false>>
+export type RegistrationEcho = Readonly<Record<string, null | false | 'public'>>
 
 /** The metadata of a registration or update request, after negotiation. */
 export interface RegistrationRequest {
@@ -40,9 +40,8 @@ export async function readRegistrationRequest(
   }
   const policy = registrationPolicy(context, await context.apis())
   const reading = readRegistration(json.value, policy)
-  const isObject = typeof json.value === 'object' && json.value !== null && !Array.isArray(json.value)
-  const members = isObject ? (json.value as Readonly<Record<string, unknown>>) : {}
-  const more = isObject ? check(members) : []
+  const members = isObject(json.value) ? json.value : {}
+  const more = isObject(json.value) ? check(members) : []
   if (reading.kind === 'malformed') {
     const problems = [...more, ...reading.problems]
     throw new OAuthError('invalid_client_metadata', 'metadata_malformed', { status: 422, problems })
@@ -69,10 +68,17 @@ function nullsOf(fields: readonly string[]): RegistrationEcho {
 
 /**
  * RFC 7591 §2: the server may replace values that it does not support. `true` would mean that bearer tokens are rejected (RFC
- * 9449 §5.2). A client that received no value would rely on that, so the response says `false`.
+ * 9449 §5.2). A client that received no value would rely on that, so the response says `false`. The `sub` of a user is the same for
+ * every client (OpenID Connect Core 1.0 §8).
  */
-function substitutesFor({ dpop_bound_access_tokens: sent }: Readonly<Record<string, unknown>>): RegistrationEcho {
-  return typeof sent === 'boolean' ? { dpop_bound_access_tokens: false } : {}
+function substitutesFor({
+  dpop_bound_access_tokens: isBound,
+  subject_type: subjectType,
+}: Readonly<Record<string, unknown>>): RegistrationEcho {
+  return {
+    ...(typeof isBound === 'boolean' ? { dpop_bound_access_tokens: false } : {}),
+    ...(typeof subjectType === 'string' ? { subject_type: 'public' } : {}),
+  }
 }
 
 /**

@@ -93,8 +93,8 @@ export async function continueWith(
     const location = pageAddress(context.issuer, accountPath(target.page), { uiLocales: target.uiLocales })
     return { kind: 'redirect', location, cookies, event: { event: 'session.started' } }
   }
-  // The new session satisfies prompt=login, even if this node's clock is behind the one that started the authorization.
-  const authorization = { ...target.authorization, mustSignIn: false }
+  // The new session satisfies prompt=login and max_age, even if this node's clock is behind the one that started the authorization.
+  const authorization = { ...target.authorization, mustSignIn: false, authenticatedSince: undefined }
   const step = await nextStep(context, { ...target, authorization }, signedIn, { kind: 'not-asked' })
   const reply = await takeStep(context, target, step, cookies)
   if (step.kind === 'approve' || step.kind === 'deny') return reply

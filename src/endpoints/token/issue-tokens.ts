@@ -17,8 +17,9 @@ import {
   type UserId,
 } from '../../protocol/ids.ts'
 import type { Resource } from '../../protocol/resource.ts'
-import type { Scope } from '../../protocol/scope.ts'
+import { isIdentityToken, narrow, unite, type Scope } from '../../protocol/scope.ts'
 import type { MintedCredential } from '../../protocol/secrets.ts'
+import { issueIdToken } from '../openid/id-token.ts'
 import type { AuthenticatedClient } from './authenticate-client.ts'
 import { takeStoredTokenBudget } from './stored-tokens.ts'
 import type { TokenProfile } from './token-profile.ts'
@@ -69,16 +70,47 @@ export async function issueClientToken(
 }
 
 /**
- * Issues an access token of a grant, and returns it with the refresh token. The claims are derived from the grant, the
+ * Issues an access token of a grant, and returns it with the refresh token and, if the grant has `openid`, an ID token. The claims are derived from the grant, the
  * generation and the time of the commit. The retry of a lost response therefore returns the same token (decision 0004): an
  * opaque token is identical, and a JWT may differ in its signature.
  */
-export function issueGrantToken(
+export async function issueGrantToken(
+  context: GrantNeeds,
+  client: AuthenticatedClient,
+  grant: IssuedGrant,
+  target: TokenTarget,
+  issue: GrantIssue,
+): Promise<IssuedToken> {
+  const issued = await issueAccessToken(context, client, grant, target, issue)
+  const { openid, scope } = grant
+  if (openid === undefined) return issued
+  const { response, facts } = issued
+  const { at, nonce } = issue
+  const shown = { accessToken: response.access_token, at, nonce }
+  const idToken = await issueIdToken(context, client, { ...grant, openid }, shown)
+  // The access token for an API has no identity scope, and the user granted them.
+  const granted = unite(facts.scope, narrow(scope, isIdentityToken))
+  return { facts, response: { ...response, id_token: idToken, scope: granted } }
+}
+
+type GrantNeeds = Needs & Parameters<typeof issueIdToken>[0]
+
+type IssuedGrant = Pick<GrantRecord, 'id' | 'clientId' | 'userId' | 'organizationId' | 'expiresAt' | 'openid' | 'scope'>
+
+interface GrantIssue extends ResponseFacts {
+  readonly profile: TokenProfile
+  readonly generation: number
+  readonly at: EpochMs
+  /** Of the authorization request, in the first ID token. */
+  readonly nonce: string | undefined
+}
+
+function issueAccessToken(
   context: Needs,
   client: AuthenticatedClient,
-  grant: Pick<GrantRecord, 'id' | 'clientId' | 'userId' | 'organizationId' | 'expiresAt'>,
+  grant: IssuedGrant,
   target: TokenTarget,
-  issue: ResponseFacts & { readonly profile: TokenProfile; readonly generation: number; readonly at: EpochMs },
+  issue: GrantIssue,
 ): Promise<IssuedToken> {
   const issuedAt = toSeconds(issue.at)
   const identity = [grant.id, String(issue.generation), String(issuedAt), target.scope, ...target.resources]

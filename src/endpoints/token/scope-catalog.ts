@@ -4,7 +4,7 @@ import type { ClientRecord } from '../../ports/records/client.ts'
 import { acceptsAnyScope } from '../../principals/registration-policy.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { sameResource, type Resource } from '../../protocol/resource.ts'
-import { isWithin, type Scope } from '../../protocol/scope.ts'
+import { IDENTITY_TOKENS, isIdentityToken, isWithin, type Scope } from '../../protocol/scope.ts'
 
 /**
  * The scopes and resources that clients may request: those of the declared APIs (decision 0006). If the issuer is a loopback
@@ -14,6 +14,18 @@ export interface ScopeCatalog {
   readonly isOpen: boolean
   readonly apis: readonly ApiRecord[]
 }
+
+/**
+ * The scopes of the issuer, which is an API too: of its userinfo endpoint. OpenID Connect Core 1.0 §5.4 and §11. They belong to no
+ * other API, so no access token for another API has them. The pages have the sentences in every language.
+ */
+const IDENTITY_SCOPES: readonly ApiScope[] = IDENTITY_TOKENS.map((name) => ({
+  name,
+  sentence: '',
+  grantedTo: name === 'phone' || name === 'address' ? 'approved-clients' : 'users',
+}))
+/** Those that the metadata lists. A client that asks for `offline_access` because it is listed would ask the user each time. */
+export const ADVERTISED_IDENTITY_SCOPES: readonly string[] = ['openid', 'profile', 'email']
 
 /** The client that requests a scope: with a user's consent (`user`) or without a user (`machine`). */
 export interface ScopeRecipient {
@@ -84,8 +96,9 @@ export function audienceOf(catalog: ScopeCatalog, resources: readonly Resource[]
   return resources.length === 0 ? catalog.apis : apisAt(catalog, resources)
 }
 
-/** Returns the declarations of a scope by these APIs. */
+/** Returns the declarations of a scope by these APIs. The issuer declares the identity scopes. */
 export function declarationsOf(apis: readonly ApiRecord[], token: string): readonly ApiScope[] {
+  if (isIdentityToken(token)) return IDENTITY_SCOPES.filter(({ name }) => name === token)
   const declared: ApiScope[] = []
   // Runs for each scope of each token. flatMap would allocate an array for each API.
   for (const { scopes } of apis) for (const scope of scopes) if (scope.name === token) declared.push(scope)

@@ -70,7 +70,8 @@ export function decideScope(catalog: ScopeCatalog, requester: Requester, request
   const withheld = new Map<string, ScopeReason>()
   // If a machine registered no scope, all scopes of these APIs are tried, and each is refused with a reason.
   const scope = narrow(start === undefined || start === NO_SCOPE ? everyScope(audience) : start, (token) => {
-    const reason = catalog.isOpen ? whyLimited(limits, token, []) : whyNot(limits, declarationsOf(apis, token), token)
+    const isOpen = catalog.isOpen && !isIdentityToken(token)
+    const reason = isOpen ? whyLimited(limits, token, []) : whyNot(limits, declarationsOf(apis, token), token)
     if (reason !== undefined) withheld.set(token, reason)
     return reason === undefined
   })
@@ -136,9 +137,11 @@ function whyNot(limits: Limits, declared: readonly ApiScope[], token: string): S
  * limit scopes that a user's consent gives to any client, because any client may register again (decision 0006).
  */
 function whyLimited(limits: Limits, token: string, given: readonly ApiScope[]): ScopeReason | undefined {
-  const { kind, registered, installable } = limits
+  const { client, kind, registered, installable } = limits
   const takesRegistration = kind === 'machine' || given.some(({ grantedTo }) => grantedTo === 'approved-clients')
   if (takesRegistration && registered?.includes(token) === false) return 'not_registered'
+  // OpenID Connect Core 1.0 §11: it has no meaning for a client that gets no refresh tokens.
+  if (token === 'offline_access' && !client.metadata.grantTypes.includes('refresh_token')) return 'not_registered'
   return installable === undefined || installable.includes(token) ? undefined : 'not_installed'
 }
 

@@ -4,7 +4,9 @@ import type { ApiRecord } from '../../ports/records/api.ts'
 import { ASSERTION_ALGORITHMS } from '../../protocol/client-keys.ts'
 import { CLIENT_AUTH_METHODS } from '../../protocol/client-metadata.ts'
 import { offersDocuments } from '../../protocol/client-policy.ts'
-import { advertisedScopes } from '../token/scope-catalog.ts'
+import { ID_TOKEN_ALGORITHMS } from '../../protocol/id-token.ts'
+import { USER_CLAIMS } from '../../protocol/user-claims.ts'
+import { ADVERTISED_IDENTITY_SCOPES, advertisedScopes } from '../token/scope-catalog.ts'
 import { addressOf } from '../paths.ts'
 
 /** Seconds that the document may be cached. Short, so that clients soon find a newly declared scope. */
@@ -18,7 +20,7 @@ export interface Discoverable {
 }
 
 /**
- * Authorization Server Metadata. RFC 8414 §2 and §3.2, RFC 9207 §3.
+ * Authorization Server Metadata. RFC 8414 §2 and §3.2, RFC 9207 §3, OpenID Connect Discovery 1.0 §3.
  *
  * The endpoints come from the endpoint table, so discovery lists exactly the endpoints that exist.
  */
@@ -44,7 +46,8 @@ function describe(
   table: readonly Discoverable[],
   { clientDocuments, grantTypes, outbound }: Pick<Settings, 'clientDocuments' | 'grantTypes' | 'outbound'>,
 ): Description {
-  const scopes = new Set(apis.flatMap(advertisedScopes))
+  const offersUsers = grantTypes.includes('authorization_code')
+  const scopes = new Set([...(offersUsers ? ADVERTISED_IDENTITY_SCOPES : []), ...apis.flatMap(advertisedScopes)])
   return {
     issuer,
     ...Object.fromEntries(
@@ -52,7 +55,7 @@ function describe(
     ),
     ...(scopes.size === 0 ? {} : { scopes_supported: [...scopes].toSorted() }),
     response_types_supported: ['code'],
-    response_modes_supported: ['query'],
+    response_modes_supported: ['query', 'form_post'],
     grant_types_supported: grantTypes,
     token_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
     token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
@@ -62,10 +65,22 @@ function describe(
     introspection_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
     ...(offersDocuments(clientDocuments) && outbound.isOn ? { client_id_metadata_document_supported: true } : {}),
     code_challenge_methods_supported: ['S256'],
-    // OpenID Connect Discovery §3; Spring Boot rejects a document without it. A user's `sub` is the same for every client.
-    subject_types_supported: ['public'],
+    ...(offersUsers ? OPENID_MEMBERS : {}),
     prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
     ui_locales_supported: ['en', 'de'],
     authorization_response_iss_parameter_supported: true,
   }
 }
+
+/** OpenID Connect Discovery 1.0 §3. A user's `sub` is the same for every client. */
+const OPENID_MEMBERS = {
+  subject_types_supported: ['public'],
+  id_token_signing_alg_values_supported: ID_TOKEN_ALGORITHMS,
+  claim_types_supported: ['normal'],
+  claims_supported: ['sub', 'iss', 'aud', 'exp', 'iat', 'auth_time', 'nonce', 'at_hash', 'amr', 'sid', ...USER_CLAIMS],
+  claims_parameter_supported: true,
+  request_parameter_supported: false,
+  // Without it, clients must assume `true`.
+  request_uri_parameter_supported: false,
+  display_values_supported: ['page'],
+} as const

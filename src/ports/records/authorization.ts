@@ -1,10 +1,13 @@
+import type { AuthenticationMethod } from '../../protocol/authentication.ts'
+import type { ResponseMode } from '../../protocol/authorization-response.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
-import type { AuthorizationId, ClientId, GrantId, OrganizationId, UserId } from '../../protocol/ids.ts'
+import type { AuthorizationId, ClientId, GrantId, OrganizationId, SessionId, UserId } from '../../protocol/ids.ts'
 import type { CodeChallenge } from '../../protocol/pkce.ts'
 import type { RedirectUri } from '../../protocol/redirect-uri.ts'
 import type { Resource } from '../../protocol/resource.ts'
 import type { Scope } from '../../protocol/scope.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
+import type { UserClaim } from '../../protocol/user-claims.ts'
 
 /** An authorization request that passed all checks. It waits for the user's decision, then for the client to redeem its code. */
 export interface AuthorizationRecord {
@@ -13,23 +16,48 @@ export interface AuthorizationRecord {
   /** Binds the request to the browser that started it (threats.md AUTH-21). */
   readonly browserHash: SecretHash
   readonly redirectUri: RedirectUri
+  readonly responseMode: ResponseMode
   readonly state: string | undefined
-  readonly codeChallenge: CodeChallenge
+  /** undefined: the operator permits the client to omit PKCE. The code is then bound to the client and the redirect URI. */
+  readonly codeChallenge: CodeChallenge | undefined
   readonly scope: Scope
   /** Scope that the client requested and did not get. A refresh request that repeats it is not refused for that. */
   readonly ungrantedScope: Scope
   readonly resources: readonly Resource[]
   /** The user must enter the password even in a browser that has a session. */
   readonly mustSignIn: boolean
+  /** The user must have authenticated at this time or later (`max_age`). undefined: at any time. */
+  readonly authenticatedSince: EpochMs | undefined
+  /** Only this user may approve the request (`id_token_hint`). A text of the client, which may name nobody. */
+  readonly onlyUserId: string | undefined
   /** The user must consent even where a consent is remembered. */
   readonly mustConsent: boolean
   readonly loginHint: string | undefined
   /** The organization that the client requests. undefined: the user chooses (decision 0019). */
   readonly organizationId: OrganizationId | undefined
+  /** Present if the scope has `openid`. */
+  readonly openid: OpenidAuthorization | undefined
   readonly createdAt: EpochMs
   /** The user's deadline for the decision; after the approval, the client's deadline for redeeming the code. */
   readonly expiresAt: EpochMs
   readonly status: AuthorizationStatus
+}
+
+/** What the ID token of an authorization needs. OpenID Connect Core 1.0 §2. */
+export interface OpenidAuthorization {
+  readonly nonce: string | undefined
+  /** The claims about the user that the client requests in the ID token. */
+  readonly idTokenClaims: readonly UserClaim[]
+  /** How the user who approved the request was signed in; undefined until then. */
+  readonly session: ApprovedSession | undefined
+}
+
+/** A session at the time of an approval. */
+export interface ApprovedSession {
+  readonly rootId: SessionId
+  readonly methods: readonly AuthenticationMethod[]
+  /** When the user authenticated. */
+  readonly at: EpochMs
 }
 
 export type AuthorizationStatus =

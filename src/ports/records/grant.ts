@@ -3,6 +3,8 @@ import type { ClientId, GrantId, OrganizationId, UserId } from '../../protocol/i
 import type { Resource } from '../../protocol/resource.ts'
 import type { Scope } from '../../protocol/scope.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
+import type { UserClaim } from '../../protocol/user-claims.ts'
+import type { ApprovedSession } from './authorization.ts'
 
 /** What a user allowed a client in one authorization. Its refresh tokens are one family, stored in the same row (decision 0004). */
 export interface GrantRecord {
@@ -20,6 +22,15 @@ export interface GrantRecord {
   readonly revokedAt: EpochMs | undefined
   /** undefined: the client is not registered for refresh tokens. */
   readonly family: FamilyRecord | undefined
+  /** Present if the scope has `openid`. */
+  readonly openid: OpenidGrant | undefined
+}
+
+/** What all ID tokens of a grant have in common. OpenID Connect Core 1.0 §12.2. */
+export interface OpenidGrant {
+  readonly session: ApprovedSession
+  /** The claims about the user that the client requested in the ID token. */
+  readonly idTokenClaims: readonly UserClaim[]
 }
 
 /** The refresh tokens of a grant. Each rotation raises the generation by one; only the newest token is live. */

@@ -3,6 +3,7 @@ import type { Authentication } from '../../protocol/authentication.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { SessionId, UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
+import type { UserProfile } from '../../protocol/user-claims.ts'
 
 /** A user account of this server. */
 export interface UserRecord {
@@ -12,6 +13,10 @@ export interface UserRecord {
   /** When the user or a provider proved that the e-mail address is the user's. undefined: nobody has. */
   readonly emailVerifiedAt: EpochMs | undefined
   readonly name: string | undefined
+  /** What clients with the scopes `profile`, `phone` and `address` see of the user. */
+  readonly profile: UserProfile
+  /** When the name or the profile last changed. */
+  readonly updatedAt: EpochMs
   /** A PHC string. undefined: the user has no password. */
   readonly passwordHash: string | undefined
   /** 0: the user never signed in. undefined: unknown, because the account is older than this record. */

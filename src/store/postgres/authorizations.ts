@@ -62,7 +62,7 @@ export function authorizationStatements(database: Database) {
       keys: ({ id }) => [id],
       async run(query, inputs) {
         const rows = columns(inputs, 'id', 'userId', 'organizationId', 'codeHash', 'now', 'codeExpiresAt')
-        const requests = inputs.map(({ narrowed }) => (narrowed === undefined ? null : requestText(narrowed)))
+        const requests = inputs.map(({ decided }) => (decided === undefined ? null : requestText(decided)))
         const approved = valuesOf(await query(APPROVE, [...rows, requests]), 'authorization_id')
         for (const { id, remember, now } of inputs) {
           if (remember !== undefined && approved.has(id)) await runSteps(query, rememberConsent(remember, now))

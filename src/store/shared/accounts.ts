@@ -1,13 +1,17 @@
 import type { UserRecord } from '../../ports/records/user.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
-import { USERS } from '../tables.ts'
+import { profileText, USERS } from '../tables.ts'
 import { change, DISABLE, ENABLE, idKey, listPage, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 import { removeLink } from './links.ts'
 import { endOtherSessions, findSessionStart } from './sessions.ts'
 
 const INSERT = shared(
   `insert into users (${USERS.names}) values (${USERS.parameters}) on conflict (email) do nothing returning user_id`,
+)
+const UPDATE = shared(
+  `update users set name = :name, profile = :profile, updated_at = :now
+   where user_id = :id and profile is not distinct from cast(:previous as text) returning user_id`,
 )
 const DELETE = shared('delete from users where user_id = :id returning user_id')
 const DELETE_OWN = [
@@ -63,7 +67,17 @@ export const accountHandlers = {
       return 'changed'
     },
   },
-  renameUser: { keys: idKey, run: change('update users set name = :name where user_id = :id returning user_id') },
+  renameUser: {
+    keys: idKey,
+    run: change('update users set name = :name, updated_at = :now where user_id = :id returning user_id'),
+  },
+  updateUser: {
+    keys: idKey,
+    *run({ id, name, now, ...profiles }) {
+      const [previous, profile] = [profileText(profiles.previous), profileText(profiles.profile)]
+      return (yield* rows(UPDATE, { id, name, now, previous, profile })).length === 1 ? 'changed' : 'conflict'
+    },
+  },
   changePassword: {
     keys: idKey,
     *run(wish) {

@@ -40,8 +40,8 @@ export function authorizationStatements(database: DatabaseSync, run: RunSteps) {
       return 'started'
     },
     approveAuthorization(approval) {
-      const { id, userId, organizationId = null, codeHash, now, codeExpiresAt, narrowed, remember } = approval
-      const request = narrowed === undefined ? null : requestText(narrowed)
+      const { id, userId, organizationId = null, codeHash, now, codeExpiresAt, decided, remember } = approval
+      const request = decided === undefined ? null : requestText(decided)
       const { changes } = approve.run(userId, organizationId, codeHash, now, codeExpiresAt, request, id, now)
       if (changes === 0) return whyNot(id, now)
       if (remember !== undefined) run(rememberConsent(remember, now))

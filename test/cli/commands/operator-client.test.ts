@@ -38,7 +38,9 @@ test('client create: prints the id and the secret of a machine, which gets a tok
 test('client create: every option has its effect', async () => {
   const typed =
     `client create --name Board --redirect-uri https://app.example/callback --redirect-uri http://127.0.0.1/cb
-    --grant-type authorization_code --auth-method client_secret_post --approve-scope pay --first-party`.split(/\s+/)
+    --grant-type authorization_code --auth-method client_secret_post --approve-scope pay --first-party --pkce-optional --claims userinfo --id-token-alg ES256 --default-max-age 60`.split(
+      /\s+/,
+    )
   const created = await commandJson<RegisteredClient>([...typed, '--scope', 'read write'])
   const shown = await show(created.client_id)
   assert.deepEqual(
@@ -53,8 +55,9 @@ test('client create: every option has its effect', async () => {
   )
   assert.deepEqual(
     [shown.source, shown.trust_level, shown.rules, shown.approved_scope],
-    ['operator', 'verified', { consent: 'implied' }, 'pay'],
+    ['operator', 'verified', { consent: 'implied', pkce: 'optional', claims: 'userinfo' }, 'pay'],
   )
+  assert.deepEqual([shown.id_token_signed_response_alg, shown.default_max_age], ['ES256', 60])
   await obtainTokens(server, created, { prompt: 'consent' })
 })
 
@@ -70,10 +73,10 @@ test('client update and set-rules: what is given changes', async () => {
   const { client_name, scope, redirect_uris } = await show(id)
   assert.deepEqual([client_name, scope, redirect_uris], ['Wallboard', 'write', ['https://app.example/callback']])
   assert.match(
-    await words('set-rules', id, '--consent', 'implied'),
-    /are not asked for consent to its registered scope/,
+    await words('set-rules', id, '--consent', 'implied', '--pkce', 'optional', '--claims', 'userinfo'),
+    /are not asked for consent to its registered scope\.\nIt may omit PKCE/,
   )
-  assert.deepEqual((await show(id)).rules, { consent: 'implied' })
+  assert.deepEqual((await show(id)).rules, { consent: 'implied', pkce: 'optional', claims: 'userinfo' })
   assert.match(await words('set-rules', 'Wallboard', '--consent', 'asked'), /are asked for consent/)
   assert.match(await words('show', id), /^source +operator$/m)
   assert.match(await words('show', id), /^consent +asked$/m)

@@ -4,6 +4,7 @@ import { runHere, runJsonHere } from '../../support/command.ts'
 import { openPlace, run } from '../../support/process.ts'
 
 interface User {
+  readonly profile: object
   readonly user_id: string
   readonly email: string
   readonly name: string | null
@@ -38,7 +39,7 @@ test('--json prints one document without a hash', async (t) => {
   const user = await runJsonHere<User>(place, ['user', 'create', ...ADA])
   assert.deepEqual(
     [user.email, user.name, user.disabled_at, Object.keys(user).length],
-    ['ada@acme.test', null, null, 9],
+    ['ada@acme.test', null, null, 10],
   )
   assert.notEqual((await runJsonHere<User>(place, ['user', 'disable', 'ada@acme.test'])).disabled_at, null)
   assert.equal((await runJsonHere<User>(place, ['user', 'enable', 'ada@acme.test'])).disabled_at, null)
@@ -79,6 +80,31 @@ test('a link to set a password is printed with what it does; a new address is th
   assert.equal((await runJsonHere<User>(place, show)).email_verified_at, null)
   await runHere(place, ['user', 'set-email', 'ada@other.test', '--to', 'ada@other.test', '--verified'])
   assert.notEqual((await runJsonHere<User>(place, show)).email_verified_at, null)
+})
+
+test('user update sets and removes what apps see of a user', async (t) => {
+  const place = await openPlace(t)
+  await runHere(place, ['user', 'create', ...ADA])
+  const update = (...words: string[]) => runJsonHere<User>(place, ['user', 'update', 'ada@acme.test', ...words])
+  const parts = ['address.country=GB', 'address.locality=London', 'phone_number=+44 1', 'phone_number_verified=true']
+  const set = ['given_name=Ada', ...parts].flatMap((one) => ['--set', one])
+  const user = await update('--name', 'Ada Lovelace', ...set)
+  const address = { country: 'GB', locality: 'London' }
+  assert.deepEqual(
+    [user.name, user.profile],
+    ['Ada Lovelace', { given_name: 'Ada', phone_number: '+44 1', phone_number_verified: true, address }],
+  )
+  const less = await update('--unset', 'name', '--unset', 'address', '--set', 'given_name=Augusta')
+  const phone = { phone_number: '+44 1', phone_number_verified: true }
+  assert.deepEqual([less.name, less.profile], [null, { given_name: 'Augusta', ...phone }])
+  for (const words of [
+    ['--set', 'given_name'],
+    ['--set', 'made_up=x'],
+    ['--set', 'website=javascript:1'],
+    ['--unset', 'phone_number'],
+    [],
+  ])
+    assert.notEqual((await runHere(place, ['user', 'update', 'ada@acme.test', ...words])).code, 0, words.join(' '))
 })
 
 test('a list continues where the previous page ended', async (t) => {

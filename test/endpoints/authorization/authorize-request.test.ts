@@ -94,7 +94,7 @@ const FAULTS: readonly (readonly [id: string, fault: string, change: Change, err
   ['AUTH-13', 'a resource with a fragment', set('resource', 'https://api.example/#x'), 'invalid_target'],
   ['AUTH-14', 'request', set('request', 'eyJhbGciOiJub25lIn0.e30.'), 'request_not_supported'],
   ['AUTH-14', 'request_uri', set('request_uri', 'http://127.0.0.1:1/'), 'request_uri_not_supported'],
-  ...['fragment', 'form_post', 'web_message', 'jwt', 'query.jwt'].map(
+  ...['fragment', 'web_message', 'jwt', 'query.jwt'].map(
     (mode) => ['AUTH-15', `response_mode=${mode}`, set('response_mode', mode), 'invalid_request'] as const,
   ),
   ['AUTH-16', 'prompt=none login', set('prompt', 'none login'), 'invalid_request'],

@@ -44,8 +44,11 @@ async function setScopes(own: TestServer, resource: string, scopes: readonly Api
 }
 
 test('RFC 8414 §2, RFC 9728 §2: no metadata document lists a scope that is granted only on request', async () => {
-  for (const url of ['/.well-known/oauth-authorization-server', `/v2/oauth/protected-resource?resource=${NOTES}`])
-    assert.deepEqual((await server.inject({ url })).json().scopes_supported, ['read'], url)
+  for (const [url, scopes] of [
+    ['/.well-known/oauth-authorization-server', ['email', 'openid', 'profile', 'read']],
+    [`/v2/oauth/protected-resource?resource=${NOTES}`, ['read']],
+  ] as const)
+    assert.deepEqual((await server.inject({ url })).json().scopes_supported, scopes, url)
 })
 
 test('CC-05: a scope on request requires a request that names it and the user’s consent', async () => {

@@ -47,7 +47,7 @@ await declareApi(server, NOTES, {}, [
 ])
 await declareApi(server, FILES, {}, [scope('files:read', 'users-and-machines'), scope('shared', 'users-and-machines')])
 await declareApi(server, BARE, {}, [])
-await declareApi(server, VAULT, {}, [scope('vault:open', 'approved-clients'), scope('email', 'users')])
+await declareApi(server, VAULT, {}, [scope('vault:open', 'approved-clients')])
 knowApis(server)
 
 interface Case {
@@ -199,9 +199,14 @@ const CASES: Readonly<Record<string, Case>> = {
     machine: SEVERAL,
   },
   'RFC 9068 §3: without resource, scopes that no API declares are refused': {
-    scope: 'nonsense openid',
-    user: /The client gets no scope: nonsense \(not declared\), openid \(not declared\)\.$/,
+    scope: 'nonsense',
+    user: /The client gets no scope: nonsense \(not declared\)\.$/,
     machine: /nonsense \(not declared\)/,
+  },
+  'OpenID Connect Core §3.1.2.1: identity scopes alone are for the issuer, and a machine gets none': {
+    scope: 'nonsense openid email phone',
+    user: ['openid email', ISSUER],
+    machine: /nonsense \(not declared\), openid \(not approved for the client\)/,
   },
 }
 

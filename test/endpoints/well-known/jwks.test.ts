@@ -4,7 +4,11 @@ import { jwks } from '../../../src/endpoints/well-known/jwks.ts'
 
 test('the document of the same keys is the same object, so that it is serialized once', async () => {
   let published: readonly object[] = [{ kid: 'a' }]
-  const keys = { published: () => Promise.resolve(published), create: () => assert.fail('nobody asked for a key') }
+  const keys = {
+    published: () => Promise.resolve(published),
+    create: () => assert.fail('nobody asked for a key'),
+    ensureIdTokenKey: () => assert.fail('nobody asked for a key'),
+  }
   const bodyOf = async () => {
     const reply = await jwks({ keys })
     assert.equal(reply.kind, 'json')

@@ -107,6 +107,9 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'user.show': reads(A_USER),
   'user.create': writes(({ anEmail }) => ({ email: anEmail(), password: 'correct horse' }), 201),
   'user.set-password': writes(and(A_USER, () => ({ password: 'another horse' }))),
+  'user.update': writes(
+    and(A_USER, () => ({ name: 'Ada', profile: { given_name: 'Ada', address: { country: 'DE' } } })),
+  ),
   'user.set-email': writes(and(A_USER, ({ anEmail }) => ({ email: anEmail() }))),
   'user.create-link': writes(A_USER, 201),
   'user.disable': writes(A_USER),

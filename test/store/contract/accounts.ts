@@ -122,9 +122,28 @@ export const accountCases: Suite = (check) => {
     const user = aUser()
     await perform(first, 'createUser', user)
     for (const name of ['Grace', undefined]) {
-      assert.equal(await perform(first, 'renameUser', { id: user.id, name }), 'changed')
-      assert.deepEqual(await first.findUser(user.id), { ...user, name })
+      assert.equal(await perform(first, 'renameUser', { id: user.id, name, now: at(5) }), 'changed')
+      assert.deepEqual(await first.findUser(user.id), { ...user, name, updatedAt: at(5) })
     }
+  })
+
+  check('updateUser replaces the name and the profile, and of concurrent changes one succeeds', async (stores) => {
+    const user = aUser()
+    await perform(stores.first, 'createUser', user)
+    const changes = times(8, (index) => ({
+      id: user.id,
+      previous: user.profile,
+      name: undefined,
+      profile: { nickname: `"${index}"` },
+      now: at(index),
+    }))
+    const outcomes = await race(stores, 'updateUser', changes)
+    assert.deepEqual(tally(outcomes), { changed: 1, conflict: 7 })
+    const { profile, now } = changes[outcomes.indexOf('changed')] ?? { profile: {}, now: NOW }
+    assert.deepEqual(await stores.second.findUser(user.id), { ...user, name: undefined, profile, updatedAt: now })
+    const emptied = { id: user.id, previous: profile, name: 'Ada', profile: {}, now: at(9) }
+    assert.deepEqual(await performAll(stores.first, 'updateUser', [emptied, emptied]), ['changed', 'conflict'])
+    assert.deepEqual((await stores.first.findUser(user.id))?.profile, {})
   })
 
   check('changePassword ends the other sessions and the link of the user, and nothing else', async ({ first }) => {
@@ -271,7 +290,7 @@ export const accountCases: Suite = (check) => {
     assert.equal(await perform(first, 'enableUser', { id, now: NOW }), 'unknown')
     assert.equal(await perform(first, 'revokeUserTokens', { id, now: NOW }), 'unknown')
     assert.equal(await perform(first, 'deleteUser', id), 'unknown')
-    assert.equal(await perform(first, 'renameUser', { id, name: 'x' }), 'unknown')
+    assert.equal(await perform(first, 'renameUser', { id, name: 'x', now: NOW }), 'unknown')
     const { email } = aUser()
     assert.equal(await perform(first, 'setEmail', { id, email, emailVerifiedAt: NOW }), 'unknown')
     assert.equal(await perform(first, 'createUser', aUser({ email })), 'created')

@@ -53,12 +53,12 @@ export const authorizationCases: Suite = (check) => {
     await performAll(first, 'startAuthorization', authorizations)
     const [whole, part] = authorizations as [AuthorizationRecord, AuthorizationRecord]
     const narrower = { scope: 'read' as Scope, ungrantedScope: 'admin write' as Scope }
-    const approvals = [anApproval(whole), anApproval(part, { narrowed: { ...part, ...narrower } })]
+    const approvals = [anApproval(whole), anApproval(part, { decided: { ...part, ...narrower } })]
     await performAll(first, 'approveAuthorization', approvals)
     assert.partialDeepStrictEqual(await first.findAuthorization(part.id), narrower)
     assert.partialDeepStrictEqual(await first.findAuthorization(whole.id), { scope: whole.scope })
     // A later answer changes nothing.
-    assert.equal(await perform(first, 'approveAuthorization', anApproval(part, { narrowed: part })), 'decided')
+    assert.equal(await perform(first, 'approveAuthorization', anApproval(part, { decided: part })), 'decided')
     assert.partialDeepStrictEqual(await first.findAuthorization(part.id), narrower)
   })
 

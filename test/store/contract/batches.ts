@@ -45,7 +45,7 @@ export const batchCases: Suite = (check) => {
       codeHash: aHash(),
       now: NOW,
       codeExpiresAt: at(1000),
-      narrowed: undefined,
+      decided: undefined,
       remember: undefined,
     }
     const redemption = aRedemption(approval)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { EpochMs } from '../../../src/protocol/brand.ts'
+import { USUAL_RULES } from '../../../src/protocol/client-policy.ts'
 import type { Scope } from '../../../src/protocol/scope.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import { aSweep } from './sweep.ts'
@@ -10,7 +11,7 @@ export const operatorClientCases: Suite = (check) => {
     const plain = aClient({ source: 'operator', managementHash: undefined, verifiedAt: at(1) })
     const firstParty = aClient({
       source: 'operator',
-      rules: { consent: 'implied' },
+      rules: { ...USUAL_RULES, consent: 'implied' },
       approvedScope: 'admin' as Scope,
       previousSecret: { hash: aHash(), until: at(2) },
       usedAt: at(3),
@@ -152,7 +153,10 @@ export const operatorClientCases: Suite = (check) => {
     await perform(first, 'registerClient', client)
     const change = { id, previous, metadata: { ...previous, redirectUris: [] }, identityFrom: at(1) }
     assert.equal(await perform(first, 'changeClient', change), 'conflict')
-    assert.equal(await perform(first, 'setClientRules', { id, rules: { consent: 'implied' } }), 'unknown')
+    assert.equal(
+      await perform(first, 'setClientRules', { id, rules: { ...USUAL_RULES, consent: 'implied' } }),
+      'unknown',
+    )
     assert.deepEqual(await first.findClient(id), client)
   })
 
@@ -162,12 +166,12 @@ export const operatorClientCases: Suite = (check) => {
     await performAll(first, 'createClient', [client, other])
     const { id } = client
     for (const consent of ['implied', 'asked'] as const) {
-      assert.equal(await perform(first, 'setClientRules', { id, rules: { consent } }), 'changed')
-      assert.deepEqual(await first.findClient(id), { ...client, rules: { consent } })
+      assert.equal(await perform(first, 'setClientRules', { id, rules: { ...USUAL_RULES, consent } }), 'changed')
+      assert.deepEqual(await first.findClient(id), { ...client, rules: { ...USUAL_RULES, consent } })
     }
     assert.deepEqual(await second.findClient(id), client)
     assert.deepEqual(await first.findClient(other.id), other)
-    assert.equal(await perform(first, 'setClientRules', { id: aClient().id, rules: { consent: 'asked' } }), 'unknown')
+    assert.equal(await perform(first, 'setClientRules', { id: aClient().id, rules: USUAL_RULES }), 'unknown')
   })
 
   check(

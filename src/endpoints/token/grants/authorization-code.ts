@@ -11,6 +11,7 @@ import { parseCodeVerifier, verifierMatches, type CodeVerifier } from '../../../
 import { sameText, type ParsedCredential, type MintedCredential } from '../../../protocol/secrets.ts'
 import { missing, unacceptable } from '../../../protocol/validation.ts'
 import { identityStart } from '../../authorization/remembered-consent.ts'
+import { idTokenAlgorithmOf } from '../../openid/id-token.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
 import { issueGrantToken } from '../issue-tokens.ts'
 import { loadScopeCatalog } from '../scope-catalog.ts'
@@ -47,10 +48,8 @@ export async function authorizationCode(
     context.report({ event: 'code.presented-by-another-client', clientId: client.id })
     throw invalidGrant('code_of_another_client')
   }
-  const redirectUri = form.get('redirect_uri')
-  if (redirectUri !== undefined && redirectUri !== authorization.redirectUri)
-    throw invalidGrant('redirect_uri_mismatch')
-  if (!verifierMatches(verifier, authorization.codeChallenge)) {
+  checkRedirectUri(form, authorization)
+  if (!isBound(authorization, verifier)) {
     const { userId, organizationId } = approval
     const about = { clientId: client.id, userId, organizationId }
     await context.store.burnCode({ id, codeHash: opened.hash, now, about })
@@ -58,9 +57,10 @@ export async function authorizationCode(
     throw invalidGrant('verifier_wrong')
   }
   checkOwner(form, approval)
-  const resources = narrowResources(authorization.resources, form)
+  const resources = narrowResources(authorization, form, context.issuer)
   const catalog = await loadScopeCatalog(context)
   const profile = chooseTokenProfile(context, catalog, resources)
+  if (authorization.openid !== undefined) await context.keys.ensureIdTokenKey(idTokenAlgorithmOf(client))
   if (approval.kind === 'approved' && !isTimely(authorization, approval, now)) throw invalidGrant('code_expired')
   await requireLive(context, client, approval, approval.approvedAt)
   if (approval.approvedAt < identityStart(client)) throw invalidGrant('client_changed')
@@ -77,6 +77,7 @@ export async function authorizationCode(
       at: now,
       now,
       refreshToken: refresh?.token,
+      nonce: authorization.openid?.nonce,
     })
   // An opaque token is stored in the same turn, so that usually one batch commits both (threats.md CODE-12). If a crash separates
   // them, the code is spent without a token, and the client asks the user again.
@@ -100,11 +101,34 @@ async function isRevoked({ store }: Pick<Context, 'store'>, id: GrantId): Promis
   return grant === undefined || grant.revokedAt !== undefined
 }
 
-function readFields(form: Parameters): { code: string; verifier: CodeVerifier } {
+/**
+ * RFC 6749 §4.1.3. A code without a challenge is bound to the redirect URI instead, which the client must then send.
+ *
+ * @throws OAuthError invalid_grant
+ */
+function checkRedirectUri(form: Parameters, { codeChallenge, redirectUri }: AuthorizationRecord): void {
+  const sent = form.get('redirect_uri')
+  if (sent === undefined && codeChallenge === undefined) throw invalidGrant('redirect_uri_missing')
+  if (sent !== undefined && sent !== redirectUri) throw invalidGrant('redirect_uri_mismatch')
+}
+
+/**
+ * Whether the verifier fits the challenge. Where the operator permits to omit PKCE, neither may be sent: a verifier without a challenge
+ * means that the challenge was removed on its way (RFC 9700 §4.8.2, threats.md CODE-06).
+ *
+ * @throws OAuthError invalid_grant
+ */
+function isBound({ codeChallenge }: AuthorizationRecord, verifier: CodeVerifier | undefined): boolean {
+  if (codeChallenge !== undefined && verifier === undefined) throw invalidGrant('verifier_missing')
+  if (codeChallenge === undefined && verifier !== undefined) throw invalidGrant('verifier_unexpected')
+  return codeChallenge === undefined || verifier === undefined || verifierMatches(verifier, codeChallenge)
+}
+
+function readFields(form: Parameters): { code: string; verifier: CodeVerifier | undefined } {
   const code = form.get('code')
   if (code === undefined) throw invalidRequest('parameter_missing', { problems: [missing('body', 'code')] })
   const text = form.get('code_verifier')
-  if (text === undefined) throw invalidGrant('verifier_missing')
+  if (text === undefined) return { code, verifier: undefined }
   const verifier = parseCodeVerifier(text)
   if (verifier !== undefined) return { code, verifier }
   const msg = 'A code verifier has 43 to 128 characters of A-Z, a-z, 0-9, "-", ".", "_" and "~".'
@@ -170,5 +194,12 @@ function grantOf(
             rotatedAt: now,
             idleExpiresAt: after(now, lifetimes.refreshIdle * 1000),
           },
+    openid: openidOf(authorization),
   }
+}
+
+/** A code that a node of the previous release approved has no session, and gets no ID token. */
+function openidOf({ openid }: AuthorizationRecord): GrantRecord['openid'] {
+  if (openid?.session === undefined) return undefined
+  return { session: openid.session, idTokenClaims: openid.idTokenClaims }
 }

@@ -13,7 +13,7 @@ import {
 } from '../../../protocol/errors.ts'
 import type { Parameters } from '../../../protocol/message.ts'
 import { parseResources, sameResource, type Resource } from '../../../protocol/resource.ts'
-import { narrow, NO_SCOPE, parseScope, type Scope } from '../../../protocol/scope.ts'
+import { isIdentityToken, isOpenid, narrow, NO_SCOPE, parseScope, type Scope } from '../../../protocol/scope.ts'
 import { unacceptable } from '../../../protocol/validation.ts'
 import { findInvalidPrincipal, type InvalidPrincipal } from '../../../principals/invalid-principal.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
@@ -48,13 +48,19 @@ export function readScope(form: Parameters): Scope | undefined {
 }
 
 /**
- * Returns the resources of a token: the requested ones in the order of the grant, or all of the grant. RFC 8707 §2.2.
+ * Returns the resources of a token: the requested ones in the order of the grant, or all of the grant. RFC 8707 §2.2. A client that
+ * may know who the user is can ask for a token for the issuer, whose userinfo endpoint accepts no other; it names no other resource.
  *
  * @throws OAuthError invalid_target
  */
-export function narrowResources(granted: readonly Resource[], form: Parameters): readonly Resource[] {
+export function narrowResources(
+  { scope, resources: granted }: Pick<GrantRecord, 'scope' | 'resources'>,
+  form: Parameters,
+  issuer: string,
+): readonly Resource[] {
   const requested = readResources(form)
   if (requested.length === 0) return granted
+  if (isOpenid(scope) && requested.every((one) => sameResource(one, issuer))) return []
   const foreign = requested.find((one) => !granted.some((resource) => sameResource(resource, one)))
   if (foreign === undefined) return granted.filter((resource) => requested.some((one) => sameResource(resource, one)))
   throw invalidTarget('resource_not_granted', [
@@ -65,7 +71,8 @@ export function narrowResources(granted: readonly Resource[], form: Parameters):
 /**
  * Returns the scope of a token for some APIs of a grant. RFC 8707 §2.2. It is the scope of the grant without:
  *
- *  1. scopes that none of these APIs declares, if the token is for fewer APIs than the grant;
+ *  1. scopes that none of these APIs declares, if the token is for fewer APIs than the grant. Identity scopes are in tokens for the
+ *     issuer alone, because any other API could present its tokens at the userinfo endpoint;
  *  2. scopes that an API now gives only to approved clients, if this client is not approved. The API may have declared the scope
  *     after the consent, or the operator may have withdrawn the approval;
  *  3. scopes that one of these APIs declared after the consent, if the grant is for several APIs. The user allowed the scope for
@@ -88,6 +95,8 @@ export function scopeFor(
   const apis = audienceOf(catalog, resources)
   const own = narrow(scope, (token) => {
     const declared = declarationsOf(apis, token)
+    if (isIdentityToken(token)) return audience === 'issuer' && givenBy(declared, recipient, audience).length > 0
+    if (audience === 'issuer' && !isWhole) return false
     if (declared.length === 0) return isWhole || catalog.isOpen
     if (granted.length > 1 && declaredSince(catalog, token, resources) > allowedAt) return false
     return givenBy(declared, recipient, audience).length > 0

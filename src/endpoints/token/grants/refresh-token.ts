@@ -6,8 +6,9 @@ import { isFromFuture } from '../../../protocol/clock.ts'
 import { invalidGrant, invalidRequest } from '../../../protocol/errors.ts'
 import type { GrantId } from '../../../protocol/ids.ts'
 import type { Parameters } from '../../../protocol/message.ts'
-import { narrow, NO_SCOPE, scopeTokens, subtract, type Scope } from '../../../protocol/scope.ts'
+import { isIdentityToken, narrow, NO_SCOPE, scopeTokens, subtract, type Scope } from '../../../protocol/scope.ts'
 import { missing } from '../../../protocol/validation.ts'
+import { idTokenAlgorithmOf } from '../../openid/id-token.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
 import { issueGrantToken, type TokenTarget } from '../issue-tokens.ts'
 import { loadScopeCatalog, findResource, type ScopeCatalog } from '../scope-catalog.ts'
@@ -44,10 +45,11 @@ export async function refreshToken(
   const catalog = await loadScopeCatalog(context)
   requireDeclaredResources(catalog, grant)
   checkOwner(form, grant)
-  const resources = narrowResources(grant.resources, form)
+  const resources = narrowResources(grant, form, context.issuer)
   const granted = { scope: scopeFor(catalog, client, grant, resources, grant.createdAt), resources }
   const target = { resources, scope: narrowScope(context, catalog, grant, granted, form) }
   const profile = chooseTokenProfile(context, catalog, resources)
+  if (grant.openid !== undefined) await context.keys.ensureIdTokenKey(idTokenAlgorithmOf(client))
 
   const { lifetimes } = context.settings
   const successor = context.secrets.deriveSuccessor(presented, opened)
@@ -70,6 +72,7 @@ export async function refreshToken(
         at: outcome.rotatedAt,
         now,
         refreshToken: successor.token,
+        nonce: undefined,
       }
       return issueGrantToken(context, client, grant, target, issue)
     }
@@ -107,9 +110,13 @@ function narrowScope(
 ): Scope {
   const requested = readScope(form)
   if (requested === undefined) return granted
-  const ignored = scopeTokens(grant.ungrantedScope)
+  // Identity scopes that were granted are never in a token for another API (OpenID Connect Core 1.0 §12.1 lets the client repeat them).
+  const identity = scopeTokens(subtract(narrow(grant.scope, isIdentityToken), granted))
+  const ignored = [...scopeTokens(grant.ungrantedScope), ...identity]
   const scope = narrow(requested, (token) => !ignored.includes(token))
-  const foreign = scopeTokens(scope === NO_SCOPE ? requested : subtract(scope, granted))
+  const unknown =
+    scope === NO_SCOPE ? narrow(requested, (token) => !identity.includes(token)) : subtract(scope, granted)
+  const foreign = scopeTokens(unknown)
   const bare = withoutShare(catalog, scope, resources)
   if (foreign.length === 0 && bare.length === 0) return scope
   const refusal = foreign.length > 0 ? moreThanGranted(foreign) : nothingRemains(new Map(), bare)

@@ -76,7 +76,7 @@ test('CC-02: a client whose requested scopes were all dropped at registration ge
 test('CC-03: there is no refresh token, even for a client that registered refresh_token', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server, { scope: 'read offline_access' })
-  for (const form of [{}, { scope: 'offline_access' }]) {
+  for (const form of [{}, { scope: 'read offline_access' }]) {
     const answer = await ask(server, client, form)
     assert.equal(answer.statusCode, 200)
     assert.ok(!('refresh_token' in answer.json()))

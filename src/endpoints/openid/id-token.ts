@@ -1,0 +1,83 @@
+import type { Context } from '../../ports/context.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
+import type { GrantRecord, OpenidGrant } from '../../ports/records/grant.ts'
+import { toSeconds, type EpochMs, type EpochSeconds } from '../../protocol/brand.ts'
+import { identifierOf } from '../../protocol/client-identifier.ts'
+import { hasClaimsInIdToken } from '../../protocol/client-policy.ts'
+import {
+  accessTokenHash,
+  idTokenClaims,
+  USUAL_ID_TOKEN_ALGORITHM,
+  type IdTokenAlgorithm,
+} from '../../protocol/id-token.ts'
+import type { ClientId, SessionId } from '../../protocol/ids.ts'
+import { scopeTokens } from '../../protocol/scope.ts'
+import { claimsOfScope, scopeOfClaim } from '../../protocol/user-claims.ts'
+import { findUserClaims } from './user-claims.ts'
+
+type Needs = Pick<Context, 'issuer' | 'secrets' | 'settings' | 'tokens'> & {
+  readonly store: Pick<Context['store'], 'findOrganization' | 'findUser'>
+}
+
+/** A grant whose tokens include an ID token. */
+export type LoginGrant = Pick<GrantRecord, 'userId' | 'organizationId' | 'scope'> & { readonly openid: OpenidGrant }
+
+/**
+ * Issues the ID token beside an access token. OpenID Connect Core 1.0 §3.1.3.3 and §12.2: those of a refresh have the same `sub`,
+ * `aud` and `auth_time` as the first one, and no `nonce`. `at`: the moment of the commit, so that a retry has the same claims.
+ */
+export async function issueIdToken(
+  context: Needs,
+  client: ClientRecord,
+  grant: LoginGrant,
+  {
+    accessToken,
+    at,
+    nonce,
+  }: { readonly accessToken: string; readonly at: EpochMs; readonly nonce: string | undefined },
+): Promise<string> {
+  const { session } = grant.openid
+  const algorithm = idTokenAlgorithmOf(client)
+  const issuedAt = toSeconds(at)
+  const claims = idTokenClaims({
+    issuer: context.issuer,
+    audience: identifierOf(client),
+    userId: grant.userId,
+    issuedAt,
+    expiresAt: (issuedAt + context.settings.lifetimes.idToken) as EpochSeconds,
+    authenticatedAt: toSeconds(session.at),
+    methods: session.methods,
+    nonce,
+    accessTokenHash: accessTokenHash(accessToken, algorithm),
+    sessionId: sessionIdFor(context, session.rootId, client.id),
+    organizationId: grant.organizationId,
+    userClaims: await findClaims(context, client, grant),
+  })
+  return context.tokens.signIdToken(claims, algorithm)
+}
+
+/** The algorithm that the client registered, and no other. */
+export function idTokenAlgorithmOf({ metadata }: Pick<ClientRecord, 'metadata'>): IdTokenAlgorithm {
+  return metadata.idTokenAlgorithm ?? USUAL_ID_TOKEN_ALGORITHM
+}
+
+/**
+ * The `sid`: names the user's session for one client. It differs for each client, and stays the same when the user signs in again in
+ * the same browser. OpenID Connect Front-Channel Logout 1.0 §3.
+ */
+function sessionIdFor({ secrets }: Pick<Context, 'secrets'>, rootId: SessionId, clientId: ClientId): string {
+  return secrets.digest('session-id', [rootId, clientId])
+}
+
+/** The claims that the user allowed, if the client has them in the ID token, by its rules or by this request. */
+async function findClaims(
+  context: Needs,
+  client: ClientRecord,
+  { openid, organizationId, scope, userId }: LoginGrant,
+): Promise<Readonly<Record<string, unknown>>> {
+  const tokens = scopeTokens(scope)
+  const allowed = openid.idTokenClaims.filter((claim) => tokens.includes(scopeOfClaim(claim) ?? ''))
+  const names = [...new Set([...(hasClaimsInIdToken(client) ? claimsOfScope(tokens) : []), ...allowed])]
+  const user = names.length === 0 ? undefined : await context.store.findUser(userId)
+  return user === undefined ? {} : findUserClaims(context, user, names, organizationId)
+}

@@ -1,0 +1,49 @@
+import type { Context } from '../../ports/context.ts'
+import type { Reply, Request } from '../../ports/message.ts'
+import { findInactiveReason } from '../../principals/inactive-reason.ts'
+import { findToken } from '../../principals/find-token.ts'
+import { insufficientScope, invalidRequest, invalidToken } from '../../protocol/errors.ts'
+import { scopeTokens } from '../../protocol/scope.ts'
+import { claimsOfScope } from '../../protocol/user-claims.ts'
+import { refuseQuery, refuseRepeated } from '../form.ts'
+import { findUserClaims } from './user-claims.ts'
+
+/**
+ * UserInfo Endpoint, by GET and POST. OpenID Connect Core 1.0 §5.3.
+ *
+ *  §5.3.1  The access token is in the Authorization header or in a form (RFC 6750 §2.1 and §2.2), and never in the address.
+ *  RFC 9068 §4  Its audience is the issuer. A token for another API is rejected, or that API could read data of its users here.
+ *  §5.3    Its scope has `openid`, and a user allowed it.
+ *  §5.3.2  The response has `sub` and the claims of the scope that have a value.
+ *
+ * The state of the token is read from the store for every response, as for introspection.
+ *
+ * @throws OAuthError invalid_request, invalid_token, insufficient_scope, temporarily_unavailable
+ */
+export async function userinfo(context: Context, request: Request): Promise<Reply> {
+  const found = await findToken(context, readAccessToken(request))
+  if (found?.kind !== 'access') throw invalidToken('access_token_wrong')
+  const reason = await findInactiveReason(context, found, context.clock())
+  if (reason !== undefined) throw invalidToken('access_token_wrong')
+  const { clientId, grantId, organizationId, resources, scope, userId } = found.facts
+  if (resources.length > 0) throw invalidToken('access_token_for_another')
+  const tokens = scopeTokens(scope)
+  if (userId === undefined || grantId === undefined || !tokens.includes('openid')) throw insufficientScope('openid')
+  const user = await context.store.findUser(userId)
+  if (user === undefined) throw invalidToken('access_token_wrong')
+  const claims = await findUserClaims(context, user, claimsOfScope(tokens), organizationId)
+  const event = { event: 'userinfo.answered', client: clientId, user: userId, grant: grantId } as const
+  return { kind: 'json', status: 200, body: { ...claims, sub: userId }, event }
+}
+
+/** @throws OAuthError invalid_request, invalid_token */
+function readAccessToken({ authorization, method, params, query }: Request): string {
+  refuseQuery(query)
+  if (method === 'POST') refuseRepeated(params)
+  const inForm = method === 'POST' ? params.get('access_token') : undefined
+  const inHeader = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(authorization ?? '')?.[1]
+  if (inForm !== undefined && authorization !== undefined) throw invalidRequest('two_access_tokens')
+  const token = inForm ?? inHeader
+  if (token === undefined) throw invalidToken('access_token_missing')
+  return token
+}

@@ -1,0 +1,83 @@
+import { isObject, parseJson } from './json.ts'
+import type { Parameters } from './message.ts'
+import { MAX_AGE_LIMIT } from './openid-metadata.ts'
+import { scopeOf, type Scope } from './scope.ts'
+import { scopeOfClaim, type UserClaim } from './user-claims.ts'
+
+/** What OpenID Connect adds to an authorization request. Core 1.0 §3.1.2.1 and §5.5. */
+export interface OpenidRequest {
+  /** Returned in the ID token, byte for byte. */
+  readonly nonce: string | undefined
+  /** The greatest age of the user's authentication, in seconds. */
+  readonly maxAge: number | undefined
+  /** An ID token that names the user, as sent. */
+  readonly idTokenHint: string | undefined
+  readonly claims: ClaimsRequest
+}
+
+/** The `claims` parameter. Claims that this server does not know are ignored. */
+export interface ClaimsRequest {
+  /** The scopes of the requested claims: a request for a claim counts as one for its scope, so that the user sees its sentence. */
+  readonly scope: Scope
+  /** The claims that the ID token should have. */
+  readonly idToken: readonly UserClaim[]
+  /** The one user who may answer the request. */
+  readonly subject: string | undefined
+}
+
+export type OpenidFault =
+  | 'nonce_malformed'
+  | 'max_age_malformed'
+  | 'hint_too_long'
+  | 'claims_malformed'
+  | 'acr_unavailable'
+
+const NONCE = /^[\x20-\x7e]{1,1024}$/
+/** Seconds. */
+const MAX_AGE = /^\d{1,10}$/
+const HINT_LIMIT = 8192
+const CLAIMS_LIMIT = 4096
+const CLAIM_LIMIT = 40
+const NO_CLAIMS: ClaimsRequest = { scope: scopeOf([]), idToken: [], subject: undefined }
+
+/** Reads the parameters, or returns the first fault. */
+export function readOpenidRequest(parameters: Parameters): OpenidRequest | OpenidFault {
+  const nonce = parameters.get('nonce')
+  if (nonce !== undefined && !NONCE.test(nonce)) return 'nonce_malformed'
+  const age = parameters.get('max_age')
+  if (age !== undefined && (!MAX_AGE.test(age) || Number(age) > MAX_AGE_LIMIT)) return 'max_age_malformed'
+  const idTokenHint = parameters.get('id_token_hint')
+  if (idTokenHint !== undefined && idTokenHint.length > HINT_LIMIT) return 'hint_too_long'
+  const text = parameters.get('claims')
+  const claims = text === undefined ? NO_CLAIMS : readClaims(text)
+  if (typeof claims === 'string') return claims
+  return { nonce, maxAge: age === undefined ? undefined : Number(age), idTokenHint, claims }
+}
+
+function readClaims(text: string): ClaimsRequest | OpenidFault {
+  const request = text.length > CLAIMS_LIMIT ? undefined : parseJson(text)
+  if (!isObject(request)) return 'claims_malformed'
+  const { userinfo = null, id_token: idToken = null } = request
+  if (!isMember(userinfo) || !isMember(idToken)) return 'claims_malformed'
+  const [forUserinfo, forIdToken] = [Object.keys(userinfo ?? {}), Object.keys(idToken ?? {})]
+  if (forUserinfo.length + forIdToken.length > CLAIM_LIMIT) return 'claims_malformed'
+  // No value of `acr` can be reached, because users have one factor (Core 1.0 §5.5.1.1).
+  if (isEssential(idToken?.['acr'])) return 'acr_unavailable'
+  const known = (names: readonly string[]) => names.filter((name) => scopeOfClaim(name) !== undefined) as UserClaim[]
+  const scopes = known([...forUserinfo, ...forIdToken]).flatMap((name) => scopeOfClaim(name) ?? [])
+  const subject = valueOf(idToken?.['sub']) ?? valueOf(userinfo?.['sub'])
+  return { scope: scopeOf(scopes), idToken: known(forIdToken), subject }
+}
+
+function isMember(value: unknown): value is Readonly<Record<string, unknown>> | null {
+  return value === null || isObject(value)
+}
+
+function isEssential(wish: unknown): boolean {
+  return isObject(wish) && wish['essential'] === true && ('value' in wish || 'values' in wish)
+}
+
+function valueOf(wish: unknown): string | undefined {
+  const value = isObject(wish) ? wish['value'] : undefined
+  return typeof value === 'string' ? value : undefined
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, test, type TestContext } from 'node:test'
+import type { Browser, Page as Tab } from 'playwright-core'
+import { launchBrowser } from '../support/browser.ts'
+import { openIssuer, openTab, press, signIn, startClient } from './tab.ts'
+
+/** Relying parties in a browser: a form that the browser posts, and a single-page application with oidc-client-ts. */
+
+let browser: Browser
+
+before(async () => {
+  browser = await launchBrowser()
+})
+
+after(async () => {
+  await browser.close()
+})
+
+interface RelyingParty {
+  readonly origin: string
+  /** The method and the body of each request for the callback. */
+  readonly callbacks: readonly { readonly method: string | undefined; readonly form: URLSearchParams }[]
+}
+
+/** A site that answers every request with the same page. */
+async function openParty(t: TestContext, page: (request: IncomingMessage) => string): Promise<RelyingParty> {
+  const callbacks: { method: string | undefined; form: URLSearchParams }[] = []
+  const site = createServer((request, response) => {
+    let body = ''
+    request.setEncoding('utf8').on('data', (piece: string) => void (body += piece))
+    request.on('end', () => {
+      if (request.url?.startsWith('/callback') === true)
+        callbacks.push({ method: request.method, form: new URLSearchParams(body) })
+      response.setHeader('content-type', request.url === '/library.js' ? 'text/javascript' : 'text/html')
+      response.end(page(request))
+    })
+  })
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    site.closeAllConnections()
+    site.close()
+  })
+  return { origin: `http://127.0.0.1:${(site.address() as AddressInfo).port}`, callbacks }
+}
+
+for (const javaScriptEnabled of [true, false]) {
+  test(`OP-11: Chromium posts the response as a form, ${javaScriptEnabled ? 'by the script' : 'by the button'}, and nothing of it is a script`, async (t) => {
+    const server = await openIssuer(t, {})
+    const party = await openParty(t, () => '<!doctype html><title>Done</title>')
+    const state = `"><script>alert(1)</script></form>'`
+    const parameters = { scope: 'openid', response_mode: 'form_post', state }
+    const { link } = await startClient(server, `${party.origin}/callback`, parameters, {})
+    const { tab, complaints } = await openTab(t, browser, [server.origin, party.origin], { javaScriptEnabled })
+    await tab.goto(link)
+    await signIn(tab)
+    await press(tab, 'Allow')
+    if (!javaScriptEnabled) await press(tab, 'Continue')
+    await tab.waitForURL(`${party.origin}/callback`)
+    const [callback] = party.callbacks
+    assert.deepEqual([callback?.method, callback?.form.get('state')], ['POST', state])
+    assert.match(callback?.form.get('code') ?? '', /^gac_/)
+    assert.deepEqual(complaints, [])
+  })
+}
+
+const LIBRARY = readFileSync(
+  new URL('../../node_modules/oidc-client-ts/dist/browser/oidc-client-ts.min.js', import.meta.url),
+  'utf8',
+)
+
+test('OpenID Connect Core 1.0: a single-page application with oidc-client-ts signs a user in, reads userinfo and refreshes', async (t) => {
+  const server = await openIssuer(t, {})
+  const party = await openParty(t, ({ url }) =>
+    url === '/library.js' ? LIBRARY : '<!doctype html><title>Notes</title><script src="/library.js"></script>',
+  )
+  const { client } = await startClient(server, `${party.origin}/callback`, {}, { scope: 'openid profile email' })
+  const { tab } = await openTab(t, browser, [], {})
+  const settings = {
+    authority: server.origin,
+    client_id: client.client_id,
+    redirect_uri: `${party.origin}/callback`,
+    scope: 'openid profile email',
+    loadUserInfo: true,
+  }
+  const inPage = <T>(tab_: Tab, call: string): Promise<T> =>
+    tab_.evaluate<T>(`(async () => { const manager = new oidc.UserManager(${JSON.stringify(settings)}); ${call} })()`)
+  await tab.goto(`${party.origin}/`)
+  const signInPage = tab.waitForURL(`${server.origin}/**`)
+  await inPage(tab, 'void manager.signinRedirect()')
+  await signInPage
+  await signIn(tab)
+  await press(tab, 'Allow')
+  await tab.waitForURL(`${party.origin}/callback?*`)
+  const { profile } = await inPage<{ profile: Record<string, unknown> }>(
+    tab,
+    'const user = await manager.signinCallback(); return { profile: user.profile }',
+  )
+  assert.deepEqual([profile['name'], profile['email']], ['Ada', 'ada@acme.test'])
+  const again = await inPage<Record<string, unknown>>(tab, 'return (await manager.signinSilent()).profile')
+  assert.equal(again['sub'], profile['sub'])
+})

@@ -38,6 +38,8 @@ const MAX_AGE = /^\d{1,10}$/
 const HINT_LIMIT = 8192
 const CLAIMS_LIMIT = 4096
 const CLAIM_LIMIT = 40
+/** Longer than the id of any user, so that a value that is cut is nobody's. Each pending request stores it (threats.md BND-01). */
+const SUBJECT_LIMIT = 64
 const NO_CLAIMS: ClaimsRequest = { scope: scopeOf([]), idToken: [], subject: undefined }
 
 /** Reads the parameters, or returns the first fault. */
@@ -65,7 +67,7 @@ function readClaims(text: string): ClaimsRequest | OpenidFault {
   if (isEssential(idToken?.['acr'])) return 'acr_unavailable'
   const known = (names: readonly string[]) => names.filter((name) => scopeOfClaim(name) !== undefined) as UserClaim[]
   const scopes = known([...forUserinfo, ...forIdToken]).flatMap((name) => scopeOfClaim(name) ?? [])
-  const subject = valueOf(idToken?.['sub']) ?? valueOf(userinfo?.['sub'])
+  const subject = (valueOf(idToken?.['sub']) ?? valueOf(userinfo?.['sub']))?.slice(0, SUBJECT_LIMIT)
   return { scope: scopeOf(scopes), idToken: known(forIdToken), subject }
 }
 

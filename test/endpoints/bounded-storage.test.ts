@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { USER_CLAIMS } from '../../src/protocol/user-claims.ts'
 import { verifyClient } from '../../src/admin/clients.ts'
 import type { AuditEvent } from '../../src/ports/records/audit.ts'
 import {
@@ -138,6 +139,20 @@ test('BND-01: state is limited by its stored size in bytes', async (t) => {
   assert.ok(usual > 4096 && usual < 5000, String(usual))
   for (const character of ['\u0001', '"', '\u00e9', '\u{1f600}'])
     assert.equal(await largest(character.repeat(2049)), usual, character)
+})
+
+test('BND-01: what OpenID Connect adds to a pending request is at most 3 KiB', async (t) => {
+  const server = await openTestServer(t)
+  const client = await registerClient(server)
+  const largest = async (parameters: Readonly<Record<string, string>>): Promise<number> => {
+    await server.inject({ url: authorizeUrl(client, parameters) })
+    return Number(selectAll(server, 'select max(length(cast(request as blob))) as n from authorizations')[0]?.['n'])
+  }
+  const usual = await largest({ scope: 'openid' })
+  const named = Object.fromEntries(USER_CLAIMS.map((claim) => [claim, null]))
+  const claims = JSON.stringify({ id_token: { ...named, sub: { value: 's'.repeat(3000) } } })
+  const more = await largest({ scope: 'openid', nonce: '"'.repeat(1024), max_age: '1000000000', claims })
+  assert.ok(more > usual + 1024 && more < usual + 3072, String(more - usual))
 })
 
 test('BND-04: an update that changes nothing is not an audit event', async (t) => {

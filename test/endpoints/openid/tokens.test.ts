@@ -202,6 +202,29 @@ test('claims: the rule of a client, or its request, brings claims into the ID to
   assert.equal(idTokenOf(await login(server, client, { scope, prompt: 'consent' }))['email'], undefined)
 })
 
+test('OP-08: the retry of a refresh whose answer was lost has the same claims, and at_hash fits the access token beside it', async (t) => {
+  const server = await openLogin(t)
+  const client = await registerClient(server)
+  const first = await login(server, client, { nonce: 'n', scope: 'openid email' })
+  server.clock.advance(2000)
+  const lost = tokensOf(await refresh(server, client, first.refresh_token ?? ''))
+  server.clock.advance(5000)
+  const again = tokensOf(await refresh(server, client, first.refresh_token ?? ''))
+  assert.equal(again.refresh_token, lost.refresh_token)
+  const { at_hash: lostHash, ...lostClaims } = idTokenOf(lost)
+  const { at_hash: hash, ...claims } = idTokenOf(again)
+  assert.deepEqual(claims, lostClaims)
+  for (const [tokens, shown] of [
+    [lost, lostHash],
+    [again, hash],
+  ] as const) {
+    const digest = createHash('sha256').update(tokens.access_token).digest()
+    assert.equal(shown, digest.subarray(0, 16).toString('base64url'))
+  }
+  for (const name of ['sub', 'aud', 'auth_time', 'sid']) assert.deepEqual(claims[name], idTokenOf(first)[name])
+  assert.equal(claims['nonce'], undefined)
+})
+
 test('OP-06: an id_token_hint of another client, a changed one and one of a withdrawn key are refused', async (t) => {
   const server = await openLogin(t)
   const [client, other] = [await makeClient(server), await makeClient(server)]

@@ -15,6 +15,7 @@ import {
   anAuthorization,
   anOrganization,
   aRedemption,
+  aSession,
   at,
   MINUTE,
   NOW,
@@ -30,6 +31,20 @@ export const authorizationCases: Suite = (check) => {
     await perform(first, 'startAuthorization', bare)
     assert.deepEqual(await second.findAuthorization(full.id), full)
     assert.deepEqual(await second.findAuthorization(bare.id), bare)
+  })
+
+  check('startAuthorization and approveAuthorization store what OpenID Connect needs', async ({ first, second }) => {
+    const openid = { nonce: 'a "nonce"', idTokenClaims: ['email'], session: undefined } as const
+    const login = anAuthorization({ openid, responseMode: 'form_post', authenticatedSince: at(-9), onlyUserId: 'x' })
+    const bare = anAuthorization({ openid: { ...openid, nonce: undefined }, codeChallenge: undefined })
+    for (const one of [login, bare]) {
+      await perform(first, 'startAuthorization', one)
+      assert.deepEqual(await second.findAuthorization(one.id), one)
+    }
+    const session = { rootId: aSession().id, methods: ['pwd'], at: at(-3) } as const
+    const decided = { ...login, openid: { ...openid, session } }
+    assert.equal(await perform(first, 'approveAuthorization', anApproval(login, { decided })), 'approved')
+    assert.deepEqual((await first.findAuthorization(login.id))?.openid, decided.openid)
   })
 
   check('findAuthorization returns undefined for an id that does not exist', async ({ first }) => {

@@ -3,7 +3,18 @@ import type { GrantRecord } from '../../../src/ports/records/grant.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
 import { approved } from './authorizations.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { aFamily, aGrant, aHash, anOrganization, aRedemption, aRotation, at, HOUR, NOW } from '../../support/records.ts'
+import {
+  aFamily,
+  aGrant,
+  aHash,
+  anOrganization,
+  aRedemption,
+  aRotation,
+  aSession,
+  at,
+  HOUR,
+  NOW,
+} from '../../support/records.ts'
 
 export const tokenCases: Suite = (check) => {
   check('redeemCode redeems the code and stores the grant', async ({ first, second }) => {
@@ -32,6 +43,17 @@ export const tokenCases: Suite = (check) => {
       for (const grant of grants) assert.deepEqual(await first.findGrant(grant.id), grant)
     },
   )
+
+  check('redeemCode stores what the ID tokens of a grant have in common', async ({ first, second }) => {
+    const session = { rootId: aSession().id, methods: ['pwd', 'fed'], at: at(-5) } as const
+    const openid = { session, idTokenClaims: ['email', 'name'] } as const
+    const grants = [aGrant({ openid }), aGrant(), aGrant({ openid: { session, idTokenClaims: [] } })]
+    const redemptions = await Promise.all(
+      grants.map(async (grant) => aRedemption((await approved(first)).approval, { grant })),
+    )
+    await performAll(first, 'redeemCode', redemptions)
+    for (const grant of grants) assert.deepEqual(await second.findGrant(grant.id), grant)
+  })
 
   check('redeemCode stores a grant without refresh tokens', async ({ first }) => {
     const { approval } = await approved(first)

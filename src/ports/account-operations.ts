@@ -91,7 +91,8 @@ export interface AccountOperations {
   endOtherSessions: [change: { readonly userId: UserId; readonly keep: SessionId }, outcome: { readonly ended: number }]
   /**
    * Takes back what a user allowed a client, for an organization or without one: revokes the grants with every token issued on
-   * them, and forgets the user's consents to the client. Returns how many grants were revoked.
+   * them, burns the codes that are not redeemed yet, and forgets the user's consents to the client. Returns how many grants were
+   * revoked.
    */
   removeApp: [removal: AppRemoval, outcome: { readonly grants: number }]
 }

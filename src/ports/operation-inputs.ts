@@ -157,6 +157,8 @@ export interface AppRemoval {
   readonly clientId: ClientId
   /** undefined: what the user allowed without an organization. */
   readonly organizationId: OrganizationId | undefined
+  /** The codes of authorizations that started before have expired. */
+  readonly codesSince: EpochMs
   readonly now: EpochMs
 }
 

@@ -95,7 +95,7 @@ const KEYLESS: readonly Exception[] = [
   },
   {
     why: 'an account page shows and ends what a user has, a few times a year',
-    text: /^(delete from sessions where user_id = \S+ and session_id <>|select \* from grants where user_id = \S+ and revoked_at is null|update grants set revoked_at = \S+ where user_id =)/,
+    text: /^(delete from sessions where user_id = \S+ and session_id <>|select \* from grants where user_id = \S+ and revoked_at is null|update authorizations set status = 'burned' where authorization_id >=|update grants set revoked_at = \S+ where user_id =)/,
   },
   {
     why: 'an operator changes the address of a user',

@@ -4,7 +4,7 @@ import type { GrantFilter, LiveGrants, Page } from '../../ports/store.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { ClientId, GrantId, UserId } from '../../protocol/ids.ts'
 import { NO_SCOPE, scopeTokens, unite, type Scope } from '../../protocol/scope.ts'
-import { consentTarget } from '../rows.ts'
+import { consentTarget, idBefore } from '../rows.ts'
 import { CONSENTS, GRANTS } from '../tables.ts'
 import { rows, shared, type SharedHandlers, type SharedStatement, type Steps } from './statement.ts'
 
@@ -55,6 +55,11 @@ const LIST_LIVE = shared(
 const LIST_CONSENTS = shared(
   'select * from consents where user_id = :userId order by client_id, redirect_host, resources limit :limit',
 )
+const BURN_OF_APP = shared(
+  `update authorizations set status = 'burned'
+   where authorization_id >= :startedAfter and user_id = :userId and client_id = :clientId and status = 'approved'
+     and organization_id is not distinct from cast(:organizationId as text)`,
+)
 const REVOKE_OF_APP = shared(
   `update grants set revoked_at = :now
    where user_id = :userId and client_id = :clientId and revoked_at is null
@@ -68,6 +73,8 @@ export const grantHandlers = {
   removeApp: {
     keys: ({ userId }) => [userId],
     *run(removal) {
+      // A code that another node is redeeming has a grant afterwards, which the next statement sees.
+      yield* rows(BURN_OF_APP, { ...removal, startedAfter: idBefore(removal.codesSince, '') })
       const revoked = yield* rows(REVOKE_OF_APP, removal)
       yield* rows(FORGET_CONSENTS, removal)
       return { grants: revoked.length }

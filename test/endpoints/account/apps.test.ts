@@ -53,11 +53,13 @@ test('ACC-07: removing an app ends its tokens at once, and the user is asked aga
   const other = await registerClient(server)
   const kept = await connect(owner, server, other, { resource: API })
   const before = await owner.browser.get(authorizeUrl(client, { resource: API, prompt: 'none' }))
-  assert.ok(new URL(locationOf(before)).searchParams.has('code'))
+  const code = new URL(locationOf(before)).searchParams.get('code') ?? ''
+  assert.notEqual(code, '')
   const page = await owner.open('/account/apps')
   assert.equal(formsOf(page).length, 2)
   const removed = await owner.submit(page, 'client', {}, client.client_id)
   assert.match(removed.body, /The app was removed/)
+  assertInvalidGrant(await redeem(server, client, code, { resource: API }))
   assert.equal(formsOf(removed).length, 1)
   for (const { access_token, refresh_token = '' } of [first, second]) {
     assertInvalidGrant(await refresh(server, client, refresh_token))

@@ -102,7 +102,7 @@ export const grantListCases: Suite = (check) => {
       ])
         await approved(first, { userId: remember.userId, organizationId, remember })
       assert.equal((await second.listConsents(userId, 10)).length, 1)
-      const removal = { userId, clientId, organizationId: undefined, now: at(99) }
+      const removal = { userId, clientId, organizationId: undefined, codesSince: at(-1), now: at(99) }
       const outcomes = await race(
         stores,
         'removeApp',
@@ -120,6 +120,33 @@ export const grantListCases: Suite = (check) => {
       assert.deepEqual(await second.listConsents(userId, 10), [])
       assert.equal((await second.listConsents(other.userId, 10)).length, 1)
       assert.deepEqual(await perform(first, 'removeApp', { ...removal, organizationId }), { grants: 1 })
+    },
+  )
+
+  check(
+    'ACC-07: removeApp burns the codes of the client there that are not redeemed yet',
+    async ({ first, second }) => {
+      const { id: organizationId } = anOrganization()
+      const [code, other, elsewhere] = await Promise.all(
+        [{}, {}, { organizationId }].map((differing) => approved(first, { organizationId: undefined, ...differing })),
+      )
+      assert.ok(code && other && elsewhere)
+      const { userId } = code.approval
+      const { clientId } = code.authorization
+      assert.notEqual(other.approval.userId, userId)
+      const removal = { userId, clientId, organizationId: undefined, codesSince: at(1), now: at(99) }
+      await perform(first, 'removeApp', removal)
+      assert.equal((await second.findAuthorization(code.authorization.id))?.status.kind, 'approved', 'It is older.')
+      await perform(first, 'removeApp', { ...removal, codesSince: at(-1) })
+      await perform(first, 'removeApp', { ...removal, userId: elsewhere.approval.userId, codesSince: at(-1) })
+      const found = await Promise.all(
+        [code, other, elsewhere].map(({ authorization }) => second.findAuthorization(authorization.id)),
+      )
+      assert.deepEqual(
+        found.map((one) => one?.status.kind),
+        ['burned', 'approved', 'approved'],
+      )
+      assert.equal(await perform(first, 'redeemCode', aRedemption(code.approval)), 'unknown')
     },
   )
 

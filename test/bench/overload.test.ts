@@ -13,7 +13,7 @@ const SCRIPT = new URL('../../bench/overload/run.ts', import.meta.url).pathname
 test('a run of seconds overloads and floods the server, requests what is shed last, and gets no wrong answer', async () => {
   const args = [
     '--seconds',
-    '0.4',
+    '0.2',
     '--factors',
     '0.5,3',
     '--floods',

@@ -6,7 +6,7 @@ import type { Report } from '../../bench/throughput/report.ts'
 
 const run = promisify(execFile)
 const SCRIPT = new URL('../../bench/throughput/run.ts', import.meta.url).pathname
-const SMALL = ['--rounds', '1', '--seconds', '0.2', '--connections', '4', '--json', '--only']
+const SMALL = ['--rounds', '1', '--seconds', '0.05', '--connections', '4', '--json', '--only']
 
 test('every endpoint is measured on PostgreSQL and on SQLite, and its cost for the database is reported', async () => {
   const { stdout } = await run(process.execPath, [SCRIPT, '--store', 'postgres', ...SMALL, 'register,refresh'])

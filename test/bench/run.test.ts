@@ -8,7 +8,7 @@ const run = promisify(execFile)
 const SCRIPT = new URL('../../bench/throughput/run.ts', import.meta.url).pathname
 
 test('the bench measures every endpoint of the real server and of the bare server', async () => {
-  const args = ['--rounds', '1', '--seconds', '0.2', '--connections', '4', '--json']
+  const args = ['--rounds', '1', '--seconds', '0.05', '--connections', '4', '--json']
   const { stdout } = await run(process.execPath, [SCRIPT, ...args])
   const report = JSON.parse(stdout) as Report
   assert.deepEqual(

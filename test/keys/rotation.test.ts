@@ -44,7 +44,7 @@ const PLACES: readonly (readonly [
   rotations: number,
   url: (t: TestContext) => string | Promise<string>,
 ])[] = [
-  ['PostgreSQL', 2, 100, openMigratedDatabase],
+  ['PostgreSQL', 2, 30, openMigratedDatabase],
   ['SQLite', 1, 10, (t) => `sqlite:${join(temporaryFolder(t), 'grantor.db')}`],
 ]
 

@@ -49,10 +49,10 @@ export interface KeptKeys {
 type Line = Pick<KeyRecord, 'purpose' | 'algorithm'>
 
 /**
- * Keeps the signing keys. It creates the first key of an algorithm that an API declares, and the next key of an algorithm when
- * its rotation is due, at most one key in a call. The first key for ID tokens of an algorithm is created when a client needs it. It withdraws keys whose tokens have all expired, and records the algorithm
- * that signs for the server. Every node calls it repeatedly, and the store lets one node create the key. A node whose clock
- * differs changes nothing (threats.md STO-13).
+ * Keeps the signing keys. It creates the first key of an algorithm that an API declares, and the next key of an algorithm when its
+ * rotation is due, at most one key in a call. The first key for ID tokens of an algorithm is created when a client needs it. It
+ * withdraws keys whose tokens have all expired, and records the algorithm that signs for the server. Every node calls it
+ * repeatedly, and the store lets one node create the key. A node whose clock differs changes nothing (threats.md STO-13).
  */
 export async function keepKeys(node: Needs & Pick<Context, 'clockCheck'>): Promise<KeptKeys> {
   const { store, clockCheck } = node
@@ -75,8 +75,8 @@ export async function keepKeys(node: Needs & Pick<Context, 'clockCheck'>): Promi
 }
 
 /**
- * Creates the first key for access tokens of an algorithm, unless it exists. The key is published at once, and signs when all verifiers that
- * honour the cache time know it. Until then the key of the server's algorithm signs.
+ * Creates the first key for access tokens of an algorithm, unless it exists. The key is published at once, and signs when all
+ * verifiers that honour the cache time know it. Until then the key of the server's algorithm signs.
  */
 export async function introduceAlgorithm(
   context: Pick<Needs, 'clock' | 'keys' | 'settings'> & {

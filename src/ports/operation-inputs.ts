@@ -94,7 +94,7 @@ export interface Approval extends About {
   readonly codeHash: SecretHash
   readonly now: EpochMs
   readonly codeExpiresAt: EpochMs
-  /** The request with the part of its scope that the user allowed (RFC 6749 §3.3), and with the user's session. undefined: the same. */
+  /** The request with the part of its scope that the user allowed (RFC 6749 §3.3), and with the session. undefined: the same. */
   readonly decided: AuthorizationRecord | undefined
   /** undefined: do not remember this consent. */
   readonly remember: (ConsentKey & { readonly scope: Scope }) | undefined

@@ -60,8 +60,8 @@ export interface OperatorOperations {
    */
   addFirstKey: [key: KeyRecord, outcome: KeyRecord]
   /**
-   * Stores the next key of a purpose and algorithm, with a greater id, if `follows` is still their newest. Of nodes that rotate at the same
-   * time one adds a key.
+   * Stores the next key of a purpose and algorithm, with a greater id, if `follows` is still their newest. Of nodes that rotate at
+   * the same time one adds a key.
    */
   addKey: [next: { readonly key: KeyRecord; readonly follows: KeyId }, outcome: 'added' | 'conflict']
   /** Removes a key if `replacement` still exists, so that two concurrent removals cannot remove both. */

@@ -38,8 +38,8 @@ export interface TokenReader {
   /** undefined: this server did not sign the token. Whether it was revoked must be checked in the store. */
   readonly read: (token: string) => Promise<AccessTokenFacts | undefined>
   /**
-   * The claims, as JSON, of an ID token that one of the published keys signed, also of one that has expired. undefined: none of them
-   * signed the token.
+   * The claims, as JSON, of an ID token that one of the published keys signed, also of one that has expired. undefined: none of
+   * them signed the token.
    */
   readonly readIdToken: (token: string) => Promise<string | undefined>
 }

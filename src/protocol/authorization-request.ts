@@ -148,8 +148,8 @@ const OPENID_ERRORS: Readonly<Record<OpenidFault, AuthorizationErrorCode>> = {
 }
 
 /**
- * RFC 9700 §2.1.1: S256 for every client, also for confidential ones. An absent method would mean `plain`. A confidential client for
- * which the operator made the exception may send neither parameter.
+ * RFC 9700 §2.1.1: S256 for every client, also for confidential ones. An absent method would mean `plain`. A confidential client
+ * for which the operator made the exception may send neither parameter.
  */
 function readCodeChallenge(
   parameters: Parameters,

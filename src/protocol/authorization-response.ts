@@ -27,8 +27,8 @@ export type AuthorizationErrorCode =
   | 'unmet_authentication_requirements'
 
 /**
- * The parameters of the authorization response. RFC 6749 §4.1.2. RFC 9207 §2: every response has `iss`, so that a client knows which
- * server sent it.
+ * The parameters of the authorization response. RFC 6749 §4.1.2. RFC 9207 §2: every response has `iss`, so that a client knows
+ * which server sent it.
  */
 export function answerParameters(
   answer: AuthorizationAnswer,

@@ -1,3 +1,4 @@
+import { IDENTITY_TOKENS } from '../../src/protocol/scope.ts'
 import assert from 'node:assert/strict'
 import { accountSamples } from './account-samples.ts'
 import type {
@@ -87,8 +88,6 @@ const consent = {
       box: { name: 'allow.builds:start', isChecked: false },
     },
     { name: 'logs:read', sentences: [], box: undefined },
-    { name: 'openid', sentences: [''], box: undefined },
-    { name: 'offline_access', sentences: [''], box: { name: 'allow.offline_access', isChecked: true } },
   ],
   resources: [{ name: 'Builds API', identifier: 'https://builds.acme.test/mcp', isLimited: true }],
   account: { name: 'ada@acme.test', detail: undefined },
@@ -196,6 +195,17 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
         { name: 'N'.repeat(300), identifier: 'https://second.example', isLimited: true },
       ],
       account: { name: 'Ada '.repeat(60), detail: `${'ada'.repeat(60)}@acme.test` },
+    },
+  ],
+  [
+    'consent to sign in',
+    {
+      ...consent,
+      scopes: IDENTITY_TOKENS.map((name) => ({
+        name,
+        sentences: [''],
+        box: name === 'openid' ? undefined : { name: `allow.${name}`, isChecked: true },
+      })),
     },
   ],
   ['consent for an organization', { ...consent, organization: { kind: 'fixed', name: 'Acme' } }],

@@ -70,9 +70,9 @@ export async function issueClientToken(
 }
 
 /**
- * Issues an access token of a grant, and returns it with the refresh token and, if the grant has `openid`, an ID token. The claims are derived from the grant, the
- * generation and the time of the commit. The retry of a lost response therefore returns the same token (decision 0004): an
- * opaque token is identical, and a JWT may differ in its signature.
+ * Issues an access token of a grant, and returns it with the refresh token and, if the grant has `openid`, an ID token. The claims
+ * are derived from the grant, the generation and the time of the commit. The retry of a lost response therefore returns the same
+ * token (decision 0004): an opaque token is identical, and a JWT may differ in its signature.
  */
 export async function issueGrantToken(
   context: GrantNeeds,

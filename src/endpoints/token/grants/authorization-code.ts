@@ -113,8 +113,8 @@ function checkRedirectUri(form: Parameters, { codeChallenge, redirectUri }: Auth
 }
 
 /**
- * Whether the verifier fits the challenge. Where the operator permits to omit PKCE, neither may be sent: a verifier without a challenge
- * means that the challenge was removed on its way (RFC 9700 §4.8.2, threats.md CODE-06).
+ * Whether the verifier fits the challenge. Where the operator permits to omit PKCE, neither may be sent: a verifier without a
+ * challenge means that the challenge was removed on its way (RFC 9700 §4.8.2, threats.md CODE-06).
  *
  * @throws OAuthError invalid_grant
  */

@@ -49,7 +49,8 @@ export function readScope(form: Parameters): Scope | undefined {
 
 /**
  * Returns the resources of a token: the requested ones in the order of the grant, or all of the grant. RFC 8707 §2.2. A client that
- * may know who the user is can ask for a token for the issuer, whose userinfo endpoint accepts no other; it names no other resource.
+ * may know who the user is can ask for a token for the issuer, whose userinfo endpoint accepts no other; it names no other
+ * resource.
  *
  * @throws OAuthError invalid_target
  */

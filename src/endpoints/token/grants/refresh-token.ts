@@ -110,7 +110,7 @@ function narrowScope(
 ): Scope {
   const requested = readScope(form)
   if (requested === undefined) return granted
-  // Identity scopes that were granted are never in a token for another API (OpenID Connect Core 1.0 §12.1 lets the client repeat them).
+  // Identity scopes are never in a token for another API, and the client may repeat them (OpenID Connect Core 1.0 §12.1).
   const identity = scopeTokens(subtract(narrow(grant.scope, isIdentityToken), granted))
   const ignored = [...scopeTokens(grant.ungrantedScope), ...identity]
   const scope = narrow(requested, (token) => !ignored.includes(token))

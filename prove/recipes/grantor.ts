@@ -16,7 +16,8 @@ export interface Grantor extends RemoteServer {
   readonly close: () => Promise<void>
 }
 
-export async function openGrantor(): Promise<Grantor> {
+/** Starts Grantor with a user, and with these settings besides the usual ones. */
+export async function openGrantor(settings: Readonly<Record<string, string>>): Promise<Grantor> {
   const [port = 0] = await freePorts(1)
   const origin = `http://localhost:${port}`
   const folder = openFolder()
@@ -31,9 +32,11 @@ export async function openGrantor(): Promise<Grantor> {
       GRANTOR_REGISTRATION_RATE: '1000000',
       GRANTOR_AUTHORIZATION_RATE: '1000000',
       LOG_LEVEL: 'error',
+      ...settings,
     },
   })
-  await addUser(server.settings)
+  // Where an application signs users in, no user could get a password.
+  await addUser({ ...server.settings, GRANTOR_DELEGATE_URL: '' })
   await server.start()
   const { context, close } = await openStoreOf(server.settings)
   const remote = openRemoteServer({ port, host: `localhost:${port}`, agent: new Agent(), limitMs: 20_000 })

@@ -1,5 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -7,15 +6,7 @@ import type { Recipe, RecipeEnvironment } from './recipes.ts'
 
 /** The folders of modules from Debian packages. */
 const MODULES = { nginx: '/usr/lib/nginx/modules', apache: '/usr/lib/apache2/modules' } as const
-/** The time limit for the start of a program. Spring on a busy machine is the slowest. */
-const START_LIMIT_MS = 120_000
 const run = promisify(execFile)
-
-/** A running resource server. */
-export interface RunningRecipe {
-  readonly output: () => string
-  readonly stop: () => Promise<void>
-}
 
 /** Copies a folder of prove/resource-servers, then installs its dependencies and builds it, once. */
 export async function prepareFolder(
@@ -27,34 +18,6 @@ export async function prepareFolder(
   cpSync(join('prove', 'resource-servers', name), folder, { recursive: true })
   if (!isPrepared) await prepare(folder)
   return folder
-}
-
-/** Starts the program of a recipe. Resolves when the program responds at its address. @throws Error with its output */
-export async function startRecipe(
-  recipe: Recipe,
-  folder: string,
-  environment: RecipeEnvironment,
-): Promise<RunningRecipe> {
-  const [command = '', ...rest] = recipe.start(folder, environment)
-  const child = spawn(command, rest, { cwd: folder, env: { ...process.env, ...environment }, stdio: 'pipe' })
-  const parts: string[] = []
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => parts.push(part.toString()))
-  const ended = once(child, 'exit')
-  const stop = async (): Promise<void> => {
-    child.kill('SIGTERM')
-    const timer = setTimeout(() => child.kill('SIGKILL'), 5000)
-    await ended
-    clearTimeout(timer)
-  }
-  const running = { output: () => parts.join(''), stop }
-  const until = performance.now() + START_LIMIT_MS
-  while (performance.now() < until && child.exitCode === null) {
-    const answer = await fetch(environment.RESOURCE, { signal: AbortSignal.timeout(5000) }).catch(() => undefined)
-    if (answer !== undefined) return running
-    await new Promise((resolve) => void setTimeout(resolve, 100))
-  }
-  if (child.exitCode === null) await stop()
-  throw new Error(`${recipe.name} does not answer. It printed:\n${running.output().slice(-2000)}`)
 }
 
 /** Runs a program until it ends. @throws Error if it is not installed, or with its output if it fails */

@@ -3,11 +3,12 @@ import type { AddressInfo } from 'node:net'
 import { describeMachine } from '../../tools/machine.ts'
 import { freePorts } from '../../tools/free-ports.ts'
 import { readOptions, string } from '../../tools/options.ts'
+import { startProgram } from '../../tools/program.ts'
 import { beginSession, openFolder } from '../../tools/session.ts'
 import { openGrantor } from './grantor.ts'
 import { openMinimalServer, proveClients } from './mcp-clients.ts'
 import { declareNotes } from './notes-api.ts'
-import { prepareFolder, startRecipe } from './programs.ts'
+import { prepareFolder } from './programs.ts'
 import { expectedAnswer, RECIPES, type Recipe } from './recipes.ts'
 import { requestNotes, type Answer } from './resource-server.ts'
 import { mintCases, type Flaw } from './token-cases.ts'
@@ -22,7 +23,7 @@ const OTHER_RESOURCE = 'https://other.example'
 
 beginSession()
 const root = kept ?? openFolder()
-const grantor = await openGrantor()
+const grantor = await openGrantor({})
 const upstream = createServer((_request, response) => response.end('{"notes":7}')).listen(0, '127.0.0.1')
 const violations: string[] = []
 try {
@@ -48,14 +49,16 @@ async function prove(recipe: Recipe): Promise<void> {
   const [port = 0] = await freePorts(1)
   const resource = `http://localhost:${port}${recipe.path}`
   const { id, secret } = await declareNotes(grantor, resource, recipe.jwtType)
-  const running = await startRecipe(recipe, folder, {
+  const environment = {
     ISSUER: grantor.origin,
     RESOURCE: resource,
     MCP_PORT: String(port),
     API_ID: id,
     API_SECRET: secret,
     UPSTREAM: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
-  })
+  }
+  const command = recipe.start(folder, environment)
+  const running = await startProgram({ command, folder, environment: { ...environment }, address: resource })
   try {
     const { tokens, revoke } = await mintCases(grantor, {
       resource,

@@ -1,9 +1,9 @@
-import type { Destination } from '../../ports/page-parts.ts'
 import type { ClientView } from '../../ports/pages.ts'
+import { viewDestination } from '../../principals/destination.ts'
 import type { AllowedClient } from '../../principals/evaluate-client.ts'
 import { toSeconds, type EpochMs } from '../../protocol/brand.ts'
 import type { ShownMetadata } from '../../protocol/client-identity.ts'
-import { isLoopback, isPrivateUse } from '../../protocol/redirect-uri.ts'
+import { isPrivateUse } from '../../protocol/redirect-uri.ts'
 
 /** Returns the client as the pages show it (decision 0022). */
 export function viewClient({ client, rights }: AllowedClient, redirectUri: string, now: EpochMs): ClientView {
@@ -15,13 +15,6 @@ export function viewClient({ client, rights }: AllowedClient, redirectUri: strin
     documentHost: client.document === undefined ? undefined : new URL(client.document.url).host,
     destination: viewDestination(redirectUri),
   }
-}
-
-/** Returns where a redirect URI leads, in terms that a user understands. */
-export function viewDestination(redirectUri: string): Destination {
-  const url = new URL(redirectUri)
-  if (isPrivateUse(redirectUri)) return { kind: 'app', scheme: url.protocol.slice(0, -1) }
-  return isLoopback(redirectUri) ? { kind: 'this-computer', host: url.host } : { kind: 'host', host: url.host }
 }
 
 /**

@@ -32,13 +32,16 @@ const PATH = '/admin/v1/admin-credentials'
 const ACCESS = z
   .enum(['read', 'write', 'metrics'])
   .describe('read: everything except secrets. write: everything. metrics: only /metrics, so not with organization_id.')
+const ANY_ACCESS = z
+  .enum([...ACCESS.options, 'delegate'])
+  .describe('delegate: only the sign-ins of your application, by the token of "grantor delegate create-credentials".')
 
 /** An administrator's credentials in an answer. */
-const ADMIN_CREDENTIAL_DOCUMENT = z
+export const ADMIN_CREDENTIAL_DOCUMENT = z
   .object({
     credential_id: z.string(),
     name: z.string(),
-    access: ACCESS,
+    access: ANY_ACCESS,
     organization_id: z
       .string()
       .nullable()
@@ -52,7 +55,7 @@ const ADMIN_CREDENTIAL_DOCUMENT = z
 export type AdminCredentialDocument = z.output<typeof ADMIN_CREDENTIAL_DOCUMENT>
 
 /** Credentials as the operator sees them, without the hash of the token. */
-function describeAdminCredential(credential: AdminCredentialRecord): z.output<typeof ADMIN_CREDENTIAL_DOCUMENT> {
+export function describeAdminCredential(credential: AdminCredentialRecord): AdminCredentialDocument {
   const { id, name, access, organizationId, createdAt, expiresAt, revokedAt } = credential
   return {
     credential_id: id,
@@ -151,7 +154,7 @@ export async function createAdminCredential(
   }
   const now = clock()
   const id = mintAdminCredentialId(now, random)
-  const { token, hash } = secrets.mint('admin-token', id, random)
+  const { token, hash } = secrets.mint(access === 'delegate' ? 'delegate-token' : 'admin-token', id, random)
   const credential: AdminCredentialRecord = {
     id,
     name: wish.name,

@@ -30,7 +30,7 @@ export async function authenticateAdministrator(
   },
   token: string,
 ): Promise<Authentication> {
-  const opened = secrets.verify('admin-token', token)
+  const opened = secrets.verify('admin-token', token) ?? secrets.verify('delegate-token', token)
   if (opened === undefined) return { kind: 'unknown' }
   const credential = await store.findAdminCredential(opened.id as AdminCredentialId)
   if (credential === undefined || !sameText(credential.secretHash, opened.hash)) return { kind: 'unknown' }

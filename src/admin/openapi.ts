@@ -171,7 +171,7 @@ function listOf(list: unknown): readonly unknown[] {
 /** Only a request with a body can have a wrong media type or length, and only a change can conflict with the state. */
 function mayRefuse(task: Task, status: string): boolean {
   if (status === '413' || status === '415') return hasBody(task)
-  if (status === '409') return task.access === 'write'
+  if (status === '409') return task.access !== 'read'
   return true
 }
 

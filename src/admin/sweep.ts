@@ -27,6 +27,7 @@ const NOTHING = {
   consents: 0,
   sessions: 0,
   links: 0,
+  interactions: 0,
   clients: 0,
   hits: 0,
   revokedTokens: 0,
@@ -75,12 +76,13 @@ export async function sweep({ clockCheck, settings, store }: Needs, place: Sweep
  */
 export function isWholeSlice(swept: Swept): boolean {
   const { authorizations, authorizationsExamined, sessions, clients, hits, auditLinks } = swept
-  const { revokedTokens, opaqueTokens, consumed, initialTokens } = swept
+  const { interactions, revokedTokens, opaqueTokens, consumed, initialTokens } = swept
   const found = Math.max(
     authorizations,
     authorizationsExamined,
     sessions,
     clients,
+    interactions,
     hits,
     revokedTokens,
     opaqueTokens,

@@ -12,8 +12,8 @@ export interface Administrator {
   readonly organizationId: OrganizationId | undefined
 }
 
-/** What a task needs. `write` includes `read`. */
-export type Access = 'read' | 'write'
+/** What a task needs. `write` includes `read`. `delegate`: only the application that signs users in may perform it. */
+export type Access = 'read' | 'write' | 'delegate'
 
 /** The context of a task. Its store records the administrator with every change. */
 export interface TaskContext extends Context {

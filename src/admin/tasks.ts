@@ -3,10 +3,12 @@ import { API_TASKS } from './api-tasks.ts'
 import { AUDIT_TASKS } from './audit-tasks.ts'
 import { CLIENT_TASKS } from './client-tasks.ts'
 import { CLOCK_TASKS } from './clock.ts'
+import { DELEGATE_TASKS } from './delegate.ts'
 import { DOMAIN_TASKS } from './domains.ts'
 import { GRANT_TASKS } from './grants.ts'
 import { INITIAL_TOKEN_TASKS } from './initial-tokens.ts'
 import { INSTALLATION_TASKS } from './installations.ts'
+import { INTERACTION_TASKS } from './interaction-tasks.ts'
 import { KEY_TASKS } from './key-tasks.ts'
 import { MEMBER_TASKS } from './members.ts'
 import { OPERATOR_CLIENT_TASKS } from './operator-client-tasks.ts'
@@ -33,6 +35,8 @@ export const TASKS: readonly Task[] = [
   ...CLOCK_TASKS,
   ...TOKEN_TASKS,
   ...ADMIN_TASKS,
+  ...DELEGATE_TASKS,
+  ...INTERACTION_TASKS,
   ...AUDIT_TASKS,
 ]
 

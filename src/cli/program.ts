@@ -58,6 +58,11 @@ const NOUNS: readonly Noun[] = [
     'Credentials of administrators, for --server and the admin HTTP API.',
     async () => (await import('./commands/admin.ts')).ADMIN_VERBS,
   ],
+  [
+    'delegate',
+    'The application that signs users in instead of this server.',
+    async () => (await import('./commands/delegate.ts')).DELEGATE_VERBS,
+  ],
   ['key', 'Keys that sign access tokens.', async () => (await import('./commands/key.ts')).KEY_VERBS],
   [
     'secret',

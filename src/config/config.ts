@@ -10,6 +10,7 @@ import { isBrowserScheme } from '../protocol/redirect-uri.ts'
 import { placeSettings, SECRET_SETTINGS, SETTINGS, type PlacedSettings, type SettingValues } from './schema.ts'
 import { COMMAND_TOKEN, fileSettingOf, isFileSetting, readSecretFiles } from './secret-files.ts'
 import { describeIssue } from './setting-mistake.ts'
+import { delegateMistakes, delegateOf } from './delegate-config.ts'
 import { parseHeaderList, tracesBelow, type TraceConfig } from './trace-config.ts'
 
 /** The settings of the operator, parsed once: those that a row of the table places here, and what is computed from the others. */
@@ -73,7 +74,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const host = settings.GRANTOR_HOST ?? (isLoopbackIssuer ? 'localhost' : '::')
   mistakes.push(...adminPortMistakes(settings))
   mistakes.push(...listenMistakes(settings, issuer, host), ...schemeMistakes(settings.GRANTOR_REDIRECT_SCHEMES))
-  mistakes.push(...outboundPortMistakes(settings.GRANTOR_OUTBOUND_PORTS))
+  mistakes.push(...outboundPortMistakes(settings.GRANTOR_OUTBOUND_PORTS), ...delegateMistakes(settings))
   const database = readDatabaseUrl(settings.DATABASE_URL)
   if (database.kind === 'mistaken') mistakes.push(...database.mistakes)
   const hasSecret = values['GRANTOR_SECRET'] !== undefined || values[fileSettingOf('GRANTOR_SECRET')] !== undefined
@@ -194,6 +195,8 @@ function configOf(
     settings: {
       ...placed.settings,
       isLoopbackIssuer,
+      passwords: values.GRANTOR_PASSWORDS ?? (values.GRANTOR_DELEGATE_URL === undefined ? 'on' : 'off'),
+      delegate: delegateOf(values),
       outbound: outboundOf(values, derived),
       grantTypes: OFFERED_GRANT_TYPES,
       redirectApps: openAppRedirects(values.GRANTOR_REDIRECT_SCHEMES),

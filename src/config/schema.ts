@@ -140,11 +140,16 @@ const ROWS = {
     seconds(365 * DAY).default(DAY),
     'Seconds after which a client that never got a token is removed.',
   ),
-  GRANTOR_PASSWORDS: setting(
-    'settings.passwords',
-    z.enum(['on', 'off']).default('on'),
-    'Whether users can have passwords and sign in with them, on or off.',
+  GRANTOR_PASSWORDS: computed(
+    z.enum(['on', 'off']).optional(),
+    'Whether users can have passwords and sign in with them, on or off. Default: on, or off with GRANTOR_DELEGATE_URL.',
   ),
+  GRANTOR_DELEGATE_URL: computed(link, 'Page of your application that signs users in (docs/delegated-sign-in.md).'),
+  GRANTOR_DELEGATE: computed(
+    z.enum(['sign-in', 'everything']).default('everything'),
+    'What the application at GRANTOR_DELEGATE_URL does: sign-in, and this server asks for consent; or everything.',
+  ),
+  GRANTOR_DELEGATE_SIGN_OUT_URL: computed(link, 'Page of your application, for users who have signed out here.'),
   GRANTOR_UNUSED_CLIENTS: setting(
     'settings.unusedClients',
     whole(1000, 1e9).default(100_000),

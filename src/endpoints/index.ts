@@ -15,8 +15,7 @@ import { PATHS } from './paths.ts'
 import { describeResource } from './well-known/protected-resource.ts'
 import { register } from './registration/register.ts'
 import { revoke } from './introspection/revoke.ts'
-import { showSignIn } from './sign-in/page.ts'
-import { signInByPassword } from './sign-in/password.ts'
+import { SIGN_IN_ENDPOINTS } from './sign-in/index.ts'
 import { showSignOut, signOut } from './authorization/sign-out.ts'
 import { token } from './token/token.ts'
 import { userinfo } from './openid/userinfo.ts'
@@ -152,23 +151,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     unlimited: 'It writes nothing: it redirects the browser to the same request by GET.',
     run: authorizeByPost,
   },
-  {
-    name: 'sign-in',
-    method: 'GET',
-    path: PATHS.signIn,
-    audience: 'page',
-    unlimited: NEEDS_INTERACTION,
-    run: showSignIn,
-  },
-  {
-    name: 'sign-in',
-    method: 'POST',
-    path: PATHS.signIn,
-    accepts: FORM,
-    audience: 'page',
-    budgets: ['sign-in'],
-    run: signInByPassword,
-  },
+  ...SIGN_IN_ENDPOINTS,
   {
     name: 'consent',
     method: 'GET',

@@ -1,4 +1,5 @@
 import type { AccountPageName } from '../ports/account-pages.ts'
+import { CONTINUE_PATH } from '../protocol/interaction.ts'
 import { LINK_PATH } from '../protocol/link.ts'
 
 /** The paths of all endpoints, relative to the issuer. The specification's two operations determine the prefix. */
@@ -8,6 +9,8 @@ export const PATHS = {
   token: '/v2/oauth/token',
   authorize: '/v2/oauth/authorize',
   signIn: '/v2/oauth/sign-in',
+  leave: '/v2/oauth/leave',
+  continueSignIn: CONTINUE_PATH,
   consent: '/v2/oauth/consent',
   signOut: '/v2/oauth/sign-out',
   account: '/account',

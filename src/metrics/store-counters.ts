@@ -54,6 +54,7 @@ const SWEPT: { readonly [Kind in Exclude<keyof Swept, keyof SweepPlace | 'author
   consents: true,
   sessions: true,
   links: true,
+  interactions: true,
   clients: true,
   hits: true,
   revokedTokens: true,

@@ -1,8 +1,22 @@
-import type { About, AppRemoval, LinkUse, SessionStart } from './operation-inputs.ts'
+import type { About, AppRemoval, LinkUse } from './operation-inputs.ts'
 import type { EpochMs } from '../protocol/brand.ts'
-import type { SessionId, UserId } from '../protocol/ids.ts'
+import type { InteractionId, SessionId, UserId } from '../protocol/ids.ts'
+import type { InteractionAnswer } from '../protocol/interaction.ts'
+import type { SecretHash } from '../protocol/secrets.ts'
 import type { UserProfile } from '../protocol/user-claims.ts'
-import type { LinkRecord, UserRecord } from './records/user.ts'
+import type { InteractionRecord } from './records/interaction.ts'
+import type { LinkRecord, SessionRecord, UserRecord } from './records/user.ts'
+
+export interface SessionStart {
+  readonly session: Omit<SessionRecord, 'rootId'>
+  readonly browserHash: SecretHash
+  /** The session that this browser had. */
+  readonly replaces: SessionId | undefined
+  /** The password of the user when the user authenticated; undefined: none. */
+  readonly passwordHash: string | undefined
+  /** The answered interaction that the session follows from. undefined: none. */
+  readonly interactionId: InteractionId | undefined
+}
 
 /**
  * The operations on users, their sessions, and what they allowed, each as `[input, outcome]`. The rules of
@@ -75,14 +89,28 @@ export interface AccountOperations {
    */
   useLink: [use: LinkUse, outcome: 'used' | 'unknown']
 
+  /** Stores a sign-in that the operator's application is to do. */
+  startInteraction: [interaction: InteractionRecord, outcome: 'started']
+  /**
+   * Stores the answer of the application. `repeated`: it has given the same answer before. `conflict`: it has given another one, which
+   * stays. `unknown`: the interaction does not exist or has expired. Of concurrent answers that differ, one returns `answered`.
+   */
+  answerInteraction: [
+    answer: { readonly id: InteractionId; readonly answer: InteractionAnswer; readonly now: EpochMs } & About,
+    outcome: 'answered' | 'repeated' | 'conflict' | 'unknown',
+  ]
+
   /**
    * Starts a session and remembers that this browser signed in as this user. Ends the session in `replaces` if it is the same
    * user's; the new session then has its root, and otherwise a root of its own. `user-changed`: since the user authenticated, the
-   * account was disabled or deleted or its password changed. Nothing has changed then.
+   * account was disabled or deleted or its password changed. `interaction-used`: the interaction that it follows from was used before,
+   * has no answer or has expired. Nothing has changed then.
    */
   startSession: [
     start: SessionStart,
-    outcome: { readonly kind: 'started'; readonly rootId: SessionId } | { readonly kind: 'user-changed' },
+    outcome:
+      | { readonly kind: 'started'; readonly rootId: SessionId }
+      | { readonly kind: 'user-changed' | 'interaction-used' },
   ]
   /** Records when browsers last showed a page to the user. A later time replaces an earlier one; ended sessions are ignored. */
   noteSessions: [sessions: readonly { readonly id: SessionId; readonly at: EpochMs }[], outcome: 'noted']

@@ -131,12 +131,24 @@ export interface Settings {
   readonly redirectErrors: boolean
   /** Whether users can have passwords and sign in with them. */
   readonly passwords: 'on' | 'off'
+  /** The operator's application that signs users in. undefined: this server does. */
+  readonly delegate: DelegateSettings | undefined
   /** Seconds for which each signing key signs; 0: no automatic rotation. */
   readonly keyRotation: number
   /** The algorithm for APIs that require no other. */
   readonly signingAlgorithm: SigningAlgorithm
   /** Seconds for which links of the audit are kept; 0: forever. */
   readonly auditRetention: number
+}
+
+/** The operator's own application, to which sign-in is delegated. */
+export interface DelegateSettings {
+  /** The page to which browsers are redirected, with the query parameter `interaction`. */
+  readonly url: string
+  /** Where browsers are redirected after signing out here. undefined: nowhere. */
+  readonly signOutUrl: string | undefined
+  /** `everything`: the application asks for the consent, too. */
+  readonly mode: 'sign-in' | 'everything'
 }
 
 /** All in seconds. */

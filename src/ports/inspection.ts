@@ -87,13 +87,15 @@ export interface RegistrationCount {
   readonly windowEndsAt: EpochMs
 }
 
-/** What the doctor needs to find clients that could not come in again, and a flood of registrations. */
+/** What the doctor needs to find clients that could not come in again, a flood of registrations, and users who cannot sign in. */
 export interface ClientInspection {
   /** The clients that came in last. */
   readonly newest: readonly ClientRecord[]
   readonly domains: readonly DomainRule[]
   /** Newest first. */
   readonly registrations: readonly RegistrationCount[]
+  /** When the credentials of the operator's application expire. undefined: there are none, or they were revoked. */
+  readonly delegateUntil: EpochMs | undefined
 }
 
 export interface StoreInspection {

@@ -2,15 +2,7 @@ import type { KeyRecord } from './records/key.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { ClientMetadata } from '../protocol/client-metadata.ts'
 import type { ClientSource } from '../protocol/client-policy.ts'
-import type {
-  AuthorizationId,
-  ClientId,
-  GrantId,
-  InitialTokenId,
-  OrganizationId,
-  SessionId,
-  UserId,
-} from '../protocol/ids.ts'
+import type { AuthorizationId, ClientId, GrantId, InitialTokenId, OrganizationId, UserId } from '../protocol/ids.ts'
 import type { Scope } from '../protocol/scope.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import type { AuditEvent } from './records/audit.ts'
@@ -18,7 +10,6 @@ import type { AuthorizationRecord } from './records/authorization.ts'
 import type { ClientRecord, MetadataDocument } from './records/client.ts'
 import type { ConsentKey, GrantRecord } from './records/grant.ts'
 import type { InstallationRecord, MembershipRecord } from './records/organization.ts'
-import type { SessionRecord } from './records/user.ts'
 
 export type SharedClient = ClientRecord & { readonly dedupeKey: string }
 
@@ -136,15 +127,6 @@ export type RotateOutcome =
   /** The grant was revoked, has expired or does not exist. */
   | { readonly kind: 'inactive' }
 
-export interface SessionStart {
-  readonly session: Omit<SessionRecord, 'rootId'>
-  readonly browserHash: SecretHash
-  /** The session that this browser had. */
-  readonly replaces: SessionId | undefined
-  /** The password of the user when the user authenticated; undefined: none. */
-  readonly passwordHash: string | undefined
-}
-
 export interface LinkUse {
   readonly userId: UserId
   readonly hash: SecretHash
@@ -233,6 +215,7 @@ export interface Swept extends SweepPlace {
   readonly consents: number
   readonly sessions: number
   readonly links: number
+  readonly interactions: number
   readonly clients: number
   readonly hits: number
   readonly revokedTokens: number

@@ -19,6 +19,7 @@ import type {
   Swept,
 } from './operation-inputs.ts'
 import type { AccountOperations } from './account-operations.ts'
+import type { IdentityOperations } from './identity-operations.ts'
 import type { OperatorOperations } from './operator-operations.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { AuthorizationId, ClientId, GrantId, OrganizationId } from '../protocol/ids.ts'
@@ -45,7 +46,7 @@ import type { AuditEvent } from './records/audit.ts'
  * that of concurrent changes one succeeds. In both cases nothing was changed. To verify, disable or revoke what already is
  * keeps the first time.
  */
-export interface Operations extends OperatorOperations, AccountOperations {
+export interface Operations extends OperatorOperations, AccountOperations, IdentityOperations {
   /** Registers a client, which has no rules and no document. RFC 7591 §3.2.1. */
   registerClient: [client: ClientRecord, outcome: 'registered']
   /**

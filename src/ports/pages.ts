@@ -63,8 +63,13 @@ export interface SignInPage {
   readonly problem: SignInProblem | undefined
 }
 
-/** What a sign-in method offers. Posted to `action`. `password`: with `email` and `password`. */
-export type SignInOffer = { readonly kind: 'password'; readonly action: string }
+/**
+ * What a sign-in method offers. `password`: a form that is posted to `action` with `email` and `password`. `application`: a link to the
+ * operator's application.
+ */
+export type SignInOffer =
+  | { readonly kind: 'password'; readonly action: string }
+  | { readonly kind: 'application'; readonly uri: string }
 
 /** Why the last attempt failed. */
 export type SignInProblem =
@@ -74,6 +79,12 @@ export type SignInProblem =
   | { readonly kind: 'password-too-long' }
   /** The operator switched the sign-in method off. */
   | { readonly kind: 'method-off' }
+  /** The account was disabled or deleted. */
+  | { readonly kind: 'account-refused' }
+  /** The operator's application did not sign the user in. */
+  | { readonly kind: 'application-refused' }
+  /** The browser came back from the operator's application without an answer. */
+  | { readonly kind: 'not-answered' }
   | { readonly kind: 'throttled'; readonly retryAfterSeconds: number }
   | { readonly kind: 'busy'; readonly retryAfterSeconds: number }
 

@@ -9,11 +9,13 @@ import type {
   ClientId,
   GrantId,
   InitialTokenId,
+  InteractionId,
   OpaqueTokenId,
   OrganizationId,
   SessionId,
   UserId,
 } from '../protocol/ids.ts'
+import type { IdentityKey } from '../protocol/provider-identity.ts'
 import type { Scope } from '../protocol/scope.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import type { ApiRecord, OpaqueTokenRecord } from './records/api.ts'
@@ -22,9 +24,11 @@ import type { ClientRecord } from './records/client.ts'
 import type { DomainRuleRecord } from './records/domain-rule.ts'
 import type { ConsentKey, ConsentRecord, GrantRecord } from './records/grant.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from './records/organization.ts'
+import type { IdentityRecord } from './records/provider.ts'
 import type { LinkRecord, SessionRecord, UserRecord } from './records/user.ts'
 import type { AdminCredentialRecord } from './records/admin.ts'
 import type { InitialTokenRecord } from './records/initial-token.ts'
+import type { InteractionRecord } from './records/interaction.ts'
 import type { AuditLinkRecord } from './records/audit.ts'
 import type { KeyRecord, SigningAlgorithm, StoredMasterKey } from './records/key.ts'
 
@@ -84,6 +88,7 @@ export interface Reads {
   ) => Promise<readonly SessionRecord[]>
   /** The link that the user may set a password with, if there is one. */
   readonly findLink: (userId: UserId) => Promise<LinkRecord | undefined>
+  readonly findInteraction: (id: InteractionId) => Promise<InteractionRecord | undefined>
   readonly findSession: (id: SessionId) => Promise<SessionRecord | undefined>
   /** Whether this browser signed in as this user before. */
   readonly knowsBrowser: (userId: UserId, browserHash: SecretHash) => Promise<boolean>
@@ -118,6 +123,9 @@ export interface Reads {
     readonly from: number
     readonly limit: number
   }) => Promise<readonly AuditLinkRecord[]>
+  readonly findIdentity: (key: IdentityKey) => Promise<IdentityRecord | undefined>
+  /** All identities of a user, in the order in which they were linked. */
+  readonly listIdentities: (userId: UserId) => Promise<readonly IdentityRecord[]>
   readonly findMasterKey: () => Promise<StoredMasterKey>
   /** The check of the master key alone. A server reads it every second. */
   readonly findMasterKeyCheck: () => Promise<string | undefined>

@@ -39,7 +39,8 @@ export const TOKEN_REASONS = {
     'a registration has no `Authorization: Bearer git_…`, and the server has `GRANTOR_REGISTRATION=token`. Ask the operator for an initial access token',
   initial_token_wrong:
     'the initial access token of a registration is not one of this server, has expired, was revoked, or was used as often as it may be',
-  admin_token_missing: 'a request to the administration has no `Authorization: Bearer gad_…`',
+  admin_token_missing:
+    'a request to the administration has no `Authorization: Bearer gad_…`, or `gde_…` for the tasks of delegated sign-in',
   admin_token_wrong: "the token is not an administrator's token",
   admin_token_inactive:
     "the administrator's credentials expired or were revoked, or their organization was deleted or disabled",

@@ -53,6 +53,7 @@ export const AUTHORIZATION_FAULTS = {
   grant_type_not_registered: 'The client did not register the grant type authorization_code.',
   organization_malformed: 'The org_id is not the id of an organization.',
   organization_of_others: 'The user does not belong to the organization of org_id.',
+  rejected_by_application: 'The application that signs users in rejected the request.',
   no_session: 'The request has prompt=none, and the user is not signed in.',
   no_consent: 'The request has prompt=none, and the user has not consented to it before.',
   nonce_malformed: 'The nonce has more than 1024 characters, or other than printable ASCII characters.',

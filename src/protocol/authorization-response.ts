@@ -20,6 +20,8 @@ export type AuthorizationErrorCode =
   | 'invalid_scope'
   | 'invalid_target'
   | 'login_required'
+  | 'interaction_required'
+  | 'temporarily_unavailable'
   | 'consent_required'
   | 'request_not_supported'
   | 'request_uri_not_supported'

@@ -99,6 +99,11 @@ export const AUDIT_EVENT_TEXTS = {
     details: '`purpose`: `invitation` or `reset`',
   },
   'link.used': { when: 'The user set a password with the link. Sessions and grants from before are revoked.' },
+  'user.provisioned': { when: 'A person signed in at a provider, and got an account.', details: '`provider`' },
+  'interaction.answered': {
+    when: "The operator's application answered. `session.started` follows if it signed the user in.",
+    details: '`interaction`: its id; `answer`: `allow`, `ask`, or the error for the client',
+  },
   'app.removed': {
     when: 'The user took back what the client may do.',
     details: '`grants`: how many were revoked',

@@ -15,6 +15,8 @@ export type OrganizationId = Brand<string, 'OrganizationId'>
 export type OpaqueTokenId = Brand<string, 'OpaqueTokenId'>
 /** Names an initial access token. */
 export type InitialTokenId = Brand<string, 'InitialTokenId'>
+/** A sign-in that the operator's own application does. */
+export type InteractionId = Brand<string, 'InteractionId'>
 /** Names the credentials of an administrator. */
 export type AdminCredentialId = Brand<string, 'AdminCredentialId'>
 
@@ -76,6 +78,10 @@ export function opaqueTokenId(expiresAt: EpochMs, own: string): OpaqueTokenId {
 
 export function mintAdminCredentialId(now: EpochMs, random: Random): AdminCredentialId {
   return mintOrderedId(now, random) as AdminCredentialId
+}
+
+export function mintInteractionId(now: EpochMs, random: Random): InteractionId {
+  return mintOrderedId(now, random) as InteractionId
 }
 
 export function mintInitialTokenId(now: EpochMs, random: Random): InitialTokenId {

@@ -77,6 +77,8 @@ export const REFUSALS = {
       openid_missing:
         'the access token of a request to the userinfo endpoint has no scope `openid`, or no user allowed it',
       admin_may_only_read: 'the credentials were made with `--access read`',
+      admin_of_sign_in:
+        'the credentials of the application that signs users in (`gde_…`) are for its sign-ins alone, and no other credentials are for them ([delegated sign-in](delegated-sign-in.md))',
       admin_may_only_read_metrics: 'the credentials were made with `--access metrics`',
       admin_of_one_organization: 'the credentials are for one organization, and the task is not',
     },

@@ -19,7 +19,9 @@ const KINDS = {
   'access-token': { prefix: 'gat_', generations: false },
   'api-secret': { prefix: 'gas_', generations: false },
   'admin-token': { prefix: 'gad_', generations: false },
+  'delegate-token': { prefix: 'gde_', generations: false },
   'initial-token': { prefix: 'git_', generations: false },
+  interaction: { prefix: 'gin_', generations: false },
   link: { prefix: 'gln_', generations: false },
   session: { prefix: 'gss_', generations: false },
   browser: { prefix: 'gbr_', generations: false },
@@ -93,6 +95,7 @@ export type DigestPurpose =
   | 'store-check'
   | 'audit'
   | 'backup'
+  | 'interaction'
 
 const GENERATION_LENGTH = 6
 const SECRET_LENGTH = 43

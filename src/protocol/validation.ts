@@ -17,6 +17,11 @@ export const PROBLEM_TYPES = {
   too_long: 'The text has more than `ctx.max_length` characters.',
   too_many: 'The list has more than `ctx.max_length` entries.',
   repeated: 'The parameter is repeated.',
+  interaction_expired: 'The time for the sign-in is over. The person has to start again at the client.',
+  already_answered: 'The interaction has another answer already, which stays.',
+  client_gone: 'The client was deleted, disabled or blocked, or its policy does not allow the request any more.',
+  sign_in_too_old: 'The person must have authenticated at `ctx.sign_in_after` or later.',
+  scope_wider: 'The scope has values that the client did not request.',
   value_error: 'The value is not acceptable; `msg` says why.',
 } as const
 export type ProblemType = keyof typeof PROBLEM_TYPES

@@ -28,11 +28,20 @@ export const ACCOUNT_OPERATIONS: { readonly [Name in keyof AccountOperations]: O
     event: when('created', ({ userId, purpose }) => ({ event: 'link.created', userId, details: { purpose } })),
   },
   useLink: { cache: ({ userId }) => userId, event: when('used', ({ userId }) => ({ event: 'link.used', userId })) },
+  startInteraction: { cache: 'kept', event: 'no-event' },
+  answerInteraction: {
+    cache: 'kept',
+    event: when('answered', ({ id, answer, about }) => ({
+      event: 'interaction.answered',
+      ...about,
+      details: { interaction: id, answer: answer.kind === 'accepted' ? answer.decision : answer.error },
+    })),
+  },
   startSession: {
     // The user's first sign-in changes the record of the user.
     cache: ({ session }) => session.userId,
     event: ({ session: { userId, authentication } }, { kind }) => {
-      if (kind === 'user-changed') return undefined
+      if (kind !== 'started') return undefined
       const { methods, providerId } = authentication
       const provider = providerId === undefined ? {} : { provider: providerId }
       return { event: 'session.started', userId, details: { methods: methods.join(' '), ...provider } }

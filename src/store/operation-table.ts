@@ -5,6 +5,7 @@ import type { AuditEventName } from '../protocol/event-names.ts'
 import type { OrganizationId } from '../protocol/ids.ts'
 import { ACCOUNT_OPERATIONS } from './account-operation-table.ts'
 import { aboutClient, idOf, when, type OperationRow } from './operation-row.ts'
+import { IDENTITY_OPERATIONS } from './identity-operation-table.ts'
 import { OPERATOR_OPERATIONS } from './operator-operation-table.ts'
 
 /** Every operation of the store. A new operation does not compile until it has a row here and a handler in each store. */
@@ -150,6 +151,7 @@ export const OPERATIONS: { readonly [Name in OperationName]: OperationRow<Name> 
   uninstall: { cache: installationKey, event: when('removed', aboutInstallation('installation.removed')) },
 
   ...ACCOUNT_OPERATIONS,
+  ...IDENTITY_OPERATIONS,
   countRegistrations: { cache: 'kept', event: 'no-event' },
   countHit: { cache: 'kept', event: 'no-event' },
   forgiveHit: { cache: 'kept', event: 'no-event' },

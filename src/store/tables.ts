@@ -1,10 +1,12 @@
 import type { ClientRecord } from '../ports/records/client.ts'
 import type { ConsentRecord, GrantRecord, OpenidGrant } from '../ports/records/grant.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../ports/records/organization.ts'
+import type { InteractionRecord } from '../ports/records/interaction.ts'
 import type { LinkRecord, SessionRecord, UserRecord } from '../ports/records/user.ts'
 import type { Authentication, AuthenticationMethod } from '../protocol/authentication.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import { USUAL_RULES, type ClientRules } from '../protocol/client-policy.ts'
+import { answerText, readAnswer } from '../protocol/interaction.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import type { UserProfile } from '../protocol/user-claims.ts'
 import type { Value } from './rows.ts'
@@ -62,6 +64,23 @@ export const LINKS = table<LinkRecord>({
   purpose: text('purpose'),
   createdAt: bigint('created_at'),
   expiresAt: bigint('expires_at'),
+})
+
+export const INTERACTIONS = table<InteractionRecord>({
+  id: text('interaction_id'),
+  hash: text('interaction_hash'),
+  target: text('target'),
+  browserHash: text('browser_hash'),
+  uiLocales: text('ui_locales'),
+  signInAfter: bigint('sign_in_after'),
+  createdAt: bigint('created_at'),
+  expiresAt: bigint('expires_at'),
+  answer: {
+    columns: [{ name: 'answer', type: 'text', write: (answer) => (answer === undefined ? null : answerText(answer)) }],
+    read: ({ answer }) => (typeof answer === 'string' ? readAnswer(answer) : undefined),
+  },
+  answeredAt: bigint('answered_at'),
+  usedAt: bigint('used_at'),
 })
 
 export const ORGANIZATIONS = table<OrganizationRecord>({

@@ -15,7 +15,7 @@ interface Complaint {
   readonly fields: readonly Field[]
 }
 
-/** The forms of the sign-in methods. */
+/** What the sign-in methods offer. */
 export function signInPage(view: View, page: SignInPage): Markup {
   const { texts } = view
   const complaint = page.problem === undefined ? undefined : describe(view, page.problem)
@@ -33,6 +33,8 @@ function offerForm(view: View, page: SignInPage, offer: SignInOffer, complaint: 
   switch (offer.kind) {
     case 'password':
       return passwordForm(view, page, offer.action, complaint)
+    case 'application':
+      return html`<div class="buttons"><a class="button main" href="${offer.uri}">${view.texts.signIn}</a></div>`
   }
 }
 
@@ -94,6 +96,12 @@ function describe({ texts, language }: View, problem: SignInProblem): Complaint 
       return { text: texts.passwordTooLong, fields: ['password'] }
     case 'method-off':
       return { text: texts.methodOff, fields: [] }
+    case 'account-refused':
+      return { text: texts.accountRefused, fields: [] }
+    case 'application-refused':
+      return { text: texts.applicationRefused, fields: [] }
+    case 'not-answered':
+      return { text: texts.notAnswered, fields: [] }
     case 'throttled':
       return { text: texts.throttled(inAWhile(language, problem.retryAfterSeconds)), fields: [] }
     case 'busy':

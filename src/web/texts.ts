@@ -46,6 +46,9 @@ export interface Texts {
   readonly passwordMissing: string
   readonly passwordTooLong: string
   readonly methodOff: string
+  readonly accountRefused: string
+  readonly applicationRefused: string
+  readonly notAnswered: string
   readonly noSignInMethod: string
   readonly throttled: (when: string) => string
   readonly busy: (when: string) => string

@@ -78,6 +78,15 @@ const EFFECTS: Readonly<
     [false, false, true, true],
   ],
   GRANTOR_PASSWORDS: ['off', (config) => config.settings.passwords, 'off', 'on'],
+  GRANTOR_DELEGATE_URL: [
+    'https://app.acme.test/consent',
+    (config) => [config.settings.delegate, config.settings.passwords],
+    [{ url: 'https://app.acme.test/consent', signOutUrl: undefined, mode: 'everything' }, 'off'],
+    [undefined, 'on'],
+  ],
+  // These two have effect only with GRANTOR_DELEGATE_URL, and tests of their own in delegate.test.ts.
+  GRANTOR_DELEGATE: ['sign-in', (config) => config.settings.delegate, undefined, undefined],
+  GRANTOR_DELEGATE_SIGN_OUT_URL: ['', (config) => config.settings.delegate, undefined, undefined],
   GRANTOR_REDIRECT_ERRORS: ['true', (config) => config.settings.redirectErrors, true, false],
   GRANTOR_OUTBOUND: ['off', (config) => config.settings.outbound.isOn, false, true],
   GRANTOR_OUTBOUND_PORTS: ['443, 8443', (config) => config.settings.outbound.ports, [443, 8443], [443]],
@@ -149,6 +158,7 @@ const REFUSED: readonly (readonly [name: string, values: readonly string[]])[] =
   ['GRANTOR_OUTBOUND', ['perhaps']],
   ['GRANTOR_OUTBOUND_PORTS', ['https', '0', '65536', '80-90']],
   ['GRANTOR_PASSWORDS', ['no', 'OFF']],
+  ['GRANTOR_DELEGATE', ['off', 'consent']],
   ['GRANTOR_REDIRECT_ERRORS', ['perhaps']],
   ['GRANTOR_TRACE_RATIO', ['2', '-1', 'half']],
   ['OTEL_EXPORTER_OTLP_HEADERS', ['a', 'a=b,c', 'a=\u0007']],

@@ -46,6 +46,7 @@ const NOT_SWEPT: Readonly<Record<string, string>> = {
   memberships: BY_OPERATOR,
   emails: 'an email is deleted with its user',
   shared_clients: 'a key is deleted with its client',
+  identities: 'an identity is deleted with its user',
   apis: BY_OPERATOR,
   domain_rules: BY_OPERATOR,
   browsers: 'a user has at most BROWSER_LIMIT, and they are deleted with the user',
@@ -83,7 +84,7 @@ const KEYLESS: readonly Exception[] = [
   { why: 'the operator pages through a list', text: /^select \* from \w+ where .+ < .+ desc limit/ },
   {
     why: 'what belongs to a user or an organization goes with it, once',
-    text: /^delete from (sessions|memberships|installations) where (user|organization)_id = \S+$/,
+    text: /^delete from (sessions|memberships|installations|identities) where (user|organization)_id = \S+$/,
   },
   {
     why: 'a leaked secret ends all initial access tokens, once',
@@ -95,7 +96,7 @@ const KEYLESS: readonly Exception[] = [
   },
   {
     why: 'an account page shows and ends what a user has, a few times a year',
-    text: /^(delete from sessions where user_id = \S+ and session_id <>|select \* from grants where user_id = \S+ and revoked_at is null|update authorizations set status = 'burned' where authorization_id >=|update grants set revoked_at = \S+ where user_id =)/,
+    text: /^(delete from sessions where user_id = \S+ and session_id <>|select \* from identities where user_id =|select \* from grants where user_id = \S+ and revoked_at is null|update authorizations set status = 'burned' where authorization_id >=|update grants set revoked_at = \S+ where user_id =)/,
   },
   {
     why: 'an operator changes the address of a user',

@@ -1,21 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { SERVER_TOKENS, type ApiDeclaration } from '../../src/admin/apis.ts'
+import type { SessionStart } from '../../src/ports/account-operations.ts'
 import type { AuthorizationRecord } from '../../src/ports/records/authorization.ts'
 import type { ClientRecord } from '../../src/ports/records/client.ts'
 import type { FamilyRecord, GrantRecord } from '../../src/ports/records/grant.ts'
 import type { InitialTokenRecord } from '../../src/ports/records/initial-token.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../../src/ports/records/organization.ts'
+import type { InteractionRecord } from '../../src/ports/records/interaction.ts'
+import type { IdentityRecord } from '../../src/ports/records/provider.ts'
 import type { LinkRecord, SessionRecord, UserRecord } from '../../src/ports/records/user.ts'
 import type { ApiRecord } from '../../src/ports/records/api.ts'
 import type { KeyRecord, SigningAlgorithm } from '../../src/ports/records/key.ts'
-import type {
-  Approval,
-  DocumentClient,
-  Redemption,
-  Rotation,
-  SessionStart,
-  SharedClient,
-} from '../../src/ports/operation-inputs.ts'
+import type { Approval, DocumentClient, Redemption, Rotation, SharedClient } from '../../src/ports/operation-inputs.ts'
 import type { ProviderId } from '../../src/protocol/authentication.ts'
 import { toSeconds, type EpochMs } from '../../src/protocol/brand.ts'
 import { documentClientId } from '../../src/protocol/client-identifier.ts'
@@ -25,6 +21,7 @@ import {
   mintClientId,
   mintGrantId,
   mintInitialTokenId,
+  mintInteractionId,
   mintKeyId,
   mintOrderedId,
   mintOrganizationId,
@@ -282,6 +279,38 @@ export function aUserOfProvider(differing: Partial<UserRecord> = {}): UserRecord
   return { ...aUser(), ...none, firstSignedInAt: 0 as EpochMs, ...differing }
 }
 
+/** An account of a user at a provider. */
+export function anIdentity(differing: Partial<IdentityRecord> = {}): IdentityRecord {
+  return {
+    key: aHash() as string as IdentityRecord['key'],
+    userId: mintUserId(NOW, randomBytes),
+    providerId: 'entra' as ProviderId,
+    subject: `tenant/"o'id" ${randomBytes(4).toString('hex')}`,
+    email: 'ada@acme.test',
+    linkedAt: NOW,
+    usedAt: NOW,
+    ...differing,
+  }
+}
+
+/** A sign-in that the operator's application is to do. */
+export function anInteraction(differing: Partial<InteractionRecord> = {}): InteractionRecord {
+  return {
+    id: mintInteractionId(NOW, randomBytes),
+    hash: aHash(),
+    target: 'account:apps',
+    browserHash: aHash(),
+    uiLocales: 'de-AT en',
+    signInAfter: at(-MINUTE),
+    createdAt: NOW,
+    expiresAt: at(10 * MINUTE),
+    answer: undefined,
+    answeredAt: undefined,
+    usedAt: undefined,
+    ...differing,
+  }
+}
+
 export function aSession(differing: Partial<SessionRecord> = {}): SessionRecord {
   const id = mintSessionId(NOW, randomBytes)
   return {
@@ -319,6 +348,7 @@ export function aSessionStart(differing: Partial<SessionStart> = {}): SessionSta
     browserHash: aHash(),
     replaces: undefined,
     passwordHash: A_PASSWORD_HASH,
+    interactionId: undefined,
     ...differing,
   }
 }

@@ -119,6 +119,9 @@ const signInProblems: readonly SignInProblem[] = [
   { kind: 'password-missing' },
   { kind: 'password-too-long' },
   { kind: 'method-off' },
+  { kind: 'account-refused' },
+  { kind: 'application-refused' },
+  { kind: 'not-answered' },
   { kind: 'throttled', retryAfterSeconds: 30 },
   { kind: 'busy', retryAfterSeconds: 5 },
 ]
@@ -134,6 +137,8 @@ const returnProblems: readonly ReturnProblem[] = [
   'unauthorized_client',
   'login_required',
   'consent_required',
+  'interaction_required',
+  'temporarily_unavailable',
 ]
 
 const errorProblems: readonly ErrorProblem[] = [
@@ -161,6 +166,7 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
   ['sign-in for the account', { ...signIn, client: undefined }],
   ['sign-in to confirm', { ...signIn, client: undefined, isConfirmation: true, email: 'ada@acme.test' }],
   ['sign-in without a method', { ...signIn, offers: [] }],
+  ['sign-in at the application', { ...signIn, offers: [{ kind: 'application', uri: '/leave?page=apps' }] }],
   ['sign-in for an app', { ...signIn, client: app }],
   ['sign-in for an endless name', { ...signIn, client: endless, email: `${'ada'.repeat(100)}@acme.test` }],
   ...signInProblems.map((problem): [string, Page] => [

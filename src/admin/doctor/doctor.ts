@@ -1,5 +1,6 @@
 import { checkAdmin } from './admin.ts'
 import { checkClients } from './clients.ts'
+import { checkDelegate } from './delegate.ts'
 import { checkIssuer } from './issuer.ts'
 import { checkStore } from './store.ts'
 import type { Examination, Finding } from './finding.ts'
@@ -10,6 +11,7 @@ export function diagnose(examination: Examination): readonly Finding[] {
     ...checkStore(examination),
     ...checkClients(examination),
     ...checkAdmin(examination),
+    ...checkDelegate(examination),
     ...checkIssuer(examination),
   ]
 }

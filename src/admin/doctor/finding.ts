@@ -1,5 +1,5 @@
-import type { Settings } from '../../ports/context.ts'
 import type { IssuerProbe, StoreInspection } from '../../ports/inspection.ts'
+import type { Settings } from '../../ports/context.ts'
 import type { PolicySettings } from '../../principals/evaluate-client.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 
@@ -26,7 +26,7 @@ export type PoolChoices = Pick<Settings, 'unusedClients'> & {
 
 /** The data of all checks, which were collected without changing anything. */
 export interface Examination {
-  readonly choices: NetworkChoices & KeyChoices & PolicySettings & PoolChoices
+  readonly choices: NetworkChoices & KeyChoices & PolicySettings & PoolChoices & Pick<Settings, 'delegate'>
   readonly store: StoreInspection
   readonly probe: IssuerProbe
   /**

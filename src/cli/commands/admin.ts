@@ -14,6 +14,9 @@ interface CreateOptions {
   readonly days?: number
 }
 
+/** What credentials with a special access are for. */
+const SPECIAL: Readonly<Record<string, string>> = { metrics: '/metrics', delegate: 'sign-ins' }
+
 /** The verbs of `grantor admin`. */
 export const ADMIN_VERBS: readonly AddVerb[] = [
   taskVerb<AdminCredentialDocument & { readonly token: string }, CreateOptions>({
@@ -60,7 +63,7 @@ export const ADMIN_VERBS: readonly AddVerb[] = [
         credential_id,
         name,
         access,
-        access === 'metrics' ? '/metrics' : (organization_id ?? 'everything'),
+        SPECIAL[access] ?? organization_id ?? 'everything',
         formatTime(created_at),
         formatTime(expires_at),
         formatTime(revoked_at),

@@ -21,8 +21,8 @@ export interface Approval {
   /** The request with what the user allowed of its scope. */
   readonly allowed: AuthorizationRecord
   readonly session: SessionRecord
-  /** The user was never asked (client-policy.ts). */
-  readonly isImplied: boolean
+  /** Later requests may use the consent. Not if the user was never asked (client-policy.ts), or at the operator's application. */
+  readonly isRemembered: boolean
 }
 
 /**
@@ -37,7 +37,7 @@ export interface Approval {
 export async function approve(
   context: Needs,
   subject: Subject,
-  { approver, allowed, session, isImplied }: Approval,
+  { approver, allowed, session, isRemembered }: Approval,
   cookies: CookieChanges,
 ): Promise<Reply> {
   const { authorization, client } = subject
@@ -46,7 +46,7 @@ export async function approve(
   const { userId, organization } = approver
   const parts = [browserHash, userId, allowed.scope, ...(organization === undefined ? [] : [organization.id])]
   const code = context.secrets.derive('authorization-code', id, parts)
-  const key = isImplied ? undefined : await consentKey(context, subject, authorization, approver)
+  const key = isRemembered ? await consentKey(context, subject, authorization, approver) : undefined
   const outcome = await context.store.approveAuthorization({
     id,
     userId,
@@ -97,7 +97,7 @@ const DENIED = { kind: 'error', error: 'access_denied', description: 'The person
 export async function deny(
   context: Context,
   { authorization, client, rights }: Subject,
-  userId: UserId,
+  userId: UserId | undefined,
   fault: Fault | undefined,
   cookies: CookieChanges,
 ): Promise<Reply> {

@@ -1,10 +1,10 @@
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
-import type { ApiScope } from '../../ports/records/api.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { OrganizationView, ResourceView, ScopeView } from '../../ports/pages.ts'
+import { describeAccess } from '../../principals/requested-access.ts'
+import type { InteractionId } from '../../protocol/ids.ts'
 import type { Parameters } from '../../protocol/message.ts'
-import { NO_SCOPE, scopeTokens } from '../../protocol/scope.ts'
 import { formTarget, viewClient } from './client-view.ts'
 import { errorPage } from '../error-page.ts'
 import { authorizationIn, findInteraction, findOpenInteraction, isCrossSite, type Interaction } from './interaction.ts'
@@ -18,7 +18,7 @@ import { findSignedIn, viewAccount, type SignedIn } from './session.ts'
 export async function showConsent(context: Context, request: Request): Promise<Reply> {
   const interaction = await findOpenInteraction(context, request)
   if ('kind' in interaction) return interaction
-  const signedIn = await findSignedIn(context, request.cookies)
+  const signedIn = await findAsked(context, request, interaction)
   return reply(context, interaction, await nextStep(context, interaction, signedIn, { kind: 'asked' }))
 }
 
@@ -35,20 +35,40 @@ export async function consent(context: Context, request: Request): Promise<Reply
   if ('kind' in interaction) return interaction
   const [formToken, userToken] = (request.params.get('csrf') ?? '').split('.', 2)
   if (!context.secrets.digestMatches('csrf', formParts(interaction), formToken ?? '')) return errorPage('forged')
-  const signedIn = await findSignedIn(context, request.cookies)
+  const signedIn = await findAsked(context, request, interaction)
   const isOtherUser =
     signedIn !== undefined && !context.secrets.digestMatches('csrf', userParts(interaction, signedIn), userToken ?? '')
   if (isOtherUser) return errorPage('user-changed')
-  const answer = parseAnswer(request.params)
+  const answer = parseAnswer(request.params, interaction.authorization)
   if (answer === undefined) return errorPage('request-malformed')
   return reply(context, interaction, await nextStep(context, interaction, signedIn, answer))
 }
 
-function parseAnswer(params: Parameters): ConsentAnswer | undefined {
+/**
+ * The user whom this server may ask for the consent. If the operator's application does that, the session must follow from its answer
+ * to this request; another user is sent to the application.
+ */
+async function findAsked(
+  context: Context,
+  request: Request,
+  { authorization }: Interaction,
+): Promise<SignedIn | undefined> {
+  const signedIn = await findSignedIn(context, request.cookies)
+  if (signedIn === undefined || context.settings.delegate?.mode !== 'everything') return signedIn
+  const answered = await context.store.findInteraction(signedIn.session.id as string as InteractionId)
+  return answered?.target === authorization.id && answered.answer?.kind === 'accepted' ? signedIn : undefined
+}
+
+function parseAnswer(params: Parameters, authorization: AuthorizationRecord): ConsentAnswer | undefined {
   const decision = params.get('decision')
   if (decision === 'deny') return { kind: 'deny' }
   if (decision !== 'allow') return undefined
-  return { kind: 'allow', organization: params.get('organization'), isChecked: readBoxes(params) }
+  return {
+    kind: 'allow',
+    isRemembered: true,
+    organization: params.get('organization'),
+    isAllowed: readBoxes(params, authorization),
+  }
 }
 
 function reply(context: Context, interaction: Interaction, step: Step): Promise<Reply> {
@@ -115,29 +135,14 @@ async function describeTarget(
   authorization: AuthorizationRecord,
   answer: Allowed | undefined,
 ): Promise<{ scopes: readonly ScopeView[]; resources: readonly ResourceView[] }> {
-  const { scope, resources } = authorization
   const choosable = choosableScopes(authorization)
-  const apis = await context.apis()
-  const named = resources.length === 0 ? apis : apis.filter(({ resource }) => resources.includes(resource))
-  const declared = named.flatMap((api) => api.scopes)
-  return {
-    scopes: scopeTokens(scope).map((name) => ({
-      name,
-      sentences: sentencesOf(name, declared),
-      box: choosable.includes(name) ? { name: boxOf(name), isChecked: answer?.isChecked(name) ?? true } : undefined,
-    })),
-    resources: resources.map((identifier) => {
-      const api = named.find(({ resource }) => resource === identifier)
-      // If no API is declared, any scope of the client's own limits the access.
-      const isLimited = api === undefined ? scope !== NO_SCOPE : api.scopes.length > 0
-      return { name: api?.name, identifier, isLimited }
-    }),
-  }
-}
-
-/** A scope name may have a different meaning for each API. The user allows all of them, so the page lists each. */
-function sentencesOf(name: string, declared: readonly ApiScope[]): readonly string[] {
-  return [...new Set(declared.filter((one) => one.name === name).map(({ sentence }) => sentence))]
+  const { scopes, resources } = describeAccess(await context.apis(), authorization)
+  const boxes = scopes.map(({ name, sentences }) => ({
+    name,
+    sentences,
+    box: choosable.includes(name) ? { name: boxOf(name), isChecked: answer?.isAllowed(name) ?? true } : undefined,
+  }))
+  return { scopes: boxes, resources }
 }
 
 function formParts({ authorization, browserHash }: Interaction): readonly string[] {

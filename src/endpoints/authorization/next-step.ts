@@ -29,12 +29,14 @@ export type Step =
   /** Without a fault, the user denied it. */
   | { readonly kind: 'deny'; readonly userId: UserId; readonly fault: Fault | undefined }
 
-/** What the form of the consent page says with "allow". */
+/** What the form of the consent page says with "allow", or the operator's application. */
 export interface Allowed {
   readonly kind: 'allow'
-  /** The form's text for the organization. */
+  /** Later requests may use the consent. */
+  readonly isRemembered: boolean
+  /** The id of the organization, or WITHOUT. undefined: no choice. */
   readonly organization: string | undefined
-  readonly isChecked: (scopeToken: string) => boolean
+  readonly isAllowed: (scopeToken: string) => boolean
 }
 
 /** What the user has answered on the consent page. */
@@ -109,18 +111,19 @@ export async function nextStep(
   if (answer.kind === 'allow') {
     const chosen = chooseOrganization(choices, answer.organization)
     if (typeof chosen === 'string') return { kind: 'consent', signedIn, choices, problem: chosen, answer }
-    const allowed = chooseScope(await loadScopeCatalog(context), authorization, answer.isChecked)
+    const allowed = chooseScope(await loadScopeCatalog(context), authorization, answer.isAllowed)
     if (allowed === 'scope-missing') return { kind: 'consent', signedIn, choices, problem: allowed, answer }
-    return { kind: 'approve', approver: { userId, ...chosen }, allowed, session, isImplied: false }
+    const { isRemembered } = answer
+    return { kind: 'approve', approver: { userId, ...chosen }, allowed, session, isRemembered }
   }
   const mayUseEarlier = answer.kind === 'not-asked' && !authorization.mustConsent
   const earlier = mayUseEarlier ? await findRemembered(context, subject, authorization, userId, choices) : undefined
   const allowed = authorization
-  if (earlier !== undefined) return { kind: 'approve', approver: earlier, allowed, session, isImplied: false }
+  if (earlier !== undefined) return { kind: 'approve', approver: earlier, allowed, session, isRemembered: true }
   const isImplied = mayUseEarlier && rights.mayImplyConsent && (await isOwnAccess(context, subject))
   const chosen = isImplied ? chooseOrganization(choices, undefined) : undefined
   if (typeof chosen === 'object') {
-    return { kind: 'approve', approver: { userId, ...chosen }, allowed, session, isImplied: true }
+    return { kind: 'approve', approver: { userId, ...chosen }, allowed, session, isRemembered: false }
   }
   return { kind: 'consent', signedIn, choices, problem: undefined, answer: undefined }
 }

@@ -30,11 +30,9 @@ export function choosableScopes({ scope }: Pick<AuthorizationRecord, 'scope'>): 
 export function chooseScope(
   catalog: ScopeCatalog,
   authorization: AuthorizationRecord,
-  isChecked: (token: string) => boolean,
+  isAllowed: (token: string) => boolean,
 ): AuthorizationRecord | 'scope-missing' {
-  const choosable = new Set(choosableScopes(authorization))
-  if (choosable.size === 0) return authorization
-  const scope = narrow(authorization.scope, (token) => !choosable.has(token) || isChecked(token))
+  const scope = narrow(authorization.scope, (token) => token === NEEDED || isAllowed(token))
   if (scope === authorization.scope) return authorization
   const isTooLittle =
     scopeTokens(scope).length === 0 || withoutShare(catalog, scope, authorization.resources).length > 0
@@ -43,7 +41,8 @@ export function chooseScope(
   return { ...authorization, scope, ungrantedScope }
 }
 
-/** Reads the boxes of the form. */
-export function readBoxes(params: Parameters): (token: string) => boolean {
-  return (token) => params.get(boxOf(token)) !== undefined
+/** Reads the boxes of the form. A scope without a box is allowed. */
+export function readBoxes(params: Parameters, authorization: AuthorizationRecord): (token: string) => boolean {
+  const choosable = new Set(choosableScopes(authorization))
+  return (token) => !choosable.has(token) || params.get(boxOf(token)) !== undefined
 }

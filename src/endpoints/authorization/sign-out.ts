@@ -11,7 +11,9 @@ export async function showSignOut(context: Context, request: Request): Promise<R
   const csrf = signedIn === undefined ? '' : context.secrets.digest('csrf', csrfParts(signedIn))
   const account = signedIn === undefined ? undefined : viewAccount(signedIn.user)
   const page = { kind: 'sign-out', action: addressOf(context.issuer, PATHS.signOut), csrf, account } as const
-  return { kind: 'page', status: 200, page }
+  const { delegate } = context.settings
+  const target = delegate?.signOutUrl === undefined ? {} : { formTarget: new URL(delegate.signOutUrl).origin }
+  return { kind: 'page', status: 200, page, ...target }
 }
 
 /** Ends the session in the store and removes its cookie. The tokens of clients remain valid. */
@@ -23,13 +25,10 @@ export async function signOut(context: Context, request: Request): Promise<Reply
     if (!context.secrets.digestMatches('csrf', csrfParts(signedIn), csrf)) return errorPage('forged')
     await context.store.endSession(endOf(signedIn))
   }
-  return {
-    kind: 'page',
-    status: 200,
-    page: { kind: 'signed-out' },
-    cookies: { session: 'end' },
-    event: { event: 'session.ended' },
-  }
+  const ended = { cookies: { session: 'end' }, event: { event: 'session.ended' } } as const
+  const location = context.settings.delegate?.signOutUrl
+  if (location !== undefined) return { kind: 'redirect', location, ...ended }
+  return { kind: 'page', status: 200, page: { kind: 'signed-out' }, ...ended }
 }
 
 function csrfParts({ session }: SignedIn): readonly string[] {

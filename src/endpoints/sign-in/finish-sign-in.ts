@@ -2,21 +2,39 @@ import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import type { Authentication } from '../../protocol/authentication.ts'
-import { after } from '../../protocol/brand.ts'
-import { mintSessionId } from '../../protocol/ids.ts'
+import { after, type EpochMs } from '../../protocol/brand.ts'
+import { mintSessionId, type InteractionId, type SessionId } from '../../protocol/ids.ts'
 import type { MintedCredential } from '../../protocol/secrets.ts'
+import type { ConsentAnswer } from '../authorization/next-step.ts'
 import { endOf, findSignedIn, type SignedIn } from '../authorization/session.ts'
 import { continueWith, type SignInTarget } from './target.ts'
 
 /** A user whom a sign-in method has authenticated just now, as the method read the record. */
 export interface AuthenticatedUser extends Omit<Authentication, 'at'> {
   readonly user: UserRecord
+  /** What the operator's application decided, if it authenticated the user. undefined: a usual session starts. */
+  readonly delegated: DelegatedSession | undefined
 }
 
-/** The account is disabled, or it was disabled or deleted or its password changed while the method authenticated the user. */
+/** The session that follows from the answer of the operator's application. */
+export interface DelegatedSession {
+  readonly interactionId: InteractionId
+  readonly id: SessionId
+  readonly credential: MintedCredential
+  readonly authenticatedAt: EpochMs
+  readonly expiresAt: EpochMs
+  /** Whether the browser gets the cookie. If not, a session that the browser has stays. */
+  readonly isKept: boolean
+  readonly consent: ConsentAnswer
+}
+
+/**
+ * The account is disabled, or it was disabled or deleted or its password changed while the method authenticated the user. `repeated`: the
+ * answer of the operator's application was used before.
+ */
 export interface RefusedSignIn {
   readonly kind: 'refused'
-  readonly reason: 'disabled' | 'changed'
+  readonly reason: 'disabled' | 'changed' | 'repeated'
 }
 
 /**
@@ -32,39 +50,44 @@ export async function finishSignIn(
   target: SignInTarget,
   authenticated: AuthenticatedUser,
 ): Promise<Reply | RefusedSignIn> {
-  if (authenticated.user.disabledAt !== undefined) return { kind: 'refused', reason: 'disabled' }
+  const { user, delegated } = authenticated
+  if (user.disabledAt !== undefined) return { kind: 'refused', reason: 'disabled' }
   const started = await startSession(context, request, target, authenticated)
-  if (started === undefined) return { kind: 'refused', reason: 'changed' }
-  return continueWith(context, target, started.signedIn, { session: started.credential })
+  if ('reason' in started) return started
+  const cookies = delegated?.isKept === false ? {} : { session: started.credential }
+  return continueWith(context, target, started.signedIn, cookies, delegated?.consent ?? { kind: 'not-asked' })
 }
 
-/** Returns undefined if the account has changed since the user authenticated, possibly on another node. */
+/** Refuses if the account has changed since the user authenticated, possibly on another node. */
 async function startSession(
   context: Context,
   request: Request,
   { browserHash }: SignInTarget,
-  { user, methods, providerId }: AuthenticatedUser,
-): Promise<{ readonly signedIn: SignedIn; readonly credential: MintedCredential } | undefined> {
+  { user, methods, providerId, delegated }: AuthenticatedUser,
+): Promise<{ readonly signedIn: SignedIn; readonly credential: MintedCredential } | RefusedSignIn> {
   const previous = await findSignedIn(context, request.cookies)
   const now = context.clockCheck.now()
-  const id = mintSessionId(now, context.random)
-  const credential = context.secrets.mint('session', id, context.random)
+  const id = delegated?.id ?? mintSessionId(now, context.random)
+  const credential = delegated?.credential ?? context.secrets.mint('session', id, context.random)
   const session = {
     id,
     hash: credential.hash,
     userId: user.id,
-    authentication: { methods, at: now, providerId },
+    authentication: { methods, at: delegated?.authenticatedAt ?? now, providerId },
     agent: request.agent,
     network: request.network,
     seenAt: now,
     createdAt: now,
-    expiresAt: after(now, context.settings.lifetimes.session * 1000),
+    expiresAt: delegated?.expiresAt ?? after(now, context.settings.lifetimes.session * 1000),
   }
   const isSameUser = previous?.user.id === user.id
-  const replaces = isSameUser ? previous.session.id : undefined
+  const replaces = isSameUser && delegated?.isKept !== false ? previous.session.id : undefined
   const { passwordHash } = user
-  const started = await context.store.startSession({ session, browserHash, replaces, passwordHash })
-  if (started.kind === 'user-changed') return undefined
+  const interactionId = delegated?.interactionId
+  const started = await context.store.startSession({ session, browserHash, replaces, passwordHash, interactionId })
+  if (started.kind !== 'started') {
+    return { kind: 'refused', reason: started.kind === 'user-changed' ? 'changed' : 'repeated' }
+  }
   // The cookie of the previous session is overwritten, so its user could not sign out of it any more.
   if (previous !== undefined && !isSameUser) await context.store.endSession(endOf(previous))
   return { signedIn: { session: { ...session, rootId: started.rootId }, user }, credential }

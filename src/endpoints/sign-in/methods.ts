@@ -6,7 +6,7 @@ import { PATHS, pageAddress } from '../paths.ts'
 import type { SignInTarget } from './target.ts'
 
 /** How users can authenticate. */
-export type SignInMethodName = 'password'
+export type SignInMethodName = 'delegate' | 'password'
 
 /**
  * A sign-in method. Its endpoints are rows of ENDPOINTS; they authenticate the user, and call `finishSignIn`.
@@ -21,8 +21,25 @@ export interface SignInMethod {
 
 /** The table of sign-in methods, in the order of the sign-in page. */
 export const SIGN_IN_METHODS: readonly SignInMethod[] = [
+  { name: 'delegate', offer: offerApplication, ofUser: () => [] },
   { name: 'password', offer: offerPassword, ofUser: ownPassword },
 ]
+
+function offerApplication(context: Context, target: SignInTarget): readonly SignInOffer[] {
+  const uri = leaveAddress(context, target)
+  return uri === undefined ? [] : [{ kind: 'application', uri }]
+}
+
+/** The address that redirects to the operator's application. undefined: this server signs users in. */
+export function leaveAddress(
+  { issuer, settings }: Pick<Context, 'issuer' | 'settings'>,
+  target: SignInTarget,
+): string | undefined {
+  if (settings.delegate === undefined) return undefined
+  const { uiLocales } = target
+  const subject = target.purpose === 'account' ? { page: target.page } : { authorization: target.authorization.id }
+  return pageAddress(issuer, PATHS.leave, { ...subject, uiLocales })
+}
 
 function offerPassword({ issuer, settings }: Context, { uiLocales }: SignInTarget): readonly SignInOffer[] {
   if (settings.passwords === 'off') return []

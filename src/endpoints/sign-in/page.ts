@@ -3,20 +3,21 @@ import type { Reply, Request } from '../../ports/message.ts'
 import type { SignInProblem } from '../../ports/pages.ts'
 import { formTarget, viewClient } from '../authorization/client-view.ts'
 import { findSignedIn } from '../authorization/session.ts'
-import { SIGN_IN_METHODS } from './methods.ts'
+import { leaveAddress, SIGN_IN_METHODS } from './methods.ts'
 import { clientOf, findOpenTarget, hiddenFields, keyIn, type SignInTarget } from './target.ts'
 
 /** Shows the sign-in page for the authorization or the account page in the query (decision 0022). */
 export async function showSignIn(context: Context, request: Request): Promise<Reply> {
   const target = await findOpenTarget(context, request, keyIn(request))
   if ('kind' in target) return target
-  if (target.purpose === 'authorization') {
-    const email = target.authorization.loginHint ?? ''
-    return signInPage(context, target, { email, isConfirmation: false, problem: undefined })
-  }
-  const signedIn = await findSignedIn(context, request.cookies)
-  const email = signedIn?.user.email ?? ''
-  return signInPage(context, target, { email, isConfirmation: signedIn !== undefined, problem: undefined })
+  const isAccount = target.purpose === 'account'
+  const signedIn = isAccount ? await findSignedIn(context, request.cookies) : undefined
+  const isConfirmation = signedIn !== undefined
+  // From a page of this server the user follows a link: a form there may lead only to this server (CSP `form-action`).
+  const location = request.fetchSite === 'same-origin' ? undefined : leaveAddress(context, target)
+  if (location !== undefined) return { kind: 'redirect', location }
+  const email = isAccount ? signedIn?.user.email : target.authorization.loginHint
+  return signInPage(context, target, { email: email ?? '', isConfirmation, problem: undefined })
 }
 
 const STATUS: Readonly<Record<SignInProblem['kind'], number>> = {
@@ -25,6 +26,9 @@ const STATUS: Readonly<Record<SignInProblem['kind'], number>> = {
   'password-missing': 400,
   'password-too-long': 400,
   'method-off': 403,
+  'account-refused': 403,
+  'application-refused': 403,
+  'not-answered': 503,
   throttled: 429,
   busy: 503,
 }

@@ -40,7 +40,12 @@ export async function signInByPassword(context: Context, request: Request): Prom
   const finished =
     user === undefined || !isRight
       ? undefined
-      : await finishSignIn(context, request, target, { user, methods: ['pwd'], providerId: undefined })
+      : await finishSignIn(context, request, target, {
+          user,
+          methods: ['pwd'],
+          providerId: undefined,
+          delegated: undefined,
+        })
   if (finished === undefined || finished.kind === 'refused') {
     const reason = finished?.reason === 'disabled' ? 'disabled' : 'wrong-credentials'
     // Recorded for unknown accounts too, so that the audit does not reveal which accounts exist (threats.md UI-08).

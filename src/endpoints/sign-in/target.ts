@@ -5,7 +5,7 @@ import type { HiddenFields } from '../../ports/pages.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import { authorizationIn, findInteraction, openBrowser, type Interaction } from '../authorization/interaction.ts'
-import { nextStep, takeStep } from '../authorization/next-step.ts'
+import { nextStep, takeStep, type ConsentAnswer } from '../authorization/next-step.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
 import { accountPath, pageAddress } from '../paths.ts'
@@ -32,7 +32,7 @@ export function keyIn(request: Pick<Request, 'params'>): TargetKey {
 }
 
 /** The key of a target, for a method that continues with it later. */
-function keyOf(target: SignInTarget): TargetKey {
+export function keyOf(target: SignInTarget): TargetKey {
   return target.purpose === 'authorization' ? target.authorization.id : ACCOUNT + target.page
 }
 
@@ -88,6 +88,7 @@ export async function continueWith(
   target: SignInTarget,
   signedIn: SignedIn,
   cookies: CookieChanges,
+  answer: ConsentAnswer,
 ): Promise<Reply> {
   if (target.purpose === 'account') {
     const location = pageAddress(context.issuer, accountPath(target.page), { uiLocales: target.uiLocales })
@@ -95,7 +96,7 @@ export async function continueWith(
   }
   // The new session satisfies prompt=login and max_age, even if this node's clock is behind the one that started the authorization.
   const authorization = { ...target.authorization, mustSignIn: false, authenticatedSince: undefined }
-  const step = await nextStep(context, { ...target, authorization }, signedIn, { kind: 'not-asked' })
+  const step = await nextStep(context, { ...target, authorization }, signedIn, answer)
   const reply = await takeStep(context, target, step, cookies)
   if (step.kind === 'approve' || step.kind === 'deny') return reply
   return { ...reply, event: { event: 'session.started', client: target.client.id } }

@@ -55,6 +55,9 @@ export function authorizeTask(
   parameters: Readonly<Record<string, string>>,
 ): void {
   if (access === 'metrics') throw refuseAccess(context, actor, 'admin_may_only_read_metrics')
+  if ((access === 'delegate') !== (task.access === 'delegate')) {
+    throw refuseAccess(context, actor, 'admin_of_sign_in')
+  }
   if (organizationId !== undefined && task.extent !== 'organization') {
     throw refuseAccess(context, actor, 'admin_of_one_organization')
   }
@@ -93,6 +96,7 @@ export function authorizePlain(
   { actor, access, organizationId }: Administrator,
   route: PlainRoute,
 ): void {
+  if (access === 'delegate') throw refuseAccess(context, actor, 'admin_of_sign_in')
   if (access === 'metrics' && route.access !== 'machine') {
     throw refuseAccess(context, actor, 'admin_may_only_read_metrics')
   }

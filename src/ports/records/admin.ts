@@ -8,8 +8,11 @@ export interface AdminCredentialRecord {
   /** The person or the program that the credentials were created for. */
   readonly name: string
   readonly secretHash: SecretHash
-  /** `metrics`: only the metrics. `read`: everything. `write` includes `read`. */
-  readonly access: 'metrics' | 'read' | 'write'
+  /**
+   * `metrics`: only the metrics. `read`: everything. `write` includes `read`. `delegate`: only the sign-ins that the operator's
+   * application does.
+   */
+  readonly access: 'metrics' | 'read' | 'write' | 'delegate'
   /** The credentials give access to this organization only. undefined: to everything. */
   readonly organizationId: OrganizationId | undefined
   readonly createdAt: EpochMs

@@ -5,20 +5,17 @@ import type { UserId } from '../../protocol/ids.ts'
 import type { Row } from '../rows.ts'
 import { accountHandlers } from '../shared/accounts.ts'
 import { clientHandlers } from '../shared/clients.ts'
+import { identityHandlers, provisionUser } from '../shared/identities.ts'
+import { rows, shared as sharedStatement, type Steps } from '../shared/statement.ts'
 import { USERS } from '../tables.ts'
-import { placeholders } from './column-parameters.ts'
 import type { Query } from './query.ts'
 import { eachAlone, type Handlers } from './handlers.ts'
 import { runSteps } from './steps.ts'
 
-const CLAIM_EMAIL = {
-  name: 'claim-email',
-  text: 'insert into emails (email, user_id) values ($1, $2) on conflict (email) do nothing returning user_id',
-}
-const INSERT_USER = {
-  name: 'insert-distributed-user',
-  text: `insert into users (${USERS.names}) values (${placeholders(USERS, 1)})`,
-}
+const CLAIM_EMAIL = sharedStatement(
+  'insert into emails (email, user_id) values (:email, :id) on conflict (email) do nothing returning user_id',
+)
+const INSERT_USER = sharedStatement(`insert into users (${USERS.names}) values (${USERS.parameters})`)
 const FIND_EMAIL = { name: 'find-email', text: 'select email from users where user_id = $1' }
 const RELEASE_EMAIL = { name: 'release-email', text: 'delete from emails where email = $1 and user_id = $2' }
 /** An aggregate returns a row even if there is no account, so that both cases take equally long (threats.md UI-08). */
@@ -42,12 +39,13 @@ const RELEASE_SHARED_KEYS = {
 export const distributedHandlers = {
   createUser: {
     keys: accountHandlers.createUser.keys,
-    run: eachAlone(async (query, user: UserRecord) => {
-      const { id, email } = user
-      if (email !== undefined && (await query(CLAIM_EMAIL, [email, id])).length === 0) return 'email-taken'
-      await query(INSERT_USER, USERS.write(user))
-      return 'created'
-    }),
+    run: eachAlone(async (query, user: UserRecord) =>
+      (await runSteps(query, claimAndInsert(user))) ? 'created' : 'email-taken',
+    ),
+  },
+  provisionUser: {
+    keys: identityHandlers.provisionUser.keys,
+    run: eachAlone((query, account: Input<'provisionUser'>) => runSteps(query, provisionUser(account, claimAndInsert))),
   },
   setEmail: {
     keys: accountHandlers.setEmail.keys,
@@ -57,7 +55,7 @@ export const distributedHandlers = {
       if (user === undefined) return 'unknown'
       const previous = user['email']
       if (previous !== email) {
-        if ((await query(CLAIM_EMAIL, [email, id])).length === 0) return 'email-taken'
+        if (!(await runSteps(query, claimEmail(email, id)))) return 'email-taken'
         if (typeof previous === 'string') await query(RELEASE_EMAIL, [previous, id])
       }
       const outcome = await runSteps(query, accountHandlers.setEmail.run(change))
@@ -81,6 +79,17 @@ export const distributedHandlers = {
     }),
   },
 } satisfies Partial<Handlers>
+
+function* claimAndInsert(user: UserRecord): Steps<boolean> {
+  const { id, email } = user
+  if (email !== undefined && !(yield* claimEmail(email, id))) return false
+  yield* rows(INSERT_USER, USERS.values(user))
+  return true
+}
+
+function* claimEmail(email: string, id: UserId): Steps<boolean> {
+  return (yield* rows(CLAIM_EMAIL, { email, id })).length === 1
+}
 
 /** Ends the sharing of clients, given as rows with `client_id` and `shared_key`. */
 export async function releaseSharedKeys(query: Query, clients: readonly Row[]): Promise<void> {

@@ -16,6 +16,8 @@ export const SHARD_KEYS: Readonly<Record<string, string>> = {
   emails: 'email',
   browsers: 'user_id',
   links: 'user_id',
+  identities: 'identity_key',
+  interactions: 'interaction_id',
   consents: 'user_id',
   memberships: 'user_id',
   organizations: 'organization_id',

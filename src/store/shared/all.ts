@@ -4,7 +4,9 @@ import { auditReads } from './audit.ts'
 import { clientHandlers, clientReads } from './clients.ts'
 import { domainRuleHandlers, domainRuleReads } from './domain-rules.ts'
 import { grantHandlers, grantReads } from './grants.ts'
+import { identityHandlers, identityReads } from './identities.ts'
 import { initialTokenHandlers, initialTokenReads } from './initial-tokens.ts'
+import { interactionHandlers, interactionReads } from './interactions.ts'
 import { linkHandlers, linkReads } from './links.ts'
 import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
 import { operatorHandlers, operatorReads } from './operator.ts'
@@ -20,6 +22,8 @@ export const SHARED_HANDLERS = {
   ...accountHandlers,
   ...sessionHandlers,
   ...linkHandlers,
+  ...identityHandlers,
+  ...interactionHandlers,
   ...grantHandlers,
   ...organizationHandlers,
   ...operatorHandlers,
@@ -37,6 +41,8 @@ export const SHARED_READS = {
   ...accountReads,
   ...sessionReads,
   ...linkReads,
+  ...identityReads,
+  ...interactionReads,
   ...organizationReads,
   ...operatorReads,
   ...signingKeyReads,

@@ -1,6 +1,7 @@
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { ClientFilter } from '../../ports/operation-inputs.ts'
 import type { Page } from '../../ports/store.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
 import type { ClientId } from '../../protocol/ids.ts'
 import type { ClientInspection } from '../../ports/inspection.ts'
 import type { Row } from '../rows.ts'
@@ -155,10 +156,17 @@ export const clientHandlers = {
 /** The newest clients that the doctor examines. */
 const INSPECTED = 1000
 
-/** Reads what the doctor needs to find clients that could not come in again, and a flood of registrations. */
+const DELEGATE_UNTIL = shared(
+  `select max(expires_at) as until from admin_credentials where access = 'delegate' and revoked_at is null`,
+)
+
+/** Reads what the doctor needs to find clients that could not come in again, a flood of registrations, and users who cannot sign in. */
 export function* inspectClients(): Steps<ClientInspection> {
   const newest = yield* clientReads.listClients({ before: undefined, limit: INSPECTED })
-  return { newest, domains: yield* domainRuleReads.listDomainRules(), registrations: yield* listRegistrationCounts() }
+  const domains = yield* domainRuleReads.listDomainRules()
+  const registrations = yield* listRegistrationCounts()
+  const [credentials] = yield* rows(DELEGATE_UNTIL)
+  return { newest, domains, registrations, delegateUntil: (credentials?.['until'] ?? undefined) as EpochMs | undefined }
 }
 
 export const clientReads = {

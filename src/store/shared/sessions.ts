@@ -5,6 +5,7 @@ import type { SessionId, UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import { BROWSER_LIMIT } from '../rows.ts'
 import { SESSIONS } from '../tables.ts'
+import { useInteraction } from './interactions.ts'
 import { idKey, outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const REPLACE_SESSION = shared(
@@ -39,10 +40,13 @@ const LIST_OF_USER = shared(
 
 export const sessionHandlers = {
   startSession: {
-    keys: ({ session, replaces }) => [session.id, session.userId, ...(replaces === undefined ? [] : [replaces])],
-    *run({ session, browserHash, replaces, passwordHash }) {
+    keys: ({ session, replaces, interactionId }) =>
+      [session.id, session.userId, replaces, interactionId].filter((key) => key !== undefined),
+    *run({ session, browserHash, replaces, passwordHash, interactionId }) {
       const { id, userId, createdAt: now } = session
       if ((yield* rows(NOTE_SIGN_IN, { userId, now, passwordHash })).length === 0) return { kind: 'user-changed' }
+      if (interactionId !== undefined && !(yield* useInteraction(interactionId, now)))
+        return { kind: 'interaction-used' }
       const [replaced] = replaces === undefined ? [] : yield* rows(REPLACE_SESSION, { replaces, userId })
       const rootId = (replaced?.['root_id'] ?? id) as SessionId
       yield* rows(START_SESSION, SESSIONS.values({ ...session, rootId }))

@@ -25,6 +25,11 @@ const LINKS = shared(
   `delete from links where user_id in (select user_id from links where expires_at < :before limit :limit)
    returning user_id`,
 )
+const INTERACTIONS = shared(
+  `delete from interactions where interaction_id in (
+     select interaction_id from interactions where expires_at < :before limit :limit)
+   returning interaction_id`,
+)
 const HITS = shared(
   `delete from hits where (bucket, window_start) in (
      select bucket, window_start from hits where window_end < :before limit :limit)
@@ -82,6 +87,7 @@ export function* sweepShared(sweep: Sweep): Steps<Omit<Swept, 'clients' | 'conse
     authorizations: waited.removed + (yield* remove(EVIDENCE, idBefore(sweep.evidenceBefore, ''), limit)),
     sessions: yield* remove(SESSIONS, now, limit),
     links: yield* remove(LINKS, now, limit),
+    interactions: yield* remove(INTERACTIONS, now, limit),
     hits: yield* remove(HITS, now, limit),
     revokedTokens: yield* remove(REVOKED_TOKENS, sweep.revocationsBefore, limit),
     opaqueTokens: yield* remove(OPAQUE_TOKENS, idBefore(now, ''), limit),

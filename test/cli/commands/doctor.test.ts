@@ -173,6 +173,7 @@ const SOUND: Examination = {
     clientDocuments: 'open',
     lifetimes: { unusedClient: 86_400 },
     unusedClients: 1000,
+    delegate: undefined,
   },
   store: {
     location: 'grantor.db',

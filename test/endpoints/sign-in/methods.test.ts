@@ -12,41 +12,64 @@ import {
   PlainBrowser,
   registerClient,
 } from '../../../tools/flow.ts'
+import { APPLICATION_URL, leave, openApplication } from '../../support/application.ts'
 import { createAda } from '../../support/accounts.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { selectAll } from '../../support/store-dump.ts'
 
 type Page = LightMyRequestResponse
 
-/** How a test signs in by a method, from the sign-in page that the browser shows. */
+/** How a test signs in by a method. */
 interface Driver {
-  /** Authenticates the user with the right credentials. */
-  readonly signIn: (browser: PlainBrowser, page: Page) => Promise<Page>
-  /** Uses up the attempts of the account. */
-  readonly exhaust: (browser: PlainBrowser, page: Page) => Promise<void>
+  readonly env: Readonly<Record<string, string>>
+  /** Makes the account, and starts to sign in. Returns the last step, with the right credentials. */
+  readonly start: (server: TestServer, browser: PlainBrowser) => Promise<() => Promise<Page>>
+  /** Uses up the attempts, and returns the answer to the next one. */
+  readonly exhaust: (server: TestServer, browser: PlainBrowser) => Promise<Page>
   /** What the user sees if the account is disabled or deleted. */
   readonly refusal: { readonly status: number; readonly text: RegExp }
 }
 
 const DRIVERS: Readonly<Record<SignInMethodName, Driver>> = {
   password: {
-    signIn: (browser, page) => browser.submit(page, { email: EMAIL, password: PASSWORD }),
-    async exhaust(browser, page) {
+    env: {},
+    async start(server, browser) {
+      await createAda(server)
+      const page = await openPage(server, browser)
+      return () => browser.submit(page, { email: EMAIL, password: PASSWORD })
+    },
+    async exhaust(server, browser) {
+      const page = await openPage(server, browser)
       for (let count = 0; count < 10; count += 1) await browser.submit(page, { email: EMAIL, password: 'wrong' })
+      return browser.submit(page, { email: EMAIL, password: PASSWORD })
     },
     refusal: { status: 401, text: /That email and password do not match/ },
+  },
+  delegate: {
+    env: { GRANTOR_DELEGATE_URL: APPLICATION_URL, GRANTOR_AUTHORIZATION_RATE: '20' },
+    async start(server, browser) {
+      const client = await registerClient(server)
+      const application = await openApplication(server)
+      const address = await application.signIn(await leave(browser, authorizeUrl(client)), { decision: 'ask' })
+      return () => browser.get(address)
+    },
+    async exhaust(server, browser) {
+      const start = await browser.get(authorizeUrl(await registerClient(server)))
+      const away = locationOf(await browser.get(locationOf(start)))
+      for (let count = 0; count < 20; count += 1) await browser.get(away)
+      return browser.get(away)
+    },
+    refusal: { status: 403, text: /This account cannot sign in here/ },
   },
 }
 
 interface Scene {
   readonly server: TestServer
-  readonly driver: Driver
-  readonly browser: PlainBrowser
-  readonly page: Page
   readonly userId: UserId
 }
 
 interface Situation {
+  /** What happens before the last step. */
   readonly prepare: (scene: Scene) => Promise<unknown>
   readonly expected: (driver: Driver) => Driver['refusal']
 }
@@ -64,37 +87,46 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     prepare: async ({ server }) => server.clock.advance(600_000),
     expected: () => ({ status: 400, text: /This page has expired/ }),
   },
-  'too many attempts': {
-    prepare: ({ driver, browser, page }) => driver.exhaust(browser, page),
-    expected: () => ({ status: 429, text: /Too many attempts/ }),
-  },
 }
 
 for (const { name } of SIGN_IN_METHODS) {
   const driver = DRIVERS[name]
 
   test(`UP-20, ${name}: the method signs a user in`, async (t) => {
-    const { browser, page } = await setScene(t, driver)
-    const answer = await driver.signIn(browser, page)
+    const server = await openTestServer(t, { env: driver.env })
+    const answer = await (await driver.start(server, new PlainBrowser(server)))()
     assert.match(locationOf(answer), /\/v2\/oauth\/consent\?/)
   })
 
   for (const [situation, { prepare, expected }] of Object.entries(SITUATIONS)) {
     test(`UP-20, ${name}: ${situation} gets the refusal of every method, and no session`, async (t) => {
-      const scene = await setScene(t, driver)
-      await prepare(scene)
-      const answer = await driver.signIn(scene.browser, scene.page)
+      const server = await openTestServer(t, { env: driver.env })
+      const finish = await driver.start(server, new PlainBrowser(server))
+      const [user] = selectAll(server, 'select user_id from users')
+      await prepare({ server, userId: user?.['user_id'] as UserId })
+      const answer = await finish()
       const { status, text } = expected(driver)
       assert.equal(answer.statusCode, status, answer.body)
       assert.match(answer.body, text)
-      assert.deepEqual(selectAll(scene.server, 'select * from sessions'), [])
+      assert.deepEqual(selectAll(server, 'select * from sessions'), [])
     })
   }
+
+  test(`UP-20, ${name}: too many attempts get a refusal, and no session`, async (t) => {
+    const server = await openTestServer(t, { env: driver.env })
+    await createAda(server)
+    const answer = await driver.exhaust(server, new PlainBrowser(server))
+    assert.equal(answer.statusCode, 429, answer.body)
+    assert.match(answer.body, /Too many (attempts|requests)/)
+    assert.deepEqual(selectAll(server, 'select * from sessions'), [])
+  })
 }
 
 test('with GRANTOR_PASSWORDS=off the sign-in page has no password form, and a form from before signs no user in', async (t) => {
-  const { server, browser, page } = await setScene(t, DRIVERS.password)
-  const fields = hiddenFields(page)
+  const server = await openTestServer(t)
+  await createAda(server)
+  const browser = new PlainBrowser(server)
+  const fields = hiddenFields(await openPage(server, browser))
   await server.close()
   const { folder, clock } = server
   const off = await openTestServer(t, { folder, clock, env: { GRANTOR_PASSWORDS: 'off' } })
@@ -109,12 +141,7 @@ test('with GRANTOR_PASSWORDS=off the sign-in page has no password form, and a fo
   assert.deepEqual(selectAll(off, 'select * from sessions'), [])
 })
 
-async function setScene(t: Parameters<typeof openTestServer>[0], driver: Driver): Promise<Scene> {
-  const server = await openTestServer(t)
-  await createAda(server)
-  const client = await registerClient(server)
-  const browser = new PlainBrowser(server)
-  const page = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
-  const [user] = selectAll(server, 'select user_id from users')
-  return { server, driver, browser, page, userId: user?.['user_id'] as UserId }
+/** The sign-in page, for a new client. */
+async function openPage(server: TestServer, browser: PlainBrowser): Promise<Page> {
+  return browser.get(locationOf(await browser.get(authorizeUrl(await registerClient(server)))))
 }

@@ -24,7 +24,8 @@ export async function performEveryTask(stage: AdminServer): Promise<void> {
   const read = await stage.issue('read', undefined, 365)
   const write = await stage.issue('write', undefined, 365)
   for (const { task, rule } of rowsOf()) {
-    for (const { token } of rule.access === 'read' ? [read, write] : [write]) {
+    const delegate = await stage.issue('delegate', undefined, 365)
+    for (const { token } of { read: [read, write], write: [write], delegate: [delegate] }[rule.access]) {
       await assertDone(stage, { task, rule }, await rule.sample(stage), token)
     }
     if (rule.extent === 'server') continue

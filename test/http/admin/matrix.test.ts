@@ -13,7 +13,7 @@ test('every task has a rule for the credentials that may perform it, and the tas
   for (const { task, rule } of rowsOf()) {
     assert.equal(task.access, rule.access, task.name)
     assert.equal(task.extent, rule.extent, task.name)
-    assert.ok(task.method !== 'GET' || task.access === 'read', `${task.name}: a GET changes nothing`)
+    assert.ok(task.method !== 'GET' || task.access !== 'write', `${task.name}: a GET changes nothing`)
   }
 })
 
@@ -72,7 +72,7 @@ test('ADM-02: every route rejects credentials that are expired or revoked, or wh
 
 test('ADM-02: credentials with read access change nothing at any route', async (t) => {
   const stage = await openAdminServer(t)
-  const rows = rowsOf().filter(({ rule }) => rule.access === 'write')
+  const rows = rowsOf().filter(({ rule }) => rule.access !== 'read')
   const inputs = await samplesOf(stage, rows)
   const { token } = await stage.issue('read')
   assert.ok(rows.length > 10)
@@ -96,6 +96,43 @@ test('ADM-02: credentials for the metrics may not perform any task', async (t) =
       assert.equal(answer.statusCode, 403, `${task.name}: ${answer.body}`)
     }
   })
+})
+
+test("DEL-04: credentials of the application perform its own tasks alone, and no administrator's perform these", async (t) => {
+  const stage = await openAdminServer(t)
+  const rows = rowsOf()
+  const inputs = await samplesOf(stage, rows)
+  const delegate = await stage.issue('delegate')
+  const others = [await stage.issue('read'), await stage.issue('write'), await stage.issue('metrics')]
+  const ofOne = await stage.issue('write', await stage.makeOrganization())
+  await assertNothingChanges(stage, async () => {
+    for (const { task, rule } of rows) {
+      const refused = rule.access === 'delegate' ? [...others, ofOne] : [delegate]
+      for (const { token } of refused) {
+        const answer = await stage.perform(task, inputs.get(task) ?? {}, token)
+        assert.equal(answer.statusCode, 403, `${task.name}: ${answer.body}`)
+        assert.equal(answer.json<{ error: string }>().error, 'insufficient_scope')
+      }
+    }
+    const headers = { authorization: `Bearer ${delegate.token}` }
+    for (const url of ['/metrics', '/admin/v1/openapi.json'])
+      assert.equal((await stage.server.injectAdmin({ method: 'GET', url, headers })).statusCode, 403, url)
+  })
+})
+
+test('DEL-04: new credentials of the application replace the previous ones, and revoke no others', async (t) => {
+  const stage = await openAdminServer(t)
+  const admin = await stage.issue('write')
+  const create = async () =>
+    (await stage.performByName('delegate.create-credentials', {}, admin.token)).json<{ token: string }>().token
+  const [first, second] = [await create(), await create()]
+  assert.ok(first.startsWith('gde_'))
+  const input = (await RULES['interaction.show']?.sample(stage)) ?? {}
+  const statuses = [first, second].map(
+    async (token) => (await stage.performByName('interaction.show', input, token)).statusCode,
+  )
+  assert.deepEqual(await Promise.all(statuses), [401, 200])
+  assert.equal((await stage.performByName('client.list', {}, admin.token)).statusCode, 200)
 })
 
 test('ADM-03: credentials of one organization get 403 from routes of the server, and 404 for every other organization', async (t) => {

@@ -1,9 +1,12 @@
 import { createInitialToken } from '../../../src/admin/initial-tokens.ts'
 import { adoptClient } from '../../../src/admin/operator-clients.ts'
+import { provisionSubject } from '../../../src/admin/subjects.ts'
+import { after } from '../../../src/protocol/brand.ts'
+import { mintInteractionId } from '../../../src/protocol/ids.ts'
 import { registerClient } from '../../../tools/flow.ts'
 import { USUAL_TEMPLATE } from '../../../src/protocol/registration-template.ts'
 import type { Access } from '../../../src/admin/task.ts'
-import { aSession, aSessionStart, aUserOfProvider } from '../../support/records.ts'
+import { anInteraction, aSession, aSessionStart, aUserOfProvider } from '../../support/records.ts'
 import type { Members, PeopledOrganization, AdminServer } from '../../support/admin-server.ts'
 
 /** What a task needs, said here once more by hand: the table of tasks is what is judged. */
@@ -43,6 +46,15 @@ const A_GRANT_HERE = partsOf('organization_id', 'grant_id')
 const A_GRANT = partsOf('grant_id')
 const A_TOKEN: Sample = async ({ makeTokens }) => ({ token: (await makeTokens()).access_token })
 
+/** What the operator's application does is about an interaction that a browser started. */
+const AN_INTERACTION: Sample = async ({ server: { context } }) => {
+  const { secrets, random, store, clock } = context
+  const id = mintInteractionId(clock(), random)
+  const { token, hash } = secrets.mint('interaction', id, random)
+  await store.startInteraction(anInteraction({ id, hash, signInAfter: undefined, expiresAt: after(clock(), 600_000) }))
+  return { interaction: token }
+}
+
 /** The objects of an organization with a member, an installation and a grant. */
 function partsOf(...names: readonly (keyof PeopledOrganization)[]): Sample {
   return async ({ makePeopledOrganization }) => {
@@ -62,6 +74,10 @@ function reads(sample: Sample): Rule {
 
 function writes(sample: Sample, status = 200): Rule {
   return { access: 'write', extent: 'server', status, sample }
+}
+
+function delegates(sample: Sample): Rule {
+  return { access: 'delegate', extent: 'server', status: 200, sample }
 }
 
 /** What credentials of the organization that the sample names may do, too. */
@@ -172,6 +188,19 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'initial-token.revoke': writes(async ({ server }) => {
     const wish = { name: 'A pipeline', uses: 1, days: 1, template: USUAL_TEMPLATE }
     return { initial_token_id: (await createInitialToken(server.context, wish)).record.id }
+  }),
+  'delegate.create-credentials': writes(NOTHING, 201),
+  'interaction.show': delegates(AN_INTERACTION),
+  'interaction.accept': delegates(and(AN_INTERACTION, () => ({ subject: 'u_4711', decision: 'allow', scope: '' }))),
+  'interaction.reject': delegates(AN_INTERACTION),
+  'subject.revoke-tokens': delegates(async ({ server }) => {
+    await provisionSubject(server.context, {
+      subject: 'u_1',
+      email: undefined,
+      isEmailVerified: false,
+      name: undefined,
+    })
+    return { subject: 'u_1' }
   }),
   'admin.list': reads(NOTHING),
   'admin.create': writes(async () => ({ name: 'A pipeline', access: 'read' }), 201),

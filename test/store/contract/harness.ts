@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { OperationResult, StoreDriver } from '../../../src/ports/store.ts'
-import type { SessionStart } from '../../../src/ports/operation-inputs.ts'
+import type { SessionStart } from '../../../src/ports/account-operations.ts'
 import type { Input, Operation, OperationName, Outcome } from '../../../src/ports/operations.ts'
 import { aUser } from '../../support/records.ts'
 

@@ -10,8 +10,10 @@ import { runSuite, type OpenStores, type Suite } from './harness.ts'
 import { consumedCases } from './consumed.ts'
 import { deletionCases } from './deletions.ts'
 import { grantListCases } from './grant-lists.ts'
+import { identityCases } from './identities.ts'
 import { initialTokenCases } from './initial-tokens.ts'
 import { installationCases } from './installations.ts'
+import { interactionCases } from './interactions.ts'
 import { keyCases } from './keys.ts'
 import { linkCases } from './links.ts'
 import { masterKeyCases } from './master-key.ts'
@@ -44,6 +46,8 @@ export const CONTRACT: readonly Suite[] = [
   accountCases,
   sessionCases,
   linkCases,
+  identityCases,
+  interactionCases,
   deletionCases,
   organizationCases,
   membershipCases,

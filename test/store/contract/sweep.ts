@@ -14,6 +14,7 @@ import {
   anApproval,
   anAuthorization,
   anInstallation,
+  anInteraction,
   aLink,
   aRedemption,
   aRotation,
@@ -38,6 +39,7 @@ const NOTHING: Swept = {
   authorizations: 0,
   sessions: 0,
   links: 0,
+  interactions: 0,
   hits: 0,
   revokedTokens: 0,
   opaqueTokens: 0,
@@ -164,6 +166,13 @@ export const sweepCases: Suite = (check) => {
       [0, 0],
     ])
     assert.equal(authorizationsAfter, made.at(-1)?.id)
+  })
+
+  check('expired interactions are removed', async ({ first }) => {
+    const [expired, live] = [anInteraction({ expiresAt: at(-1) }), anInteraction()]
+    for (const interaction of [expired, live]) await perform(first, 'startInteraction', interaction)
+    assert.deepEqual(await perform(first, 'sweepExpired', aSweep()), { ...NOTHING, interactions: 1 })
+    assert.deepEqual(await first.findInteraction(live.id), live)
   })
 
   check('expired links are removed', async ({ first }) => {

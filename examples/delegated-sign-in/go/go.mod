@@ -1,0 +1,3 @@
+module example.com/delegated-sign-in
+
+go 1.24

@@ -1,0 +1,82 @@
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import { createDelegateCredentials } from '../../src/admin/delegate.ts'
+import { freePorts } from '../../tools/free-ports.ts'
+import { describeMachine } from '../../tools/machine.ts'
+import { readOptions, string } from '../../tools/options.ts'
+import { startProgram } from '../../tools/program.ts'
+import { beginSession, openFolder } from '../../tools/session.ts'
+import { openGrantor } from '../recipes/grantor.ts'
+import { preparePython, pythonOf, runProgram } from '../recipes/programs.ts'
+import { walkApplication } from './walk.ts'
+
+/** `npm run prove:delegate`. See docs/delegated-sign-in.md. */
+
+interface Sample {
+  /** The folder below examples/delegated-sign-in. */
+  readonly name: string
+  /** @throws Error if a program is missing */
+  readonly prepare: (folder: string) => Promise<void>
+  readonly command: (folder: string, port: string) => readonly string[]
+}
+
+const SAMPLES: readonly Sample[] = [
+  {
+    name: 'fastapi',
+    prepare: preparePython,
+    command: (folder, port) => [pythonOf(folder), '-m', 'uvicorn', 'main:app', '--host', 'localhost', '--port', port],
+  },
+  {
+    name: 'go',
+    prepare: (folder) => runProgram('go', ['build', '-o', 'sample', '.'], folder),
+    command: (folder) => [join(folder, 'sample')],
+  },
+]
+
+const { only = '' } = readOptions('prove:delegate', {
+  only: string('text', 'only the samples whose name contains the text'),
+})
+const PASSWORD = 'correct horse battery staple'
+
+beginSession()
+const violations: string[] = []
+for (const sample of SAMPLES.filter(({ name }) => name.includes(only))) violations.push(...(await prove(sample)))
+console.log(describeMachine())
+console.log(`violations: ${violations.length}`)
+process.exitCode = violations.length === 0 ? 0 : 1
+
+async function prove({ name, prepare, command }: Sample): Promise<readonly string[]> {
+  const folder = join(openFolder(), name)
+  cpSync(join('examples', 'delegated-sign-in', name), folder, { recursive: true })
+  await prepare(folder)
+  const [port = 0, adminPort = 0] = await freePorts(2)
+  const page = `http://localhost:${port}/oauth/consent`
+  const grantor = await openGrantor({ GRANTOR_DELEGATE_URL: page, GRANTOR_ADMIN_PORT: String(adminPort) })
+  const { token } = await createDelegateCredentials(grantor.context, 1)
+  const admin = `http://localhost:${adminPort}`
+  const environment = {
+    PORT: String(port),
+    ADA_PASSWORD: PASSWORD,
+    GRANTOR_ADMIN_URL: admin,
+    GRANTOR_DELEGATE_TOKEN: token,
+  }
+  const running = await startProgram({ command: command(folder, String(port)), folder, environment, address: page })
+  try {
+    const faults = await walkApplication({
+      grantor,
+      page,
+      password: PASSWORD,
+      async findAnswer(interaction) {
+        const headers = { authorization: `Bearer ${token}` }
+        const answer = await fetch(`${admin}/admin/v1/interactions/${interaction}`, { headers })
+        return ((await answer.json()) as { readonly answered: string | null }).answered
+      },
+    })
+    console.log(`${name}: ${faults.length === 0 ? 'as it should be' : running.output().slice(-2000)}`)
+    for (const fault of faults) console.error(`VIOLATION ${name}: ${fault}`)
+    return faults
+  } finally {
+    await running.stop()
+    await grantor.close()
+  }
+}

@@ -1,0 +1,219 @@
+import * as z from 'zod'
+import type { Context } from '../ports/context.ts'
+import { viewDestination } from '../principals/destination.ts'
+import { describeAccess } from '../principals/requested-access.ts'
+import { identifierOf } from '../protocol/client-identifier.ts'
+import { REJECTIONS, SUBJECT_FORM, type AcceptedSignIn } from '../protocol/interaction.ts'
+import { revokeTokensOfSubject } from './subjects.ts'
+import { EMAIL, ISO, ISO_OR_NULL, iso, isoOrNull, NAME, ORGANIZATION_ID, SCOPE, TIME } from './fields.ts'
+import { answerInteraction, rejection, showInteraction, type ShownInteraction } from './interactions.ts'
+import { defineTask, type Task } from './task.ts'
+
+const INTERACTION_PATH = '/admin/v1/interactions/{interaction}'
+const INTERACTION = z
+  .string()
+  .regex(/^gin_[A-Za-z0-9_-]+$/, { error: 'This is not an interaction.' })
+  .meta({ examples: [`gin_${'A'.repeat(99)}`], description: 'The value of `interaction` in the address of your page.' })
+const ONE = z.object({ interaction: INTERACTION })
+const SUBJECT = z
+  .string()
+  .regex(SUBJECT_FORM, { error: 'A subject has 1 to 255 characters of ASCII without spaces.' })
+  .meta({
+    examples: ['u_4711'],
+    description: 'Your id of the person, which never becomes that of another person: 1 to 255 characters of ASCII.',
+  })
+
+const DESTINATION = z
+  .object({
+    kind: z.enum(['host', 'this-computer', 'app']),
+    host: z.string().nullable(),
+    scheme: z.string().nullable(),
+  })
+  .describe(
+    'Where the browser goes after the consent: to a host, to a program on this computer, or to the app that opens a scheme.',
+  )
+
+const CLIENT = z.object({
+  client_id: z.string(),
+  client_name: z.string().nullable().describe('Chosen by the client: show it together with the destination.'),
+  trust_level: z
+    .enum(['verified', 'known-domain', 'unverified'])
+    .describe('unverified: nobody has checked who the client is, and the page has to say so.'),
+  registered_at: ISO,
+  document_host: z.string().nullable().describe('The host of its metadata document; null: it has none.'),
+  destination: DESTINATION,
+})
+
+const INTERACTION_DOCUMENT = z
+  .object({
+    interaction: z.string(),
+    purpose: z
+      .enum(['authorization', 'account'])
+      .describe('authorization: a client asks for access. account: the person opens an account page of this server.'),
+    expires_at: ISO,
+    answered: z.enum(['accepted', 'rejected']).nullable(),
+    client: CLIENT.nullable().describe('null: no client asks.'),
+    scopes: z.array(z.object({ name: z.string(), sentences: z.array(z.string()) })),
+    resources: z.array(z.object({ resource: z.string(), name: z.string().nullable() })),
+    organization_id: z
+      .string()
+      .nullable()
+      .describe('The organization that the client asks for; null: the person chooses.'),
+    login_hint: z.string().nullable().describe('Whom the client expects. Anybody can write it.'),
+    ui_locales: z.array(z.string()).describe('The languages that the person prefers.'),
+    prompt: z.array(z.enum(['login', 'consent'])),
+    sign_in_after: ISO_OR_NULL.describe('The person must authenticate after this time, whatever session there is.'),
+  })
+  .meta({ id: 'Interaction' })
+
+const ANSWERED = z
+  .object({ redirect_to: z.url().describe('Redirect the browser of the person to this address.') })
+  .meta({ id: 'AnsweredInteraction' })
+
+const ACCEPTANCE = ONE.extend({
+  subject: SUBJECT,
+  decision: z
+    .enum(['allow', 'ask'])
+    .describe('allow: the person has consented on your page. ask: the consent page of this server follows.'),
+  email: EMAIL.optional().describe('The address of the person. One that another account has is not used.'),
+  email_verified: z.boolean().default(false).describe('Whether you know that the address is that of the person.'),
+  name: NAME.optional().describe('The name of the person, as pages show it.'),
+  organization_id: ORGANIZATION_ID.nullable()
+    .optional()
+    .describe(
+      'The organization for which the person consents; null: none. Without it, a person who belongs to organizations chooses on the consent page of this server.',
+    ),
+  scope: SCOPE.optional().describe('The part of the requested scope that the person allows; by default all of it.'),
+  authenticated_at: TIME.optional().describe('When the person authenticated; by default now.'),
+  remember_seconds: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe('How long the browser stays signed in at this server, at most GRANTOR_SESSION_LIFETIME.'),
+})
+
+/** The tasks of the application that signs users in. */
+export const INTERACTION_TASKS: readonly Task[] = [
+  defineTask({
+    name: 'interaction.show',
+    method: 'GET',
+    path: INTERACTION_PATH,
+    access: 'delegate',
+    summary: 'Show what a person has to decide.',
+    input: ONE,
+    output: INTERACTION_DOCUMENT,
+    run: async (context, { interaction }) =>
+      describeInteraction(context, interaction, await showInteraction(context, interaction)),
+  }),
+  defineTask({
+    name: 'interaction.accept',
+    method: 'POST',
+    path: `${INTERACTION_PATH}/accept`,
+    access: 'delegate',
+    summary: 'Say who the person is, and whether the client may have access. The same body again has the same answer.',
+    input: ACCEPTANCE,
+    output: ANSWERED,
+    run: async (context, { interaction, ...accepted }) => ({
+      redirect_to: await answerInteraction(context, interaction, acceptanceOf(accepted)),
+    }),
+  }),
+  defineTask({
+    name: 'interaction.reject',
+    method: 'POST',
+    path: `${INTERACTION_PATH}/reject`,
+    access: 'delegate',
+    summary: 'End the request of the client with an error.',
+    input: ONE.extend({
+      error: z
+        .enum(REJECTIONS)
+        .default('access_denied')
+        .describe('The error for the client (RFC 6749 §4.1.2.1). access_denied: the person said no.'),
+    }),
+    output: ANSWERED,
+    run: async (context, { interaction, error }) => ({
+      redirect_to: await answerInteraction(context, interaction, rejection(error)),
+    }),
+  }),
+  defineTask({
+    name: 'subject.revoke-tokens',
+    method: 'POST',
+    path: '/admin/v1/subjects/{subject}/revoke-tokens',
+    access: 'delegate',
+    summary: 'End all sessions and grants of a person, for example because you disabled the account.',
+    input: z.object({ subject: SUBJECT }),
+    output: z.object({ subject: z.string(), revoked: z.literal(true) }),
+    async run(context, { subject }) {
+      await revokeTokensOfSubject(context, subject)
+      return { subject, revoked: true as const }
+    },
+  }),
+]
+
+function acceptanceOf(accepted: Omit<z.output<typeof ACCEPTANCE>, 'interaction'>): AcceptedSignIn {
+  const { subject, decision, email, name, scope } = accepted
+  return {
+    kind: 'accepted',
+    subject,
+    decision,
+    email,
+    isEmailVerified: accepted.email_verified,
+    name,
+    organizationId: accepted.organization_id,
+    scope,
+    authenticatedAt: accepted.authenticated_at,
+    rememberSeconds: accepted.remember_seconds,
+  }
+}
+
+async function describeInteraction(
+  { apis }: Pick<Context, 'apis'>,
+  token: string,
+  { interaction, purpose }: ShownInteraction,
+): Promise<z.output<typeof INTERACTION_DOCUMENT>> {
+  const { expiresAt, answer, uiLocales, signInAfter } = interaction
+  const common = {
+    interaction: token,
+    purpose: purpose.kind,
+    expires_at: iso(expiresAt),
+    answered: answer?.kind ?? null,
+    ui_locales: (uiLocales ?? '').split(' ').filter((language) => language !== ''),
+    sign_in_after: isoOrNull(signInAfter),
+  }
+  if (purpose.kind === 'account') {
+    const nothing = { client: null, scopes: [], resources: [], organization_id: null, login_hint: null, prompt: [] }
+    return { ...common, ...nothing }
+  }
+  const { authorization } = purpose
+  const { scopes, resources } = describeAccess(await apis(), authorization)
+  const login = authorization.mustSignIn ? (['login'] as const) : []
+  const consent = authorization.mustConsent ? (['consent'] as const) : []
+  return {
+    ...common,
+    client: describeClient(purpose),
+    scopes: scopes.map(({ name, sentences }) => ({ name, sentences: [...sentences] })),
+    resources: resources.map(({ identifier, name }) => ({ resource: identifier, name: name ?? null })),
+    organization_id: authorization.organizationId ?? null,
+    login_hint: authorization.loginHint ?? null,
+    prompt: [...login, ...consent],
+  }
+}
+
+function describeClient({
+  client,
+  rights,
+  authorization,
+}: Extract<ShownInteraction['purpose'], { readonly kind: 'authorization' }>): z.output<typeof CLIENT> {
+  const destination = viewDestination(authorization.redirectUri)
+  return {
+    client_id: identifierOf(client),
+    client_name: client.metadata.descriptive.client_name ?? null,
+    trust_level: rights.trust.level,
+    registered_at: new Date(client.issuedAt * 1000).toISOString(),
+    document_host: client.document === undefined ? null : new URL(client.document.url).host,
+    destination: {
+      kind: destination.kind,
+      host: 'host' in destination ? destination.host : null,
+      scheme: 'scheme' in destination ? destination.scheme : null,
+    },
+  }
+}

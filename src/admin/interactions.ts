@@ -1,0 +1,179 @@
+import type { Context } from '../ports/context.ts'
+import type { AuthorizationRecord } from '../ports/records/authorization.ts'
+import type { InteractionRecord } from '../ports/records/interaction.ts'
+import { evaluateClient, type AllowedClient, type PolicyNeeds } from '../principals/evaluate-client.ts'
+import { after } from '../protocol/brand.ts'
+import { parseAuthorizationId, type InteractionId } from '../protocol/ids.ts'
+import {
+  answerText,
+  continueAddress,
+  type AcceptedSignIn,
+  type InteractionAnswer,
+  type RejectedSignIn,
+} from '../protocol/interaction.ts'
+import { isWithin, NO_SCOPE } from '../protocol/scope.ts'
+import { sameText } from '../protocol/secrets.ts'
+import { problem, type ProblemType } from '../protocol/validation.ts'
+import { AdminError, unknown, type AdminErrorKind } from './admin-error.ts'
+import { provisionSubject } from './subjects.ts'
+
+type Needs = Pick<Context, 'clock' | 'secrets'> &
+  PolicyNeeds & {
+    readonly store: Pick<Context['store'], 'findAuthorization' | 'findClient' | 'findInteraction'>
+  }
+
+/** How much the clock of the application may differ. */
+const SKEW_MS = 10_000
+
+/** What an interaction is about. */
+export type InteractionPurpose =
+  | ({ readonly kind: 'authorization'; readonly authorization: AuthorizationRecord } & AllowedClient)
+  | { readonly kind: 'account' }
+
+/** An interaction that the application may read. */
+export interface ShownInteraction {
+  readonly interaction: InteractionRecord
+  readonly purpose: InteractionPurpose
+}
+
+/**
+ * Finds an interaction for the application.
+ *
+ * @throws AdminError when there is none (`unknown`), or `interaction_expired`, `client_gone`
+ */
+export async function showInteraction(context: Needs, token: string): Promise<ShownInteraction> {
+  const interaction = await requireInteraction(context, token)
+  return { interaction, purpose: await requirePurpose(context, interaction) }
+}
+
+/**
+ * Stores the answer of the application, and returns the address that the application redirects the browser to. The same answer again
+ * has the same address.
+ *
+ * @throws AdminError when there is no such interaction (`unknown`), or `interaction_expired`, `already_answered`, `client_gone`,
+ * `sign_in_too_old`, `scope_wider`, `value_error`
+ */
+export async function answerInteraction(
+  context: Needs &
+    Parameters<typeof provisionSubject>[0] &
+    Pick<Context, 'issuer' | 'settings'> & { readonly store: Pick<Context['store'], 'answerInteraction'> },
+  token: string,
+  answer: InteractionAnswer,
+): Promise<string> {
+  const interaction = await requireInteraction(context, token)
+  const { id, browserHash, uiLocales } = interaction
+  const address = continueAddress(context.issuer, context.secrets, token, { id, browserHash, answer }, uiLocales)
+  if (interaction.answer !== undefined) {
+    if (answerText(interaction.answer) === answerText(answer)) return address
+    throw alreadyAnswered()
+  }
+  const purpose = await requirePurpose(context, interaction)
+  const clientId = purpose.kind === 'authorization' ? purpose.client.id : undefined
+  if (answer.kind === 'accepted') {
+    checkAcceptance(context, interaction, purpose, answer)
+    await provisionSubject(context, answer)
+  }
+  switch (await context.store.answerInteraction({ id, answer, now: context.clock(), about: { clientId } })) {
+    case 'answered':
+    case 'repeated':
+      return address
+    case 'conflict':
+      throw alreadyAnswered()
+    case 'unknown':
+      throw expired()
+  }
+}
+
+async function requireInteraction({ secrets, store }: Needs, token: string): Promise<InteractionRecord> {
+  // The tag shows that this server issued the text, so the store is not asked for one that is made up.
+  const opened = secrets.verify('interaction', token)
+  const interaction = opened === undefined ? undefined : await store.findInteraction(opened.id as InteractionId)
+  if (opened === undefined || interaction === undefined || !sameText(interaction.hash, opened.hash)) {
+    throw unknown('There is no such interaction. It may have expired: the person has to start again at the client.')
+  }
+  return interaction
+}
+
+async function requirePurpose(
+  context: Needs,
+  { target, expiresAt, answer }: InteractionRecord,
+): Promise<InteractionPurpose> {
+  const now = context.clock()
+  if (expiresAt <= now) throw expired()
+  const authorizationId = parseAuthorizationId(target)
+  if (authorizationId === undefined) return { kind: 'account' }
+  const authorization = await context.store.findAuthorization(authorizationId)
+  if (authorization === undefined) throw expired()
+  // The request is completed when the browser has returned with the answer.
+  if (authorization.status.kind !== 'pending' && answer === undefined) throw expired()
+  const client = await context.store.findClient(authorization.clientId)
+  if (client === undefined || client.disabledAt !== undefined) throw clientGone()
+  const allowed = await evaluateClient(context, client, { moment: 'use', redirectUri: authorization.redirectUri })
+  if ('kind' in allowed) throw clientGone()
+  return { kind: 'authorization', authorization, ...allowed }
+}
+
+function checkAcceptance(
+  { clock, settings }: Pick<Context, 'clock' | 'settings'>,
+  { signInAfter }: InteractionRecord,
+  purpose: InteractionPurpose,
+  { decision, organizationId, scope, authenticatedAt, rememberSeconds }: AcceptedSignIn,
+): void {
+  if (decision === 'allow' && settings.delegate?.mode === 'sign-in') {
+    throw invalid('decision', 'This server asks for the consent itself, because GRANTOR_DELEGATE is sign-in. Send ask.')
+  }
+  if (decision === 'ask' && (organizationId !== undefined || scope !== undefined)) {
+    throw invalid('decision', 'With ask, the person chooses the organization and the scope on the page of this server.')
+  }
+  if (rememberSeconds > settings.lifetimes.session) {
+    throw invalid('remember_seconds', `The most is GRANTOR_SESSION_LIFETIME, ${settings.lifetimes.session} seconds.`)
+  }
+  if (authenticatedAt !== undefined && authenticatedAt > after(clock(), SKEW_MS)) {
+    throw invalid('authenticated_at', 'The time has not come yet.')
+  }
+  const isOld =
+    signInAfter !== undefined && authenticatedAt !== undefined && after(authenticatedAt, SKEW_MS) < signInAfter
+  if (isOld) {
+    const since = new Date(signInAfter).toISOString()
+    throw fault('conflict', ['body', 'authenticated_at'], 'sign_in_too_old', 'The person must authenticate again.', {
+      sign_in_after: since,
+    })
+  }
+  if (scope === undefined) return
+  const requested = purpose.kind === 'authorization' ? purpose.authorization.scope : NO_SCOPE
+  if (!isWithin(scope, requested)) {
+    throw fault('refused', ['body', 'scope'], 'scope_wider', `The client requested: ${requested}`, {})
+  }
+}
+
+/** The answer of an application that signs nobody in. */
+export function rejection(error: RejectedSignIn['error']): RejectedSignIn {
+  return { kind: 'rejected', error }
+}
+
+function invalid(member: string, msg: string): AdminError {
+  return fault('refused', ['body', member], 'value_error', msg, {})
+}
+
+function expired(): AdminError {
+  const msg = 'The interaction has expired, or the request was answered in another way. The person has to start again.'
+  return fault('conflict', ['path', 'interaction'], 'interaction_expired', msg, {})
+}
+
+function alreadyAnswered(): AdminError {
+  return fault('conflict', ['path', 'interaction'], 'already_answered', 'The interaction has another answer.', {})
+}
+
+function clientGone(): AdminError {
+  return fault('conflict', ['path', 'interaction'], 'client_gone', 'The client cannot be used any more.', {})
+}
+
+function fault(
+  kind: AdminErrorKind,
+  loc: readonly string[],
+  type: ProblemType,
+  msg: string,
+  ctx: Readonly<Record<string, unknown>>,
+): AdminError {
+  return new AdminError(msg, kind, [problem(loc, type, msg, null, ctx)])
+}

@@ -1,0 +1,100 @@
+import type { Context } from '../ports/context.ts'
+import type { IdentityRecord } from '../ports/records/provider.ts'
+import type { UserRecord } from '../ports/records/user.ts'
+import { normalizeEmail } from '../protocol/account.ts'
+import type { EpochMs } from '../protocol/brand.ts'
+import { mintUserId } from '../protocol/ids.ts'
+import { APPLICATION, subjectKey, type AcceptedSignIn } from '../protocol/interaction.ts'
+import { unknown } from './admin-error.ts'
+
+/** What the application says about a person. */
+type SubjectProfile = Pick<AcceptedSignIn, 'subject' | 'email' | 'isEmailVerified' | 'name'>
+
+type Needs = Pick<Context, 'clock' | 'random'> & {
+  readonly store: Pick<
+    Context['store'],
+    'findIdentity' | 'findUser' | 'provisionUser' | 'renameUser' | 'setEmail' | 'useIdentity'
+  >
+}
+
+/**
+ * Makes sure that a subject of the application has an account, with the name and the address that the application says. An address that
+ * another account has is not used, and never links the two (threats.md DEL-11).
+ */
+export async function provisionSubject(context: Needs, profile: SubjectProfile): Promise<void> {
+  const { store, clock } = context
+  const key = subjectKey(profile.subject)
+  const identity = await store.findIdentity(key)
+  if (identity === undefined) return create(context, profile)
+  const user = await store.findUser(identity.userId)
+  if (user === undefined) return
+  await Promise.all([
+    store.useIdentity({ key, userId: user.id, email: profile.email, now: clock() }),
+    renew(context, user, profile),
+  ])
+}
+
+async function create(context: Needs, profile: SubjectProfile): Promise<void> {
+  const { store, clock, random } = context
+  const now = clock()
+  const email = addressOf(profile)
+  const user: UserRecord = {
+    id: mintUserId(now, random),
+    email,
+    emailVerifiedAt: email !== undefined && profile.isEmailVerified ? now : undefined,
+    name: profile.name,
+    profile: {},
+    updatedAt: now,
+    passwordHash: undefined,
+    firstSignedInAt: 0 as EpochMs,
+    createdAt: now,
+    disabledAt: undefined,
+    notBefore: now,
+  }
+  const { subject } = profile
+  const identity: IdentityRecord = {
+    key: subjectKey(subject),
+    userId: user.id,
+    providerId: APPLICATION,
+    subject,
+    email: profile.email,
+    linkedAt: now,
+    usedAt: now,
+  }
+  const outcome = await store.provisionUser({ user, identity })
+  if (outcome !== 'email-taken') return
+  await store.provisionUser({ user: { ...user, email: undefined, emailVerifiedAt: undefined }, identity })
+}
+
+/** Brings the account up to date with what the application says now. */
+async function renew({ store, clock }: Needs, user: UserRecord, profile: SubjectProfile): Promise<void> {
+  const { name, isEmailVerified } = profile
+  if (name !== undefined && name !== user.name) await store.renameUser({ id: user.id, name, now: clock() })
+  const email = addressOf(profile)
+  const isSame = email === user.email && isEmailVerified === (user.emailVerifiedAt !== undefined)
+  if (email === undefined || isSame) return
+  await store.setEmail({ id: user.id, email, emailVerifiedAt: isEmailVerified ? clock() : undefined })
+}
+
+function addressOf({ email }: SubjectProfile): string | undefined {
+  const address = email === undefined ? '' : normalizeEmail(email)
+  return address === '' ? undefined : address
+}
+
+/**
+ * Ends all sessions and grants of the person whom the application knows by this subject.
+ *
+ * @throws AdminError when no such person has signed in
+ */
+export async function revokeTokensOfSubject(
+  {
+    store,
+    clock,
+  }: Pick<Context, 'clock'> & { readonly store: Pick<Context['store'], 'findIdentity' | 'revokeUserTokens'> },
+  subject: string,
+): Promise<void> {
+  const identity = await store.findIdentity(subjectKey(subject))
+  const outcome =
+    identity === undefined ? 'unknown' : await store.revokeUserTokens({ id: identity.userId, now: clock() })
+  if (outcome === 'unknown') throw unknown('No person with this subject has signed in.')
+}

@@ -1,0 +1,162 @@
+import type { Context } from '../../ports/context.ts'
+import type { Reply, Request } from '../../ports/message.ts'
+import type { InteractionRecord } from '../../ports/records/interaction.ts'
+import type { UserRecord } from '../../ports/records/user.ts'
+import { after } from '../../protocol/brand.ts'
+import type { InteractionId, SessionId } from '../../protocol/ids.ts'
+import {
+  APPLICATION,
+  proofMatches,
+  subjectKey,
+  type AcceptedSignIn,
+  type RejectedSignIn,
+} from '../../protocol/interaction.ts'
+import { scopeTokens } from '../../protocol/scope.ts'
+import { sameText } from '../../protocol/secrets.ts'
+import { deny } from '../authorization/approval.ts'
+import { openBrowser } from '../authorization/interaction.ts'
+import type { ConsentAnswer } from '../authorization/next-step.ts'
+import { chooseOrganization, findChoices, WITHOUT } from '../authorization/organization-choice.ts'
+import { chooseScope } from '../authorization/scope-choice.ts'
+import { errorPage } from '../error-page.ts'
+import { loadScopeCatalog } from '../token/scope-catalog.ts'
+import { finishSignIn, type DelegatedSession } from './finish-sign-in.ts'
+import { signInPage } from './page.ts'
+import { continueWith, findTarget, type SignInTarget } from './target.ts'
+
+/**
+ * Takes the browser back from the application, with the application's answer.
+ *
+ * The address has the interaction and a proof of the answer. Both are useless in another browser (threats.md DEL-01). The browser may
+ * load the address several times, and gets the same code again; a session that has ended since is not started again.
+ */
+export async function continueSignIn(context: Context, request: Request): Promise<Reply> {
+  const interaction = await findReturned(context, request)
+  if ('kind' in interaction) return interaction
+  const target = await findTarget(context, request, interaction.target)
+  if ('kind' in target) return target
+  const { answer } = interaction
+  if (answer === undefined) {
+    const problem = { kind: 'not-answered' } as const
+    return signInPage(context, target, { email: '', isConfirmation: false, problem })
+  }
+  if (!proofMatches(context.secrets, { ...interaction, answer }, request.params.get('proof') ?? '')) {
+    return errorPage('forged')
+  }
+  return answer.kind === 'rejected'
+    ? reject(context, target, answer)
+    : accept(context, request, target, { ...interaction, answer })
+}
+
+async function findReturned(context: Context, request: Request): Promise<InteractionRecord | Reply> {
+  const opened = context.secrets.verify('interaction', request.params.get('interaction') ?? '')
+  const found = opened === undefined ? undefined : await context.store.findInteraction(opened.id as InteractionId)
+  if (opened === undefined || found === undefined || !sameText(found.hash, opened.hash)) return errorPage('expired')
+  if (openBrowser(context, request) !== found.browserHash) return errorPage('other-browser')
+  const isOff = context.settings.delegate === undefined
+  return isOff || found.expiresAt <= context.clockCheck.now() ? errorPage('expired') : found
+}
+
+/** The person said no, or cannot sign in: the client gets the error. An account page has no client, and can be tried again. */
+async function reject(context: Context, target: SignInTarget, { error }: RejectedSignIn): Promise<Reply> {
+  if (target.purpose === 'account') {
+    const problem = { kind: 'application-refused' } as const
+    return signInPage(context, target, { email: '', isConfirmation: false, problem })
+  }
+  const fault = error === 'access_denied' ? undefined : ({ error, reason: 'rejected_by_application' } as const)
+  return deny(context, target, undefined, fault, {})
+}
+
+type Accepted = InteractionRecord & { readonly answer: AcceptedSignIn }
+
+async function accept(context: Context, request: Request, target: SignInTarget, accepted: Accepted): Promise<Reply> {
+  const user = await findSubject(context, accepted.answer)
+  if (user === undefined) return refuseAccount(context, target)
+  const delegated = await delegatedSession(context, target, accepted, user)
+  const authenticated = { user, methods: ['fed'], providerId: APPLICATION, delegated } as const
+  const finished = await finishSignIn(context, request, target, authenticated)
+  if (finished.kind !== 'refused') return finished
+  return finished.reason === 'repeated' ? repeat(context, target, delegated, user) : refuseAccount(context, target)
+}
+
+function refuseAccount(context: Context, target: SignInTarget): Reply {
+  return signInPage(context, target, { email: '', isConfirmation: false, problem: { kind: 'account-refused' } })
+}
+
+/** The user of the subject. The account was made when the application answered; if it is gone, it was deleted since. */
+async function findSubject(
+  { store }: Pick<Context, 'store'>,
+  { subject }: AcceptedSignIn,
+): Promise<UserRecord | undefined> {
+  const identity = await store.findIdentity(subjectKey(subject))
+  const user = identity === undefined ? undefined : await store.findUser(identity.userId)
+  return user?.disabledAt === undefined ? user : undefined
+}
+
+/** A repeated load, such as that of a double click, continues with the session of the first one, if it has not ended since. */
+async function repeat(
+  context: Context,
+  target: SignInTarget,
+  { id, credential, isKept, consent }: DelegatedSession,
+  user: UserRecord,
+): Promise<Reply> {
+  const session = await context.store.findSession(id)
+  if (session === undefined || session.createdAt < user.notBefore) return errorPage('already-completed')
+  return continueWith(context, target, { session, user }, isKept ? { session: credential } : {}, consent)
+}
+
+/**
+ * The session that follows from the answer. It has the id of the interaction, and a credential that is derived, so that a repeated load
+ * sets the same cookie. Without a page of this server to come, and nothing to remember, no cookie is set, and only the record of the
+ * sign-in remains for as long as the code.
+ */
+async function delegatedSession(
+  context: Context,
+  target: SignInTarget,
+  { id, hash, answer, answeredAt, createdAt, expiresAt: deadline }: Accepted,
+  user: UserRecord,
+): Promise<DelegatedSession> {
+  const { rememberSeconds, authenticatedAt } = answer
+  const { lifetimes } = context.settings
+  const now = context.clockCheck.now()
+  const consent = consentOf(answer)
+  const hasPage = await leavesOpen(context, target, user, consent)
+  const remembered = after(now, Math.min(rememberSeconds, lifetimes.session) * 1000)
+  const isKept = hasPage || rememberSeconds > 0
+  const least = hasPage ? deadline : after(now, lifetimes.code * 1000)
+  return {
+    interactionId: id,
+    id: id as string as SessionId,
+    credential: context.secrets.derive('session', id, [hash]),
+    authenticatedAt: authenticatedAt ?? answeredAt ?? createdAt,
+    expiresAt: remembered > least ? remembered : least,
+    isKept,
+    consent,
+  }
+}
+
+/** The application's decision takes the place of the form of the consent page. */
+function consentOf({ decision, organizationId, scope }: AcceptedSignIn): ConsentAnswer {
+  if (decision === 'ask') return { kind: 'not-asked' }
+  const allowed = scope === undefined ? undefined : new Set(scopeTokens(scope))
+  return {
+    kind: 'allow',
+    isRemembered: false,
+    organization: organizationId === null ? WITHOUT : organizationId,
+    isAllowed: (token) => allowed?.has(token) ?? true,
+  }
+}
+
+/** Whether the user sees a page of this server next: the answer leaves the consent, the organization or the scope open. */
+async function leavesOpen(
+  context: Context,
+  target: SignInTarget,
+  user: UserRecord,
+  consent: ConsentAnswer,
+): Promise<boolean> {
+  if (target.purpose === 'account' || consent.kind !== 'allow') return true
+  const choices = await findChoices(context, target.authorization, user.id)
+  if (choices.kind === 'not-a-member') return false
+  if (typeof chooseOrganization(choices, consent.organization) === 'string') return true
+  return chooseScope(await loadScopeCatalog(context), target.authorization, consent.isAllowed) === 'scope-missing'
+}

@@ -1,0 +1,53 @@
+import type { Context } from '../../ports/context.ts'
+import type { Reply, Request } from '../../ports/message.ts'
+import type { InteractionRecord } from '../../ports/records/interaction.ts'
+import { after, type EpochMs } from '../../protocol/brand.ts'
+import { mintInteractionId } from '../../protocol/ids.ts'
+import { applicationAddress } from '../../protocol/interaction.ts'
+import { findSignedIn } from '../authorization/session.ts'
+import { errorPage } from '../error-page.ts'
+import { findOpenTarget, keyIn, keyOf, type SignInTarget } from './target.ts'
+
+/**
+ * Redirects the browser to the application that signs users in. The address has a credential of this interaction alone, which is
+ * useless in another browser.
+ */
+export async function leaveForApplication(context: Context, request: Request): Promise<Reply> {
+  const now = context.clockCheck.now()
+  // Each redirect is stored.
+  if (!context.budgets.take('authorization', request.network, now).isWithin) return errorPage('too-many-requests')
+  const { delegate } = context.settings
+  if (delegate === undefined) return errorPage('not-found')
+  const target = await findOpenTarget(context, request, keyIn(request))
+  if ('kind' in target) return target
+  const isConfirmation = target.purpose === 'account' && (await findSignedIn(context, request.cookies)) !== undefined
+  const id = mintInteractionId(now, context.random)
+  const { token, hash } = context.secrets.mint('interaction', id, context.random)
+  await context.store.startInteraction({
+    id,
+    hash,
+    target: keyOf(target),
+    browserHash: target.browserHash,
+    uiLocales: request.uiLocales,
+    ...timesOf(context, target, isConfirmation, now),
+    createdAt: now,
+    answer: undefined,
+    answeredAt: undefined,
+    usedAt: undefined,
+  })
+  return { kind: 'redirect', location: applicationAddress(delegate.url, token) }
+}
+
+function timesOf(
+  { settings }: Pick<Context, 'settings'>,
+  target: SignInTarget,
+  isConfirmation: boolean,
+  now: EpochMs,
+): Pick<InteractionRecord, 'expiresAt' | 'signInAfter'> {
+  if (target.purpose === 'account') {
+    const expiresAt = after(now, settings.lifetimes.authorization * 1000)
+    return { expiresAt, signInAfter: isConfirmation ? now : undefined }
+  }
+  const { expiresAt, mustSignIn, authenticatedSince, createdAt } = target.authorization
+  return { expiresAt, signInAfter: mustSignIn ? createdAt : authenticatedSince }
+}

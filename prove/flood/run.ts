@@ -26,8 +26,8 @@ beginSession()
 const findings = openFindings()
 const folder = openFolder()
 const postgres = store === 'postgres' ? await startPostgres({ settings: { fsync: 'on' } }) : undefined
-const database = await postgres?.createDatabase()
-const databaseUrl = database?.url ?? `sqlite:${join(folder, 'grantor.db')}`
+const created = await postgres?.createDatabase()
+const databaseUrl = created?.url ?? `sqlite:${join(folder, 'grantor.db')}`
 const [port = 0] = await freePorts(1)
 const settings = { DATABASE_URL: databaseUrl, GRANTOR_TRUST_PROXY: '127.0.0.1', LOG_LEVEL: 'error' }
 const server = openServerProcess({ port, folder, settings })
@@ -35,7 +35,7 @@ await server.start()
 const machine = await registerMachine(port)
 
 const before = await observe(port, machine, AbortSignal.timeout(quiet * 1000))
-const reader = await openReader(database?.adminUrl ?? databaseUrl)
+const reader = await openReader(created?.adminUrl ?? databaseUrl)
 const [rowsBefore, bytesBefore] = await measure()
 const end = new AbortController()
 const observed = observe(port, machine, end.signal)

@@ -142,7 +142,8 @@ for (const [name, openEstate] of ESTATES) {
     const opaque = await obtainTokens(server, client, { ...ASK, resource: OPAQUE_API })
     const jwt = await obtainTokens(server, client, ASK)
     const admin = (await run(['admin', 'create', '--name', 'Ada at work', '--access', 'write', '--json'])).stdout
-    const [before] = await server.context.store.listKeys()
+    await server.context.keys.ensureIdTokenKey('EdDSA')
+    const before = await server.context.store.listKeys()
     await server.close()
 
     const unconfirmed = await run(['secret', 'rotate', '--leaked'], changing)
@@ -153,8 +154,13 @@ for (const [name, openEstate] of ESTATES) {
     assert.match(replaced.stdout, /the administrator Ada at work/)
 
     const next = await open(changed)
-    const [key, ...others] = await next.context.store.listKeys()
-    assert.deepEqual([key?.id === before?.id, others], [false, []])
+    const keys = await next.context.store.listKeys()
+    assert.deepEqual(keys.map(({ purpose, algorithm }) => `${purpose} ${algorithm}`).toSorted(), [
+      'access ES256',
+      'id EdDSA',
+    ])
+    assert.ok(!keys.some(({ id }) => before.some((one) => one.id === id)))
+    await next.context.keys.ensureIdTokenKey('EdDSA')
     const machine = await requestToken(next, client, { grant_type: 'client_credentials' })
     assert.deepEqual([machine.statusCode, machine.json<{ error: string }>().error], [401, 'invalid_client'])
     assert.equal((await readRegistration(next, client)).statusCode, 401)

@@ -64,7 +64,10 @@ export const masterKeyCases: Suite = (check) => {
   check('replaceMasterKey: of concurrent replacements one succeeds, and its keys are the only ones', async (stores) => {
     await place(stores.first)
     await perform(stores.first, 'addFirstKey', aKey())
-    const all = times(8, (index) => aReplacement({ wrapped: `next ${index}`, keys: [aKey(index)] }))
+    await perform(stores.first, 'addFirstKey', aKey(1, 'RS256', 'id'))
+    const all = times(8, (index) =>
+      aReplacement({ wrapped: `next ${index}`, keys: [aKey(index), aKey(index + 9, 'RS256', 'id')] }),
+    )
     const outcomes = await race(stores, 'replaceMasterKey', all)
     assert.deepEqual(tally(outcomes), { replaced: 1, conflict: 7 })
     const winner = all[outcomes.indexOf('replaced')]

@@ -21,7 +21,8 @@ export async function exportUser(context: Context, user: UserRecord, now: EpochM
   const { store } = context
   const { id: userId } = user
   const page = { userId, before: undefined, limit: ROW_LIMIT }
-  const [memberships, consents, grants, sessions, audit] = await Promise.all([
+  const [identities, memberships, consents, grants, sessions, audit] = await Promise.all([
+    store.listIdentities(userId),
     store.listMemberships(userId),
     store.listConsents(userId, ROW_LIMIT),
     store.listGrants(page),
@@ -48,6 +49,13 @@ export async function exportUser(context: Context, user: UserRecord, now: EpochM
       first_signed_in_at: user.firstSignedInAt === 0 ? null : iso(user.firstSignedInAt),
       created_at: iso(user.createdAt),
     },
+    identities: identities.map(({ providerId, subject, email, linkedAt, usedAt }) => ({
+      provider_id: providerId,
+      subject,
+      email: email ?? null,
+      linked_at: iso(linkedAt),
+      used_at: iso(usedAt),
+    })),
     organizations: await Promise.all(
       memberships.map(async ({ organizationId, createdAt, disabledAt }) => ({
         organization_id: organizationId,

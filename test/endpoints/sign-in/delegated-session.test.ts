@@ -129,6 +129,19 @@ test('an account page is opened by the application, and what needs a fresh sign-
   assert.match((await browser.get('/account/data')).body, /<form method="post"/)
 })
 
+test('the download of the data has the identity at the application', async () => {
+  const browser = new PlainBrowser(server)
+  const interaction = await leave(browser, '/account/data')
+  const person = { subject: 'u_data', email: 'data@acme.test' }
+  await browser.get(await application.signIn(interaction, person))
+  const file = await browser.submit(await browser.get('/account/data'), {})
+  const [identity] = file.json<{ identities: readonly Record<string, unknown>[] }>().identities
+  assert.deepEqual(
+    [identity?.['provider_id'], identity?.['subject'], identity?.['email']],
+    ['delegate', 'u_data', person.email],
+  )
+})
+
 test('a rejected account page says so, and leads to the application again', async () => {
   const browser = new PlainBrowser(server)
   const interaction = await leave(browser, '/account')
@@ -152,9 +165,7 @@ test('no password signs a user in', async () => {
 
 test('revoke-tokens ends what a person has, by the id of the application', async () => {
   const { browser, interaction } = await startAtClient(server)
-  await browser.get(
-    await application.signIn(interaction, { subject: 'u/with slash'.replace(' ', '_'), remember_seconds: 900 }),
-  )
+  await browser.get(await application.signIn(interaction, { subject: 'u/with_slash', remember_seconds: 900 }))
   assert.equal((await browser.get('/account')).statusCode, 200)
   const revoke = (subject: string) =>
     server.injectAdmin({

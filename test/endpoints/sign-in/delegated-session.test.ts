@@ -190,16 +190,6 @@ test('with GRANTOR_DELEGATE=sign-in the application cannot consent, and the cons
   assert.match(locationOf(again), /\/consent\?/, 'the session is enough for the consent page')
 })
 
-test('DEL-09: what the application answered is there after a restart', async (t) => {
-  const own = await openTestServer(t, { env })
-  const { browser, interaction } = await startAtClient(own)
-  const address = await (await openApplication(own)).signIn(interaction)
-  const next = await own.reopen()
-  const after = new PlainBrowser(next)
-  for (const [name, value] of browser.cookies) after.cookies.set(name, value)
-  assert.ok(new URL(locationOf(await after.get(address))).searchParams.has('code'))
-})
-
 test('an interaction from before is void when the sign-in is delegated no more', async (t) => {
   const own = await openTestServer(t, { env })
   const { browser, interaction } = await startAtClient(own)

@@ -141,6 +141,16 @@ test('ACC-04: a link that was replaced or has expired, and one whose user change
   }
 })
 
+test('ACC-04: with GRANTOR_PASSWORDS=off a link from before is refused', async (t) => {
+  const { server, address } = await openLink(t)
+  const page = await new PlainBrowser(server).get(address)
+  await server.close()
+  const { folder, clock } = server
+  const off = await openTestServer(t, { folder, clock, env: { GRANTOR_PASSWORDS: 'off' } })
+  assertLocalPage(await new PlainBrowser(off).get(address))
+  assertLocalPage(await assertStoreUnchanged(off, () => new PlainBrowser(off).submit(page, BOTH)))
+})
+
 test('ACC-04: a password that the user changes ends the link', async (t) => {
   const { server, address } = await openLink(t)
   const owner = openOwner(server)
